@@ -5,7 +5,7 @@
 
 // The ledger of a realm and the way to it.
 
-export { BLOCK_ORDERS, ledgerId, PLAN_BLOCK_ROWS, queuePrefix } from './keys.js';
+export { ledgerId, PLAN_BLOCK_ROWS, queuePrefix } from './keys.js';
 export { answersByStatus, pingStore, slotsEverTaken, storeInfo, tokensOfDay } from './read/store-facts.js';
 export {
   allLedgers,
@@ -34,6 +34,7 @@ export {
   releaseRealm,
   resumeBatch,
 } from './moves/steer.js';
+export { isArchiveAway } from './read/archive-file.js';
 export {
   type BegunImport,
   batchLatency,
@@ -48,7 +49,7 @@ export {
   sealedManifest,
   sealNumber,
 } from './read/batch-facts.js';
-export { type BatchSource, batchSource, storeSource } from './read/batch-source.js';
+export { type BatchSource, batchSource, recordsOfBlock, storeSource } from './read/batch-source.js';
 export {
   type BatchRef,
   batchNumber,

@@ -14,6 +14,7 @@ import {
   type EarlierAddress,
   earlierAddresses,
   encodePlanBlock,
+  isArchiveAway,
   isPlannedOrder,
   judgedBeside,
   PLAN_BLOCK_ROWS,
@@ -239,6 +240,6 @@ function isBareLetter({ row, record }: EqualOrder): boolean {
 function leftAlone(error: unknown): Refusal {
   if (isAlmonerError(error, 'ALM_PLAN_OTHER_ADDRESS'))
     return { why: 'its realm was paid under another address meanwhile; retry it again to see where' };
-  if (isAlmonerError(error) && error.code.startsWith('ALM_LEDGER_ARCHIVE_')) return { why: error.message };
+  if (isArchiveAway(error)) return { why: error.message };
   throw error;
 }

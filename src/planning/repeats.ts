@@ -1,4 +1,3 @@
-import { isAlmonerError } from '../core/errors/error.js';
 import { type BatchId, orderId, undoReference } from '../core/ids.js';
 import type { ContentWords } from '../core/reference.js';
 import { SPENDING_STATES } from '../core/states.js';
@@ -7,6 +6,7 @@ import {
   type BatchRef,
   type BatchView,
   findSpent,
+  isArchiveAway,
   LOOK_BACK_MS,
   listBatches,
   PLAN_BLOCK_ROWS,
@@ -222,12 +222,6 @@ async function repeatsOf(
       for (const [index, word] of sketchHits(sketch, block, wanted)) take(index, word, null);
   }
   return found;
-}
-
-function isArchiveAway(error: unknown): boolean {
-  return (
-    isAlmonerError(error, 'ALM_LEDGER_ARCHIVE_MISSING') || isAlmonerError(error, 'ALM_LEDGER_ARCHIVE_DAMAGED')
-  );
 }
 
 /** Those of equal orders that are paid, and not taken back, or may still be. */

@@ -4,13 +4,13 @@ import type { Order } from '../core/order.js';
 import { type ContentWords, contentHash, contentWords, SKETCH_ROW_BYTES } from '../core/reference.js';
 import {
   type BatchRef,
-  BLOCK_ORDERS,
   batchSource,
   decodePlanBlock,
   decodeRecord,
   type OrderRecord,
   PLAN_BLOCK_ROWS,
   type PlanRow,
+  recordsOfBlock,
 } from '../ledger/index.js';
 
 /**
@@ -143,16 +143,11 @@ async function equalInBlock(
 }
 
 async function readBlock(ref: BatchRef, block: number) {
-  const perPlan = PLAN_BLOCK_ROWS / BLOCK_ORDERS;
-  const numbers = Array.from({ length: perPlan }, (_, i) => block * perPlan + i);
   // A batch may be archived under a reader. Its block leaves the store in one step, so a plan that is there after
   // the records says that they were.
   for (let reading = 0; reading < 2; reading++) {
     const source = await batchSource(ref);
-    const records: Record<string, string> = Object.assign(
-      {},
-      ...(await Promise.all(numbers.map((one) => source.records(one)))),
-    );
+    const records = await recordsOfBlock(source, block);
     const plan = await source.plan(block);
     if (plan !== null) return { plan, records };
   }

@@ -3,7 +3,7 @@ import { REFERENCE_HASH_BYTES, referenceHash } from '../../core/reference.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
 import { decodePlanBlock } from '../plan-block.js';
 import { type ArchiveChunk, ArchiveFile, writeArchive } from '../read/archive-file.js';
-import { archivePath, storeSource } from '../read/batch-source.js';
+import { archivePath, recordsOfBlock, storeSource } from '../read/batch-source.js';
 import type { BatchRef } from '../read/batches.js';
 import { LOOK_BACK_MS } from '../read/earlier.js';
 import { batchFacts } from '../realm-ledger.js';
@@ -98,14 +98,11 @@ async function freeUnpaid(ref: BatchRef, rows: number): Promise<boolean> {
   for (let block = 0; block * PLAN_BLOCK_ROWS < rows; block++) {
     const plan = await source.plan(block);
     if (plan === null) continue;
-    const records = Object.assign(
-      {},
-      ...(await Promise.all(recordBlocksOf(block).map((one) => source.records(one)))),
-    );
+    const records = await recordsOfBlock(source, block);
     const first = block * PLAN_BLOCK_ROWS + 1;
     let packed = '';
     for (const [place, { reference }] of decodePlanBlock(plan).entries())
-      if (reference !== null && decodeRecord(records[String(first + place)] ?? null).code !== 'P')
+      if (reference !== null && decodeRecord(records[String(first + place)]).code !== 'P')
         packed += String.fromCharCode(place) + referenceHash(reference);
     if (packed === '') continue;
     const args = [no, Buffer.from(packed, 'latin1'), first];

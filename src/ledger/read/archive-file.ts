@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
-import { AlmonerError, messageOf } from '../../core/errors/error.js';
+import { AlmonerError, isAlmonerError, messageOf } from '../../core/errors/error.js';
 import { syncFolder } from '../sync-folder.js';
 
 /**
@@ -147,6 +147,13 @@ function decodeChunk(bytes: Buffer): ArchiveChunk {
   const end = 4 + bytes.readUInt32BE(0);
   const rest: unknown = JSON.parse(inflateRawSync(bytes.subarray(end)).toString('utf8'));
   return { plan: bytes.subarray(4, end), ...chunkRest.parse(rest) };
+}
+
+/** The rows of a batch whose archive is missing or damaged cannot be read, and those of all others can. */
+export function isArchiveAway(error: unknown): error is AlmonerError {
+  return (
+    isAlmonerError(error) && ['ALM_LEDGER_ARCHIVE_MISSING', 'ALM_LEDGER_ARCHIVE_DAMAGED'].includes(error.code)
+  );
 }
 
 function missing(path: string, error: unknown): AlmonerError {

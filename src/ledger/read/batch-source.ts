@@ -37,6 +37,13 @@ export function storeSource({ ledger, no }: BatchPlace): BatchSource {
   };
 }
 
+/** The records of the orders of one plan block, by index. */
+export async function recordsOfBlock(source: BatchSource, block: number): Promise<Record<string, string>> {
+  const perPlan = PLAN_BLOCK_ROWS / BLOCK_ORDERS;
+  const numbers = Array.from({ length: perPlan }, (_, i) => block * perPlan + i);
+  return Object.assign({}, ...(await Promise.all(numbers.map((one) => source.records(one)))));
+}
+
 /** Files that were read and checked by this process. An archive never changes. */
 const opened = new LRUCache<string, Promise<ArchiveFile>>({ max: 8 });
 

@@ -1,8 +1,8 @@
-import { isAlmonerError } from '../../core/errors/error.js';
 import { FIND_BY, type FindBy, type Meanings, meaningsOf } from '../../core/find-meanings.js';
 import {
   type BatchRef,
   findSpent,
+  isArchiveAway,
   mayAmountTo,
   mayMention,
   type OrderRecord,
@@ -15,7 +15,6 @@ import { isoTime } from '../../words/spelling.js';
 import { contextOf } from './find-orders.js';
 import {
   type BatchesBounds,
-  isOfArchive,
   type ScanPlace,
   type SealedBatch,
   scanBatches,
@@ -62,7 +61,7 @@ export class Find {
         const row = await readRow(await contextOf(ref), index);
         first.push({ ref, row, by: rowMatches(ref, row, this.meanings) });
       } catch (error) {
-        if (!isAlmonerError(error) || !isOfArchive(error)) throw error;
+        if (!isArchiveAway(error)) throw error;
         onUnread(ref, error);
       }
     const isTold = (ref: BatchRef, index: number) =>

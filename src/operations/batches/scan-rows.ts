@@ -1,14 +1,14 @@
-import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
+import { AlmonerError } from '../../core/errors/error.js';
 import type { OrderState } from '../../core/states.js';
 import {
   type BatchRef,
   type BatchSource,
-  BLOCK_ORDERS,
   batchSource,
   decodeRecord,
   everyBatch,
   hasTrouble,
   inflatePlanBlock,
+  isArchiveAway,
   mayMention,
   type OrderRecord,
   PLAN_BLOCK_ROWS,
@@ -18,6 +18,7 @@ import {
   type RowView,
   readBatch,
   readDetails,
+  recordsOfBlock,
   rowView,
   type ScriptClient,
   type StoredBatch,
@@ -139,10 +140,10 @@ async function matchesIn(
   const hits = search?.inPlan == null || plan === null ? null : planHits(plan, block, search.inPlan);
   const onlyPlan = search !== null && search.inErrors === null && search.inRecord === null;
   if (onlyPlan && hits?.size === 0) return [];
-  const records = await recordsOf(source, block);
+  const records = await recordsOfBlock(source, block);
   const candidates: { index: number; record: OrderRecord; certain: boolean }[] = [];
   for (let index = from; index <= to; index++) {
-    const record = records.get(index) ?? decodeRecord(null);
+    const record = decodeRecord(records[String(index)]);
     if (state !== null && stateOf(record, context.cancelled) !== state) continue;
     const certain = search === null || hits?.has(index) === true || search.inRecord?.(record) === true;
     if (!certain && search?.inErrors === null) continue;
@@ -186,17 +187,6 @@ function planHits(
     has(row) ? [block * PLAN_BLOCK_ROWS + offset + 1] : [],
   );
   return new Set(hits);
-}
-
-async function recordsOf(source: BatchSource, block: number): Promise<Map<number, OrderRecord>> {
-  const perBlock = PLAN_BLOCK_ROWS / BLOCK_ORDERS;
-  const read = await Promise.all(
-    Array.from({ length: perBlock }, (_, i) => source.records(block * perBlock + i)),
-  );
-  const records = new Map<number, OrderRecord>();
-  for (const hash of read)
-    for (const [index, text] of Object.entries(hash)) records.set(Number(index), decodeRecord(text));
-  return records;
 }
 
 /** A sealed batch, with what the books say of it as a whole. */
@@ -265,7 +255,7 @@ export async function scanBatches(
     const tell = (done: number) => onScanned?.(before + done, of);
     const bounds = { from, limit: limit - found.length, untilMs, onScanned: tell };
     const part = await scanRows(await contextOf(ref), rows, wanted, bounds).catch((error: unknown) => {
-      if (onUnread === undefined || !isAlmonerError(error) || !isOfArchive(error)) throw error;
+      if (onUnread === undefined || !isArchiveAway(error)) throw error;
       onUnread(ref, error);
       return { found: [], next: null };
     });
@@ -274,9 +264,4 @@ export async function scanBatches(
     if (part.next !== null) return { found, next: { place: placeOf(ref), index: part.next }, scanned, of };
   }
   return { found, next: null, scanned, of };
-}
-
-/** The rows of a batch whose archive is missing or damaged cannot be read, and those of all others can. */
-export function isOfArchive({ code }: AlmonerError): boolean {
-  return code === 'ALM_LEDGER_ARCHIVE_MISSING' || code === 'ALM_LEDGER_ARCHIVE_DAMAGED';
 }
