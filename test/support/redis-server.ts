@@ -36,9 +36,9 @@ const SAFE = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-pol
 
 export async function startRedis(settings: readonly string[] = []): Promise<TestRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'almoner-redis-'));
-  const port = await freePort();
   const clients = new Set<Redis>();
-  let child = await launch(port, folder, settings);
+  const { port, ...started } = await launchSomewhere(folder, settings);
+  let { child } = started;
 
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -68,6 +68,18 @@ export async function startRedis(settings: readonly string[] = []): Promise<Test
       return client;
     },
   };
+}
+
+/** A port that was free may be another's by the time the server wants it. */
+async function launchSomewhere(folder: string, settings: readonly string[]) {
+  for (let tries = 1; ; tries++) {
+    const port = await freePort();
+    try {
+      return { port, child: await launch(port, folder, settings) };
+    } catch (error) {
+      if (tries === 5 || !String(error).includes('Address already in use')) throw error;
+    }
+  }
 }
 
 async function launch(port: number, folder: string, settings: readonly string[]): Promise<ChildProcess> {
