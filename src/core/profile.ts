@@ -1,4 +1,6 @@
 import type { OutcomeKind } from './classify.js';
+import type { Requirement } from './people.js';
+import type { QuietHours } from './quiet-hours.js';
 
 /** How an unknown outcome is resolved. */
 export const CERTAINTIES = ['idempotent', 'readback', 'manual'] as const;
@@ -42,6 +44,11 @@ export type RealmProfile = {
   /** A status that this realm uses in its own way. Printed in every report. */
   readonly statusOverrides: Readonly<Record<string, OutcomeKind>>;
   readonly caps: Caps;
+  /** When a second person has to say go. */
+  readonly approval: Requirement;
+  /** By whose wall its times are written and shown. */
+  readonly timezone: string;
+  readonly quietHours: QuietHours | null;
   readonly wallets: { readonly method: 'GET' | 'POST'; readonly chunk: number };
   readonly settleMs: number;
   readonly keyLifetimeMs: number;

@@ -38,7 +38,13 @@ export type RealmStanding = {
   readonly breaker: { readonly sinceMs: number; readonly haltsAtMs: number | null } | null;
   /** The realm asked to wait (Retry-After). */
   readonly hold: { readonly sinceMs: number; readonly untilMs: number } | null;
+  /** The quiet hours of its profile that last, as it is spelt by its wall. */
+  readonly quiet: { readonly untilMs: number; readonly words: string } | null;
 };
+
+/** Why a batch may not begin. */
+export const CLOSED = ['approval', 'start-time', 'start-missed'] as const;
+export type Closed = (typeof CLOSED)[number];
 
 export type BatchStanding = {
   readonly batch: string;
@@ -52,6 +58,9 @@ export type BatchStanding = {
   readonly createdMs: number;
   readonly startedMs: number;
   readonly stoodMs: number;
+  /** Why it may not begin; null where it may, or has. */
+  readonly closed: Closed | null;
+  readonly start: { readonly at: number; readonly zone: string } | null;
   /** Journals know payments of it that are not put back yet. */
   readonly parked: boolean;
   readonly planned: Group;
@@ -71,12 +80,16 @@ export type BatchStanding = {
 /** Why orders that are neither final nor moving stand still, as told everywhere: CLI, JSON, desk, metrics. */
 export const WAITING_WHYS = [
   'no-worker',
+  'approval',
+  'start-time',
+  'start-missed',
   'paused',
   'halted',
   'disarmed',
   'parked',
   'breaker',
   'hold',
+  'quiet',
   'settle-time',
   'retry',
   'member-held',
@@ -128,7 +141,7 @@ export function etaSeconds(facts: {
   if (waiting.some(({ why, until }) => until === null || why === 'breaker')) return null;
   const secondsTo = (some: readonly Waiting[]) =>
     Math.max(0, ...some.map(({ until }) => (Date.parse(until ?? '') - nowMs) / 1000));
-  const asleep = waiting.filter(({ why }) => why !== 'hold' && why !== 'in-order');
+  const asleep = waiting.filter(({ why }) => why !== 'hold' && why !== 'quiet' && why !== 'in-order');
   const paced = open - asleep.reduce((sum, { orders }) => sum + orders, 0);
   if (paced <= 0) return Math.ceil(secondsTo(waiting));
   if (facts.perSecond === null || facts.perSecond <= 0) return null;

@@ -1,5 +1,6 @@
 import type { Certainty } from './profile.js';
 import type { BatchStanding, Group, RealmStanding, Sign, Waiting, WaitingWhy } from './waiting.js';
+import { spellMoment } from './zones.js';
 
 /**
  * No order stands still in silence. From what the ledger knows of a batch at one moment to the orders of it
@@ -77,7 +78,17 @@ function standstill(batch: BatchStanding, realm: RealmStanding): Cause | null {
       next: disarmed ? 'almoner recover' : resume,
     });
   }
+  if (batch.closed === 'approval')
+    return all('approval', reason?.message ?? '', { next: `almoner approve ${batch.batch}` });
+  if (batch.closed === 'start-missed')
+    return all('start-missed', reason?.message ?? '', { sinceMs: batch.start?.at ?? began, next: resume });
   const idle = nobodyWorks(batch, realm);
+  if (batch.closed === 'start-time' && batch.start !== null) {
+    const { at, zone } = batch.start;
+    const alone = idle === null ? '' : ' NO WORKER IS RUNNING yet: one has to be there by then.';
+    const next = idle?.next ?? null;
+    return all('start-time', `It begins at ${spellMoment(at, zone)}.${alone}`, { untilMs: at, next });
+  }
   if (idle !== null) return all(idle.why, idle.message, { ...idle, sinceMs: Math.max(began, idle.sinceMs) });
   if (batch.parked)
     return all(
@@ -180,6 +191,8 @@ function onTheirWay(batch: BatchStanding, realm: RealmStanding, sent: readonly C
         untilMs: untils.some((until) => until === null) ? null : Math.max(...untils.map(Number)),
       }),
     );
+  else if (realm.quiet !== null)
+    causes.push(waits('quiet', realm.quiet.words, rest, { ...realm.quiet, sinceMs: realm.nowMs }));
   else if (realm.hold !== null) causes.push(waits('hold', HOLD, rest, realm.hold));
   return causes;
 }

@@ -6,6 +6,9 @@ import { type RealmLedger, ruleNotes } from '../ledger/index.js';
 const said = z.object({ who: z.string(), at: z.number(), why: z.string().nullable().default(null) });
 export type Said = z.infer<typeof said>;
 
+/** The members whom the two have seen: a list that is another one by then is paid by a batch that waits for two people. */
+const forAudience = { audience: z.string().nullable().default(null) };
+
 /**
  * Which rules run by themselves. `rules sync` writes the entries; a rule runs only while its file is the very
  * one that a person approved. What the scheduler did last is kept apart, so that two writers never meet.
@@ -20,7 +23,10 @@ const scheduledRule = z.object({
   missed: z.enum(['skip', 'once']),
   /** When it last came to wait for a go; the times after it are told as waiting, as long as there is none. */
   waitsSince: z.number().default(0),
-  approved: said.nullable(),
+  /** `asked`: who wanted this text to have it, where the realm requires a second person. */
+  approved: said.extend({ asked: z.string().nullable().default(null), ...forAudience }).nullable(),
+  /** Who wants this very text to have its go, while a second person has not said it. */
+  asked: said.extend(forAudience).nullable().default(null),
   /** Who took the go back, while there is none. */
   takenBack: said.nullable().default(null),
   /** Its times pass without a run. */

@@ -1,6 +1,7 @@
 import { isLosslessNumber } from 'lossless-json';
 import { Fraction } from '../core/fraction.js';
-import { periodName, wallOf } from './calendar.js';
+import { wallOf } from '../core/zones.js';
+import { periodName } from './calendar.js';
 import type { Rule } from './rule.js';
 
 /**

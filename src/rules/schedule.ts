@@ -1,6 +1,6 @@
 import { CronExpressionParser } from 'cron-parser';
 import { messageOf } from '../core/errors/error.js';
-import { momentOf, wallOf } from './calendar.js';
+import { momentOf, wallOf } from '../core/zones.js';
 
 export type Schedule = {
   readonly cron: string;

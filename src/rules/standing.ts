@@ -1,8 +1,8 @@
 import { OUTCOMES, type Outcome } from '../core/schedule-outcomes.js';
 import type { BatchState } from '../core/states.js';
+import { spellMoment } from '../core/zones.js';
 import { counted } from '../words/spelling.js';
 import { dealtWithUntil, type LastRun, type Said, type ScheduledRule, type WaitingRun } from './approvals.js';
-import { spellMoment } from './calendar.js';
 import { newestTime, nextTimes } from './schedule.js';
 
 export type ScheduleStanding = {
@@ -22,6 +22,8 @@ export type ScheduleStanding = {
   readonly batch: string | null;
   /** When it runs next; null while it would not. */
   readonly nextAt: number | null;
+  /** Who wants its go, while a second person has to say it. */
+  readonly asked: Said | null;
   readonly paused: Said | null;
   /** The time to come that is passed over. */
   readonly skip: (Said & { readonly time: number }) | null;
@@ -69,6 +71,7 @@ export function standingOf(facts: ScheduleFacts): ScheduleStanding {
     isGood,
     next: OUTCOMES[told.outcome],
     nextAt: approved === null || paused !== null ? null : first === skip?.time ? second : first,
+    asked: approved === null ? entry.asked && saidOf(entry.asked) : null,
     paused,
     skip,
   };
@@ -162,11 +165,18 @@ function batchOutcome({ batch, last }: ScheduleFacts): Worded {
 }
 
 /** Why it has no go. */
-export function goWords({ takenBack }: ScheduledRule): string {
+export function goWords({ takenBack, asked }: ScheduledRule): string {
+  if (asked !== null)
+    return `${asked.who} asks for its go${asked.why === null ? '' : ` (${asked.why})`}; a second person has to say it.`;
   return takenBack === null ? 'It waits for a go.' : heldWords('The go was taken back', takenBack);
 }
 
 /** Who held it back, and why. */
 export function heldWords(what: string, { who, why }: Said): string {
   return `${what} by ${who}${why === null ? '.' : `: ${why}`}`;
+}
+
+/** What was said, without what only a go is held against. */
+function saidOf({ who, at, why }: Said): Said {
+  return { who, at, why };
 }

@@ -1,4 +1,11 @@
-import { CLI_ERRORS, CONFIG_ERRORS, DESK_ERRORS, LIBRARY_ERRORS, RULES_ERRORS } from './commands.js';
+import {
+  CLI_ERRORS,
+  CONFIG_ERRORS,
+  DESK_ERRORS,
+  LIBRARY_ERRORS,
+  PEOPLE_ERRORS,
+  RULES_ERRORS,
+} from './commands.js';
 import type { ErrorEntry } from './entry.js';
 import { PLAN_ERRORS, ROW_ERRORS } from './input.js';
 import { BATCH_ERRORS, OUTCOME_ERRORS } from './orders.js';
@@ -21,6 +28,7 @@ export const CATALOGUE = {
   ...RULES_ERRORS,
   ...BATCH_ERRORS,
   ...LEDGER_ERRORS,
+  ...PEOPLE_ERRORS,
   ...DESK_ERRORS,
 } as const satisfies Record<string, ErrorEntry>;
 

@@ -41,6 +41,34 @@ export const LIBRARY_ERRORS = {
   ),
 };
 
+/** Two people, one payment. */
+export const PEOPLE_ERRORS = {
+  ALM_PEOPLE_NAMELESS: refused(
+    'This realm requires a second person, and nobody knows who the first is.',
+    'Act with a token of your own: sign in to the desk with it, or put it into ALMONER_TOKEN, or the name of a file that holds it into ALMONER_TOKEN_FILE; `almoner desk token add NAME --role operator` makes one.',
+  ),
+  ALM_PEOPLE_TOKEN: usage(
+    'The token is none that is known here: it was revoked, or is of another store.',
+    'Ask an admin for a new one; `almoner desk token list` names those that count.',
+  ),
+  ALM_PEOPLE_ROLE: refused(
+    'The token does not have the role for this.',
+    'Somebody with the role does it, or an admin makes a token with it.',
+  ),
+  ALM_PEOPLE_SAME: refused(
+    'Whoever prepared it cannot be the second person.',
+    'Somebody else says go, with a token of their own.',
+  ),
+  ALM_PEOPLE_CHANGED: refused(
+    'What was shown is not what would be approved.',
+    'Look at it again, then say go.',
+  ),
+  ALM_PEOPLE_NOT_NEEDED: usage(
+    'Nothing waits for a second person there.',
+    'Look at it with `almoner status`.',
+  ),
+};
+
 /** Configuration: file, environment and flags. */
 export const CONFIG_ERRORS = {
   ALM_CONFIG_INVALID: usage(
@@ -112,6 +140,10 @@ export const DESK_ERRORS = {
     'Revoke it first with `almoner desk token revoke NAME`, or choose another name.',
   ),
   ALM_DESK_TOKEN_UNKNOWN: usage('No desk token has that name.', '`almoner desk token list` shows them.'),
+  ALM_DESK_LAST_ADMIN: refused(
+    'The token is the only one with the role admin: without it nobody gives or takes tokens on the desk.',
+    'Make another admin first, or revoke it knowing that; after it only `almoner desk token add` on a machine that reaches the store makes one.',
+  ),
   ALM_DESK_BAD_REQUEST: usage(
     'The desk could not understand the request.',
     'See /api/openapi.json for what it takes.',

@@ -2,6 +2,14 @@ import { refused } from './entry.js';
 
 /** A whole file or batch that is refused before anything is sent, and what is odd about a whole file. */
 export const PLAN_ERRORS = {
+  ALM_PLAN_TIME: refused(
+    'The time at which the batch is to begin, or to be over, cannot be read or is over.',
+    'Write it as 18:00 or 2026-11-20 18:00, in the time zone of the realm’s profile, or with an offset.',
+  ),
+  ALM_PLAN_LATE: refused(
+    'At the realm’s pace the batch would be over later than it should be. Only a warning.',
+    'Begin earlier, make the file smaller, or ask the realm for a higher rate.',
+  ),
   ALM_PLAN_LOOKS_PAID: refused(
     'Rows without references repeat orders of the last 30 days that are paid or may still be: from five rows or a fifth of them on, and at the first that stands in for an order, the file is refused; below that it is a warning. Or equal rows of a file stand in for orders of two batches.',
     'Look at the named batches. --new-rows-only pays the other rows, and given again goes on with them; --again LABEL pays all of them on purpose. A file that is meant to repeat takes a label each time, or a reference column.',

@@ -28,6 +28,14 @@ export const BATCH_ERRORS = {
     'Run the same command again, or hand the batch to the workers with `almoner resume`.',
   ),
   ALM_BATCH_PAUSED: halted('A person paused the batch.', 'Continue with `almoner resume BATCH`.'),
+  ALM_BATCH_APPROVAL: halted(
+    'This realm requires a second person, and none has said go for this batch.',
+    'Somebody else with the role approver looks at it and says go: `almoner approve BATCH`.',
+  ),
+  ALM_BATCH_START_MISSED: halted(
+    'It was not begun at its time, which is more than an hour ago.',
+    'Begin it now with `almoner resume BATCH`, or give it up with `almoner cancel BATCH`.',
+  ),
   ALM_BATCH_FIRST: halted(
     'The batch paused after the number of orders given with --first.',
     'Look at the report, then run the command again without --first.',

@@ -1,0 +1,107 @@
+import { momentOf, wallOf } from './zones.js';
+
+/**
+ * When a realm's members are to be left alone: nothing is sent for the first time then. What was sent before is still
+ * sent again and read back, because a weekend would outlive its key. Written as `22:00-07:00` for every night, or
+ * `fri 18:00-mon 08:00` for once a week, by the wall of the realm's zone.
+ */
+export type QuietHours = {
+  readonly zone: string;
+  /** As they were written. */
+  readonly texts: readonly string[];
+  /** Minutes of a week that begins on Monday; one that ends before it begins goes on over its end. */
+  readonly spans: readonly { readonly from: number; readonly to: number }[];
+};
+
+const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+const MINUTE_MS = 60_000;
+const DAY = 24 * 60;
+const DAY_MS = DAY * MINUTE_MS;
+const WEEK = 7 * DAY;
+const SPAN = /^(?:([a-z]{3}) +)?(\d{2}):(\d{2}) *- *(?:([a-z]{3}) +)?(\d{2}):(\d{2})$/i;
+
+export const QUIET_EXPECTED = 'quiet hours such as 22:00-07:00 or fri 18:00-mon 08:00';
+
+export function parseQuietSpan(text: string): { spans: QuietHours['spans'] } | { fault: string } {
+  const match = SPAN.exec(text.trim());
+  const [, fromDay, fromHour, fromMinute, toDay, toHour, toMinute] = match ?? [];
+  const from = minuteOfDay(fromHour, fromMinute);
+  const to = minuteOfDay(toHour, toMinute);
+  const fault = { fault: `expected ${QUIET_EXPECTED}` };
+  if (match === null || from === null || to === null) return fault;
+  if (fromDay === undefined && toDay === undefined) {
+    if (from === to) return { fault: `${fault.fault}; from and to are the same` };
+    const length = (to - from + DAY) % DAY;
+    return {
+      spans: DAYS.map((_, day) => ({ from: day * DAY + from, to: (day * DAY + from + length) % WEEK })),
+    };
+  }
+  const [first, last] = [fromDay, toDay].map((name) => DAYS.findIndex((day) => day === name?.toLowerCase()));
+  if (first === undefined || last === undefined || first < 0 || last < 0) return fault;
+  const span = { from: first * DAY + from, to: last * DAY + to };
+  return span.from === span.to ? { fault: `${fault.fault}; from and to are the same` } : { spans: [span] };
+}
+
+function minuteOfDay(hour = '', minute = ''): number | null {
+  const [hours, minutes] = [Number(hour), Number(minute)];
+  return hours < 24 && minutes < 60 ? hours * 60 + minutes : null;
+}
+
+/** Quiet hours that never end would send nothing. */
+export function leavesNothing({ spans }: Pick<QuietHours, 'spans'>): boolean {
+  const loud = Array.from(
+    { length: WEEK },
+    (_, minute) => !spans.some((span) => minutesLeft(span, minute) > 0),
+  );
+  return !loud.includes(true);
+}
+
+/** Of a span that holds this minute of the week, how many are left; 0 for another. */
+function minutesLeft({ from, to }: QuietHours['spans'][number], minute: number): number {
+  const length = (to - from + WEEK) % WEEK;
+  const into = (minute - from + WEEK) % WEEK;
+  return into < length ? length - into : 0;
+}
+
+/** When the quiet hours end in which a moment lies; null where it lies in none. */
+export function quietUntil(quiet: QuietHours | null, moment: number): number | null {
+  if (quiet === null) return null;
+  let end = moment;
+  // Spans may follow each other; together they leave some of the week.
+  for (;;) {
+    const now = spansAround(quiet, end).find(({ from, to }) => from <= end && end < to);
+    if (now === undefined) return end === moment ? null : end;
+    end = now.to;
+  }
+}
+
+/** As moments: on the days on which the clocks change a wall shows some times twice, and others never. */
+function spansAround({ spans, zone }: QuietHours, moment: number): { from: number; to: number }[] {
+  const wall = new Date(wallOf(moment, zone));
+  const monday = Math.floor(wall.getTime() / DAY_MS) * DAY_MS - ((wall.getUTCDay() + 6) % 7) * DAY_MS;
+  return spans.flatMap(({ from, to }) =>
+    [-1, 0, 1].map((week) => {
+      const begins = monday + (week * WEEK + from) * MINUTE_MS;
+      const lasts = ((to - from + WEEK) % WEEK) * MINUTE_MS;
+      return { from: momentOf(begins, zone), to: momentOf(begins + lasts, zone) };
+    }),
+  );
+}
+
+/** When work that takes so long is done, if it begins then and rests in the quiet hours. */
+export function endOfWork(quiet: QuietHours | null, begin: number, workMs: number): number {
+  let [at, left] = [quietUntil(quiet, begin) ?? begin, workMs];
+  if (quiet === null) return at + left;
+  for (let spans = 0; spans < SPANS_MAX; spans++) {
+    const rests = Math.min(
+      ...spansAround(quiet, at).flatMap(({ from, to }) => (from >= at && to > from ? [from] : [])),
+    );
+    if (at + left <= rests) return at + left;
+    left -= rests - at;
+    at = quietUntil(quiet, rests) ?? rests;
+  }
+  return at + left;
+}
+
+/** Work of more than some months is as good as endless. */
+const SPANS_MAX = 300;

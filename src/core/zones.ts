@@ -1,0 +1,104 @@
+/**
+ * Wall clocks. A moment is milliseconds since 1970 in UTC; a wall time is what a clock on the wall of a zone
+ * shows, kept as if it were UTC. Intl knows every zone and every change of it; nothing here reads a clock.
+ */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+export function isZone(name: string): boolean {
+  try {
+    formatOf(name);
+    // Offsets such as +02:00 are taken by newer engines; they know no daylight-saving time and are refused.
+    return !/^[+-]/.test(name);
+  } catch {
+    return false;
+  }
+}
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat('en-US-u-ca-iso8601', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  formats.set(zone, made);
+  return made;
+}
+
+/** What the wall of the zone shows at a moment, as milliseconds of a day that is read as UTC. */
+export function wallOf(moment: number, zone: string): number {
+  const parts = new Map<string, number>();
+  for (const { type, value } of formatOf(zone).formatToParts(moment)) parts.set(type, Number(value));
+  const of = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0;
+  const subSecond = ((moment % 1000) + 1000) % 1000;
+  return Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second')) + subSecond;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/**
+ * The moment at which the wall shows a time: the first one where the hour comes twice, and the moment of the
+ * change where the time is left out. So every wall time has exactly one moment, also on both days of change.
+ */
+export function momentOf(wall: number, zone: string): number {
+  const before = offsetAt(wall - DAY_MS, zone);
+  const after = offsetAt(wall + DAY_MS, zone);
+  const candidates = [wall - before, wall - after].sort((a, b) => a - b);
+  const exact = candidates.find((moment) => wallOf(moment, zone) === wall);
+  return exact ?? changeBetween(wall - Math.max(before, after), wall - Math.min(before, after), zone);
+}
+
+function offsetAt(moment: number, zone: string): number {
+  return wallOf(moment, zone) - moment;
+}
+
+/** The first moment with the later offset: where a wall time that does not exist is caught up. */
+function changeBetween(from: number, to: number, zone: string): number {
+  let [low, high] = [from, to];
+  const offset = offsetAt(high, zone);
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (offsetAt(middle, zone) === offset) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+/** The wall time and the zone it belongs to, for people. */
+export function spellMoment(moment: number, zone: string): string {
+  return `${new Date(wallOf(moment, zone)).toISOString().slice(0, 16).replace('T', ' ')} ${zone}`;
+}
+
+const WRITTEN = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2}))?(Z|[+-]\d{2}:\d{2})?)?$/;
+
+/**
+ * Reads the time of `--at`: a day, which means its beginning, or a day and a time; by the wall of the
+ * zone unless an offset is written. Undefined where it is neither, or a day that does not exist.
+ */
+export function readAt(text: string, zone: string): number | undefined {
+  const match = WRITTEN.exec(text.trim());
+  if (match === null) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0));
+  const wall = Date.UTC(year, month - 1, day, hour, minute, second);
+  if (
+    new Date(wall).toISOString().slice(0, 10) !== text.trim().slice(0, 10) ||
+    hour > 23 ||
+    minute > 59 ||
+    second > 59
+  )
+    return undefined;
+  const offset = match[7];
+  if (offset === undefined) return momentOf(wall, zone);
+  const sign = offset.startsWith('-') ? -1 : 1;
+  const [hours = 0, minutes = 0] = offset === 'Z' ? [] : offset.slice(1).split(':').map(Number);
+  return wall - sign * (hours * 60 + minutes) * 60_000;
+}
