@@ -22,6 +22,20 @@ export { syncFolder } from './sync-folder.js';
 
 export { archiveBatch } from './moves/archive-batch.js';
 export {
+  approveBatch,
+  changeRequirement,
+  isClosed,
+  keepRequirement,
+  otherBooks,
+  type Prepared,
+  readOtherBooks,
+  readRequirement,
+  readWish,
+  type Start,
+  strictest,
+  withdrawApprovals,
+} from './moves/gate.js';
+export {
   askProbe,
   cancelBatch,
   closeBreaker,
@@ -51,6 +65,7 @@ export {
 } from './read/batch-facts.js';
 export { type BatchSource, batchSource, recordsOfBlock, storeSource } from './read/batch-source.js';
 export {
+  approvalNeeded,
   type BatchRef,
   batchNumber,
   batchRef,

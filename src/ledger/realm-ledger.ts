@@ -28,6 +28,8 @@ type FenceMark = {
   era: string;
   /** The session that asks; empty where nothing is ever sent. One that was given up begins nothing. */
   session: string;
+  /** Until when it sends nothing for the first time: the quiet hours of its profile. */
+  quietUntil: () => number;
 };
 
 /** What was seen once must never be forgotten by the store; the next claim asks. */
@@ -46,7 +48,7 @@ export type KnownRealm = z.infer<typeof knownRealm>;
 
 export function openLedger(scripts: ScriptClient, realm: KnownRealm): RealmLedger {
   const id = ledgerId(realm);
-  const mark: FenceMark = { seen: 0, era: '', session: '' };
+  const mark: FenceMark = { seen: 0, era: '', session: '', quietUntil: () => 0 };
   // The key from which every script derives the others.
   return { scripts, keyPrefix: `almoner:{${id}}`, id, realm, mark, batchers: new Map() };
 }

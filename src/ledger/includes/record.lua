@@ -172,6 +172,16 @@ local function isPause(ms)
   return ms > 0 and ms <= LONGEST_PAUSE_MS
 end
 
+--- How long an order that never reached the realm rests in the quiet hours that end then; nil for any other, and where they are
+--- over. One that waits for its next attempt has heard from the realm if it has a status.
+local function quietMs(record, ends)
+  local ms = tonumber(ends) - nowMs()
+  if ms <= 0 then return nil end
+  local fields = record and split(record)
+  if fields and (fields[1] ~= 'w' or fields[5] ~= '') then return nil end
+  return math.min(ms, LONGEST_PAUSE_MS)
+end
+
 --- Counters; `tally` has others of the same names for scripts that move many orders. A sum that no counter
 --- holds stays at the last that one does: a script that failed here would leave half of a move behind.
 local function bump(key, field, by)

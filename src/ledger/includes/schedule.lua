@@ -16,6 +16,14 @@ local function noteScheduled(T, rule, last)
   return true
 end
 
+--- Whether text and audience have the go of two people: one who asked for it, and another.
+local function hasGoOfTwo(T, schedule)
+  local text = redis.call('HGET', T .. ':rules:schedules', schedule.rule)
+  local go = text and cjson.decode(text).approved
+  if type(go) ~= 'table' or cjson.decode(text).hash ~= schedule.hash or go.audience ~= schedule.audience then return false end
+  return type(go.asked) == 'string' and string.lower(go.asked) ~= string.lower(go.who)
+end
+
 -- A person has taken the schedule or its go away, given another text its go since, paused it, or said that this time is
 -- to be skipped. A go counts for the times after it.
 local function isHeldBack(T, rule, hash, last)

@@ -4,7 +4,8 @@
 
   KEYS[1] the realm
   ARGV[1] highest sequence seen  ARGV[2] era ('' before the first)  ARGV[3] session
-  ARGV[4] JSON list of orders, each a list of strings:
+  ARGV[4] until when nothing is sent for the first time (quiet hours), ms
+  ARGV[5] JSON list of orders, each a list of strings:
      1 batch no  2 index  3 nonce  4 tokens  5 daily cap ('' for none)  6 reason JSON for a batch halted by it
      7 how old the key of an unknown may be when it is resent, in ms ('' where nothing is resent)
      8 '<number of a key> <ms>': how old the caller knows that key to be by its own clock, -1 where its clocks tell
@@ -99,6 +100,8 @@ local function begin(order)
   if not due then return { 'no', 'not-due' } end
   local early = tonumber(due) - now
   if isPause(early) then return { 'no', 'early', string.format('%.0f', early) } end
+  local quiet = quietMs(record, ARGV[4])
+  if quiet then return { 'no', 'early', string.format('%.0f', quiet) } end
   -- The balances were read under a hold that has been given up since: they prove nothing any more.
   if hold ~= '' and holdToken(T, no, index) ~= hold then return { 'no', 'hold' } end
   if meta[3] == '1' then
@@ -135,7 +138,7 @@ local function begin(order)
   return { 'go', key, attempts, fields[4], prior, seq, sent, nowText }
 end
 
-local replies = each(ARGV[4], begin)
+local replies = each(ARGV[5], begin)
 if unheld then redis.call('HSET', T, 'unheldAt', now) end
 writeTally()
 return replies

@@ -127,7 +127,7 @@ export async function beginSending(
 
 /** What the fence asks of whoever wants to send. */
 function asker({ mark }: RealmLedger): Argument[] {
-  return [mark.seen, mark.era, mark.session];
+  return [mark.seen, mark.era, mark.session, mark.quietUntil()];
 }
 
 function knownMs(ms: number | null): number {

@@ -5,7 +5,8 @@
 
   KEYS[1] the realm
   ARGV[1] highest sequence seen  ARGV[2] era ('' before the first)  ARGV[3] session
-  ARGV[4] JSON list of orders, each a list of strings:
+  ARGV[4] until when nothing is sent for the first time (quiet hours), ms
+  ARGV[5] JSON list of orders, each a list of strings:
      1 batch no  2 index  3 owner (the session for its own run, else '')  4… members to hold (read-back only)
 
   Returns a JSON list, for each order
@@ -20,7 +21,7 @@ local T = KEYS[1]
 local closed = fenced(T, ARGV[1], ARGV[2], ARGV[3])
 local realm = redis.call('HMGET', T, 'halt', 'breaker')
 
-return each(ARGV[4], function(order)
+return each(ARGV[5], function(order)
   local no, index, owner = unpack(order, 1, 3)
   local B = batchKey(T, no)
   if closed then return { 'stop', closed } end
@@ -40,6 +41,8 @@ return each(ARGV[4], function(order)
   if not due then return { 'stop', 'not-due' } end
   local ms = tonumber(due) - nowMs()
   if isPause(ms) then return { 'wait', ms } end
+  local quiet = quietMs(record, ARGV[4])
+  if quiet then return { 'wait', quiet } end
 
   local members = {}
   for i = 4, #order do members[#members + 1] = order[i] end

@@ -10,10 +10,11 @@
 ]]
 --- @include "record"
 --- @include "move"
+--- @include "gate"
 local WAITING_MAX = 5000
 local T, no, most = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local B = batchKey(T, no)
-local meta = redis.call('HMGET', B, 'state', 'cursor', 'rows', 'limit', 'inOrder', 'owner', 'high', 'id', 'former')
+local meta = redis.call('HMGET', B, 'state', 'cursor', 'rows', 'limit', 'inOrder', 'owner', 'high', 'id', 'former', 'begun')
 local state = meta[1]
 if state ~= 'planned' and state ~= 'running' then return {} end
 if meta[6] ~= ARGV[3] then return {} end
@@ -22,10 +23,11 @@ if redis.call('HEXISTS', T .. ':parked', meta[8]) == 1 then return {} end
 if meta[9] and redis.call('HEXISTS', T .. ':parked', meta[9]) == 1 then return {} end
 
 local now = nowMs()
-if state == 'planned' then
-  redis.call('HSET', B, 'state', 'running')
-  redis.call('HSETNX', B, 'startedAt', now)
+if not meta[10] then
+  if closedGate(T, no, now) then return {} end
+  begin(T, no, now)
 end
+if state == 'planned' then redis.call('HSET', B, 'state', 'running') end
 -- Orders that wait for a member are out of the window, but their list must not grow without end.
 local waiting = redis.call('HLEN', B .. ':waiting')
 if waiting >= WAITING_MAX then return {} end

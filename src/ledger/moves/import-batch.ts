@@ -6,6 +6,7 @@ import type { Judged } from '../read/earlier.js';
 import { askScript, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
 import { type AuditEntry, encodeAudit, encodeManifest, type Manifest } from '../views.js';
+import { BY_NOBODY, encodePrepared, type Prepared } from './gate.js';
 import { type BlockClaims, NO_CLAIMS, unpackRefs } from './put-block.js';
 
 /** A batch on its way into the ledger: opened, filled block by block (see put-block.ts), then sealed or dropped. */
@@ -60,6 +61,7 @@ export type SealedRun = {
   readonly schedule: {
     readonly rule: string;
     readonly hash: string;
+    readonly audience: string;
     readonly last: string;
     readonly only: boolean;
   } | null;
@@ -74,6 +76,7 @@ type SealedWith = {
   readonly run: SealedRun | null;
   /** The store had forgotten it, and it was compared with nothing. */
   readonly putBack: boolean;
+  readonly prepared: Prepared;
 };
 
 /** How many orders of each state the batch begins with, and their tokens. */
@@ -101,7 +104,13 @@ export async function sealBatch(
   manifest: Manifest,
   counts: Partial<SealedCounts>,
   audit: AuditEntry,
-  { sketch = NO_SKETCH, judged = null, run = null, putBack = false }: Partial<SealedWith> = {},
+  {
+    sketch = NO_SKETCH,
+    judged = null,
+    run = null,
+    putBack = false,
+    prepared = BY_NOBODY,
+  }: Partial<SealedWith> = {},
 ): Promise<Sealed> {
   const [status, ...over] = await askScript(ledger, 'seal-batch', [
     at.no,
@@ -117,12 +126,22 @@ export async function sealBatch(
     run === null ? '' : JSON.stringify(run),
     putBack ? '1' : '',
     judged?.store ?? '',
+    encodePrepared(prepared),
   ]);
   if (status === 'over') return parseOverLimit(over);
   return sealReply.parse(status);
 }
 
-const sealReply = z.enum(['sealed', 'already', 'not-importer', 'incomplete', 'moved', 'disarmed', 'noted']);
+const sealReply = z.enum([
+  'sealed',
+  'already',
+  'not-importer',
+  'incomplete',
+  'moved',
+  'disarmed',
+  'noted',
+  'nameless',
+]);
 const NO_SKETCH = Buffer.alloc(0);
 
 /**

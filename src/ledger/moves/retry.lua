@@ -11,7 +11,7 @@
     paid may be forgotten
 
   Returns {'ok'} | {'no', why, more}: why is a state code, 'replaced', 'discarded', 'reference', 'cancelled', 'archived',
-    'gone', 'disarmed' (the journals are not merged, or were for another store), 'arriving' (more: until when, ms), 'moved'
+    'approval' (a second person is required, and none has looked at the batch), 'gone', 'disarmed' (the journals are not merged, or were for another store), 'arriving' (more: until when, ms), 'moved'
     (another batch was sealed or retried since, or another address asked), 'limit' (more: JSON [account, limit, held, tokens])
 ]]
 --- @include "record"
@@ -20,6 +20,7 @@
 --- @include "move"
 --- @include "reference"
 --- @include "fence"
+--- @include "gate"
 local T, no, index, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local B = batchKey(T, no)
 local record = readRecord(T, no, index)
@@ -35,6 +36,8 @@ if string.find(fields[10] or '', 'd', 1, true) then return { 'no', 'discarded', 
 if state == 'cancelled' then return { 'no', 'cancelled', '' } end
 -- Its rows are about to leave the store; what is written now would be lost with them.
 if state == 'archived' then return { 'no', 'archived', '' } end
+local gate = redis.call('HMGET', B, 'cleared', 'approval')
+if not covers(T, gate[1], nowMs()) and not isGo(T, gate[2], nowMs()) then return { 'no', 'approval', '' } end
 if isUnmerged(T) or not isSameStore(T, ARGV[10]) then return { 'no', 'disarmed', '' } end
 local arrives = mayArriveUntil(T, record)
 if arrives then return { 'no', 'arriving', arrives } end

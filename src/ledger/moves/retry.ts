@@ -70,6 +70,8 @@ const DEAD_REFUSALS: Readonly<Record<string, string>> = {
   reference: 'its reference was spent again by another order',
   cancelled: 'its batch is cancelled; put the row into a new file',
   archived: 'its batch is archived; put the row into a new file',
+  approval:
+    'its realm requires a second person, and none has looked at its batch; somebody else gives `almoner approve` for the batch first',
   disarmed:
     'the store was restarted or restored and the journals are not merged, so that what was paid since cannot be told; run `almoner recover`',
   D: 'it is in doubt; resolve it first with `almoner doubt resolve`',

@@ -10,9 +10,11 @@
   ARGV[9] '1': strictly one order after the other
   ARGV[10] '<seals> <retries>' of the realm when the plan was judged again ('' where nothing was asked)
   ARGV[11] '' or, of a run of a rule, JSON {account, limit: n | null, number: n | null (see T:rules:numbers),
-    id, record: JSON of the run, schedule: {rule, last: JSON, only} | null}
+    id, record: JSON of the run, schedule: {rule, hash, audience, last: JSON, only} | null}
   ARGV[12] '1': a batch that the store had forgotten and that is put back, compared with nothing
   ARGV[13] the store in which it was judged (see isSameStore)
+  ARGV[14] JSON {who: name of the preparer's token | null, overTokens, overRows: what their profile, and other books of the
+    same realm id, require ('' for nothing), besides: [rows, tokens] prepared in those books, startAt: ms | null, startZone} (see gate)
 
     T 'seals'         raised by every seal, by a loss that a person accepts and by imports of the same realm id under
                       another address: two imports that compare at the same moment cannot both pass
@@ -23,7 +25,8 @@
 
   Returns {'sealed'} (also when the same importer asks again) | {'already'} | {'not-importer'} | {'incomplete'}
   (a block is not there: the store has forgotten it since it was put) | {'moved'} (one of the numbers was raised since)
-  | {'disarmed'} (what was paid may be forgotten: the journals are not merged)
+  | {'disarmed'} (what was paid may be forgotten: the journals are not merged) | {'nameless'} (a second person is required, and
+  nobody knows who the first is)
   | {'over', account, limit, held, tokens} | {'noted'} (that time of the schedule was dealt with meanwhile, has not come, or is held
   back by a person; a run that a person goes on with asks for none of it)
 ]]
@@ -31,6 +34,7 @@
 --- @include "move"
 --- @include "fence"
 --- @include "schedule"
+--- @include "gate"
 local T, no, importer = KEYS[1], ARGV[1], ARGV[2]
 local B = batchKey(T, no)
 local held = redis.call('HMGET', B, 'state', 'importer', 'blocks')
@@ -55,6 +59,11 @@ local function limitNow(account)
   if not run or run.account ~= account then return limitOf(T, account) end
   return type(run.limit) == 'number' and string.format('%.0f', run.limit)
 end
+local gate = cjson.decode(ARGV[14])
+local who = type(gate.who) == 'string' and gate.who
+local isScheduled = run and type(run.schedule) == 'table' and run.schedule.only
+keepRequirement(T, gate.overTokens, gate.overRows)
+if isRequired(T) and not who and not isScheduled then return { 'nameless' } end
 local taken = plannedAccounts(T, no, blocks)
 for account, tokens in pairs(taken) do
   local over = overLimit(T, account, limitNow(account), tokens)
@@ -91,6 +100,17 @@ if ARGV[8] ~= '' then redis.call('SET', B .. ':h', ARGV[8]) end
 redis.call('HSET', B, 'seal', redis.call('HINCRBY', T, 'seals', 1))
 if ARGV[12] == '1' then redis.call('HSET', B, 'putBack', '1') end
 redis.call('RPUSH', B .. ':log', ARGV[7])
+if who then redis.call('HSET', B, 'preparer', who) end
+if type(gate.startAt) == 'number' then 
+  redis.call('HSET', B, 'startAt', string.format('%.0f', gate.startAt), 'startZone', gate.startZone)
+end
+if isScheduled then
+  if hasGoOfTwo(T, run.schedule) then redis.call('HSET', B, 'cleared', 'rule') end
+elseif who and isRequired(T) then
+  clearAlone(T, no, who, countOf(T, no, 'p'), counter(B .. ':n', 't:p'), gate.besides, nowMs())
+end
+-- Nobody works what may not begin: it waits for the workers.
+if closedGate(T, no, nowMs()) then redis.call('HSET', B, 'owner', '') end
 if countOf(T, no, 'p') == 0 then
   redis.call('HSET', B, 'state', 'done', 'startedAt', nowMs(), 'finishedAt', nowMs())
   noteEnded(T, no)

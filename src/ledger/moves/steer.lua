@@ -4,7 +4,8 @@
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] pause | halt | resume | cancel | disown  ARGV[3] audit JSON ('' for none)
-  ARGV[4] reason JSON (pause, halt, disown); for a resume the code it must be halted for ('' for any)
+  ARGV[4] reason JSON (pause, halt, disown); for a resume the code it must be halted for ('' for any); for a cancel 'unapproved'
+    where it must still wait for a second person
   ARGV[5] owner after a resume ('' hands it to the workers)
   ARGV[6] owner it must have now ('*' for any): an interrupted run pauses only what is still its own, and of two
     runs that take over at once one does
@@ -15,11 +16,15 @@
   store that is not safe, stays the reason why it stands still); what is unknown in a cancelled one is left to the workers.
   halt: a pause by the program itself.
 
-  Returns {'ok', state} | {'no', state}
+  A resume lets nothing begin that may not (see gate): paused before its time it waits again, and a person who resumes what
+  only waits for its time begins it now.
+
+  Returns {'ok', state} | {'no', state, or why it may not begin}
 ]]
 --- @include "record"
 --- @include "move"
 --- @include "hold"
+--- @include "gate"
 local T, no, verb = KEYS[1], ARGV[1], ARGV[2]
 local B = batchKey(T, no)
 local meta = redis.call('HMGET', B, 'state', 'owner', 'cursor', 'high', 'reason')
@@ -53,10 +58,23 @@ if verb == 'pause' or verb == 'halt' or verb == 'disown' then
 elseif verb == 'resume' then
   if state == 'done' or state == 'cancelled' then return { 'no', state } end
   if ARGV[4] ~= '' and (state ~= 'halted' or cjson.decode(meta[5]).code ~= ARGV[4]) then return { 'no', state } end
-  redis.call('HSET', B, 'state', 'running', 'owner', ARGV[5])
-  if ARGV[5] == '' then redis.call('HSET', B, 'handedAt', now) end
-  redis.call('HSETNX', B, 'startedAt', now)
+  local closed = closedGate(T, no, now)
+  -- A second person's go is for the time that they saw; what may go without one begins whenever somebody says so.
+  local isBound = closed == 'start-time' and not covers(T, redis.call('HGET', B, 'cleared'), now)
+  if closed and closed ~= 'approval' and not isBound and state == 'planned' and ARGV[3] ~= '' then
+    redis.call('HDEL', B, 'startAt', 'startZone')
+    closed = nil
+  end
+  if closed and going then return { 'no', closed } end
   redis.call('HDEL', B, 'reason', 'refusals', 'refusalClass')
+  if closed then
+    -- What was sent of it before the store forgot that it had begun is still looked after.
+    redis.call('HSET', B, 'state', redis.call('HEXISTS', B, 'startedAt') == 1 and 'running' or 'planned', 'owner', '')
+  else
+    begin(T, no, now)
+    redis.call('HSET', B, 'state', 'running', 'owner', ARGV[5])
+  end
+  if closed or ARGV[5] == '' then redis.call('HSET', B, 'handedAt', now) end
   -- What was confirmed for the first so many is not confirmed for all when the program itself lets it go on.
   if ARGV[4] == '' then redis.call('HDEL', B, 'limit', 'limitReason') end
   if ARGV[7] ~= '' then
@@ -74,6 +92,7 @@ elseif verb == 'resume' then
   redis.call('SADD', T .. ':open', no)
 elseif verb == 'cancel' then
   if state == 'done' or state == 'cancelled' then return { 'no', state } end
+  if ARGV[4] == 'unapproved' and closedGate(T, no, now) ~= 'approval' then return { 'no', state } end
   redis.call('HSET', B, 'state', 'cancelled', 'finishedAt', now)
   redis.call('HDEL', B, 'reason', 'limit', 'limitReason')
   -- A run that nobody works any more leaves what is unknown in it to the workers.

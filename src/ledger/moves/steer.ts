@@ -77,8 +77,9 @@ export function haltBatch(batch: Steerable, why: Reason) {
   return steer(batch, 'halt', null, [JSON.stringify(why), '', '*', '', '']);
 }
 
-export function cancelBatch(batch: Steerable, audit: AuditEntry) {
-  return steer(batch, 'cancel', audit, ['', '', '*', '', '']);
+/** `unapproved`: only while it waits for a second person. */
+export function cancelBatch(batch: Steerable, audit: AuditEntry, only: 'unapproved' | '' = '') {
+  return steer(batch, 'cancel', audit, [only, '', '*', '', '']);
 }
 
 /** The session that owned the batch is gone: a run stands still, a cancelled batch is left to the workers. */

@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { counted } from '../../core/counted.js';
+import { CATALOGUE, type ErrorCode } from '../../core/errors/catalogue.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import { type BatchId, batchId, orderId } from '../../core/ids.js';
 import { BATCH_STATES, ORDER_STATES, type OrderState } from '../../core/states.js';
 import { batchKeys } from '../keys.js';
+import { type Gate, readGate } from '../moves/gate.js';
 import { decodeReason, realmState } from '../moves/steer.js';
 import { allLedgers, askRealm, type BatchPlace, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
@@ -107,6 +110,10 @@ export type StoredBatch = BatchView & {
   readonly seal: number;
   /** Dead letters that a person is done with: discarded, or put into another file. */
   readonly aside: number;
+  /** How it stands before it begins; null once it has. */
+  readonly gate: Gate | null;
+  /** Of the manifest, for a go that is for exactly this. */
+  readonly sealHash: string;
   /** The orders that were paid twice, or may have been, by index. */
   readonly twice: ReadonlySet<number>;
 };
@@ -132,8 +139,10 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
     const archived = meta.state === 'archived';
     const stored = batchState.parse(archived ? meta.ended : meta.state);
     const halt = realm.disarmed ?? realm.halt;
-    const halted = halt !== null && (stored === 'running' || stored === 'planned');
-    const reason = halted ? halt : decodeReason(meta.reason);
+    const going = stored === 'running' || stored === 'planned';
+    const halted = halt !== null && going;
+    const gate = meta.begun === undefined && !archived ? await readGate(ref) : null;
+    const reason = halted ? halt : going ? gateReason(gate) : decodeReason(meta.reason);
     const twice = twiceOf(meta.second ?? '');
     return {
       manifest: decodeManifest(meta.manifest),
@@ -153,9 +162,30 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
       owner: meta.owner ?? '',
       seal: Number(meta.seal ?? 0),
       aside: Number(meta.aside ?? 0),
+      gate,
+      sealHash: createHash('sha1').update(meta.manifest).digest('hex'),
       twice,
     };
   });
+}
+
+function catalogued(code: ErrorCode): Reason {
+  const { means, next } = CATALOGUE[code];
+  return { code, message: means, next };
+}
+
+/** Why a batch that may not begin waits for a person; a time alone is no trouble. */
+function gateReason(gate: Gate | null): Reason | null {
+  if (gate?.closed === 'approval')
+    return { ...catalogued('ALM_BATCH_APPROVAL'), message: approvalNeeded(gate) };
+  return gate?.closed === 'start-missed' ? catalogued('ALM_BATCH_START_MISSED') : null;
+}
+
+export function approvalNeeded(gate: Pick<Gate, 'preparer'> | null): string {
+  const preparer = gate?.preparer ?? null;
+  return preparer === null
+    ? 'This realm requires a second person, and nobody knows who prepared this batch: two people have to say go.'
+    : `This realm requires a second person: somebody other than ${preparer} has to say go.`;
 }
 
 /** The dead letters that wait for a person; those of an archive cannot be mended any more. */

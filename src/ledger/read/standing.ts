@@ -9,7 +9,7 @@ import { decodeRecord, type OrderRecord } from '../record.js';
 import { readFence } from '../sessions/fence.js';
 import { readSigns } from '../sessions/session.js';
 import type { BatchView } from '../views.js';
-import type { BatchRef } from './batches.js';
+import type { BatchRef, StoredBatch } from './batches.js';
 import { PlanReader } from './plan-reader.js';
 import { attentionPage, type UnsettledState } from './unsettled.js';
 
@@ -52,12 +52,13 @@ export async function readRealmStanding(ledger: RealmLedger): Promise<RealmLook>
     breaker: breaker == null ? null : { sinceMs: breaker, haltsAtMs: breakerUntil ?? null },
     hold: hold !== null && hold.untilMs - hold.sinceMs >= HOLD_SHOWN_MS ? hold : null,
     settleMs: settleMs ?? null,
+    quiet: null,
   };
 }
 
 export async function readBatchStanding(
   ref: BatchRef,
-  view: BatchView & { readonly owner: string },
+  view: BatchView & Pick<StoredBatch, 'owner' | 'gate'>,
   realm: RealmLook,
 ): Promise<BatchStanding> {
   const { scripts, keyPrefix: key } = ref.ledger;
@@ -80,6 +81,8 @@ export async function readBatchStanding(
     startedMs: Math.max(view.startedAt ?? 0, toMs(handedAt) ?? 0),
     stoodMs: toMs(stoodAt) ?? 0,
     parked: parked === 1,
+    closed: view.gate?.closed ?? null,
+    start: view.gate?.start ?? null,
     planned: look.all('planned'),
     unknown: { ...look.all('unknown'), ...(await look.unknown()) },
     doubt: { ...look.all('doubt'), sinceMs: await look.oldestDoubt() },

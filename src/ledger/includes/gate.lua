@@ -1,0 +1,109 @@
+--[[
+  Which batches may begin: where a realm requires a second person, only what one has looked at, or what its preparer
+  may pay alone; and none before its time. Needs `record`.
+
+    T 'overTokens', 'overRows'  the most that one person may prepare in a day alone; neither: nothing is required. Kept at the
+                                strictest that any profile ever said; made weaker by two people only
+    T 'lowering'                JSON {who, overTokens, overRows, at}: what a first person wants them to be
+    T 'forgotAt'                when the store was last found to have forgotten something: what anybody did in that day alone
+                                may be forgotten with it, and a go that it remembers may have been used
+    T:prepared:<who>            '<batch id> <rows> <tokens>' by time: what went without a second person
+    B 'preparer'                by the name of a token; none: nobody is known
+    B 'approval'                JSON {who, at, ends, forgotAt}: a go that was not used yet
+    B 'cleared'                 'free' (nothing was required when it began) | 'alone <rows> <tokens> <when>' (with everything of
+                                the day up to then; for a day, so that no days add up) | 'rule' (it had the go of two) | the go that it used
+    B 'begun'                   '1': it passed here
+    B 'startAt', 'startZone'    it begins then, as it was said by the wall of that zone
+]]
+local DAY_MS, HOUR_MS = 86400000, 3600000
+
+local function requirement(T)
+  local most = redis.call('HMGET', T, 'overTokens', 'overRows')
+  return tonumber(most[1] or ''), tonumber(most[2] or '')
+end
+
+local function isRequired(T)
+  local tokens, rows = requirement(T)
+  return tokens ~= nil or rows ~= nil
+end
+
+--- Stricter by what a profile says ('' for nothing), never weaker.
+local function keepRequirement(T, overTokens, overRows)
+  for field, given in pairs({ overTokens = overTokens, overRows = overRows }) do
+    local most, known = tonumber(given), tonumber(redis.call('HGET', T, field) or '')
+    if most and (not known or most < known) then redis.call('HSET', T, field, string.format('%.0f', most)) end
+  end
+end
+
+local function isWithin(T, rows, tokens)
+  local overTokens, overRows = requirement(T)
+  return not (overTokens and tokens > overTokens) and not (overRows and rows > overRows)
+end
+
+--- Two spellings of a name are one person.
+local function isSamePerson(one, other)
+  return string.lower(one) == string.lower(other)
+end
+
+--- What a person has prepared alone within a day up to now.
+local function preparedAlone(T, who, now)
+  local key = T .. ':prepared:' .. string.lower(who)
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - DAY_MS)
+  local rows, tokens = 0, 0
+  for _, one in ipairs(redis.call('ZRANGE', key, 0, -1)) do
+    local r, t = string.match(one, ' (%d+) (%d+)$')
+    rows, tokens = rows + tonumber(r), tokens + tonumber(t)
+  end
+  return rows, tokens
+end
+
+--- Notes that the batch may begin without a second person, if everything its preparer made alone that day may.
+--- `besides`: what they made in other books of the same realm id.
+local function clearAlone(T, no, who, rows, tokens, besides, now)
+  local forgotAt = tonumber(redis.call('HGET', T, 'forgotAt') or '')
+  if forgotAt and now - forgotAt < DAY_MS then return end
+  local hadRows, hadTokens = preparedAlone(T, who, now)
+  local allRows, allTokens = hadRows + besides[1] + rows, hadTokens + besides[2] + tokens
+  if not isWithin(T, allRows, allTokens) then return end
+  local B = batchKey(T, no)
+  redis.call('HSET', B, 'cleared', string.format('alone %.0f %.0f %.0f', allRows, allTokens, now))
+  redis.call('ZADD', T .. ':prepared:' .. string.lower(who), now,
+    redis.call('HGET', B, 'id') .. string.format(' %.0f %.0f', rows, tokens))
+end
+
+--- Whether what a batch was cleared by is enough for what is required at this moment.
+local function covers(T, cleared, now)
+  if not isRequired(T) then return true end
+  if not cleared or cleared == 'free' then return false end
+  local rows, tokens, at = string.match(cleared, '^alone (%d+) (%d+) (%d+)$')
+  return not rows or now - tonumber(at) < DAY_MS and isWithin(T, tonumber(rows), tonumber(tokens))
+end
+
+local function isGo(T, approval, now)
+  if not approval then return false end
+  local go = cjson.decode(approval)
+  return now < go.ends and go.forgotAt == (redis.call('HGET', T, 'forgotAt') or '')
+end
+
+--- Why the batch may not begin now: 'approval' | 'start-time' | 'start-missed'; nil where it may, or has.
+local function closedGate(T, no, now)
+  local gate = redis.call('HMGET', batchKey(T, no), 'begun', 'cleared', 'approval', 'startAt')
+  if gate[1] then return nil end
+  local startAt = tonumber(gate[4] or '')
+  if not covers(T, gate[2], math.max(now, startAt or 0)) and not isGo(T, gate[3], now) then return 'approval' end
+  if startAt and now < startAt then return 'start-time' end
+  if startAt and now > startAt + HOUR_MS then return 'start-missed' end
+  return nil
+end
+
+--- The batch passes; a go is used up by it.
+local function begin(T, no, now)
+  local B = batchKey(T, no)
+  local gate = redis.call('HMGET', B, 'begun', 'cleared', 'approval')
+  redis.call('HSETNX', B, 'startedAt', now)
+  if gate[1] then return end
+  local by = gate[2] or 'free'
+  if not covers(T, gate[2], now) then by = gate[3] end
+  redis.call('HSET', B, 'begun', '1', 'cleared', by)
+  redis.call('HDEL', B, 'approval', 'startAt', 'startZone')
+end

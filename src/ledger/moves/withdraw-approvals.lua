@@ -1,0 +1,22 @@
+--[[
+  Whose token is revoked has approved nothing that has not begun.
+
+  KEYS[1] the realm  ARGV[1] who
+
+  Returns the ids of the batches that wait again
+]]
+--- @include "record"
+--- @include "gate"
+local T, found = KEYS[1], {}
+for _, no in ipairs(redis.call('SMEMBERS', T .. ':open')) do
+  local B = batchKey(T, no)
+  local approval = redis.call('HGET', B, 'approval')
+  if approval and isSamePerson(cjson.decode(approval).who, ARGV[1]) then
+    redis.call('HDEL', B, 'approval')
+    redis.call('HINCRBY', B, 'version', 1)
+    found[#found + 1] = redis.call('HGET', B, 'id')
+  end
+end
+local lowering = redis.call('HGET', T, 'lowering')
+if lowering and isSamePerson(cjson.decode(lowering).who, ARGV[1]) then redis.call('HDEL', T, 'lowering') end
+return found
