@@ -1,8 +1,10 @@
 import { absoluteOf, sumOf } from '../core/op-sums.js';
 import { OPS } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
+import { endOfWork } from '../core/quiet-hours.js';
 import { type BatchView, listBatches, type RealmLedger, readBatch, tokensOfDay } from '../ledger/index.js';
 import { type Plan, toPay } from './plan.js';
+import { NO_TIMES, type SetTimes } from './set-times.js';
 
 /** What a person must see before points move: who is paid how much, from which books, and how long it takes. */
 export type Preview = Awaited<ReturnType<typeof previewPlan>>;
@@ -12,7 +14,13 @@ const UNLIMITED_PER_SECOND = 1_000;
 /** One order at a time per member under read-back: each costs about this long. */
 const READBACK_ORDER_SECONDS = 0.5;
 
-export async function previewPlan(plan: Plan, profile: RealmProfile, ledger: RealmLedger, now: number) {
+export async function previewPlan(
+  plan: Plan,
+  profile: RealmProfile,
+  ledger: RealmLedger,
+  now: number,
+  { start, finishBy }: SetTimes = NO_TIMES,
+) {
   const { totals } = plan;
   const { existing } = plan;
   const { payable, payableTokens, amounts, duplicates } = existing?.view ? left(existing.view) : fresh(plan);
@@ -20,6 +28,7 @@ export async function previewPlan(plan: Plan, profile: RealmProfile, ledger: Rea
   // Read-back reads each member before it is paid.
   const reads = profile.certainty === 'readback' ? credit + debit + 2 * transfer : 0;
   const requests = payable + (payable === 0 ? 0 : reads);
+  const seconds = secondsFor(requests, profile, payable === 0 ? 0 : totals.busiestRows);
   return {
     payable,
     payableTokens,
@@ -27,7 +36,11 @@ export async function previewPlan(plan: Plan, profile: RealmProfile, ledger: Rea
     amounts,
     duplicates,
     requests,
-    seconds: secondsFor(requests, profile, payable === 0 ? 0 : totals.busiestRows),
+    seconds,
+    start,
+    finishBy,
+    /** With the quiet hours in between. */
+    endsAt: endOfWork(profile.quietHours, start?.at ?? now, seconds * 1000),
     past: once(() => booksPast(ledger)),
     dayLeft: await dayLeft(profile, ledger, now),
   };
@@ -73,7 +86,7 @@ export type BooksPast = Awaited<ReturnType<typeof booksPast>>;
  * Books that never paid this realm are said to be new: a wrong data folder is noticed before it pays twice. It reads
  * every batch of the realm, so that only who shows it asks for it: a bot has thousands, and pays one order.
  */
-async function booksPast(ledger: RealmLedger) {
+export async function booksPast(ledger: RealmLedger) {
   let [paid, tokens, lastAt, batches]: [number, bigint, number | null, number] = [0, 0n, null, 0];
   for (const ref of await listBatches(ledger)) {
     const batch = await readBatch(ref);

@@ -19,6 +19,7 @@ import {
   openBatch,
   overLimitText,
   PLAN_BLOCK_ROWS,
+  type Prepared,
   putBlock,
   type RealmLedger,
   registerRealm,
@@ -49,6 +50,8 @@ export type ImportOptions = {
   /** How long the whole batch is expected to take; the chart of the run is sliced by it. */
   readonly expectedMs: number;
   readonly who: string;
+  /** Asked before every try: other books may have moved. */
+  readonly prepared: () => Promise<Prepared>;
   readonly importer: string;
   readonly now: number;
   readonly onProgress: (rows: number) => void;
@@ -125,44 +128,26 @@ async function store(
   plan.bare.own = opened.id;
   if ((await putBlocks(plan, options, opened)) === 'not-importer') return 'not-importer';
   const manifest = manifestOf(plan, options, opened.id);
-  const audit: AuditEntry = {
-    at: options.now,
-    who: options.who,
-    what: `${options.mode === 'run' ? 'run' : 'import'} of ${plan.source}: ${counted(manifest.rows, 'row')}`,
-    why: whyOf(plan),
-  };
+  const what = `${options.mode} of ${plan.source}: ${counted(manifest.rows, 'row')}`;
+  const audit: AuditEntry = { at: options.now, who: options.who, what, why: whyOf(plan) };
   for (;;) {
     const armed = (await options.join?.()) ?? false;
     const judged = await judgedAt(ledger);
     await refuseOtherName(plan, ledger, opened.id);
     await refuseChanged(plan, ledger, options.now);
     await passAddresses(ledger, plan.movedFrom, { who: options.who, at: options.now });
-    const sealed = await sealBatch(
-      ledger,
-      { no: opened.no, importer, owner },
-      manifest,
-      countersOf(plan),
-      audit,
-      { sketch: plan.sketch, judged, run: options.run ?? null, putBack: plan.putBack },
-    );
+    const { run = null } = options;
+    const { sketch, putBack } = plan;
+    const given = { sketch, judged, run, putBack, prepared: await options.prepared() };
+    const at = { no: opened.no, importer, owner };
+    const sealed = await sealBatch(ledger, at, manifest, countersOf(plan), audit, given);
     // Another batch was sealed since or an order retried, perhaps of the same rows, a loss was accepted, or another
     // address announced itself: after a pause of its own, because two that go on in step would stop each other again.
-    if (sealed === 'moved') {
-      await sleep(Math.random() * MOVED_PAUSE_MS);
-      continue;
-    }
-    // Restarted once more since it was merged.
-    if (sealed === 'disarmed' && armed) continue;
-    if (sealed === 'disarmed')
-      throw new AlmonerError(
-        'ALM_LEDGER_DISARMED',
-        'The store was restarted or restored, and journals that may know of payments are not merged yet: what of this was paid already cannot be told. Nothing was enqueued.',
-      );
-    if (sealed === 'noted')
-      throw new AlmonerError(
-        'ALM_RULE_ALREADY_RUN',
-        'Another process has dealt with this time of the schedule, the store has not reached it, or a person has held it back. Nothing was enqueued.',
-      );
+    if (sealed === 'moved') await sleep(Math.random() * MOVED_PAUSE_MS);
+    // `disarmed`: restarted once more since it was merged.
+    if (sealed === 'moved' || (sealed === 'disarmed' && armed)) continue;
+    if (sealed === 'disarmed' || sealed === 'nameless' || sealed === 'noted')
+      throw new AlmonerError(NOT_SEALED[sealed].code, `${NOT_SEALED[sealed].why} Nothing was enqueued.`);
     if (typeof sealed === 'object')
       throw new AlmonerError(
         'ALM_RULE_OVER_LIMIT',
@@ -171,6 +156,21 @@ async function store(
     return sealed;
   }
 }
+
+const NOT_SEALED = {
+  disarmed: {
+    code: 'ALM_LEDGER_DISARMED',
+    why: 'The store was restarted or restored, and journals that may know of payments are not merged yet: what of this was paid already cannot be told.',
+  },
+  nameless: {
+    code: 'ALM_PEOPLE_NAMELESS',
+    why: 'This realm requires a second person, and nobody knows who prepares this.',
+  },
+  noted: {
+    code: 'ALM_RULE_ALREADY_RUN',
+    why: 'Another process has dealt with this time of the schedule, the store has not reached it, or a person has held it back.',
+  },
+} as const;
 
 const MOVED_PAUSE_MS = 50;
 

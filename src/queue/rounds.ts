@@ -1,4 +1,5 @@
 import { messageOf } from '../core/errors/error.js';
+import { type QuietHours, quietUntil } from '../core/quiet-hours.js';
 
 /** Steps that are made again and again while a process lives, each never overlapping itself. */
 export class Rounds {
@@ -59,3 +60,15 @@ export function quietly(say: (message: string) => void, everyMs = 5_000): (messa
 
 const KIND_CHARACTERS = 48;
 const KINDS_MAX = 200;
+
+/** Asked with every order: looked up once a second. */
+export function quietClock(quiet: QuietHours | null): () => number | null {
+  let [lookedMs, ends]: [number, number | null] = [Number.NEGATIVE_INFINITY, null];
+  return () => {
+    if (quiet !== null && performance.now() - lookedMs > 1_000) {
+      lookedMs = performance.now();
+      ends = quietUntil(quiet, Date.now());
+    }
+    return ends;
+  };
+}

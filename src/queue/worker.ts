@@ -32,7 +32,7 @@ import {
 } from './queues.js';
 import { floorReason } from './reasons.js';
 import { Recovery, SilentSessions, takenBy } from './recover.js';
-import { quietly, Rounds } from './rounds.js';
+import { quietClock, quietly, Rounds } from './rounds.js';
 import { OrderSender } from './send-order.js';
 import { Sweeper } from './sweep.js';
 import { ClockWatch } from './two-clocks.js';
@@ -109,7 +109,9 @@ export class RealmWorker {
     this.queue = openQueue(ledger, run === null ? ORDERS_QUEUE : runQueue(run.no), connection);
     this.deadLetters = new DeadLetters(ledger, this.connection('dead'));
     this.batches = new KnownBatches(ledger, profile);
-    const mayFeed = (no: string) => this.batches.fit(no);
+    const quietNow = quietClock(profile.quietHours);
+    ledger.mark.quietUntil = () => quietNow() ?? 0;
+    const mayFeed = async (no: string) => quietNow() === null && this.batches.fit(no);
     this.feeder = new Feeder(ledger, this.queue, owner, feedWindow(options), mayFeed);
     this.sweeper = new Sweeper(ledger, this.queue, connection, owner);
     const evidence = new Evidence(ledger, client, this.pace, profile);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { AlmonerError } from '../core/errors/error.js';
+import { LOCAL_NAME, type Person } from '../core/people.js';
 import type { RealmProfile } from '../core/profile.js';
 import {
   Here,
@@ -60,9 +61,14 @@ export class App {
     return new App(config, logger, store, scripts, env);
   }
 
+  /** Who acts, where it is a certain person; the command line's is known by the token of its environment. */
+  readonly person: Person | null = null;
+
   /** The same connections in another person's name: what the desk does is done by who is signed in. */
-  as(operator: string): App {
-    const other: App = Object.create(this, { config: { value: { ...this.config, operator } } });
+  as(person: Person): App {
+    const config = { ...this.config, operator: person.name, token: null };
+    const named = person.name === LOCAL_NAME ? null : person;
+    const other: App = Object.create(this, { config: { value: config }, person: { value: named } });
     return other;
   }
 

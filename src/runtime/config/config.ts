@@ -6,10 +6,18 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { isBlock } from '../../yaml/values.js';
 import { consistencyFaults, faultsOf } from './faults.js';
 import type { ConfigFile } from './file.js';
-import { CONFIG_VARIABLE, type Layered, layer, unknownVariables, variable } from './layers.js';
+import {
+  CONFIG_VARIABLE,
+  type Layered,
+  layer,
+  TOKEN_VARIABLES,
+  unknownVariables,
+  variable,
+} from './layers.js';
 import { type Config, type ConfigFlags, originText, type SettingPath } from './model.js';
 import { embeddedProfile, notificationsOf, profileOf, secretAt } from './profiles.js';
-import { configSchema, realmSchema } from './settings.js';
+import { realmSchema } from './realm-settings.js';
+import { configSchema } from './settings.js';
 
 export { type DescribedSetting, describeConfig } from './describe.js';
 export type { Config } from './model.js';
@@ -84,6 +92,7 @@ export async function loadConfig(input: ConfigInput): Promise<Config> {
     jobsFolder: folder('jobsFolder', join(cwd, 'jobs')),
     logLevel: settings.logLevel,
     operator: settings.operator ?? systemUser(env),
+    token: tokenOf(env, (text) => resolvePath(text, cwd, home)),
     profiles:
       realms.length === 0
         ? [embeddedProfile(settings.embedded ?? {})]
@@ -100,6 +109,11 @@ export async function loadConfig(input: ConfigInput): Promise<Config> {
     limits: settings.limits,
     origins: originsOf(layered),
   });
+}
+
+function tokenOf(env: NodeJS.ProcessEnv, resolve: (text: string) => string): Config['token'] {
+  const { env: name, file } = TOKEN_VARIABLES;
+  return secretAt(variable(env, name) === undefined ? undefined : name, variable(env, file), resolve);
 }
 
 /** The reader of YAML is loaded for a file alone: in a container the environment often says all. */

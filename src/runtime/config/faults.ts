@@ -7,7 +7,7 @@ import { isBlock, valueAt } from '../../yaml/values.js';
 import { shown } from './describe.js';
 import { didYouMean, type Layered } from './layers.js';
 import type { Origin, SettingPath } from './model.js';
-import { DEFAULT_BACKOFF, DEFAULT_RATE } from './settings.js';
+import { DEFAULT_BACKOFF, DEFAULT_RATE } from './realm-settings.js';
 
 /** What people put into files most often and must not. */
 const KEY_ITSELF = /^(api[-_]?key|key|token|secret|password|authorization)$/i;

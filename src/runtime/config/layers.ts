@@ -39,12 +39,16 @@ const REALM_VARIABLES = {
 } as const;
 
 export const CONFIG_VARIABLE = 'ALMONER_CONFIG';
+/** Who gives the command: a person's own, and so no setting of a file that others share. */
+export const TOKEN_VARIABLES = { env: 'ALMONER_TOKEN', file: 'ALMONER_TOKEN_FILE' } as const;
 
-/** All of them with the setting that each makes, whose words are theirs; two have none. */
+/** All of them with the setting that each makes, whose words are theirs; some have none. */
 export const VARIABLES: readonly { readonly name: string; readonly setting: string }[] = [
   ...SETTINGS,
   ...Object.entries(REALM_VARIABLES).map(([key, name]) => ({ name, setting: `realms.NAME.${key}` })),
   { name: CONFIG_VARIABLE, setting: 'config' },
+  { name: TOKEN_VARIABLES.env, setting: 'token' },
+  { name: TOKEN_VARIABLES.file, setting: 'tokenFile' },
 ];
 const KNOWN = VARIABLES.map(({ name }) => name);
 

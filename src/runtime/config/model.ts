@@ -35,6 +35,8 @@ export type Config = {
   readonly logLevel: LogLevel;
   /** Who did it, in the audit. */
   readonly operator: string;
+  /** Where the token of whoever gives the command is. */
+  readonly token: SecretSource | null;
   readonly profiles: readonly RealmProfile[];
   readonly notifications: readonly Notifications[];
   /** A URL that is called after each good round of the schedules; whoever knows it can say that all is well. */

@@ -1,15 +1,21 @@
 import type { ErrorCode } from '../../core/errors/catalogue.js';
 import { AlmonerError } from '../../core/errors/error.js';
+import type { Requirement } from '../../core/people.js';
 import type { Certainty, Rate, RealmProfile } from '../../core/profile.js';
 import type { Config, Notifications, SecretSource } from './model.js';
-import { DEFAULT_HOLD_MINUTES, type ParsedNotifications, type ParsedRealm, realmSchema } from './settings.js';
+import {
+  DEFAULT_HOLD_MINUTES,
+  type ParsedNotifications,
+  type ParsedRealm,
+  realmSchema,
+} from './realm-settings.js';
 
 /** Turns a path as it was written into an absolute one; the setting's name says what it is relative to. */
 type ResolveSetting = (setting: string, text: string) => string;
 
 export function profileOf(name: string, realm: ParsedRealm, resolve: ResolveSetting): RealmProfile {
   const { keyEnv = '', keyFile, realmPointId, notifications: _, ...settings } = realm;
-  const { maxTokensPerOrder, maxTokensPerBatch, maxTokensPerDay, ...taken } = settings;
+  const { maxTokensPerOrder, maxTokensPerBatch, maxTokensPerDay, approval, quietHours, ...taken } = settings;
   return {
     ...taken,
     name,
@@ -20,7 +26,23 @@ export function profileOf(name: string, realm: ParsedRealm, resolve: ResolveSett
         : { from: 'file', path: resolve('keyFile', keyFile) },
     currency: realmPointId,
     caps: { maxTokensPerOrder, maxTokensPerBatch, maxTokensPerDay },
+    approval: requirementOf(approval),
+    quietHours:
+      quietHours.length === 0
+        ? null
+        : {
+            zone: realm.timezone,
+            texts: quietHours.map(({ text }) => text),
+            spans: quietHours.flatMap(({ spans }) => spans),
+          },
   };
+}
+
+/** A block that names neither limit asks for a second person always. */
+function requirementOf(approval: ParsedRealm['approval']): Requirement {
+  if (approval === undefined) return { overTokens: null, overRows: null };
+  const { overTokens, overRows } = approval;
+  return overTokens === null && overRows === null ? { overTokens: 0, overRows: null } : approval;
 }
 
 /** The realm service that almoner starts itself: it honours keys and has no limit of its own. */

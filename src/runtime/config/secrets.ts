@@ -64,6 +64,7 @@ export function secretsOf(config: Config, env: NodeJS.ProcessEnv): readonly stri
   const sources = [
     ...config.profiles.map((profile) => profile.key),
     config.deadMan,
+    config.token,
     ...config.notifications.flatMap((each) => [each.discord, each.webhook?.secret]),
   ];
   const fromEnvironment = sources.map((source) => (source?.from === 'env' ? env[source.name] : undefined));
