@@ -28,11 +28,19 @@ export const PAGES = [
   { page: 'DeadPage', picture: 'dead', path: () => '/dead' },
   { page: 'DoubtsPage', picture: 'doubts', path: () => '/doubts' },
   { page: 'DoubtPage', picture: 'doubt', path: ({ doubt }) => `/doubts/${doubt}` },
+  { page: 'ApprovalsPage', picture: 'approvals', path: () => '/approvals', as: 'ben' },
+  {
+    page: 'ApprovalPage',
+    picture: 'approval',
+    path: ({ waiting }) => `/approvals/${waiting}`,
+    as: 'ben',
+  },
   { page: 'ImportPage', picture: 'import', path: () => '/import', before: offerFile },
   { page: 'RulesPage', picture: 'rules', path: () => '/rules' },
   { page: 'RulePlanPage', picture: 'rule-plan', path: ({ plan }) => `/rules/plans/${plan}` },
   { page: 'NoticesPage', picture: 'notices', path: () => '/notices' },
   { page: 'AuditPage', picture: 'audit', path: () => '/audit' },
+  { page: 'PeoplePage', picture: 'people', path: () => '/people' },
 ];
 
 export const pictureFile = ({ picture }) => `desk-${picture}.webp`;
@@ -58,6 +66,17 @@ const FILES = [
     rows: [...MEMBERS.slice(0, 20), ...STRANGERS].map((id, at) => [id, 40, `helpers/${at}`, 'Thank you']),
   },
 ];
+/** Of a realm that requires a second person: the first goes alone, the second waits. */
+const PREPARED = [0, 1].map((month) => ({
+  name: ['october.csv', 'november.csv'][month],
+  realm: 'quay',
+  rows: MEMBERS.slice(month * 2, month * 2 + 12).map((id, at) => [
+    id,
+    at % 4 === 0 ? 20 + month * 60 : 20,
+    `month/${month}/${at}`,
+    'Harbour duty',
+  ]),
+}));
 const LONG = {
   name: 'season-end.csv',
   realm: 'town',
@@ -188,6 +207,7 @@ async function stageBooks(stage) {
       },
     );
   const town = await realm('town');
+  const quay = await realm('quay');
   const harbour = await realm('harbour', '--fault', 'reset-after:0.15');
   const profile = ({ url }, realmId, certainty, rate) => ({
     baseUrl: url,
@@ -202,19 +222,24 @@ async function stageBooks(stage) {
     realms: {
       town: profile(town, 'town', 'idempotent', '1200/min'),
       harbour: profile(harbour, 'harbour', 'manual', '1200/min'),
+      quay: { ...profile(quay, 'quay', 'idempotent', '1200/min'), approval: { overTokens: 500 } },
     },
   };
   await writeFile(join(folder, 'almoner.config.yaml'), JSON.stringify(config));
   await mkdir(join(folder, 'jobs'));
   await writeFile(join(folder, 'jobs', 'weekly-thanks.yaml'), RULE);
   await writeFile(join(folder, LONG.name), csv(LONG.rows));
-  const keys = { TOWN_KEY: town.key, HARBOUR_KEY: harbour.key, ALMONER_OPERATOR: 'olga' };
+  const keys = { TOWN_KEY: town.key, HARBOUR_KEY: harbour.key, QUAY_KEY: quay.key, ALMONER_OPERATOR: 'olga' };
   const desk = await stage.start(['serve', '--port', '0', '--with-worker'], keys);
   const api = new Api(desk);
   const batches = [];
   for (const file of FILES) batches.push(await api.import(file));
   for (const batch of batches)
     await api.until(`/api/batches/${batch}`, ({ summary }) => summary.state === 'done');
+  const tokenOf = async (name, ...roles) => (await api.ask('/api/tokens', { name, roles })).token;
+  const ada = new Api({ url: desk.url, token: await tokenOf('ada', 'operator') });
+  const ben = await tokenOf('ben', 'approver', 'admin');
+  const [, waiting] = [await ada.import(PREPARED[0]), await ada.import(PREPARED[1])];
   const { task } = await api.ask('/api/rules/weekly-thanks/plan', {});
   const planned = await api.until(`/api/tasks/${task}`, ({ state }) => state !== 'running');
   const [doubt] = (await api.ask('/api/doubts')).orders;
@@ -223,13 +248,14 @@ async function stageBooks(stage) {
   return {
     desk,
     api,
-    seen: { mixed, plan: planned.result.plan, doubt: doubt.order, refused: refused.order },
+    ben,
+    seen: { waiting, mixed, plan: planned.result.plan, doubt: doubt.order, refused: refused.order },
   };
 }
 
 async function takePictures(stage) {
   const { chromium } = await import('playwright-core');
-  const { desk, api, seen } = await stageBooks(stage);
+  const { desk, api, ben, seen } = await stageBooks(stage);
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
@@ -256,11 +282,18 @@ async function takePictures(stage) {
     };
     const [login, ...others] = PAGES;
     await take(login);
-    // Another fragment alone would load nothing.
-    await page.goto('about:blank');
-    await page.goto(`${desk.url}/login#token=${desk.token}`);
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-    for (const one of others.filter(({ page: name }) => name !== 'OverviewPage')) await take(one);
+    const signIn = async (token) => {
+      await context.clearCookies();
+      // Another fragment alone would load nothing.
+      await page.goto('about:blank');
+      await page.goto(`${desk.url}/login#token=${token}`);
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    };
+    await signIn(ben);
+    for (const one of others.filter(({ as }) => as === 'ben')) await take(one);
+    await signIn(desk.token);
+    for (const one of others.filter(({ page: name, as }) => name !== 'OverviewPage' && as === undefined))
+      await take(one);
     // Last, with a batch under way.
     await api.import(LONG);
     await page.waitForTimeout(4_000);

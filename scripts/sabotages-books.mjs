@@ -10,7 +10,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-route-without-an-access',
     file: 'src/desk/http/access/door.ts',
-    find: '    if (access === undefined) throw new Error',
+    find: '    if (!isAccess(access)) throw new Error',
     put: "    if (url === '') throw new Error",
     test: 'test/desk/doors.test.ts',
   },

@@ -1,5 +1,5 @@
 // Writes docs/configuration.md from the built schema (run `npm run build` first). The words of a setting stand in the
-// schema itself (src/runtime/config/settings.ts), its unit is the end of its name, and what it takes is what the schema
+// schema itself (src/runtime/config), its unit is the end of its name, and what it takes is what the schema
 // says when it is given something else.
 import { realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -43,7 +43,7 @@ function bare(schema) {
 export function unsaid(configSchema) {
   return settingsOf(configSchema).flatMap(({ name, schema, block }) => {
     const { description, examples = [] } = schema.meta() ?? {};
-    const home = `.meta(said('…'${block ? '' : ', an example'})) at the end of its chain in src/runtime/config/settings.ts`;
+    const home = `.meta(said('…'${block ? '' : ', an example'})) at the end of its chain in src/runtime/config`;
     if (!description) return [`${name} has no description: write ${home}`];
     if (block) return [];
     if (examples.length === 0) return [`${name} has no example: write ${home}`];
@@ -118,6 +118,9 @@ const HEAD = [
 ];
 
 const WITHOUT_SETTING = {
+  token:
+    'A token of your own (`almoner desk token add`): who prepares and who approves, where a realm requires a second person. Never an argument of a command.',
+  tokenFile: 'The file that holds it, instead.',
   config: 'The file to read instead of `almoner.config.yaml`.',
   'realms.NAME.key': 'The realm’s key itself. No setting holds it, so that it stands in no file of settings.',
 };

@@ -1,29 +1,34 @@
+import { ROLES } from '../../core/people.js';
 import { AuditTrail } from '../../desk/audit-trail.js';
-import { ROLES, Tokens } from '../../desk/http/access/tokens.js';
-import { registerSecret } from '../../runtime/redaction.js';
+import { addToken, revokeToken } from '../../operations/people/manage-tokens.js';
+import { Tokens } from '../../operations/people/tokens.js';
 import { storeCommand } from '../frame/open-app.js';
-import { argument, choice, usage } from '../frame/options.js';
+import { argument, choices, usage } from '../frame/options.js';
 
 /** Who may use the desk. */
 export const add = storeCommand({
   name: 'desk token add',
   description: 'Lets somebody use the desk. The token is shown this once; the store keeps only its hash.',
   arguments: { NAME: argument('who it is for: the “who” of the audit') },
-  options: { role: choice(ROLES, 'viewer looks, operator also changes') },
+  options: {
+    role: choices(
+      ROLES,
+      'viewer looks, operator prepares and steers, approver says go for what others prepared, admin gives tokens; several times for several',
+    ),
+  },
   examples: ['almoner desk token add ada --role operator'],
   run: (context) => async (app) => {
     const { args, options, output } = context;
-    const { role } = options;
-    if (role === undefined) throw usage(`--role is missing: ${ROLES.join(' or ')}. Nothing was done.`);
+    const { role: roles } = options;
+    if (roles.length === 0) throw usage(`--role is missing: ${ROLES.join(', ')}. Nothing was done.`);
     const { operator } = app.config;
-    const token = await new Tokens(app.scripts).add(args.NAME, role, operator, Date.now());
-    registerSecret(token);
-    const what = `added desk token ${args.NAME} (${role})`;
+    const token = await addToken(app, args.NAME, roles);
+    const what = `added desk token ${args.NAME} (${roles.join(', ')})`;
     await new AuditTrail(app.scripts).write({ who: operator, what, why: null, batch: null }, 'operator');
     output.print({
-      json: { name: args.NAME, role, token },
-      text: [`${args.NAME} may use the desk as ${role}.`, `Token (shown this once): ${token}`],
-      next: 'hand it over; it is typed into the desk’s login form, or sent as `Authorization: Bearer`.',
+      json: { name: args.NAME, roles, token },
+      text: [`${args.NAME} may act as ${roles.join(' and ')}.`, `Token (shown this once): ${token}`],
+      next: 'hand it over; it is typed into the desk’s login form, sent as `Authorization: Bearer`, or stands in ALMONER_TOKEN where its owner gives commands.',
     });
   },
 });
@@ -44,10 +49,10 @@ export const list = storeCommand({
         tokens.length === 0
           ? 'No desk token is configured: the desk opens on loopback only, with a link that it prints.'
           : tokens.map(
-              ({ name, role, createdAt, createdBy }) =>
-                `${name.padEnd(width)}  ${role.padEnd(8)}  since ${createdAt.slice(0, 10)}, made by ${createdBy}`,
+              ({ name, roles, createdAt, createdBy }) =>
+                `${name.padEnd(width)}  ${roles.join(', ').padEnd(8)}  since ${createdAt.slice(0, 10)}, made by ${createdBy}`,
             ),
-      next: tokens.length === 0 ? 'almoner desk token add NAME --role viewer|operator' : null,
+      next: tokens.length === 0 ? `almoner desk token add NAME --role ${ROLES.join('|')}` : null,
     });
   },
 });
@@ -59,13 +64,19 @@ export const revoke = storeCommand({
   examples: ['almoner desk token revoke ada'],
   run: (context) => async (app) => {
     const { NAME: name } = context.args;
-    await new Tokens(app.scripts).revoke(name);
+    const waiting = await revokeToken(app, name);
     const what = `revoked desk token ${name}`;
     const who = app.config.operator;
     await new AuditTrail(app.scripts).write({ who, what, why: null, batch: null }, 'operator');
     context.output.print({
-      json: { name, revoked: true },
-      text: `${name} can no longer use the desk; their open pages are signed out.`,
+      json: { name, revoked: true, waiting },
+      text: [
+        `${name} can no longer use the desk; their open pages are signed out.`,
+        ...waiting.map(
+          (batch) =>
+            `Batch ${batch}, which they approved and which has not begun, waits for a second person again.`,
+        ),
+      ],
     });
   },
 });

@@ -21,7 +21,14 @@ import type { CommandBase, CommandContext } from '../frame/command.js';
 import { confirmTotal } from '../frame/confirm.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argument, FIRST, flag, wholeNumber } from '../frame/options.js';
-import { PLAN_OPTIONS, planRequest, readBatchId, retyped, SEND_OPTIONS } from '../frame/plan-options.js';
+import {
+  PLAN_OPTIONS,
+  planRequest,
+  readBatchId,
+  retyped,
+  SEND_OPTIONS,
+  TIME_OPTIONS,
+} from '../frame/plan-options.js';
 import { printPaid, whilePaying } from '../frame/while-paying.js';
 import { batchLines, batchNext, unsentNext } from '../text/batch-text.js';
 import { findingLines, planLines, refusedNext } from '../text/preview-text.js';
@@ -36,6 +43,7 @@ export const plan = storeCommand({
   arguments: FILE,
   options: {
     ...PLAN_OPTIONS,
+    ...TIME_OPTIONS,
     check: flag('also read every member at the realm’s pace: not found, balance too small'),
   },
   examples: ['almoner plan jobs/airdrop.csv', 'almoner plan airdrop.csv --check --map tokens=Punkte'],
@@ -99,8 +107,11 @@ export const importFile = storeCommand({
   name: 'import',
   description: 'Plans a CSV, asks, and hands the batch to the workers.',
   arguments: FILE,
-  options: SEND_OPTIONS,
-  examples: ['almoner import airdrop.csv --yes', 'almoner worker'],
+  options: { ...SEND_OPTIONS, ...TIME_OPTIONS },
+  examples: [
+    'almoner import airdrop.csv --yes',
+    'almoner import airdrop.csv --at "2026-11-20 18:00" --finish-by 23:00',
+  ],
   run: (context) => async (app) => {
     const { options, output } = context;
     const confirmed = await confirmedPlan(context, app);
@@ -247,6 +258,8 @@ function existingLines({ existing, state, finishedAt }: BatchStatus, begunAt: nu
       ? ', which was cancelled: nothing was sent, and what it paid stays paid.'
       : isOver
         ? ', which was over before: nothing was sent, and nobody is paid twice.'
-        : '; it went on, and nobody is paid twice.';
+        : state === 'planned'
+          ? '; it waits as it did, and nobody is paid twice.'
+          : '; it went on, and nobody is paid twice.';
   return [`These orders are a batch already${became}`];
 }

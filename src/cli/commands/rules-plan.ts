@@ -1,10 +1,10 @@
 import { isMemberId } from '../../core/ids.js';
+import { readAt } from '../../core/zones.js';
 import { tryMember } from '../../operations/rules/explain.js';
 import { openRule, profileOfRule } from '../../operations/rules/files.js';
 import { batchOfRun, planRule } from '../../operations/rules/plan.js';
 import { unfinishedRun } from '../../operations/rules/unfinished-runs.js';
 import { secondsFor } from '../../planning/preview.js';
-import { readAt } from '../../rules/calendar.js';
 import type { Decision } from '../../rules/decision.js';
 import { requestsAtMost } from '../../rules/read-candidates.js';
 import type { PackedRule } from '../../rules/rule.js';

@@ -1,19 +1,20 @@
 import { AlmonerError } from '../../core/errors/error.js';
+import { spellMoment } from '../../core/zones.js';
 import { explainMember } from '../../operations/rules/explain.js';
 import { type ListedRule, listRules } from '../../operations/rules/list.js';
 import { standingDocument } from '../../operations/rules/standings.js';
 import { RULE_STEP_DONE, type RuleStep, steerRule } from '../../operations/rules/steer-rule.js';
-import { type SyncedRule, syncRules } from '../../operations/rules/sync.js';
-import { spellMoment } from '../../rules/calendar.js';
+import { syncRules } from '../../operations/rules/sync.js';
 import { faultLine } from '../../rules/fault.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { heldWords, type ScheduleStanding } from '../../rules/standing.js';
 import type { App } from '../../runtime/app.js';
 import { counted, isoTime } from '../../words/spelling.js';
+import type { CommandBase } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
-import { argument, flag, needReason, optionalArgument, REASON, texts } from '../frame/options.js';
+import { argument, flag, needReason, optionalArgument, REASON, text, texts } from '../frame/options.js';
 import type { Colours } from '../frame/output.js';
-import { explanationDocument, explanationLines } from '../text/rules-text.js';
+import { explanationDocument, explanationLines, goLines, syncedLine } from '../text/rules-text.js';
 
 /** The rules themselves: their files, schedules and past decisions. */
 export const list = storeCommand({
@@ -107,33 +108,16 @@ function standingLines(
   ];
 }
 
-/** What a person looks at before the go. */
-function goLines({ words, reason, nextRuns, beforeGo }: ListedRule, colours: Colours): string[] {
-  const paint = { ' ': (text: string) => text, '-': colours.red, '+': colours.green };
-  return [
-    ...words.map((line) => `  ${line}`),
-    ...(reason === null ? [] : [`  Reason beside every order: ${reason}`]),
-    ...(nextRuns.length === 0 ? [] : ['  The next ten times of its schedule, and the period of each:']),
-    ...nextRuns.map((run) => `    ${run.words}  ${run.period}`),
-    ...(beforeGo === null
-      ? []
-      : beforeGo.difference === null
-        ? ['  No text of it had a go before.']
-        : beforeGo.difference.every(({ mark }) => mark === ' ')
-          ? ['  The text is the one that had the go before.']
-          : [
-              '  Difference to the text that had the go before:',
-              ...beforeGo.difference.map(({ mark, text }) => paint[mark](`    ${mark} ${text}`)),
-            ]),
-  ];
-}
-
 export const sync = storeCommand({
   name: 'rules sync',
   description:
     'Makes the schedules in the store equal to the rule files and shows the difference. A new or changed rule waits for --approve; `almoner serve` runs what is approved.',
   options: {
     approve: texts('NAME', 'give this rule, as its file stands now, the go; `all` for every one that waits'),
+    text: text(
+      'HASH',
+      'the beginning of the text’s hash that you saw: for the go that another person asked for',
+    ),
     prune: flag('remove rules from the store whose file or schedule is gone'),
     ...REASON,
   },
@@ -145,6 +129,7 @@ export const sync = storeCommand({
   run: (context) => async (app) => {
     const { output, options, cwd } = context;
     const { approve, prune, reason: why } = options;
+    await refuseUnseen(app, approve, options.text, cwd, output);
     // Before: what is approved now is shown with its difference to what was.
     const listed = (await listRules(app, cwd)).filter(({ beforeGo }) => beforeGo !== null);
     const [only = '', ...others] = approve;
@@ -186,6 +171,31 @@ export const sync = storeCommand({
     return faults.length > 0 ? 3 : 0;
   },
 });
+
+/** Whoever says go for what another asked for names the text that they saw: it may be another one since. */
+async function refuseUnseen(
+  app: App,
+  approve: readonly string[],
+  seen: string | undefined,
+  cwd: string,
+  output: CommandBase['output'],
+): Promise<void> {
+  const { person } = app;
+  if (approve.length === 0 || person === null) return;
+  for (const one of await listRules(app, cwd)) {
+    const { rule, asked, beforeGo } = one;
+    if (asked === null || asked.who.toLowerCase() === person.name.toLowerCase()) continue;
+    if (!approve.includes(rule) && !approve.includes('all')) continue;
+    const hash = beforeGo?.text.hash ?? '';
+    if (seen !== undefined && seen.length >= 8 && hash.startsWith(seen)) continue;
+    for (const line of goLines(one, output.colours)) output.line(line);
+    throw new AlmonerError(
+      'ALM_CLI_NOT_CONFIRMED',
+      `${asked.who} wants rule ${rule} to run. Look at what it does (above); its text is ${hash.slice(0, 12)}. Nothing was approved.`,
+      { next: `almoner rules sync --approve ${rule} --text ${hash.slice(0, 12)}` },
+    );
+  }
+}
 
 const STEP_WORDS: Readonly<
   Record<RuleStep, { readonly what: string; readonly next: (rule: string) => string }>
@@ -237,27 +247,6 @@ export const revoke = steering('revoke');
 async function audit(app: App, what: string, why: string | null): Promise<void> {
   const { AuditTrail } = await import('../../desk/audit-trail.js');
   await new AuditTrail(app.scripts).write({ who: app.config.operator, what, why, batch: null }, 'operator');
-}
-
-function syncedLine({ rule, realm, change, approved, approvedNow, file }: SyncedRule): string {
-  const mark = { new: '+', changed: '~', same: '=', gone: '-', removed: '-', 'other-realm': ' ' }[change];
-  const words = {
-    new: 'new',
-    changed: 'changed',
-    same: 'unchanged',
-    gone: 'its file or schedule is gone; it does not run',
-    removed: 'removed',
-    'other-realm': 'for a realm that is not configured here; left alone',
-  }[change];
-  const go =
-    change === 'gone' || change === 'removed' || change === 'other-realm'
-      ? ''
-      : approvedNow
-        ? ', approved now'
-        : approved
-          ? ', approved'
-          : ', WAITS for a go';
-  return `${mark} ${rule} (${file}, realm ${realm}): ${words}${go}`;
 }
 
 export const explain = storeCommand({

@@ -41,6 +41,14 @@ export function storeCommand<const A extends ArgumentSpecs, const O extends Opti
   });
 }
 
+/** Who has a token of their own acts under its name. */
+async function inOwnName(app: App): Promise<App> {
+  if (app.config.token === null) return app;
+  const { whoActs } = await import('../../operations/people/who.js');
+  const person = await whoActs(app);
+  return person === null ? app : app.as(person);
+}
+
 /** Opens what a command needs and closes it again, whatever happens in between. */
 export async function withApp<T>(
   context: CommandBase,
@@ -52,7 +60,7 @@ export async function withApp<T>(
   const [config, logger] = await Promise.all([context.config(), context.logger()]);
   const app = await App.open({ config, logger, env: context.env, clientName: name, patienceMs });
   try {
-    const done = await work(app);
+    const done = await work(await inOwnName(app));
     if (archives) await archiveInPassing(app);
     return done;
   } finally {

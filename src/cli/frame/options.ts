@@ -71,6 +71,19 @@ export function choice<const T extends readonly string[]>(
   };
 }
 
+/** May be given several times. */
+export function choices<const T extends readonly string[]>(
+  values: T,
+  description: string,
+): OptionSpec<readonly T[number][]> {
+  const { read, ...one } = choice(values, description);
+  return {
+    ...one,
+    repeated: true,
+    read: (given, name) => (Array.isArray(given) ? given.flatMap((each) => read([each], name) ?? []) : []),
+  };
+}
+
 export function argument(description: string): ArgumentSpec<string> {
   const read = (given: readonly string[]) => given[0] ?? '';
   return { description, required: true, variadic: false, read };

@@ -14,6 +14,12 @@ export const PLAN_OPTIONS = {
   expectTokens: text('N', 'refuse any file whose amounts do not add up to N'),
 } as const;
 
+/** When it is to begin, and to be over. */
+export const TIME_OPTIONS = {
+  at: text('TIME', 'begin then: 18:00, 2026-11-20 18:00 in the realm’s zone, or with an offset'),
+  finishBy: text('TIME', 'warn where the pace does not reach the end by then'),
+} as const;
+
 export const SEND_OPTIONS = {
   ...PLAN_OPTIONS,
   ...YES,
@@ -21,7 +27,7 @@ export const SEND_OPTIONS = {
   inOrder: flag('send strictly one after the other, in file order'),
 } as const;
 
-type GivenOptions = Given<typeof PLAN_OPTIONS>;
+type GivenOptions = Given<typeof PLAN_OPTIONS> & Partial<Given<typeof TIME_OPTIONS>>;
 
 /** The file with what was said of it, to be typed again: without, it could be another batch, or be refused. */
 export function retyped(file: string, options: GivenOptions): string {
@@ -32,6 +38,7 @@ export function retyped(file: string, options: GivenOptions): string {
     ...(options.newAddress ? ['--new-address'] : []),
     ...(options.newRowsOnly ? ['--new-rows-only'] : []),
     ...(options.skipInvalid ? ['--skip-invalid'] : []),
+    ...(options.at === undefined ? [] : ['--at', options.at]),
   ];
   const quoted = (word: string) =>
     /^[\p{L}\p{N}_@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
@@ -58,6 +65,8 @@ export function planRequest(
     skipInvalid: options.skipInvalid,
     expectRows: options.expectRows ?? null,
     expectTokens: options.expectTokens ?? null,
+    at: options.at ?? null,
+    finishBy: options.finishBy ?? null,
   };
 }
 

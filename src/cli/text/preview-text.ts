@@ -1,8 +1,14 @@
 import { CATALOGUE } from '../../core/errors/catalogue.js';
+import { OPS } from '../../core/order.js';
 import type { RealmProfile } from '../../core/profile.js';
+import { endOfWork } from '../../core/quiet-hours.js';
+import { spellMoment } from '../../core/zones.js';
 import type { Finding } from '../../csv/row.js';
+import type { Manifest, Start } from '../../ledger/index.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
+import type { Approval } from '../../operations/people/approve.js';
+import type { OrderChange } from '../../operations/people/difference.js';
 import type { BooksPast } from '../../planning/preview.js';
 import { absoluteWords, amountsWords, signed } from '../../words/amounts.js';
 import { isOfRow } from '../../words/faults.js';
@@ -17,33 +23,132 @@ export function planLines(
   colours: Colours,
 ): string[] {
   const { totals } = plan;
-  const ops = (['credit', 'debit', 'transfer'] as const)
-    .filter((op) => totals.orders[op] > 0)
-    .map((op) => `${grouped(totals.orders[op])} ${op}`);
-  const facts: Facts = [
+  const facts = previewFacts({
+    ...totals,
+    ...preview,
+    profile,
+    books,
+    source: plan.source,
+    duplicatesOf: plan.spent.batches,
+    toSend: toSendWords(plan.existing, preview),
+    batch: batchWords(plan),
+  });
+  return [...factLines(facts, profile, colours), ...netEffectLines(totals.busiest)];
+}
+
+/** The same of a batch that waits for a second person, with who prepared it and what is other than the last time. */
+export function approvalLines(shown: Approval, booksAt: string, colours: Colours): string[] {
+  const { view, profile, requests, seconds, past, amounts, difference } = shown;
+  const { manifest, gate } = view;
+  const { again, createdAt, sha256 } = manifest;
+  const preparer = gate?.preparer ?? 'nobody known';
+  const payable = { payable: view.counts.planned ?? 0, payableTokens: view.sums.planned ?? 0n, amounts };
+  const facts = previewFacts({
+    ...manifest,
+    profile: {
+      ...profile,
+      currency: manifest.currency,
+      certainty: manifest.certainty,
+      baseUrl: manifest.baseUrl,
+    },
+    books: { at: booksAt, past },
+    duplicatesOf: [],
+    dayLeft: null,
+    requests,
+    seconds,
+    start: gate?.start ?? null,
+    endsAt: endOfWork(profile.quietHours, gate?.start?.at ?? Date.now(), seconds * 1000),
+    toSend: toSendWords(null, payable),
+    batch: `${manifest.batch}, content ${sha256.slice(0, 16)}`,
+  });
+  return [
+    ...factLines(
+      [
+        ...facts,
+        ['Prepared', `by ${preparer}, ${utcMinute(createdAt)}`],
+        again !== null && ['Again', again],
+        ['Compared', differenceWords(difference)],
+      ],
+      profile,
+      colours,
+    ),
+    ...(difference === null || difference === 'too-many' ? [] : changeLines(difference)),
+  ];
+}
+
+function differenceWords(difference: Approval['difference']): string {
+  if (difference === null) return 'no earlier batch has the same columns';
+  if (difference === 'too-many') return 'too many rows to be held beside the last file with the same columns';
+  const { batch, source, createdAt, same, added, changed, gone } = difference;
+  return `with ${source} of ${utcMinute(createdAt)} (batch ${batch}): ${grouped(same)} alike, ${grouped(added.orders)} new, ${grouped(changed.orders)} with another amount, ${grouped(gone.orders)} not here any more`;
+}
+
+const CHANGES_SHOWN = 5;
+
+function changeLines({ added, changed, gone }: Exclude<Approval['difference'], null | 'too-many'>): string[] {
+  return [added, changed, gone].flatMap(({ examples, orders }) => [
+    ...examples.slice(0, CHANGES_SHOWN).map((one) => `    ${changeWords(one)}`),
+    ...(orders > CHANGES_SHOWN ? [`    … and ${grouped(orders - CHANGES_SHOWN)} more`] : []),
+  ]);
+}
+
+function changeWords({ op, member, recipient, before, now }: OrderChange): string {
+  const who = recipient === null ? member : `${member} to ${recipient}`;
+  if (before === null) return `new: ${op} ${who} ${grouped(now ?? 0)}`;
+  return now === null
+    ? `not here any more: ${op} ${who} ${grouped(before)}`
+    : `${op} ${who}: ${grouped(before)} before, ${grouped(now)} now`;
+}
+
+type Previewed = Pick<
+  Manifest,
+  'source' | 'rows' | 'invalid' | 'orders' | 'tokens' | 'members' | 'duplicates'
+> & {
+  readonly profile: RealmProfile;
+  readonly books: { readonly at: string; readonly past: BooksPast };
+  readonly duplicatesOf: readonly string[];
+  readonly toSend: string;
+  readonly dayLeft: bigint | null;
+  readonly requests: number;
+  readonly seconds: number;
+  readonly start: Start | null;
+  readonly endsAt: number;
+  readonly batch: string;
+};
+
+/** By the realm's wall where it has one of its own. */
+function endWords({ endsAt }: Pick<Previewed, 'endsAt'>, { timezone }: RealmProfile): string {
+  return timezone === 'UTC' ? utcMinute(endsAt) : spellMoment(endsAt, timezone);
+}
+
+function previewFacts({ profile, books, ...shown }: Previewed): Facts {
+  const { orders, rows, invalid, duplicates, dayLeft, requests, seconds } = shown;
+  const ops = OPS.filter((op) => orders[op] > 0).map((op) => `${grouped(orders[op])} ${op}`);
+  return [
     ['Realm', `${profile.name}${profile.name === profile.realmId ? '' : ` (id ${profile.realmId})`}`],
     ['Base URL', profile.key.from === 'embedded' ? 'the embedded realm service' : profile.baseUrl],
     ['Currency', profile.currency ?? 'the realm’s default'],
     ['Certainty', certaintyWords(profile)],
-    ['File', plan.source],
-    [
-      'Rows',
-      `${grouped(totals.rows)}${totals.invalid > 0 ? `, ${grouped(totals.invalid)} of them invalid` : ''}`,
-    ],
+    ['File', shown.source],
+    ['Rows', `${grouped(rows)}${invalid > 0 ? `, ${grouped(invalid)} of them invalid` : ''}`],
     ['Orders', ops.join(' · ') || 'none'],
-    ['Amounts', `${amountsWords(totals.tokens)} tokens`],
-    ['Members', grouped(totals.members)],
-    preview.duplicates > 0 && ['Duplicates', duplicateWords(plan.spent, preview.duplicates)],
-    ['To send', toSendWords(plan.existing, preview)],
-    preview.dayLeft !== null && ['Left today', `${counted(preview.dayLeft, 'token')} of the daily cap`],
+    ['Amounts', `${amountsWords(shown.tokens)} tokens`],
+    ['Members', grouped(shown.members)],
+    duplicates > 0 && ['Duplicates', duplicateWords(shown.duplicatesOf, duplicates)],
+    ['To send', shown.toSend],
+    dayLeft !== null && ['Left today', `${counted(dayLeft, 'token')} of the daily cap`],
     [
       'Pace',
-      `${allowedWords(profile.rate)}: ${counted(preview.requests, 'request')}, ${roughly(preview.seconds * 1000)}, until ${utcMinute(Date.now() + preview.seconds * 1000)}`,
+      `${allowedWords(profile.rate)}: ${counted(requests, 'request')}, ${roughly(seconds * 1000)}, until ${endWords(shown, profile)}`,
+    ],
+    shown.start !== null && ['Begins', spellMoment(shown.start.at, shown.start.zone)],
+    profile.quietHours !== null && [
+      'Quiet',
+      `${profile.quietHours.texts.join(', ')} ${profile.timezone}: nothing is sent for the first time then`,
     ],
     ['Books', `${books.at}; ${pastWords(books.past)}`],
-    ['Batch', batchWords(plan)],
+    ['Batch', shown.batch],
   ];
-  return [...factLines(facts, profile, colours), ...netEffectLines(totals.busiest)];
 }
 
 /** Names with their values; false where there is nothing to say. */
@@ -92,7 +197,10 @@ export function refusedNext(faults: readonly Finding[]): string {
   return `${next[0]?.toLowerCase()}${next.slice(1)}`;
 }
 
-export function toSendWords(existing: Planned['plan']['existing'], preview: Planned['preview']): string {
+export function toSendWords(
+  existing: Planned['plan']['existing'],
+  preview: Pick<Planned['preview'], 'payable' | 'payableTokens' | 'amounts'>,
+): string {
   if (existing?.view != null && isOver(existing.view))
     return `nothing: batch ${existing.id} is ${existing.view.state}`;
   const { payable, payableTokens, amounts } = preview;
@@ -107,7 +215,7 @@ function batchWords({ batch, existing }: Planned['plan']): string {
   const stands = `${grouped(paid)} paid${duplicate > 0 ? `, ${grouped(duplicate)} duplicate` : ''}, ${counted(unpaid, 'other')}`;
   return isOver(existing.view)
     ? `${existing.id}, which exists already and is over (${stands})`
-    : `${existing.id}, which exists already (${stands}): it is resumed, and nobody is paid twice`;
+    : `${existing.id}, which exists already (${stands}): nobody is paid twice`;
 }
 
 function certaintyWords({ certainty }: RealmProfile): string {
@@ -121,8 +229,8 @@ function certaintyWords({ certainty }: RealmProfile): string {
   }
 }
 
-function duplicateWords(spent: Planned['plan']['spent'], count: number): string {
-  const of = spent.batches.length === 0 ? '' : ` (orders of ${spent.batches.slice(0, 3).join(', ')})`;
+function duplicateWords(batches: readonly string[], count: number): string {
+  const of = batches.length === 0 ? '' : ` (orders of ${batches.slice(0, 3).join(', ')})`;
   return `${grouped(count)}, not paid again${of}`;
 }
 

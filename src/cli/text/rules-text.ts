@@ -1,8 +1,10 @@
 import { sumOf } from '../../core/op-sums.js';
 import type { RealmProfile } from '../../core/profile.js';
+import { spellMoment } from '../../core/zones.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
 import { type Explained, factsOf } from '../../operations/rules/explain.js';
-import { spellMoment } from '../../rules/calendar.js';
+import type { ListedRule } from '../../operations/rules/list.js';
+import type { SyncedRule } from '../../operations/rules/sync.js';
 import { type Decision, LEFT_OUT, LEFT_OUT_WORDS } from '../../rules/decision.js';
 import type { PlannedRun } from '../../rules/plan-run.js';
 import type { RunMeta } from '../../rules/run-record.js';
@@ -210,4 +212,48 @@ export function explanationLines(explained: Explained): string[] {
 export function explanationDocument(explained: Explained) {
   const { decision, condition, award } = explained;
   return { ...decision, facts: factsOf(explained), expressions: { condition, award } };
+}
+
+/** What a person looks at before the go. */
+export function goLines({ words, reason, nextRuns, beforeGo }: ListedRule, colours: Colours): string[] {
+  const paint = { ' ': (text: string) => text, '-': colours.red, '+': colours.green };
+  return [
+    ...words.map((line) => `  ${line}`),
+    ...(reason === null ? [] : [`  Reason beside every order: ${reason}`]),
+    ...(nextRuns.length === 0 ? [] : ['  The next ten times of its schedule, and the period of each:']),
+    ...nextRuns.map((run) => `    ${run.words}  ${run.period}`),
+    ...(beforeGo === null
+      ? []
+      : beforeGo.difference === null
+        ? ['  No text of it had a go before.']
+        : beforeGo.difference.every(({ mark }) => mark === ' ')
+          ? ['  The text is the one that had the go before.']
+          : [
+              '  Difference to the text that had the go before:',
+              ...beforeGo.difference.map(({ mark, text }) => paint[mark](`    ${mark} ${text}`)),
+            ]),
+  ];
+}
+
+export function syncedLine({ rule, realm, change, approved, approvedNow, asked, file }: SyncedRule): string {
+  const mark = { new: '+', changed: '~', same: '=', gone: '-', removed: '-', 'other-realm': ' ' }[change];
+  const words = {
+    new: 'new',
+    changed: 'changed',
+    same: 'unchanged',
+    gone: 'its file or schedule is gone; it does not run',
+    removed: 'removed',
+    'other-realm': 'for a realm that is not configured here; left alone',
+  }[change];
+  const go =
+    change === 'gone' || change === 'removed' || change === 'other-realm'
+      ? ''
+      : approvedNow
+        ? ', approved now'
+        : approved
+          ? ', approved'
+          : asked === null
+            ? ', WAITS for a go'
+            : `, ${asked} wants it to run: ANOTHER PERSON has to say go`;
+  return `${mark} ${rule} (${file}, realm ${realm}): ${words}${go}`;
 }

@@ -48,7 +48,7 @@ export function changeHere(config: Config, ref: BatchRef, manifest: Manifest): R
 }
 
 /** A batch with the session that works it; empty for the workers. */
-export type OwnedBatch = BatchView & Pick<StoredBatch, 'owner'>;
+export type OwnedBatch = BatchView & Pick<StoredBatch, 'owner' | 'gate'>;
 
 /** Why a batch of the workers stands still by the profiles of this place, where nobody halts it in the ledger. */
 export async function haltedHere(

@@ -1,6 +1,7 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import {
   type AuditEntry,
+  approvalNeeded,
   type BatchRef,
   cancelBatch,
   closeIfIdle,
@@ -13,6 +14,7 @@ import {
 import { reasonOf } from '../../queue/reasons.js';
 import { changeRun, listRuns } from '../../rules/run-store.js';
 import type { App } from '../../runtime/app.js';
+import { beginsWords } from '../../words/people.js';
 import { isUnfinished, releaseImport, type UnfinishedImport } from '../pay/unfinished-imports.js';
 import { changeHere, isRehearsalOfItsOwn, letRealmGoOn, realmOfBatch } from './batch-realm.js';
 import { type BatchStatus, batchStatus, isInterrupted, isOver } from './batch-status.js';
@@ -55,18 +57,31 @@ export async function resume(app: App, ref: BatchRef, by: SteeredBy): Promise<St
   const now = (await readBatch(ref)) ?? before;
   const goesOn = now.state === 'running' || now.state === 'planned';
   // A run whose process lives stays its own; handing it to the workers would take it away in mid-work.
-  if (goesOn && !(await isInterrupted(ref, now))) {
+  const waits = now.gate?.closed ?? null;
+  if (waits === 'approval' && goesOn)
+    throw new AlmonerError('ALM_BATCH_APPROVAL', `${approvalNeeded(now.gate)} Nothing was begun.`);
+  if (goesOn && waits === null && !(await isInterrupted(ref, now))) {
     if (halt !== null) await writeAudit(ref, audit(by, 'resumed, with its halted realm'));
     return { changed: halt !== null, status: await batchStatus(ref) };
   }
-  const { done, state } = await resumeBatch(ref, audit(by, 'resumed'), { owner: '' });
+  const { done, state } = await resumeBatch(
+    ref,
+    audit(by, waits === null ? 'resumed' : 'begun now instead of at its time'),
+    { owner: '' },
+  );
+  if (!done && state === 'start-time')
+    throw new AlmonerError(
+      'ALM_BATCH_CANNOT',
+      `The go of its second person is for ${beginsWords(now.gate?.start ?? null)}: batch ${ref.id} does not begin before. Nothing was done.`,
+      { next: `Wait, or cancel it with \`almoner cancel ${ref.id}\` and prepare it for another time.` },
+    );
   if (!done) throw await cannot(ref, state, 'resumed');
   return { changed: true, status: await batchStatus(ref) };
 }
 
 /** What was not sent stays unsent and frees its references; what is unknown is still resolved. */
-export async function cancel(ref: BatchRef, by: SteeredBy): Promise<Steering> {
-  const { done, state } = await cancelBatch(ref, audit(by, 'cancelled'));
+export async function cancel(ref: BatchRef, by: SteeredBy, what = 'cancelled'): Promise<Steering> {
+  const { done, state } = await cancelBatch(ref, audit(by, what));
   if (!done && state !== 'cancelled') throw await cannot(ref, state, 'cancelled');
   // A run that nobody works any more has no feeder to close it.
   await closeIfIdle(ref.ledger, ref.no);

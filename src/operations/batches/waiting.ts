@@ -1,6 +1,8 @@
+import { quietUntil } from '../../core/quiet-hours.js';
 import { openCount } from '../../core/states.js';
 import type { Waiting } from '../../core/waiting.js';
 import { type Cause, waitingOf as told, whatWaits } from '../../core/what-waits.js';
+import { spellMoment } from '../../core/zones.js';
 import {
   type BatchRef,
   type BatchView,
@@ -34,7 +36,18 @@ export async function causesOf(
   const look = realm ?? (await readRealmStanding(ref.ledger));
   const reason = await haltedHere(config, ref, view);
   const shown: OwnedBatch = reason === null ? view : { ...view, state: 'halted', reason };
-  return whatWaits(await readBatchStanding(ref, shown, look), look);
+  const standing = await readBatchStanding(ref, shown, look);
+  return whatWaits(standing, { ...look, quiet: quietNow(config, ref, look.nowMs) });
+}
+
+/** The quiet hours of the realm's profile here. They may have begun long ago; what is asked is when they end. */
+function quietNow(config: Config | undefined, { ledger }: BatchRef, nowMs: number): RealmLook['quiet'] {
+  const { quietHours = null } = config?.profiles.find(({ name }) => name === ledger.realm.name) ?? {};
+  const untilMs = quietUntil(quietHours, nowMs);
+  if (quietHours === null || untilMs === null) return null;
+  const { texts, zone } = quietHours;
+  const words = `These are quiet hours of the realm (${texts.join(', ')} ${zone}): nothing is sent for the first time before ${spellMoment(untilMs, zone)}.`;
+  return { untilMs, words };
 }
 
 /** The same of many, with one look at each realm. */

@@ -15,7 +15,7 @@ import {
   stateOf,
 } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
-import { SETTLE_MS } from '../../runtime/config/settings.js';
+import { SETTLE_MS } from '../../runtime/config/realm-settings.js';
 import { counted, duration, isoTime } from '../../words/spelling.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
 import { idOf, type OrderPlace, orderFinder, sharedContexts } from '../batches/find-orders.js';

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { AlmonerError } from '../../core/errors/error.js';
 import { absoluteOf } from '../../core/op-sums.js';
 import type { RealmProfile } from '../../core/profile.js';
+import { spellMoment } from '../../core/zones.js';
 import { parseColumnMap } from '../../csv/columns.js';
 import { openSource } from '../../csv/open.js';
 import { ofFile } from '../../csv/row.js';
@@ -13,9 +14,12 @@ import { Findings, lineRanges, SCREEN_FINDINGS_MAX } from '../../planning/findin
 import type { PlanOptions } from '../../planning/pass.js';
 import { type Plan, planGiven, planSource } from '../../planning/plan.js';
 import { type Preview, previewPlan } from '../../planning/preview.js';
+import { readTimes, type SetTimes } from '../../planning/set-times.js';
 import type { App, Books } from '../../runtime/app.js';
-import { counted, isoTime } from '../../words/spelling.js';
+import { beginsWords } from '../../words/people.js';
+import { allowedWords, counted, isoTime } from '../../words/spelling.js';
 import { digitsOf } from '../batches/batch-status.js';
+import { needPreparer } from '../people/who.js';
 import { mergeIfRestored } from '../services/merge.js';
 import { refuseUnsafeStore } from '../services/store-safety.js';
 
@@ -38,11 +42,15 @@ export type PlanChoices = {
   readonly skipInvalid: boolean;
   readonly expectRows: number | null;
   readonly expectTokens: string | null;
+  /** When it is to begin and to be over, as people write it. */
+  readonly at?: string | null;
+  readonly finishBy?: string | null;
 };
 
 export type Planned = { readonly plan: Plan; readonly preview: Preview };
 
 export async function planFile(realm: Books, request: PlanRequest, now: number): Promise<Planned> {
+  const times = readTimes(realm.profile, request, now);
   const findings = new Findings();
   try {
     const plan = await planInput(request, {
@@ -54,7 +62,8 @@ export async function planFile(realm: Books, request: PlanRequest, now: number):
       now,
       findings,
     });
-    const preview = await previewPlan(plan, realm.profile, realm.ledger, now);
+    const preview = await previewPlan(plan, realm.profile, realm.ledger, now, timesOf(plan, times));
+    noteLate(plan, preview, realm.profile);
     noteExpectations(plan, preview, request);
     noteDayCap(plan, preview);
     await noteAccounts(plan, realm.ledger);
@@ -68,6 +77,7 @@ export async function planFile(realm: Books, request: PlanRequest, now: number):
 /** A plan that is meant to be paid: what the store has forgotten is put back before anything is judged by it. */
 export async function planToPay(app: App, profile: RealmProfile, request: PlanRequest) {
   await refuseUnsafeStore(app);
+  await needPreparer(app, app.books(profile));
   await mergeIfRestored(app, profile);
   const realm = await app.realm(profile);
   return { realm, planned: await planFile(realm, request, Date.now()) };
@@ -92,6 +102,27 @@ function noteExpectations(plan: Plan, preview: Preview, { expectRows, expectToke
     fault(
       `The amounts of the input, whatever they do, add up to ${total} (${preview.payableTokens} of it to be sent), --expect-tokens says ${expectTokens}.`,
     );
+}
+
+/** Orders that are a batch already begin when that does. */
+function timesOf({ existing }: Plan, given: SetTimes): SetTimes {
+  const gate = existing?.view?.gate ?? null;
+  if (existing?.view == null) return given;
+  const start = gate?.start ?? null;
+  if (given.start === null || given.start.at === start?.at) return { ...given, start };
+  throw new AlmonerError(
+    'ALM_PLAN_TIME',
+    `These orders are batch ${existing.id} already, which ${start === null ? 'has no time to wait for' : `begins at ${spellMoment(start.at, start.zone)}`}. Nothing was changed.`,
+    {
+      next: `Cancel it with \`almoner cancel ${existing.id}\` and import the rest for another time, or leave the time out.`,
+    },
+  );
+}
+
+function noteLate({ findings }: Plan, { endsAt, finishBy }: Preview, { timezone, rate }: RealmProfile): void {
+  if (finishBy === null || endsAt <= finishBy) return;
+  const message = `At the realm's pace (${allowedWords(rate)}) it would be over at about ${spellMoment(endsAt, timezone)}, after ${spellMoment(finishBy, timezone)}, by which it should be.`;
+  findings.warning(ofFile('ALM_PLAN_LATE', message));
 }
 
 function noteDayCap(plan: Plan, { dayLeft, payableTokens }: Preview): void {
@@ -187,6 +218,12 @@ export async function planDocument(
     warnings: findings.warnings(1000),
     requests: preview.requests,
     seconds: preview.seconds,
+    startAt: isoTime(preview.start?.at ?? null),
+    endsAt: isoTime(preview.endsAt),
+    begins: beginsWords(preview.start),
+    ends: spellMoment(preview.endsAt, profile.timezone),
+    timezone: profile.timezone,
+    quietHours: profile.quietHours?.texts ?? [],
     payable: {
       orders: preview.payable,
       tokens: String(preview.payableTokens),

@@ -6,6 +6,7 @@ import type { Waiting } from '../../core/waiting.js';
 import {
   type BatchRef,
   type BatchView,
+  isClosed,
   pauseBatch,
   readBatch,
   resumeBatch,
@@ -112,7 +113,9 @@ async function runToReport(
   const { ref } = request;
   const { first, existing, reports } = end;
   await runBatch(app, realm, request, first === null ? null : firstOf(first));
-  const report = reports ? (await reportBatch(ref, realm.plans, app.config)).folder : null;
+  // Of what has not begun there is nothing to report.
+  const begun = (await readBatch(ref))?.gate == null;
+  const report = reports && begun ? (await reportBatch(ref, realm.plans, app.config)).folder : null;
   return batchStatus(ref, { existing, report });
 }
 
@@ -126,7 +129,10 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
       await session.register(ref.ledger, realm.profile.settleMs);
       await letRealmGoOn(realm);
       const options = { owner: session.id, from: view.owner, ...(first && { first }) };
-      if ((await resumeBatch(ref, null, options)).done) break;
+      const resumed = await resumeBatch(ref, null, options);
+      if (resumed.done) break;
+      // It may not begin: it is the workers' now, and waits for a person or its time.
+      if (isClosed(resumed.state)) return;
       // Another run was quicker, or the batch is over by now.
       continue;
     }

@@ -13,6 +13,7 @@ import { type Imported, importPlan } from '../../planning/store-plan.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { letRealmGoOn } from '../batches/batch-realm.js';
 import { isOver, ownerLives } from '../batches/batch-status.js';
+import { needPreparer, preparedBy } from '../people/who.js';
 import { mergeIfRestored } from '../services/merge.js';
 import type { Planned } from './plan-file.js';
 import { makeMembers } from './rehearsals.js';
@@ -34,6 +35,8 @@ export async function storeBatch(
   { batchId, inOrder, session, run }: BatchWish,
 ): Promise<Imported> {
   const enter = () => session?.join(realm.ledger) ?? Promise.resolve();
+  const unattended = run?.schedule?.only === true;
+  const person = unattended ? null : await needPreparer(app, realm);
   await mergeIfRestored(app, realm.profile);
   if (realm.embedded !== null) await makeMembers(realm.embedded, realm.profile.realmId, plan);
   return importPlan(plan, {
@@ -44,7 +47,8 @@ export async function storeBatch(
     owner: session?.id ?? '',
     inOrder,
     expectedMs: preview.seconds * 1000,
-    who: app.config.operator,
+    who: person?.name ?? app.config.operator,
+    prepared: () => preparedBy(realm, person, preview.start),
     importer: newNonce(),
     now: Date.now(),
     onProgress: () => {},

@@ -7,7 +7,7 @@ import { createLogger } from '../../runtime/logger.js';
 import { type BatchMade, type BatchWanted, makeBatch } from './run.js';
 
 /** The thread that makes a large batch of a rule's run: started by run.ts, and over with it. */
-const { config, realm: name, run, last, now }: BatchWanted = workerData;
+const { config, realm: name, run, last, now, person }: BatchWanted = workerData;
 
 async function make(): Promise<BatchMade> {
   const app = await App.open({
@@ -19,7 +19,13 @@ async function make(): Promise<BatchMade> {
   });
   try {
     const realm = await app.realm(pickProfile(config, name));
-    const made = await makeBatch(app, realm, await findRun(realm.ledger, run), last, now);
+    const made = await makeBatch(
+      person === null ? app : app.as(person),
+      realm,
+      await findRun(realm.ledger, run),
+      last,
+      now,
+    );
     return made && { no: made.ref.no, id: made.ref.id, existing: made.existing };
   } finally {
     await app.close();

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { spellMoment, wallOf } from '../../core/zones.js';
 import type { RealmLedger } from '../../ledger/index.js';
 import { approvedTexts } from '../../rules/approvals.js';
-import { periodName, spellMoment, wallOf } from '../../rules/calendar.js';
+import { periodName } from '../../rules/calendar.js';
 import { hashOf } from '../../rules/load-rule.js';
 import { awardExpression, type Rule } from '../../rules/rule.js';
 import { nextTimes, type Schedule } from '../../rules/schedule.js';

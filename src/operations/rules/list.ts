@@ -13,6 +13,7 @@ import { listRuns } from '../../rules/run-store.js';
 import type { Schedule } from '../../rules/schedule.js';
 import type { ScheduleStanding } from '../../rules/standing.js';
 import type { App } from '../../runtime/app.js';
+import { isRequired, requirementOf } from '../people/who.js';
 import { type BeforeGo, beforeGo, type NextRun, nextRuns, ruleWords } from './before-go.js';
 import { findRules, profileOrNull } from './files.js';
 import { scheduleStandings } from './standings.js';
@@ -33,7 +34,11 @@ export type ListedRule = {
   readonly nextRuns: readonly NextRun[];
   /** What it pays, to whom and how much at most, in words. */
   readonly words: readonly string[];
-  readonly approved: Said | null;
+  readonly approved: ScheduledRule['approved'];
+  /** Who wants this very text to have its go, while a second person has not said it. */
+  readonly asked: Said | null;
+  /** The realm requires a second person for its go. */
+  readonly needsSecond: boolean;
   /** What became of the last time of its schedule; null where the store knows none. */
   readonly standing: ScheduleStanding | null;
   /** What a go would be for; only where one is missing. */
@@ -52,13 +57,14 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
   const realms = await Promise.all(
     app.config.profiles.map(async (profile) => {
       const ledger = app.ledger(profile);
-      const [entries, last, runs, now] = await Promise.all([
+      const [entries, last, runs, now, requirement] = await Promise.all([
         scheduledRules(ledger),
         lastRuns(ledger),
         listRuns(ledger),
         storeNowMs(ledger),
+        requirementOf(ledger, profile),
       ]);
-      return { profile, ledger, entries, last, runs, now };
+      return { profile, ledger, entries, last, runs, now, needsSecond: isRequired(requirement) };
     }),
   );
   const standings = await scheduleStandings(app);
@@ -96,6 +102,8 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
         rule.schedule === null ? [] : nextRuns(rule, rule.schedule, Math.max(realm?.now ?? 0, last?.at ?? 0)),
       words: ruleWords(rule, audience.members),
       approved: entry?.hash === rule.hash ? entry.approved : null,
+      asked: entry?.hash === rule.hash ? entry.asked : null,
+      needsSecond: realm?.needsSecond ?? false,
       standing,
       beforeGo: isWaiting && realm !== undefined ? await beforeGo(rule.path, realm.ledger, rule.name) : null,
       lastScheduled: last,
@@ -133,6 +141,8 @@ const BLANK = {
   nextRuns: [],
   words: [],
   approved: null,
+  asked: null,
+  needsSecond: false,
   standing: null,
   beforeGo: null,
   lastScheduled: null,

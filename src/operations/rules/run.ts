@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { AlmonerError, arrived, type Carried } from '../../core/errors/error.js';
 import { batchId } from '../../core/ids.js';
 import { Line } from '../../core/line.js';
+import type { Person } from '../../core/people.js';
 import { accountName } from '../../core/reference.js';
 import { type BatchRef, batchNumber, type RealmLedger, type SealedRun } from '../../ledger/index.js';
 import type { Imported } from '../../planning/store-plan.js';
@@ -117,7 +118,15 @@ async function makingBatch<T extends { existing: boolean }>(
       id: run.id,
       record: JSON.stringify(record),
       schedule:
-        note === null ? null : { rule: run.rule, hash: run.ruleHash, last: note, only: scheduled !== null },
+        note === null
+          ? null
+          : {
+              rule: run.rule,
+              hash: run.ruleHash,
+              audience: run.audienceHash,
+              last: note,
+              only: scheduled !== null,
+            },
     });
   } catch (error) {
     await takeBatchBack(ledger, begun);
@@ -147,6 +156,7 @@ export type BatchWanted = {
   readonly run: string;
   readonly last: LastRun | null;
   readonly now: number;
+  readonly person: Person | null;
 };
 export type BatchMade = (Pick<BatchRef, 'no' | 'id'> & Pick<Imported, 'existing'>) | null;
 
@@ -163,7 +173,14 @@ const APART_FROM_ORDERS = 5_000;
 export async function makeBatchApart(...wish: Parameters<typeof makeBatch>): Promise<Imported | null> {
   const [app, realm, run, last, now] = wish;
   if (run.awards < APART_FROM_ORDERS) return makeBatch(...wish);
-  const wanted: BatchWanted = { config: app.config, realm: realm.profile.name, run: run.id, last, now };
+  const wanted: BatchWanted = {
+    config: app.config,
+    realm: realm.profile.name,
+    run: run.id,
+    last,
+    now,
+    person: app.person,
+  };
   const made = arrived(await line.through(() => replyOfThread(wanted)));
   return made && { ref: { ledger: realm.ledger, no: made.no, id: made.id }, existing: made.existing };
 }

@@ -111,13 +111,14 @@ export function withoutStore(standings: readonly ScheduleStanding[], since: numb
 }
 
 /** The same in a document for programs. */
-export function standingDocument({ at, since, nextAt, paused, skip, ...told }: ScheduleStanding) {
+export function standingDocument({ at, since, nextAt, asked, paused, skip, ...told }: ScheduleStanding) {
   const said = <S extends Said>(one: S) => ({ ...one, at: isoTime(one.at) });
   return {
     ...told,
     at: isoTime(at),
     since: isoTime(since),
     nextAt: isoTime(nextAt),
+    asked: asked && said(asked),
     paused: paused && said(paused),
     skip: skip && { ...said(skip), time: isoTime(skip.time) },
   };

@@ -1,4 +1,5 @@
 import { AlmonerError } from '../../core/errors/error.js';
+import { spellMoment } from '../../core/zones.js';
 import { noteLastRun, type RealmLedger, storeNowMs } from '../../ledger/index.js';
 import {
   changeScheduledRule,
@@ -9,7 +10,6 @@ import {
   type ScheduledRule,
   scheduledRules,
 } from '../../rules/approvals.js';
-import { spellMoment } from '../../rules/calendar.js';
 import { newestTime, nextTime } from '../../rules/schedule.js';
 import { heldWords } from '../../rules/standing.js';
 import type { App } from '../../runtime/app.js';
@@ -57,7 +57,7 @@ const STEPS: Readonly<Record<RuleStep, (known: ScheduledRule, said: Said) => Sch
   revoke: (known, said) =>
     known.approved === null
       ? known
-      : { ...known, approved: null, takenBack: said, waitsSince: known.approved.at },
+      : { ...known, approved: null, asked: null, takenBack: said, waitsSince: known.approved.at },
 };
 
 function wordsOf(

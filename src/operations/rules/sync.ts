@@ -2,13 +2,20 @@ import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { noteLastRun, type RealmLedger, registerRealm, storeNowMs } from '../../ledger/index.js';
+import {
+  keepRequirement,
+  noteLastRun,
+  type RealmLedger,
+  registerRealm,
+  storeNowMs,
+} from '../../ledger/index.js';
 import {
   approvedTexts,
   changeScheduledRule,
   dealtWithUntil,
   lastRunOf,
   lastRuns,
+  type Said,
   type ScheduledRule,
   scheduledRules,
   waitingRuns,
@@ -18,6 +25,7 @@ import { hashOf } from '../../rules/load-rule.js';
 import type { Rule } from '../../rules/rule.js';
 import { newestTime, type Schedule } from '../../rules/schedule.js';
 import type { App } from '../../runtime/app.js';
+import { isRequired, personWith, requirementOf } from '../people/who.js';
 import { findRules, profileOrNull } from './files.js';
 
 /** One rule with a schedule, in the files or in the store, and what the sync made of it. */
@@ -29,11 +37,13 @@ export type SyncedRule = {
   /** A person's go is there. */
   readonly approved: boolean;
   readonly approvedNow: boolean;
+  /** Who wants it to have its go, while a second person has to say it. */
+  readonly asked: string | null;
 };
 
 export type SyncResult = { readonly rules: readonly SyncedRule[]; readonly faults: readonly RuleFault[] };
 
-type TimedRule = Rule & { readonly schedule: Schedule };
+type TimedRule = Rule & { readonly schedule: Schedule; readonly audience: string };
 
 type SyncRequest = {
   readonly cwd: string;
@@ -61,7 +71,7 @@ export async function syncRules(app: App, request: SyncRequest): Promise<SyncRes
   const faults = found.flatMap(({ result }) => ('faults' in result ? [...result.faults] : []));
   const scheduled = found.flatMap(({ result }) =>
     'rule' in result && result.rule.schedule !== null
-      ? [{ ...result.rule, schedule: result.rule.schedule }]
+      ? [{ ...result.rule, schedule: result.rule.schedule, audience: result.audience.hash }]
       : [],
   );
   const { seen } = request;
@@ -96,7 +106,7 @@ export async function syncRules(app: App, request: SyncRequest): Promise<SyncRes
   return { rules, faults };
 }
 
-const NOT_APPROVED = { approved: false, approvedNow: false } as const;
+const NOT_APPROVED = { approved: false, approvedNow: false, asked: null } as const;
 
 async function syncRealm(
   app: App,
@@ -108,14 +118,18 @@ async function syncRealm(
   const ledger = app.ledger(profile);
   if (rules.length > 0) await registerRealm(ledger);
   const at = request.now ?? (await storeNowMs(ledger));
-  const go = { who: app.config.operator, at, why: request.why ?? null };
+  // Who may say go is a matter of the realms whose rules it is said of, and of no other.
+  const isSaid = rules.some(({ name }) => request.approve.includes(name));
+  const say = await sayer(app, ledger, profile, isSaid, { at, why: request.why ?? null });
   const synced: SyncedRule[] = [];
   const kept: ScheduledRule[] = [];
   for (const rule of rules) {
     const seen = present.find((entry) => entry.rule === rule.name);
     const isApproved = request.approve.includes(rule.name);
+    let said = UNSAID;
     const { before, after: entry } = await changeScheduledRule(ledger, rule.name, (known) => {
-      const wanted = entryOf(rule, known, isApproved ? go : null, at);
+      said = isApproved ? say(known?.hash === rule.hash ? known : null, rule.audience) : UNSAID;
+      const wanted = entryOf(rule, known, said, at);
       const mayBeNewer = known !== null && known.hash !== rule.hash && !isDeepStrictEqual(known, seen);
       return mayBeNewer || isDeepStrictEqual(known, wanted) ? known : wanted;
     });
@@ -126,7 +140,8 @@ async function syncRealm(
         `Another process has put another text of ${rule.name} into the store meanwhile. The rule was not approved.`,
         { next: 'Look at the rule as it stands now, then approve it again.' },
       );
-    if (entry.approved === go) await keepGo(ledger, rule, before, at);
+    const approvedNow = said.approved !== null && entry.approved === said.approved;
+    if (approvedNow) await keepGo(ledger, rule, before, at);
     kept.push(entry);
     synced.push({
       rule: rule.name,
@@ -134,7 +149,8 @@ async function syncRealm(
       file: rule.file,
       change: before === null ? 'new' : before.hash === entry.hash ? 'same' : 'changed',
       approved: entry.approved !== null,
-      approvedNow: entry.approved === go,
+      approvedNow,
+      asked: entry.asked?.who ?? null,
     });
   }
   for (const entry of present) {
@@ -153,25 +169,55 @@ async function syncRealm(
   return synced;
 }
 
-function entryOf(
-  rule: TimedRule,
-  known: ScheduledRule | null,
-  go: ScheduledRule['approved'],
-  at: number,
-): ScheduledRule {
+function entryOf(rule: TimedRule, known: ScheduledRule | null, said: SaidOfGo, at: number): ScheduledRule {
   const isSame = known?.hash === rule.hash;
-  const approved = (isSame ? known.approved : null) ?? go;
+  const approved = said.approved ?? (isSame ? known.approved : null);
   return {
     rule: rule.name,
     file: rule.path,
     hash: rule.hash,
     ...rule.schedule,
     approved,
+    asked: said.approved === null ? (said.asked ?? (isSame ? known.asked : null)) : null,
     // A time that had come before is not forgotten with the text that it was of.
     waitsSince: known === null ? at : isSame ? known.waitsSince : (known.approved?.at ?? known.waitsSince),
     takenBack: approved === null ? (known?.takenBack ?? null) : null,
     paused: known?.paused ?? null,
     skip: known?.skip ?? null,
+  };
+}
+
+/** What a person says of a text's go comes to: the go itself, or that they want it and another has to say it. */
+type SaidOfGo = Pick<ScheduledRule, 'approved' | 'asked'>;
+const UNSAID: SaidOfGo = { approved: null, asked: null };
+
+/** `known`: the entry of this very text, as it stands. */
+async function sayer(
+  app: App,
+  ledger: RealmLedger,
+  profile: RealmProfile,
+  isSaid: boolean,
+  { at, why }: Pick<Said, 'at' | 'why'>,
+): Promise<(known: ScheduledRule | null, audience: string) => SaidOfGo> {
+  await keepRequirement(ledger, profile.approval);
+  if (!isSaid) return () => UNSAID;
+  if (!isRequired(await requirementOf(ledger, profile))) {
+    if (app.person !== null) await personWith(app, 'operator');
+    const approved = { who: app.config.operator, at, why, asked: null, audience: null };
+    return (known) => (known?.approved == null ? { approved, asked: null } : UNSAID);
+  }
+  const { name, roles } = await personWith(app, 'operator', 'approver');
+  return (known, audience) => {
+    if (known?.approved?.asked != null && known.approved.audience === audience) return UNSAID;
+    const first = known?.asked?.audience === audience ? known.asked : null;
+    const isOther = first !== null && first.who.toLowerCase() !== name.toLowerCase();
+    if (!isOther) return { approved: null, asked: { who: name, at, why, audience } };
+    if (!roles.includes('approver'))
+      throw new AlmonerError(
+        'ALM_PEOPLE_ROLE',
+        `${first.who} wants rule ${known?.rule} to have its go; ${name} is ${roles.join(' and ')}, and saying it needs approver. Nothing was approved.`,
+      );
+    return { approved: { who: name, at, why, asked: first.who, audience }, asked: null };
   };
 }
 

@@ -1,6 +1,12 @@
 import { once } from 'node:events';
 import { batchId } from '../../core/ids.js';
-import { allLedgers, openBatches, registerRealm, workersAtWork } from '../../ledger/index.js';
+import {
+  allLedgers,
+  keepRequirement,
+  openBatches,
+  registerRealm,
+  workersAtWork,
+} from '../../ledger/index.js';
 import { quietly, Rounds } from '../../queue/rounds.js';
 import type { App, Books } from '../../runtime/app.js';
 import { counted } from '../../words/spelling.js';
@@ -20,6 +26,7 @@ export async function workRealms(
   for (const profile of app.config.profiles) {
     const realm = await app.realm(profile);
     await registerRealm(realm.ledger);
+    await keepRequirement(realm.ledger, profile.approval);
     const worker = new RealmWorker({
       ledger: realm.ledger,
       profile,

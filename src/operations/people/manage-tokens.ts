@@ -1,0 +1,40 @@
+import type { Role } from '../../core/people.js';
+import { allLedgers, storeNowMs, withdrawApprovals } from '../../ledger/index.js';
+import { changeScheduledRule, scheduledRules } from '../../rules/approvals.js';
+import type { App } from '../../runtime/app.js';
+import { registerSecret } from '../../runtime/redaction.js';
+import { Tokens } from './tokens.js';
+
+/** Giving and taking the right to act. */
+export async function addToken(app: App, name: string, roles: readonly Role[]): Promise<string> {
+  const token = await new Tokens(app.scripts).add(name, [...new Set(roles)], madeBy(app), Date.now());
+  registerSecret(token);
+  return token;
+}
+
+/** Told apart from a token of the same name: a user of the system is nobody known. */
+function madeBy({ person, config }: App): string {
+  return person?.name ?? `${config.operator} (command line)`;
+}
+
+/** What they approved and nobody has begun waits again: the batches; and rules that two gave their go, one of them they. */
+export async function revokeToken(app: App, name: string): Promise<string[]> {
+  await new Tokens(app.scripts).revoke(name);
+  const isTheirs = (who: string | null | undefined) => who?.toLowerCase() === name.toLowerCase();
+  for (const ledger of await allLedgers(app.scripts))
+    for (const { rule } of await scheduledRules(ledger)) {
+      const at = await storeNowMs(ledger);
+      const takenBack = { who: app.config.operator, at, why: `the token of ${name} was revoked` };
+      await changeScheduledRule(ledger, rule, (known) => {
+        if (known === null) return known;
+        const { approved } = known;
+        const asked = isTheirs(known.asked?.who) ? null : known.asked;
+        // A go that one person gave, where nobody else was required, stays.
+        const isOfTwo = approved?.asked != null && (isTheirs(approved.who) || isTheirs(approved.asked));
+        return isOfTwo
+          ? { ...known, asked, approved: null, takenBack, waitsSince: approved.at }
+          : { ...known, asked };
+      });
+    }
+  return withdrawApprovals(app.scripts, name);
+}

@@ -1,0 +1,79 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import type { Person, Requirement, Role } from '../../core/people.js';
+import type { RealmProfile } from '../../core/profile.js';
+import {
+  keepRequirement,
+  type Prepared,
+  type RealmLedger,
+  readOtherBooks,
+  readRequirement,
+  type Start,
+  strictest,
+} from '../../ledger/index.js';
+import type { App, Books } from '../../runtime/app.js';
+import { Tokens } from './tokens.js';
+
+/** Who acts, where it matters that it is a certain person: known by a token, never by a name that anybody may set. */
+export async function whoActs(app: App): Promise<Person | null> {
+  const { person, config } = app;
+  if (person !== null || config.token === null) return person;
+  const known = await new Tokens(app.scripts).identify(app.secret(config.token));
+  if (known !== null) return known;
+  throw new AlmonerError(
+    'ALM_PEOPLE_TOKEN',
+    `The token in ${config.token.from === 'env' ? config.token.name : config.token.path} is none that is known here. Nothing was done.`,
+  );
+}
+
+/** Somebody who has one of these roles. */
+export async function personWith(app: App, ...roles: readonly Role[]): Promise<Person> {
+  const person = await whoActs(app);
+  if (person === null)
+    throw new AlmonerError(
+      'ALM_PEOPLE_NAMELESS',
+      'Nobody knows who gives this command, and it has to be a certain person. Nothing was done.',
+    );
+  if (roles.some((role) => person.roles.includes(role))) return person;
+  throw new AlmonerError(
+    'ALM_PEOPLE_ROLE',
+    `${person.name} is ${person.roles.join(' and ')}, and this needs ${roles.join(' or ')}. Nothing was done.`,
+  );
+}
+
+/** What is required of a realm's batches, by its books, its profile, and other books of the same realm id. */
+export async function requirementOf(
+  ledger: RealmLedger,
+  { approval, rehearsal }: RealmProfile,
+): Promise<Requirement> {
+  if (rehearsal) return NOTHING;
+  const { requirements } = await readOtherBooks(ledger, null);
+  return strictest([await readRequirement(ledger), approval, ...requirements]);
+}
+
+const NOTHING: Requirement = { overTokens: null, overRows: null };
+
+export function isRequired({ overTokens, overRows }: Requirement): boolean {
+  return overTokens !== null || overRows !== null;
+}
+
+/** Somebody who may prepare a payment, where the realm requires that it is known who does; asked before a person confirms. */
+export async function needPreparer(
+  app: App,
+  { ledger, profile }: Pick<Books, 'ledger' | 'profile'>,
+): Promise<Person | null> {
+  await keepRequirement(ledger, profile.approval);
+  if (!isRequired(await requirementOf(ledger, profile))) return whoActs(app);
+  return personWith(app, 'operator');
+}
+
+/** Who prepares a batch, for its seal. The seal itself refuses what nobody known has prepared, where that is required. */
+export async function preparedBy(
+  { ledger, profile }: Pick<Books, 'ledger' | 'profile'>,
+  person: Person | null,
+  start: Start | null,
+): Promise<Prepared> {
+  const who = person?.name ?? null;
+  const { requirements, besides } = await readOtherBooks(ledger, who);
+  const requirement = profile.rehearsal ? NOTHING : strictest([profile.approval, ...requirements]);
+  return { who, requirement, besides, start };
+}
