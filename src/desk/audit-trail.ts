@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { appendDeskAudit, readDeskAudit, type ScriptClient } from '../ledger/index.js';
+import { RANKS, type Rank } from '../operations/people/tokens.js';
 import { isoTime } from '../words/spelling.js';
 import { AuditPage, type AuditQuery } from './api/overview.js';
-import { ACCESSES, type Access } from './http/access/tokens.js';
 
 /**
  * Who did what at the desk, when and why: every change, signing in and out and wrong tokens included. What touches a
@@ -10,7 +10,7 @@ import { ACCESSES, type Access } from './http/access/tokens.js';
  * kept whole, and what viewers and strangers do, which is bounded, pushes none of it out.
  */
 const KEEP_MAX = 100_000;
-const CHANGES_NOTHING: readonly Access[] = ['anyone', 'viewer'];
+const CHANGES_NOTHING: readonly Rank[] = ['anyone', 'viewer'];
 /** A page of a seldom match ends after so many lines, and the next goes on: nobody waits for a whole year at once. */
 const LOOKED_AT_MAX = 5_000;
 const READ_AT_ONCE = 500;
@@ -33,7 +33,7 @@ export class AuditTrail {
     private readonly keepMax = KEEP_MAX,
   ) {}
 
-  async write(what: DeskAuditEntry, by: Access): Promise<void> {
+  async write(what: DeskAuditEntry, by: Rank): Promise<void> {
     const line = JSON.stringify({ at: Date.now(), ...what });
     await appendDeskAudit(this.scripts, by, line, CHANGES_NOTHING.includes(by) ? this.keepMax : null);
   }
@@ -41,7 +41,7 @@ export class AuditTrail {
   /** Newest first. The cursor counts from the oldest end of each list, so that new entries do not shift the pages. */
   async page(cursor: string | undefined, limit: number, filter: AuditFilter): Promise<AuditPage> {
     const befores = cursor?.split('.').map(Number) ?? [];
-    const ranks = await Promise.all(ACCESSES.map((rank, at) => this.rank(rank, befores[at])));
+    const ranks = await Promise.all(RANKS.map((rank, at) => this.rank(rank, befores[at])));
     const entries: Entry[] = [];
     for (let seen = 0; entries.length < limit && seen < LOOKED_AT_MAX; seen++) {
       for (const rank of ranks) await this.fill(rank);
@@ -72,17 +72,17 @@ export class AuditTrail {
     }
   }
 
-  private async rank(rank: Access, given: number | undefined) {
+  private async rank(rank: Rank, given: number | undefined) {
     const { before, lines } = await this.read(rank, given);
     return { rank, before, lines };
   }
 
-  private async fill(known: { readonly rank: Access; before: number; lines: Entry[] }): Promise<void> {
+  private async fill(known: { readonly rank: Rank; before: number; lines: Entry[] }): Promise<void> {
     if (known.lines.length > 0 || known.before === 0) return;
     ({ before: known.before, lines: known.lines } = await this.read(known.rank, known.before));
   }
 
-  private async read(rank: Access, given: number | undefined) {
+  private async read(rank: Rank, given: number | undefined) {
     const { before, lines } = await readDeskAudit(this.scripts, rank, given, READ_AT_ONCE);
     return { before, lines: lines.map((line) => entry.parse(JSON.parse(line))) };
   }

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { messageOf } from '../core/errors/error.js';
 import { Line } from '../core/line.js';
 import { findBatch } from '../ledger/index.js';
+import { Tokens } from '../operations/people/tokens.js';
 import type { App } from '../runtime/app.js';
 import type { Overview } from './api/index.js';
 import { AuditTrail } from './audit-trail.js';
 import { Guard, type Reached } from './http/access/guard.js';
 import { Sessions } from './http/access/sessions.js';
-import { Tokens } from './http/access/tokens.js';
 import { WrongTokens } from './http/access/wrong-tokens.js';
 import { UPLOAD_LIMITS, type UploadLimits, Uploads } from './http/uploads.js';
 import { Live } from './live/live.js';
@@ -65,6 +65,8 @@ export function openDesk(app: App, options: DeskOptions) {
     /** Reads of the realm, one at a time: however often somebody asks, payments keep most of the pace. */
     asking: new Line(1),
     explaining: new Line(1),
+    /** What counts by who came first: looked at and done by one after the other. */
+    agreeing: new Line(1),
     tokens,
     sessions,
     guard: new Guard(tokens, sessions, wrongTokens, options.localToken),

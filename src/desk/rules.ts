@@ -5,6 +5,7 @@ import { type ListedRule, listRules } from '../operations/rules/list.js';
 import { findRunOf } from '../operations/rules/plan.js';
 import { isEdited } from '../operations/rules/run.js';
 import { standingDocument } from '../operations/rules/standings.js';
+import type { Said } from '../rules/approvals.js';
 import { type Decision, LEFT_OUT_WORDS } from '../rules/decision.js';
 import { RUN_BLOCK_MEMBERS, type RunMeta } from '../rules/run-record.js';
 import { readEntries } from '../rules/run-store.js';
@@ -81,8 +82,10 @@ const STATES = {
   faulty: 'faulty',
 } as const satisfies Record<ListedRule['state'], RuleRow['state']>;
 
+const saidReply = ({ who, at, why }: Said) => ({ who, at: isoTime(at), why });
+
 function ruleRow(rule: ListedRule): RuleRow {
-  const { schedule, lastRun, standing, approved, beforeGo } = rule;
+  const { schedule, lastRun, standing, approved, asked, beforeGo } = rule;
   return {
     rule: rule.rule,
     file: basename(rule.file),
@@ -91,7 +94,9 @@ function ruleRow(rule: ListedRule): RuleRow {
     schedule: schedule === null ? null : { cron: schedule.cron, timeZone: schedule.timezone },
     nextRuns: rule.nextRuns.map((run) => ({ ...run, at: isoTime(run.at) })),
     words: rule.words,
-    approved: approved && { ...approved, at: isoTime(approved.at) },
+    approved: approved && { ...saidReply(approved), asked: approved.asked },
+    asked: asked && saidReply(asked),
+    needsSecond: rule.needsSecond,
     state: STATES[rule.state],
     text: beforeGo && { ...beforeGo.text, difference: beforeGo.difference },
     faults:

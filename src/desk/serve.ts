@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { keepRequirement } from '../ledger/index.js';
+import { newToken, Tokens } from '../operations/people/tokens.js';
 import { startArchiving } from '../operations/services/archive.js';
 import { startSchedules } from '../operations/services/schedules.js';
 import type { App } from '../runtime/app.js';
 import { registerSecret } from '../runtime/logger.js';
 import { deskAddress } from './http/access/address.js';
-import { newToken, Tokens } from './http/access/tokens.js';
 import { createDesk } from './http/server.js';
 
 /** The desk with what runs beside it: its pages, API and metrics, schedules, and the notices to the outside. */
@@ -41,6 +42,7 @@ export async function startServing(app: App, options: ServeOptions): Promise<Ser
   const isOnlyLocal = address.loopback && address.publicUrl === null;
   const token = empty && isOnlyLocal ? newToken() : null;
   if (token !== null) registerSecret(token);
+  for (const profile of app.config.profiles) await keepRequirement(app.ledger(profile), profile.approval);
   const stop = new AbortController();
   const { version, cwd, env } = options;
   const given = { version, cwd, env, stop: stop.signal, webFolder: WEB_FOLDER };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { WAITING_WHYS } from '../../core/waiting.js';
+import { CLOSED, WAITING_WHYS } from '../../core/waiting.js';
 import {
   batch,
   batchState,
@@ -87,23 +87,37 @@ export const BatchesQuery = z.object({
 export const BatchesPage = z.strictObject({ batches: z.array(BatchSummary), next });
 export type BatchesPage = Of<typeof BatchesPage>;
 
+export const BatchManifest = z.strictObject({
+  realmId: z.string(),
+  baseUrl: z.string(),
+  certainty,
+  currency: z.string().nullable(),
+  header: z.array(z.string()),
+  orders: byOp(count),
+  tokens: byOp(sum),
+  members: count,
+  duplicates: count,
+  invalid: count,
+  sha256: z.string(),
+  again: z.string().nullable(),
+  inOrder: z.boolean(),
+});
+
+export const BatchGate = z
+  .strictObject({
+    closed: z.enum(CLOSED).nullable().describe('Why it may not begin; null where it may.'),
+    preparer: z.string().nullable().describe('By the name of their token; null: nobody is known.'),
+    begins: z.string().nullable().describe('When, by the wall of the realm’s zone.'),
+    go: z.strictObject({ who: z.string(), at: time, ends: time }).nullable().describe('Not used yet.'),
+    mayApprove: z.array(z.string()).describe('Who may say go, where that is what it waits for.'),
+  })
+  .describe('How a batch stands before it begins.');
+export type BatchGate = Of<typeof BatchGate>;
+
 export const BatchReply = z.strictObject({
   summary: BatchSummary,
-  manifest: z.strictObject({
-    realmId: z.string(),
-    baseUrl: z.string(),
-    certainty,
-    currency: z.string().nullable(),
-    header: z.array(z.string()),
-    orders: byOp(count),
-    tokens: byOp(sum),
-    members: count,
-    duplicates: count,
-    invalid: count,
-    sha256: z.string(),
-    again: z.string().nullable(),
-    inOrder: z.boolean(),
-  }),
+  manifest: BatchManifest,
+  gate: BatchGate.nullable().describe('Null once it has begun, or is over.'),
   latency: z.array(z.strictObject({ upToMs: z.number(), count })),
   series: z.strictObject({
     sliceMs: count,

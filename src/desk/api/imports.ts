@@ -13,6 +13,8 @@ export const UploadsReply = z.strictObject({
 });
 export type UploadsReply = Of<typeof UploadsReply>;
 
+const setTime = z.string().trim().min(1).max(40).optional();
+
 export const PlanRequest = z.object({
   realm: name.optional(),
   skipInvalid: z.boolean().default(false),
@@ -26,6 +28,8 @@ export const PlanRequest = z.object({
     .boolean()
     .default(false)
     .describe('Rows that were paid before are left out; not together with `again`.'),
+  begin: setTime.describe('When it is to begin: `18:00` or `2026-11-20 18:00`, in the realm’s time zone.'),
+  finishBy: setTime.describe('By when it should be over; a warning says where the pace does not reach it.'),
 });
 export type PlanRequest = Of<typeof PlanRequest>;
 
@@ -63,6 +67,12 @@ export const PlanReply = z.strictObject({
   warnings: z.array(Finding),
   requests: count,
   seconds: z.number(),
+  startAt: time.nullable().describe('When it is to begin; null: at once.'),
+  endsAt: time.describe('With the quiet hours in between.'),
+  begins: z.string().nullable().describe('The same by the wall of the realm’s zone.'),
+  ends: z.string(),
+  timezone: z.string(),
+  quietHours: z.array(z.string()),
   payable: z.strictObject({
     orders: count,
     tokens: sum.describe('Of whatever the orders do; typed to confirm.'),

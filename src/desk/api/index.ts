@@ -16,10 +16,12 @@
  * such thing · 409 not in this state, or the confirmed numbers are not those of now · 413 too large · 415 not a
  * CSV · 422 the file has faults · 429 too many tries, see `Retry-After` · 503 the store or realm does not answer.
  */
+export type * from './approvals.js';
 export type * from './batches.js';
 export type * from './imports.js';
 export type * from './notices.js';
 export type * from './orders.js';
 export type * from './overview.js';
+export type * from './people.js';
 export type * from './rules.js';
 export type * from './session.js';

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { CSRF_HEADER } from '../http/access/guard.js';
 import type { Route, RouteGroup } from '../http/route.js';
+import * as approvals from './approvals.js';
 import * as batches from './batches.js';
 import * as imports from './imports.js';
 import * as notices from './notices.js';
 import * as orders from './orders.js';
 import * as overview from './overview.js';
+import * as people from './people.js';
 import * as rules from './rules.js';
 import * as session from './session.js';
 import { Reason } from './values.js';
@@ -101,11 +103,13 @@ function errorResponse(description: string) {
 /** Every body by the name that it is exported under. */
 const bodies = z.registry<{ id: string }>();
 for (const [id, schema] of Object.entries({
+  ...approvals,
   ...batches,
   ...imports,
   ...notices,
   ...orders,
   ...overview,
+  ...people,
   ...rules,
   ...session,
 }))

@@ -49,6 +49,10 @@ export const RealmCard = z.strictObject({
     ),
   certainty: certainty.nullable(),
   currency: z.string().nullable(),
+  secondPerson: z
+    .string()
+    .nullable()
+    .describe('When a second person has to say go, in words; null: none is required.'),
   halt: Reason.nullable(),
   breakerSince: time.nullable(),
   fence: z

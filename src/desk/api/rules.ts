@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { OUTCOME_NAMES } from '../../core/schedule-outcomes.js';
+import { firstShown } from './approvals.js';
 import { count, digits, limit, member, name, next, type Of, op, reason, sum, time } from './values.js';
 
 /** Reward rules: listed, approved, planned, run and explained. */
@@ -30,6 +31,7 @@ export const ScheduleRow = z
     since: time,
     batch: z.string().nullable(),
     nextAt: time.nullable().describe('When it runs next; null while it would not.'),
+    asked: Said.nullable().describe('Who wants its go, while a second person has to say it.'),
     paused: Said.nullable(),
     skip: Said.extend({ time }).nullable().describe('The time to come that is passed over.'),
   })
@@ -46,7 +48,15 @@ const RuleRow = z.strictObject({
     .array(z.strictObject({ at: time, period: z.string(), words: z.string() }))
     .describe('The next ten times of the schedule with their periods, whether it has its go or not.'),
   words: z.array(z.string()).describe('What it pays, to whom and how much at most.'),
-  approved: Said.nullable(),
+  approved: Said.extend({
+    asked: z.string().nullable().describe('Who asked for it, where a second person had to say it.'),
+  }).nullable(),
+  asked: Said.nullable().describe(
+    'Who wants this very text to have its go, while a second person has not said it.',
+  ),
+  needsSecond: z
+    .boolean()
+    .describe('Its realm requires a second person: one asks for the go, another gives it.'),
   state: z
     .enum(['ready', 'waits', 'faulty'])
     .describe('`waits`: new or changed with a schedule, so that a person’s go is missing.'),
@@ -115,6 +125,7 @@ export const RuleApproveRequest = z.object({
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .describe('The hash of the text that the person saw.'),
+  asked: firstShown.optional().describe('May be left out where the realm requires no second person.'),
   reason: reason.optional(),
 });
 export type RuleApproveRequest = Of<typeof RuleApproveRequest>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ROLES } from '../../core/people.js';
 import { type Of, time } from './values.js';
 
 /** Signing in, and what every error looks like. */
@@ -19,11 +20,10 @@ export const LoginRequest = z.object({ token: z.string().trim().min(1).max(200) 
 
 export const SessionReply = z.strictObject({
   name: z.string(),
-  role: z.enum(['viewer', 'operator']),
+  roles: z.array(z.enum(ROLES)),
   csrf: z.string().describe('Goes into the header `x-almoner-csrf` of every change; empty with a token.'),
   idleUntil: time.describe('Without a request until then the session ends.'),
   endsAt: time.describe('The session ends then in any case.'),
   version: z.string(),
 });
 export type SessionReply = Of<typeof SessionReply>;
-export type Role = SessionReply['role'];

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ACCESSES, type Identity } from './access/tokens.js';
+import { type Identity, RANKS, rankOf } from '../../operations/people/tokens.js';
 
 /** The share of all places that is kept for connections over which nobody was admitted yet. */
 const NEWCOMERS = 1 / 4;
@@ -15,7 +15,7 @@ type Holder = { readonly token: string; readonly rank: number; readonly sockets:
  * without. A share for each address would not do that: behind a proxy, and on this machine, all have one.
  */
 export class Connections {
-  private readonly strangers: Holder = { token: '', rank: ACCESSES.indexOf('anyone'), sockets: new Set() };
+  private readonly strangers: Holder = { token: '', rank: RANKS.indexOf('anyone'), sockets: new Set() };
   /** The holders by token; the sockets of each stand in the order in which they were of use. */
   private readonly known = new Map<string, Holder>();
   private readonly holderOf = new Map<Socket, Holder>();
@@ -37,9 +37,9 @@ export class Connections {
     socket.once('close', () => this.leave(socket));
   }
 
-  admitted(socket: Socket, { role, tokenHash }: Pick<Identity, 'role' | 'tokenHash'>): void {
+  admitted(socket: Socket, { roles, tokenHash }: Pick<Identity, 'roles' | 'tokenHash'>): void {
     if (!this.leave(socket)) return;
-    const rank = ACCESSES.indexOf(role);
+    const rank = RANKS.indexOf(rankOf({ roles }));
     const holder = this.known.get(tokenHash) ?? { token: tokenHash, rank, sockets: new Set() };
     this.known.set(tokenHash, holder);
     this.take(socket, holder);
@@ -49,7 +49,7 @@ export class Connections {
     if (this.strangers.sockets.size >= this.most * NEWCOMERS) return this.strangers;
     let found: Holder | undefined;
     for (const holder of this.known.values()) {
-      const lower = (found?.rank ?? ACCESSES.length) - holder.rank;
+      const lower = (found?.rank ?? RANKS.length) - holder.rank;
       if (lower > 0 || (lower === 0 && holder.sockets.size > (found?.sockets.size ?? 0))) found = holder;
     }
     return found ?? this.strangers;

@@ -1,12 +1,13 @@
 import { openApiDocument } from '../api/openapi.js';
 import { OpenApiDocument } from '../api/overview.js';
 import { type Route, type RouteGroup, route } from './route.js';
+import { APPROVAL_ROUTES } from './routes/approvals.js';
 import { BATCH_ROUTES } from './routes/batches.js';
 import { IMPORT_ROUTES } from './routes/imports.js';
 import { ORDER_ROUTES } from './routes/orders.js';
 import { NOTICE_ROUTES, OVERVIEW_ROUTES } from './routes/overview.js';
 import { RULE_ROUTES } from './routes/rules.js';
-import { SESSION_ROUTES } from './routes/session.js';
+import { PEOPLE_ROUTES, SESSION_ROUTES } from './routes/session.js';
 
 /** Every route of the API by what it is about; the document describes the table, itself included. */
 export const ROUTE_GROUPS: readonly RouteGroup[] = [
@@ -39,6 +40,12 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
     description: 'Reward rules: listed, planned, run from exactly that plan, and explained.',
     routes: RULE_ROUTES,
   },
+  {
+    tag: 'Approvals',
+    description: 'What waits for a second person, as it was prepared, and what they say to it.',
+    routes: APPROVAL_ROUTES,
+  },
+  { tag: 'People', description: 'Who has a token, and what it lets them do.', routes: PEOPLE_ROUTES },
   {
     tag: 'Notices',
     description: 'What is told to the outside, and what became of it.',

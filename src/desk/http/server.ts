@@ -133,6 +133,9 @@ function serveRoute(app: FastifyInstance, desk: Desk, route: Route, { door, bodi
     async handler(request, reply) {
       if (route.file !== undefined) bodies.unlimited(request);
       const visitor = door.visitorOf(request);
+      // A body may take its time, and whose token was revoked meanwhile changes nothing any more.
+      if (route.method !== 'GET' && visitor !== null && !(await desk.guard.stillHolds(visitor.identity)))
+        throw new AlmonerError('ALM_DESK_NOT_SIGNED_IN', 'Nobody is signed in. Nothing was done.');
       const length = Number(request.headers['content-length'] ?? Number.NaN);
       const asked = route.method === 'GET' ? { ...desk, app: desk.looking } : desk;
       const answer = await route.handle(asked, {

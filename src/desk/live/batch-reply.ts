@@ -2,9 +2,12 @@ import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { openCount } from '../../core/states.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
-import { type BatchRef, type Manifest, readBatch } from '../../ledger/index.js';
+import { type BatchRef, type Manifest, readBatch, type StoredBatch } from '../../ledger/index.js';
 import type { OwnedBatch } from '../../operations/batches/batch-realm.js';
 import { digitsOf, isOver, type Standing, toldOf } from '../../operations/batches/batch-status.js';
+import type { TokenEntry } from '../../operations/people/tokens.js';
+import { beginsWords, whyNotSecond } from '../../words/people.js';
+import { isoTime } from '../../words/spelling.js';
 import type { BatchReply, BatchSummary } from '../api/index.js';
 
 /** What of a manifest is shown. */
@@ -26,16 +29,32 @@ export function manifestReply(manifest: Manifest): BatchReply['manifest'] {
   };
 }
 
+export function gateReply(view: StoredBatch, tokens: readonly TokenEntry[]): BatchReply['gate'] {
+  if (view.gate === null || isOver(view)) return null;
+  const { closed, preparer, start, go } = view.gate;
+  const may = tokens.filter(
+    (one) => closed === 'approval' && whyNotSecond(one, preparer, 'prepared') === null,
+  );
+  return {
+    closed,
+    preparer,
+    begins: beginsWords(start),
+    go: go && { who: go.who, at: isoTime(go.at), ends: isoTime(go.ends) },
+    mayApprove: may.map(({ name }) => name),
+  };
+}
+
 export async function sealedBatch(ref: BatchRef) {
   const view = await readBatch(ref);
   if (view !== undefined) return view;
   throw new AlmonerError('ALM_BATCH_NOT_FOUND', `Batch ${ref.id} was never completely imported.`);
 }
 
-export function actionsOn({ state, counts }: BatchSummary): BatchReply['can'] {
+export function actionsOn({ state, counts, reason }: BatchSummary): BatchReply['can'] {
+  const isMissed = reason?.code === 'ALM_BATCH_START_MISSED';
   return [
     ...(state === 'running' || state === 'planned' ? (['pause'] as const) : []),
-    ...(state === 'paused' || state === 'halted' ? (['resume'] as const) : []),
+    ...(state === 'paused' || state === 'halted' || isMissed ? (['resume'] as const) : []),
     ...(isOver({ state }) ? [] : (['cancel'] as const)),
     'report',
     ...(state !== 'running' && (counts.paid ?? 0) > 0 ? (['undo'] as const) : []),

@@ -12,6 +12,7 @@ import {
   type StoredBatch,
   storeInfo,
 } from '../../ledger/index.js';
+import { isOver } from '../../operations/batches/batch-status.js';
 import type { Overview } from '../api/index.js';
 
 /**
@@ -51,7 +52,9 @@ export class BatchViews {
     const stamp = `${own} ${halt}`;
     const key = `${ref.ledger.id} ${ref.no} ${ref.id}`;
     const known = this.cache.get(key);
-    if (known?.stamp === stamp) return { ref, view: known.seen, dispatched };
+    // What may not begin yet may by the next look: by the clock, or by what its realm requires.
+    const mayOpen = known !== undefined && known.seen.gate !== null && !isOver(known.seen);
+    if (known?.stamp === stamp && !mayOpen) return { ref, view: known.seen, dispatched };
     const view = await readBatch(ref);
     if (view === undefined) return null;
     this.cache.set(key, { stamp, seen: view });

@@ -9,6 +9,7 @@ import {
   ledgerId,
   type RealmLedger,
   readFence,
+  readRequirement,
   readSigns,
   realmState,
   type ScriptClient,
@@ -16,6 +17,9 @@ import {
 } from '../../ledger/index.js';
 import { isOver, standsStill } from '../../operations/batches/batch-status.js';
 import { waitingOfAll } from '../../operations/batches/waiting.js';
+import { type LessWanted, lessWanted } from '../../operations/people/approve.js';
+import { Tokens } from '../../operations/people/tokens.js';
+import { requirementOf } from '../../operations/people/who.js';
 import { scheduleStandings, standingDocument, withoutStore } from '../../operations/rules/standings.js';
 import { paceOf } from '../../operations/services/pace.js';
 import type { ScheduleStanding } from '../../rules/standing.js';
@@ -25,7 +29,7 @@ import { isoTime } from '../../words/spelling.js';
 import type { BatchReply, BatchSummary, Overview, WorkerRow } from '../api/index.js';
 import { matterOf, type Standing, standingsOf, storeAway, type ToldBatch } from '../notify/matters.js';
 import type { Tasks } from '../tasks.js';
-import { actionsOn, batchSummary, manifestReply, sealedBatch } from './batch-reply.js';
+import { actionsOn, batchSummary, gateReply, manifestReply, sealedBatch } from './batch-reply.js';
 import { BatchViews, type SeenBatch, StoreHealth } from './batch-views.js';
 import { PaceHistory, SettleRates } from './rates.js';
 import { isForWorkers, realmCard } from './realm-card.js';
@@ -35,7 +39,7 @@ import { isForWorkers, realmCard } from './realm-card.js';
  * moment gets the same picture: ten open tabs ask the store no more often than one.
  */
 const SHARED_MS = 500;
-const SCHEDULES_MS = 2_000;
+const SLOW_MS = 2_000;
 const OVER_SHOWN_MAX = 20;
 const BATCHES_MAX = 50;
 
@@ -43,6 +47,7 @@ export type Picture = {
   readonly overview: Overview;
   readonly seen: readonly ToldBatch[];
   readonly standings: readonly Standing[];
+  readonly less: readonly LessWanted[];
 };
 
 export class OverviewBoard {
@@ -53,7 +58,11 @@ export class OverviewBoard {
   private taken: { at: number; picture: Promise<Picture> } | null = null;
   private last: Picture | null = null;
   private awaySince: number | null = null;
-  private schedules: { at: number; list: ScheduleStanding[] } = { at: Number.NEGATIVE_INFINITY, list: [] };
+  private slow = {
+    at: Number.NEGATIVE_INFINITY,
+    schedules: [] as ScheduleStanding[],
+    less: [] as LessWanted[],
+  };
 
   constructor(
     private readonly app: App,
@@ -74,14 +83,16 @@ export class OverviewBoard {
   /** One batch with its manifest and the charts of its run: a handful of small reads, whatever its size. */
   async describe(ref: BatchRef): Promise<BatchReply> {
     const view = await sealedBatch(ref);
-    const [latency, series, summary] = await Promise.all([
+    const [latency, series, summary, tokens] = await Promise.all([
       batchLatency(ref),
       batchSeries(ref, view),
       this.summaryOf({ ref, view, dispatched: 0 }),
+      view.gate?.closed === 'approval' ? new Tokens(this.app.scripts).list() : [],
     ]);
     return {
       summary,
       manifest: manifestReply(view.manifest),
+      gate: gateReply(view, tokens),
       latency,
       series: { ...series, slices: series.slices.map((slice) => ({ ...slice, at: isoTime(slice.at) })) },
       can: actionsOn(summary),
@@ -120,21 +131,23 @@ export class OverviewBoard {
   }
 
   private withoutStore(): Picture {
-    const { overview, ...known } = this.last ?? { overview: NOTHING, seen: [], standings: [] };
+    const { overview, ...known } = this.last ?? { overview: NOTHING, seen: [], standings: [], less: [] };
     const now = Date.now();
     this.awaySince ??= now;
     const matters = [storeAway(this.awaySince, null), ...overview.matters];
-    const schedules = withoutStore(this.schedules.list, this.awaySince).map(standingDocument);
+    const schedules = withoutStore(this.slow.schedules, this.awaySince).map(standingDocument);
     const told = { store: this.health.down(), matters, schedules, tasks: this.tasks.list() };
     return { ...known, overview: { ...overview, ...told } };
   }
 
   /** What moves by the minute is not computed twice a second. */
-  private async standings(): Promise<ScheduleStanding[]> {
-    const now = performance.now();
-    if (now - this.schedules.at > SCHEDULES_MS)
-      this.schedules = { at: now, list: await scheduleStandings(this.app) };
-    return this.schedules.list;
+  private async slowly() {
+    const at = performance.now();
+    if (at - this.slow.at > SLOW_MS) {
+      const [schedules, less] = await Promise.all([scheduleStandings(this.app), lessWanted(this.app)]);
+      this.slow = { at, schedules, less };
+    }
+    return this.slow;
   }
 
   private async collect(store: Overview['store']): Promise<Picture> {
@@ -147,9 +160,9 @@ export class OverviewBoard {
     const alive = workers.filter(
       ({ kind, state }) => kind === 'worker' && state !== 'dead' && state !== 'silent',
     ).length;
-    const schedules = await this.standings();
+    const { schedules, less } = await this.slowly();
     const holdMs = (realm: string) => holdMsOf(this.app.config, realm);
-    const standings = standingsOf(seen, schedules, { nowMs: now, holdMs });
+    const standings = standingsOf(seen, schedules, less, { nowMs: now, holdMs });
     const overview: Overview = {
       at: new Date(now).toISOString(),
       store,
@@ -161,7 +174,7 @@ export class OverviewBoard {
       schedules: schedules.map(standingDocument),
       tasks: this.tasks.list().slice(0, 10),
     };
-    return { overview, seen, standings };
+    return { overview, seen, standings, less };
   }
 
   /** The configured realms, and those that only the books know while something of theirs is open. */
@@ -184,12 +197,13 @@ export class OverviewBoard {
       ? await slotsEverTaken(ledger)
       : batches.reduce((sum, { view }) => sum + view.requests, 0);
     pace.note(requests, now);
-    const [state, fence, limits] = await Promise.all([
+    const [state, fence, limits, required] = await Promise.all([
       realmState(ledger),
       readFence(ledger),
       paceOf(ledger, profile?.rate ?? null),
+      profile === undefined ? readRequirement(ledger) : requirementOf(ledger, profile),
     ]);
-    return realmCard({ owner: ledger.realm, profile, state, fence, batches, pace, limits, now });
+    return realmCard({ owner: ledger.realm, profile, state, fence, batches, pace, limits, required, now });
   }
 
   private profileOf(ledger: RealmLedger): RealmProfile | undefined {

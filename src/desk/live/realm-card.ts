@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
+import type { Requirement } from '../../core/people.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { openCount } from '../../core/states.js';
 import { type Fence, type KnownRealm, openDead, type RealmState } from '../../ledger/index.js';
 import { isOver } from '../../operations/batches/batch-status.js';
+import { isRequired } from '../../operations/people/who.js';
 import type { RealmPace } from '../../operations/services/pace.js';
+import { requirementWords } from '../../words/people.js';
 import { isoTime } from '../../words/spelling.js';
 import type { RealmCard } from '../api/index.js';
 import type { SeenBatch } from './batch-views.js';
@@ -20,9 +23,10 @@ export function realmCard(facts: {
   readonly batches: readonly SeenBatch[];
   readonly pace: PaceHistory;
   readonly limits: RealmPace;
+  readonly required: Requirement;
   readonly now: number;
 }): RealmCard {
-  const { owner, profile, state, fence, batches, pace, limits, now } = facts;
+  const { owner, profile, state, fence, batches, pace, limits, required, now } = facts;
   const allowed = limits.learnt ?? profile?.rate ?? null;
   const sum = (count: (batch: SeenBatch) => number) => batches.reduce((all, batch) => all + count(batch), 0);
   const unsettled = batches.filter(({ view }) => !isOver(view) && openCount(view.counts) > 0);
@@ -35,6 +39,7 @@ export function realmCard(facts: {
     configured: profile !== undefined,
     certainty: profile?.certainty ?? null,
     currency: profile?.currency ?? null,
+    secondPerson: isRequired(required) ? requirementWords(required) : null,
     halt: state.halt,
     breakerSince: isoTime(state.breakerSince),
     fence: fence.untouched ? null : { armed: fence.armed, reason: fence.reason },
@@ -73,5 +78,6 @@ function unsettledMark(batches: readonly SeenBatch[]): string {
 
 /** Whether its orders would be sent if only a worker ran. */
 export function isForWorkers({ view }: SeenBatch): boolean {
-  return view.owner === '' && (view.state === 'planned' || view.state === 'running');
+  const waitsForPerson = view.gate?.closed === 'approval' || view.gate?.closed === 'start-missed';
+  return view.owner === '' && (view.state === 'planned' || view.state === 'running') && !waitsForPerson;
 }

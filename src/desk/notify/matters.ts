@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { NoticeEvent } from '../../core/notice-events.js';
 import type { Waiting, WaitingWhy } from '../../core/waiting.js';
+import { approvalNeeded } from '../../ledger/index.js';
 import { isOver } from '../../operations/batches/batch-status.js';
+import { type LessWanted, waitsForApproval } from '../../operations/people/approve.js';
 import type { ScheduleStanding } from '../../rules/standing.js';
+import { requirementWords } from '../../words/people.js';
 import { isoTime } from '../../words/spelling.js';
 import type { Matter } from '../api/index.js';
 import type { SeenBatch } from '../live/batch-views.js';
@@ -30,6 +33,8 @@ const BY_WHY: Partial<Readonly<Record<WaitingWhy, NoticeEvent>>> = {
   disarmed: 'batch.halted',
   parked: 'batch.halted',
   paused: 'batch.paused',
+  approval: 'batch.approval',
+  'start-missed': 'batch.missed',
   'no-worker': 'batch.no-worker',
   'missing-session': 'batch.missing-session',
   'frozen-session': 'batch.missing-session',
@@ -44,12 +49,31 @@ const OFTEN_PASSES: readonly NoticeEvent[] = ['batch.no-worker', 'batch.missing-
 export function standingsOf(
   seen: readonly ToldBatch[],
   schedules: readonly ScheduleStanding[],
+  less: readonly LessWanted[],
   facts: { readonly nowMs: number; readonly holdMs: (realm: string) => number },
 ): Standing[] {
   return [
     ...seen.flatMap((batch) => batchStandings(batch, facts.nowMs)),
     ...holds(seen, facts.holdMs),
+    ...less.flatMap(lessStanding),
     ...schedules.flatMap(scheduleStanding),
+  ];
+}
+
+function lessStanding({ realm, now, wanted, asked }: LessWanted): Standing[] {
+  if (asked === null) return [];
+  return [
+    {
+      event: 'realm.requirement',
+      subject: `requirement of ${realm}`,
+      realm,
+      batch: null,
+      rule: null,
+      message: `${asked.who} wants realm ${realm} to require less: ${requirementWords(wanted)}. An approver other than ${asked.who} has to want the same; until then ${requirementWords(now)}.`,
+      next: `almoner approve --requirement --realm ${realm}`,
+      since: isoTime(asked.at),
+      mark: `${asked.who} ${asked.at}`,
+    },
   ];
 }
 
@@ -57,11 +81,13 @@ export function standingsOf(
 const STILL_COMING: readonly ScheduleStanding['outcome'][] = ['none', 'planning', 'enqueued'];
 
 function scheduleStanding(schedule: ScheduleStanding): Standing[] {
-  const { realm, rule, key, outcome, isGood, message, next, since } = schedule;
+  const { realm, rule, key, outcome, isGood, message, next, since, asked } = schedule;
   if (STILL_COMING.includes(outcome)) return [];
   const troubled = outcome === 'waits-for-go' ? 'schedule.waits' : 'schedule.failed';
   const event = isGood && outcome !== 'waits-for-go' ? 'schedule.done' : troubled;
-  const about = { subject: `schedule ${realm}/${rule}`, realm, batch: null, rule, next, mark: key };
+  // Asked for, it waits for another person than before.
+  const mark = asked === null ? key : `${key} ${asked.who} ${asked.at}`;
+  const about = { subject: `schedule ${realm}/${rule}`, realm, batch: null, rule, next, mark };
   return [{ ...about, event, message: `Schedule of rule ${rule}: ${message}`, since: isoTime(since) }];
 }
 
@@ -84,6 +110,16 @@ function batchStandings(seen: ToldBatch, nowMs: number): Standing[] {
     since: causes.map(({ since }) => since).sort()[0] ?? isoTime(nowMs),
     mark: markOf(event, causes, view.reason?.code ?? ''),
   }));
+  // Who resumes it would find that it still waits for a second person.
+  if (waitsForApproval(view) && !found.has('batch.approval'))
+    standings.push({
+      ...about,
+      event: 'batch.approval',
+      message: `${source}: ${approvalNeeded(view.gate)} It is ${view.state} as well.`,
+      next: `almoner approve ${batch}`,
+      since: isoTime(view.manifest.createdAt),
+      mark: 'approval',
+    });
   if (isOver(view) && view.finishedAt !== null)
     standings.push({
       ...about,

@@ -161,8 +161,9 @@ export class Notifier {
   }
 
   private async notice(standing: Standing): Promise<Notice> {
-    const { batchSeen, batch, rule } = standing;
-    const path = batch === null ? (rule === null ? '/notices' : '/rules') : `/batches/${batch}`;
+    const { event, batchSeen, batch, rule } = standing;
+    const page = event === 'batch.approval' ? 'approvals' : 'batches';
+    const path = batch === null ? (rule === null ? '/notices' : '/rules') : `/${page}/${batch}`;
     return {
       at: isoTime(Date.now()),
       matter: matterOf(standing),

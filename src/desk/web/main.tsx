@@ -4,6 +4,8 @@ import type { SessionReply } from '../api/index.js';
 import { asFailure, CallFailed, read, session, signedIn } from './live/call.js';
 import { createStore, useStore } from './live/store.js';
 import { joinStream, leaveStream } from './live/stream.js';
+import { ApprovalPage } from './pages/approvals/approval-page.js';
+import { ApprovalsPage } from './pages/approvals/approvals-page.js';
 import { AuditPage } from './pages/audit.js';
 import { BatchPage } from './pages/batch/batch-page.js';
 import { BatchesPage } from './pages/batches.js';
@@ -16,6 +18,7 @@ import { MemberPage } from './pages/member.js';
 import { NoticesPage } from './pages/notices.js';
 import { OrderPage } from './pages/order.js';
 import { OverviewPage } from './pages/overview.js';
+import { PeoplePage } from './pages/people.js';
 import { RulePlanPage } from './pages/rules/rule-plan-page.js';
 import { RulesPage } from './pages/rules/rules-page.js';
 import { Empty, Failure } from './parts/panel.js';
@@ -91,6 +94,9 @@ function pageFor({ path, query, visit }: Address): VNode {
       return <DeadPage key="dead" />;
     case 'doubts':
       return second === '' ? <DoubtsPage key="doubts" /> : <DoubtPage key={`d ${second}`} order={second} />;
+    case 'approvals':
+      if (second === '') return <ApprovalsPage key="approvals" />;
+      return <ApprovalPage key={`a ${second}`} batch={second} />;
     case 'import':
       return <ImportPage key={`import ${visit}`} />;
     case 'rules':
@@ -102,6 +108,8 @@ function pageFor({ path, query, visit }: Address): VNode {
       const text = query.get('q')?.trim() ?? '';
       return text === '' ? <NoPage key="none" /> : <FindPage key={`f ${text}`} text={text} />;
     }
+    case 'people':
+      return <PeoplePage key="people" />;
     case 'audit':
       return <AuditPage key="audit" />;
     default:

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type Access, isAccess } from '../../../operations/people/tokens.js';
 import type { Desk } from '../../desk.js';
 import type { Visitor } from './guard.js';
-import { ACCESSES, type Access } from './tokens.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -27,8 +27,8 @@ export function keepDoor(app: FastifyInstance, desk: Desk, encrypted: boolean): 
   const ways: Doorway[] = [];
   const visitors = new WeakMap<FastifyRequest, Visitor>();
   app.addHook('onRoute', ({ method, url, config }) => {
-    const access = ACCESSES.find((known) => known === config?.access);
-    if (access === undefined) throw new Error(`${[method].flat().join()} ${url} says not who may use it`);
+    const access = config?.access;
+    if (!isAccess(access)) throw new Error(`${[method].flat().join()} ${url} says not who may use it`);
     for (const one of [method].flat()) ways.push({ method: one, url, access });
   });
   app.addHook('onRequest', async (request, reply) => {

@@ -1,9 +1,16 @@
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { AlmonerError } from '../../../core/errors/error.js';
-import type { Role } from '../../api/index.js';
+import { LOCAL_NAME } from '../../../core/people.js';
+import {
+  type Access,
+  hashOf,
+  type Identity,
+  isAllowed,
+  isSame,
+  type Tokens,
+} from '../../../operations/people/tokens.js';
 import { type CookieRules, type DeskSession, readCookie, type Sessions } from './sessions.js';
-import { hashOf, type Identity, isSame, LOCAL_NAME, type Tokens } from './tokens.js';
 import type { WrongTokens } from './wrong-tokens.js';
 
 /**
@@ -39,7 +46,9 @@ export class Guard {
     localToken: string | null,
   ) {
     this.local =
-      localToken === null ? null : { name: LOCAL_NAME, role: 'operator', tokenHash: hashOf(localToken) };
+      localToken === null
+        ? null
+        : { name: LOCAL_NAME, roles: ['operator', 'admin'], tokenHash: hashOf(localToken) };
   }
 
   checkPlace({ method, headers, routeOptions }: FastifyRequest, reached: Reached): void {
@@ -56,14 +65,15 @@ export class Guard {
   }
 
   /** Somebody who may do this, or an error that says why not. */
-  async admit(request: FastifyRequest, reached: Reached, role: Role): Promise<Visitor> {
+  async admit(request: FastifyRequest, reached: Reached, access: Access): Promise<Visitor> {
     const visitor = await this.recognise(request, reached);
     if (visitor === null)
       throw new AlmonerError('ALM_DESK_NOT_SIGNED_IN', 'Nobody is signed in. Nothing was done.');
-    if (role === 'operator' && visitor.identity.role !== 'operator')
+    const { name, roles } = visitor.identity;
+    if (!isAllowed({ roles }, access))
       throw new AlmonerError(
         'ALM_DESK_ROLE',
-        `${visitor.identity.name} may look but not change. Nothing was done.`,
+        `${name} is ${roles.join(' and ')}, and this needs ${access}. Nothing was done.`,
       );
     const { session } = visitor;
     const csrf = String(request.headers[CSRF_HEADER] ?? '');

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { ExpiringNotes, type ScriptClient } from '../../../ledger/index.js';
-import { hashOf, type Identity, identity } from './tokens.js';
+import { hashOf, type Identity, identity } from '../../../operations/people/tokens.js';
 
 /**
  * Sessions live in the store under the hash of their cookie, so that neither a restart of the desk nor a

@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { AlmonerError } from '../../../core/errors/error.js';
+import type { Person } from '../../../core/people.js';
 import {
   type PlanChoices,
   type Planned,
@@ -12,6 +13,7 @@ import {
   planFile,
 } from '../../../operations/pay/plan-file.js';
 import { importBatch, standing } from '../../../operations/pay/store-batch.js';
+import { needPreparer } from '../../../operations/people/who.js';
 import { mergeIfRestored } from '../../../operations/services/merge.js';
 import { refuseUnsafeStore } from '../../../operations/services/store-safety.js';
 import type { App } from '../../../runtime/app.js';
@@ -61,7 +63,7 @@ export const IMPORT_ROUTES = [
     audit: null,
     async handle({ app, uploads }, { params, body, visitor }) {
       const upload = uploads.find(params.upload);
-      return (await uploads.preview(upload, ...planOf(app, upload, body, visitor.identity.name))).document;
+      return (await uploads.preview(upload, ...planOf(app, upload, body, visitor.identity))).document;
     },
   }),
   route('GET /api/uploads/:upload/faults', 'operator', {
@@ -83,7 +85,7 @@ export const IMPORT_ROUTES = [
     audit: ({ body }) => ({ what: `started a file of ${counted(body.rows, 'row')}`, batch: null }),
     async handle({ app, uploads, board }, { params, body, visitor, note }) {
       const upload = uploads.find(params.upload);
-      const wanted = planOf(app, upload, body, visitor.identity.name);
+      const wanted = planOf(app, upload, body, visitor.identity);
       const { planned, asShown } = await uploads.planned(upload, ...wanted);
       checkConfirmed(planned.document, asShown, body);
       const { ref, existing } = await planned.enqueue(body.inOrder);
@@ -116,16 +118,25 @@ function baseName(name: string): string {
 type PlanOptions = Pick<PlannedFile, 'map'> & Omit<PlanChoices, 'expectRows' | 'expectTokens'>;
 
 /** How a file is planned, for whom, and the way to do it. */
-function planOf(app: App, upload: Upload, body: z.infer<typeof api.PlanRequest>, who: string) {
-  const { realm, skipInvalid, map, again = null, newAddress, newRowsOnly } = body;
+function planOf(app: App, upload: Upload, body: z.infer<typeof api.PlanRequest>, person: Person) {
+  const {
+    realm,
+    skipInvalid,
+    map,
+    again = null,
+    newAddress,
+    newRowsOnly,
+    begin: at = null,
+    finishBy = null,
+  } = body;
   if (again !== null && newRowsOnly)
     throw new AlmonerError(
       'ALM_DESK_BAD_REQUEST',
       'Again on purpose pays rows that were paid before, new rows only leaves them out. Nothing was done: give one of them.',
     );
-  const options = { skipInvalid, map, again, newAddress, newRowsOnly };
-  const make = () => planUpload(app.as(who), upload, realm, options);
-  return [{ options: JSON.stringify({ realm, ...options }), who }, make] as const;
+  const options = { skipInvalid, map, again, newAddress, newRowsOnly, at, finishBy };
+  const make = () => planUpload(app.as(person), upload, realm, options);
+  return [{ options: JSON.stringify({ realm, ...options }), who: person.name }, make] as const;
 }
 
 async function planUpload(
@@ -135,6 +146,8 @@ async function planUpload(
   options: PlanOptions,
 ): Promise<PlannedUpload> {
   const profile = pickProfile(app.config, realmName);
+  // Whoever cannot prepare a payment there is told before the total is typed.
+  await needPreparer(app, app.books(profile));
   await mergeIfRestored(app, profile);
   const realm = await app.realm(profile);
   const request = { file: path, ...options, expectRows: null, expectTokens: null };

@@ -127,7 +127,7 @@ export const ORDER_ROUTES = [
     async handle({ app, asking }, { params, query, visitor }) {
       const readNow = query.now === 'true';
       // Reads take of the pace that payments go at: who may only look must not slow them down.
-      if (readNow && visitor.identity.role !== 'operator')
+      if (readNow && !visitor.identity.roles.includes('operator'))
         throw new AlmonerError(
           'ALM_DESK_ROLE',
           `${visitor.identity.name} may look, but not have the realm asked: that takes of the pace of payments. Nothing was done.`,

@@ -9,6 +9,7 @@ import { syncRules } from '../../../operations/rules/sync.js';
 import { refuseUnsafeStore } from '../../../operations/services/store-safety.js';
 import { TaskReply } from '../../api/overview.js';
 import * as api from '../../api/rules.js';
+import { refuseOtherFirst } from '../../approvals.js';
 import { explainReply, findPlan, planPage, ruleRows } from '../../rules.js';
 import { route } from '../route.js';
 
@@ -25,7 +26,7 @@ function steering(
     reply: api.RulesReply,
     audit: ({ params }) => ({ what: `${RULE_STEP_DONE[step]} rule ${params.rule}`, batch: null }),
     async handle({ app, cwd }, { params: { rule }, body, visitor }) {
-      await steerRule(app.as(visitor.identity.name), rule, step, body.reason ?? null);
+      await steerRule(app.as(visitor.identity), rule, step, body.reason ?? null);
       return { rules: await ruleRows(app, cwd) };
     },
   });
@@ -54,7 +55,7 @@ export const RULE_ROUTES = [
         const loaded = await openRule(app.config, cwd, file, stop);
         const realm = await app.realm(profileOfRule(app.config, loaded.rule));
         const request = { at: Date.now(), scheduled: false, stop, onProgress: progress };
-        return { plan: (await planRule(app.as(who), realm, loaded, request)).meta.id };
+        return { plan: (await planRule(app.as(visitor.identity), realm, loaded, request)).meta.id };
       });
     },
   }),
@@ -95,7 +96,7 @@ export const RULE_ROUTES = [
               next: `Plan the rule again, or pay the plan as it was with \`almoner rules run --plan ${meta.id}\`.`,
             },
           );
-        const made = await makeBatchApart(app.as(who), realm, meta, null, Date.now());
+        const made = await makeBatchApart(app.as(visitor.identity), realm, meta, null, Date.now());
         const batch = made?.ref.id ?? null;
         const line = { who, what: `ran rule ${rule}, plan ${meta.id}`, why: body.reason ?? null, batch };
         await audit.write({ ...line, ...sums }, 'operator');
@@ -103,18 +104,30 @@ export const RULE_ROUTES = [
       });
     },
   }),
-  route('POST /api/rules/:rule/approve', 'operator', {
-    summary: 'Give a new or changed rule with a schedule its go, if its text is the one with this hash.',
+  route('POST /api/rules/:rule/approve', 'operator or approver', {
+    summary:
+      'Give a new or changed rule with a schedule its go, if its text is the one with this hash. Where the realm requires a second person, the first asks for it, and another one, an approver, gives it; elsewhere an operator does.',
     params: api.RuleParams,
     body: api.RuleApproveRequest,
     reply: api.RulesReply,
-    audit: ({ params, body }) => ({
-      what: `approved rule ${params.rule}, text ${body.hash.slice(0, 12)}`,
-      batch: null,
-    }),
-    async handle({ app, cwd }, { params: { rule }, body, visitor }) {
+    audit: null,
+    async handle({ app, cwd, audit, agreeing }, { params: { rule }, body, visitor }) {
       const request = { cwd, approve: [rule], seen: body.hash, prune: false, why: body.reason };
-      await syncRules(app.as(visitor.identity.name), request);
+      const { rules } = await agreeing.through(async () => {
+        const row = (await ruleRows(app, cwd)).find((one) => one.rule === rule);
+        if (row?.needsSecond === true && body.asked === undefined)
+          throw new AlmonerError(
+            'ALM_DESK_BAD_REQUEST',
+            `Realm ${row.realm} requires a second person: the request says in \`asked\` who had asked for the go, null for nobody. Nothing was done.`,
+          );
+        if (row?.needsSecond === true || body.asked != null)
+          refuseOtherFirst(body.asked ?? null, row?.asked?.who ?? null);
+        return syncRules(app.as(visitor.identity), request);
+      });
+      const isGiven = rules.some((one) => one.rule === rule && one.approvedNow);
+      const what = `${isGiven ? 'approved' : 'asked for the go of'} rule ${rule}, text ${body.hash.slice(0, 12)}`;
+      const why = body.reason ?? null;
+      await audit.write({ who: visitor.identity.name, what, why, batch: null }, 'operator');
       return { rules: await ruleRows(app, cwd) };
     },
   }),

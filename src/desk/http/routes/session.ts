@@ -1,9 +1,19 @@
 import { AlmonerError } from '../../../core/errors/error.js';
+import { addToken, revokeToken } from '../../../operations/people/manage-tokens.js';
+import { type Identity, rankOf } from '../../../operations/people/tokens.js';
 import { isoTime } from '../../../words/spelling.js';
+import {
+  NewTokenReply,
+  RevokedReply,
+  RevokeQuery,
+  RevokeRequest,
+  TokenParams,
+  TokenRequest,
+  TokensReply,
+} from '../../api/people.js';
 import { Done, LoginRequest, SessionReply } from '../../api/session.js';
 import type { Desk } from '../../desk.js';
 import { ABSOLUTE_MS, type DeskSession, setCookie } from '../access/sessions.js';
-import type { Identity } from '../access/tokens.js';
 import { route, WithHeaders } from '../route.js';
 
 /** Signing in and out. */
@@ -43,17 +53,58 @@ export const SESSION_ROUTES = [
   }),
 ];
 
-function note(desk: Desk, { name, role }: Identity, what: string): Promise<void> {
-  return desk.audit.write({ who: name, what, why: null, batch: null }, role);
+/** Who has a token. */
+export const PEOPLE_ROUTES = [
+  route('GET /api/tokens', 'admin', {
+    summary: 'Who has a desk token, with which roles; never the tokens themselves.',
+    reply: TokensReply,
+    handle: async ({ tokens }) => ({
+      tokens: (await tokens.list()).map((one) => ({ ...one, createdAt: isoTime(one.createdAt) })),
+    }),
+  }),
+  route('POST /api/tokens', 'admin', {
+    summary: 'Make a token for somebody; it is told this once.',
+    body: TokenRequest,
+    reply: NewTokenReply,
+    audit: ({ body }) => ({ what: `added desk token ${body.name} (${body.roles.join(', ')})`, batch: null }),
+    async handle({ app }, { body: { name, roles }, visitor }) {
+      return { name, token: await addToken(app.as(visitor.identity), name, roles) };
+    },
+  }),
+  route('DELETE /api/tokens/:name', 'admin', {
+    summary: 'Revoke a token: its sessions end, and what it said go for and has not begun waits again.',
+    params: TokenParams,
+    query: RevokeQuery,
+    body: RevokeRequest,
+    reply: RevokedReply,
+    audit: ({ params }) => ({ what: `revoked desk token ${params.name}`, batch: null }),
+    async handle({ app, tokens, agreeing }, { params, query, note }) {
+      return agreeing.through(async () => {
+        const admins = (await tokens.list()).filter(({ roles }) => roles.includes('admin'));
+        if (query.lastAdmin !== 'true' && admins.length === 1 && admins[0]?.name === params.name)
+          throw new AlmonerError(
+            'ALM_DESK_LAST_ADMIN',
+            `Nobody but ${params.name} is admin. Nothing was revoked.`,
+          );
+        const waiting = await revokeToken(app, params.name);
+        if (waiting.length > 0) note({ batches: waiting });
+        return { waiting };
+      });
+    },
+  }),
+];
+
+function note(desk: Desk, { name, ...identity }: Identity, what: string): Promise<void> {
+  return desk.audit.write({ who: name, what, why: null, batch: null }, rankOf(identity));
 }
 
 const NEVER = '9999-12-31T00:00:00.000Z';
 
 /** A script's token has no session: it neither idles nor needs the page's token. */
-function sessionReply(desk: Desk, { name, role }: Identity, session: DeskSession | null): SessionReply {
+function sessionReply(desk: Desk, { name, roles }: Identity, session: DeskSession | null): SessionReply {
   return {
     name,
-    role,
+    roles,
     csrf: session?.csrf ?? '',
     idleUntil: session === null ? NEVER : isoTime(session.idleUntil),
     endsAt: session === null ? NEVER : isoTime(session.endsAt),

@@ -1,3 +1,4 @@
+import type { Person } from '../../../core/people.js';
 import type { ErrorReply, SessionReply, UploadReply } from '../../api/index.js';
 import { createStore, useStore } from './store.js';
 
@@ -129,9 +130,14 @@ export const session = createStore<SessionReply | null | 'asking'>('asking');
 /** The sentence above the login form: why somebody who was signed in no longer is. */
 export const goodbye = createStore('');
 
+/** Who looks at the page. */
+export function useMe(): Person {
+  return signedIn(useStore(session)) ?? { name: '', roles: [] };
+}
+
 /** Whether the viewer may change things. */
 export function useIsOperator(): boolean {
-  return signedIn(useStore(session))?.role === 'operator';
+  return useMe().roles.includes('operator');
 }
 
 export function signedIn(who: SessionReply | null | 'asking'): SessionReply | null {

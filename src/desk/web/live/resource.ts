@@ -44,7 +44,7 @@ export function useResource<Value>(path: string | null, ask = read<Value>): Reso
 const RELOAD_MS = 4_000;
 
 /** One of which the stream tells nothing: files are edited, times come and letters leave while somebody looks. */
-export function useFreshResource<Value>(path: string): Resource<Value> {
+export function useFreshResource<Value>(path: string | null): Resource<Value> {
   const resource = useResource<Value>(path);
   const { reload } = resource;
   useEffect(() => {

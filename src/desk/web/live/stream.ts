@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { BatchReply, Overview } from '../../api/index.js';
+import type { BatchReply, Matter, Overview } from '../../api/index.js';
 import { CallFailed, read } from './call.js';
 import { createStore, useStore } from './store.js';
 
@@ -170,4 +170,13 @@ export function useUnsettledNews(): string {
     return () => window.clearTimeout(timer);
   }, [now, told]);
   return told;
+}
+
+/** What waits for a second person, each by a name of its own. */
+export function secondWaited(overview: Overview | null): string[] {
+  const isFor = ({ event }: Matter) => event === 'batch.approval' || event === 'realm.requirement';
+  return [
+    ...(overview?.matters ?? []).filter(isFor).map(({ subject, since }) => `${subject} ${since}`),
+    ...(overview?.schedules ?? []).flatMap(({ key, asked }) => (asked === null ? [] : `${key} ${asked.at}`)),
+  ];
 }

@@ -78,13 +78,17 @@ function AuditTable({ entries, label, withBatch = false, whole = true }: AuditTa
     return <Empty title={whole ? 'Nothing of that kind was done.' : 'Nothing so far: go on with Next.'} />;
   const heads = ['When', 'Who', 'What', 'Why'];
   return (
-    <Table label={label} heads={withBatch ? [...heads, 'Batch', ['Orders', 'n'], ['Tokens', 'n']] : heads}>
+    <Table
+      label={label}
+      css="wide"
+      heads={withBatch ? [...heads, 'Batch', ['Orders', 'n'], ['Tokens', 'n']] : heads}
+    >
       {entries.map((entry, at) => (
         <tr key={`${entry.at} ${at}`}>
           <td>
             <Time at={entry.at} />
           </td>
-          <td>{entry.who}</td>
+          <td class="name">{entry.who}</td>
           <td class="what">{entry.what}</td>
           <td class="what soft">{entry.why ?? ''}</td>
           {withBatch && (

@@ -8,7 +8,7 @@ import { Button } from '../parts/fields.js';
 import { Time } from '../parts/marks.js';
 import { CursorPager } from '../parts/pager.js';
 import { Empty, Failure, Loading, Panel, Pending, Prose, Table } from '../parts/panel.js';
-import { BatchLink, Link, pathWith, useAddress } from '../shell/address.js';
+import { BatchLink, Link, pathWith, placeOf, useAddress } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 
 /** How often the list is asked for while somebody looks: letters leave within seconds. */
@@ -44,9 +44,12 @@ const EVENT_WORDS: Readonly<Record<Matter['event'], string>> = {
   'batch.halted': 'batch halted',
   'batch.paused': 'batch paused',
   'batch.doubt': 'doubts',
+  'batch.approval': 'waits for a second person',
+  'batch.missed': 'set time missed',
   'batch.no-worker': 'no worker',
   'batch.missing-session': 'sender lost',
   'realm.hold': 'long hold',
+  'realm.requirement': 'less is to be required',
   'schedule.done': 'schedule ran',
   'schedule.failed': 'schedule failed',
   'schedule.waits': 'rule waits for a go',
@@ -68,7 +71,7 @@ function Matters({ matters }: { readonly matters: readonly Matter[] }) {
           <td class="what">
             <Prose text={one.message} />
           </td>
-          <td>{placeOf(one)}</td>
+          <td>{whereOf(one)}</td>
         </tr>
       ))}
     </Table>
@@ -76,9 +79,12 @@ function Matters({ matters }: { readonly matters: readonly Matter[] }) {
 }
 
 /** Where a person ends it: the page that can, or else the command. */
-function placeOf({ event, batch, rule, next }: Matter) {
+function whereOf({ event, batch, rule, next }: Matter) {
   if (event === 'batch.doubt' && batch !== null)
     return <Link to={pathWith('/doubts', { batch })}>Doubts</Link>;
+  if (event === 'batch.approval' && batch !== null)
+    return <Link to={placeOf('approval', batch)}>Approvals</Link>;
+  if (event === 'realm.requirement') return <Link to="/approvals">Approvals</Link>;
   if (batch !== null) return <BatchLink batch={batch} />;
   if (rule !== null) return <Link to="/rules">{rule}</Link>;
   return next === null ? '' : <code>{next}</code>;

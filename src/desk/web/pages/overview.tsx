@@ -192,7 +192,7 @@ function Health({ overview }: { readonly overview: Overview }) {
         <span class="wrap">{store.address}</span>
         {store.version !== null && `, Redis ${store.version}`}
         {store.usedBytes !== null && `, ${bytesWords(store.usedBytes)} used`}
-        {signedIn(who)?.role === 'viewer' && ' · you may look, not change'}
+        {signedIn(who)?.roles.join() === 'viewer' && ' · you may look, not change'}
       </p>
     </Panel>
   );

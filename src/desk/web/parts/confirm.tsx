@@ -8,8 +8,8 @@ type ConfirmProps = {
   readonly title: string;
   readonly verb: string;
   readonly danger?: boolean;
-  /** `must`: the API wants a reason; `may`: it is written down when given. */
-  readonly reason: 'must' | 'may';
+  /** `must`: the API wants a reason; `may`: it is written down when given; `none`: it takes none. */
+  readonly reason: 'must' | 'may' | 'none';
   /** Whether there is anything to act on. */
   readonly ready?: boolean;
   readonly act: (said: { readonly reason?: string }) => Promise<void>;
@@ -32,20 +32,22 @@ export function Confirm(props: ConfirmProps) {
     <Dialog title={title} onClose={onClose}>
       <form onSubmit={submit} class="stack">
         {children}
-        <TextField
-          label={
-            <>
-              Reason{' '}
-              <span class="soft">
-                {reason === 'may' ? '(optional, goes into the audit)' : '(goes into the audit)'}
-              </span>
-            </>
-          }
-          maxLength={300}
-          required={reason === 'must'}
-          value={text}
-          onText={setText}
-        />
+        {reason !== 'none' && (
+          <TextField
+            label={
+              <>
+                Reason{' '}
+                <span class="soft">
+                  {reason === 'may' ? '(optional, goes into the audit)' : '(goes into the audit)'}
+                </span>
+              </>
+            }
+            maxLength={300}
+            required={reason === 'must'}
+            value={text}
+            onText={setText}
+          />
+        )}
         <Failure failure={failure} />
         <div class="buttons">
           <Button name="Go back" disabled={busy} onPress={onClose} />

@@ -28,7 +28,7 @@ export function Panel({ title, aside, tone, flush = false, anchor, children }: P
   );
 }
 
-type Fact = readonly [name: string, value: ComponentChildren];
+export type Fact = readonly [name: string, value: ComponentChildren];
 
 /** Names and values in two columns; false where there is nothing to say. */
 export function Facts({ facts }: { readonly facts: readonly (Fact | false)[] }) {
@@ -104,6 +104,7 @@ const ON_THE_DESK: readonly (readonly [command: RegExp, here: string])[] = [
   [/^almoner report\b(?!.*--)/, '“Write the report”'],
   [/^almoner undo\b/, '“Undo file”'],
   [/^almoner status\b/, 'the page Batches'],
+  [/^almoner approve\b/, 'the page Approvals'],
   [/^almoner doubt\b/, 'the page Doubts'],
   [/^almoner dead\b/, 'the page Dead letters'],
 ];

@@ -75,7 +75,13 @@ export function Link({ to, children, current, onFollow, ...rest }: LinkProps) {
   );
 }
 
-const PLACES = { batch: 'batches', order: 'orders', member: 'members', doubt: 'doubts' } as const;
+const PLACES = {
+  batch: 'batches',
+  order: 'orders',
+  member: 'members',
+  doubt: 'doubts',
+  approval: 'approvals',
+} as const;
 
 /** The page of a batch, an order, a member or a doubt. */
 export function placeOf(kind: keyof typeof PLACES, id: string): string {

@@ -2,9 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { clockTime, grouped } from '../../../words/spelling.js';
 import type { SessionReply } from '../../api/index.js';
-import { change, session } from '../live/call.js';
+import { change, session, useMe } from '../live/call.js';
 import { useStore } from '../live/store.js';
-import { live } from '../live/stream.js';
+import { live, secondWaited } from '../live/stream.js';
 import { Button } from '../parts/fields.js';
 import { go, Link, pathWith, useAddress } from './address.js';
 import { Announcer } from './page.js';
@@ -15,10 +15,12 @@ const PLACES = [
   { to: '/batches', name: 'Batches' },
   { to: '/dead', name: 'Dead letters' },
   { to: '/doubts', name: 'Doubts' },
+  { to: '/approvals', name: 'Approvals' },
   { to: '/import', name: 'Import' },
   { to: '/rules', name: 'Rules' },
   { to: '/notices', name: 'Notices' },
   { to: '/audit', name: 'Audit' },
+  { to: '/people', name: 'People' },
 ] as const;
 
 export function Frame(props: { who: SessionReply; path: string; children: ComponentChildren }) {
@@ -50,7 +52,7 @@ export function Frame(props: { who: SessionReply; path: string; children: Compon
         </Link>
         <Places path={path} onFollow={() => setOpen(false)} />
         <footer>
-          {who.name} · {who.role}
+          {who.name} · {who.roles.join(', ')}
           <br />
           version {who.version}
         </footer>
@@ -119,12 +121,14 @@ function Places({ path, onFollow }: { readonly path: string; readonly onFollow: 
   const tallies: Readonly<Record<string, number>> = {
     '/dead': tally('dead'),
     '/doubts': tally('doubts'),
+    '/approvals': secondWaited(overview).length,
     '/notices': overview?.matters.length ?? 0,
   };
+  const isAdmin = useMe().roles.includes('admin');
   const isHere = (to: string) => (to === '/' ? path === '/' : path === to || path.startsWith(`${to}/`));
   return (
     <ul>
-      {PLACES.map(({ to, name }) => (
+      {PLACES.filter(({ to }) => to !== '/people' || isAdmin).map(({ to, name }) => (
         <li key={to} class={to === '/import' || to === '/notices' ? 'apart' : ''}>
           <Link to={to} current={isHere(to)} onFollow={onFollow}>
             {name}

@@ -91,7 +91,7 @@ function isRecent(at: string | null): boolean {
 
 /** Written when the batch was sealed, and never changed since; but who works it does. */
 export function ManifestPanel({ reply }: { readonly reply: BatchReply }) {
-  const { summary, manifest } = reply;
+  const { summary, manifest, gate } = reply;
   return (
     <Panel title="Manifest">
       <Facts
@@ -109,6 +109,13 @@ export function ManifestPanel({ reply }: { readonly reply: BatchReply }) {
           manifest.inOrder && ['Order', 'strictly in file order'],
           manifest.again !== null && ['Again', manifest.again],
           ['Made', <Time at={summary.createdAt} />],
+          gate?.begins != null && ['Begins', gate.begins],
+          gate?.go != null && [
+            'Go',
+            <>
+              by {gate.go.who}, <Time at={gate.go.at} />; counts until <Time at={gate.go.ends} />
+            </>,
+          ],
           ['Started', <Time at={summary.startedAt} />],
           ['Ended', <Time at={summary.finishedAt} />],
           ['SHA-256', <span class="mono small wrap">{manifest.sha256}</span>],

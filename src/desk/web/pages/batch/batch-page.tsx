@@ -9,8 +9,9 @@ import { ListFilter, TextFilter } from '../../parts/filters.js';
 import { BatchStateMark } from '../../parts/marks.js';
 import { OrdersPager, OrdersTable, useOrders } from '../../parts/orders.js';
 import { Empty, Failure, Loading, Notice, Panel, Prose, Said } from '../../parts/panel.js';
-import { pathWith, useAddress } from '../../shell/address.js';
+import { Link, pathWith, placeOf, useAddress } from '../../shell/address.js';
 import { announce, Page } from '../../shell/page.js';
+import { mayWords } from '../approvals/approval-page.js';
 import { BatchAudit } from '../audit.js';
 import { WaitingList } from '../batches.js';
 import { BatchFiles, ManifestPanel } from './batch-files.js';
@@ -54,6 +55,12 @@ export function BatchPage({ batch }: { readonly batch: string }) {
       {summary.reason !== null && (
         <Notice tone={summary.state === 'halted' ? 'bad' : 'warn'}>
           <Said {...summary.reason} /> <code>{summary.reason.code}</code>
+          {reply.gate?.closed === 'approval' && (
+            <p>
+              {mayWords(reply.gate.mayApprove)}{' '}
+              <Link to={placeOf('approval', summary.batch)}>Look at it as the second person does</Link>
+            </p>
+          )}
         </Notice>
       )}
       {summary.notes.map((note) => (

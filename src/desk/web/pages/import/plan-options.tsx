@@ -66,6 +66,18 @@ export function PlanOptions(props: PlanOptionsProps) {
           value={draft.again}
           onText={(again) => say({ again })}
         />
+        <TextField
+          label="Begin at"
+          placeholder="18:00, or 2026-11-20 18:00"
+          value={draft.begin}
+          onText={(begin) => say({ begin })}
+        />
+        <TextField
+          label="Should be over by"
+          placeholder="23:00"
+          value={draft.finishBy}
+          onText={(finishBy) => say({ finishBy })}
+        />
         <Check
           label="Only new rows: leave out what was paid before"
           on={draft.newRowsOnly}
@@ -140,15 +152,17 @@ export function ChooseFile({ onFile }: { readonly onFile: (file: File) => void }
 /** What the switches say by now; the plan on the page may have been made with another request. */
 export type Draft = Readonly<typeof NOTHING_SAID>;
 const SWITCHES_OFF = { newRowsOnly: false, newAddress: false, skipInvalid: false };
-export const NOTHING_SAID = { realm: '', map: '', again: '', ...SWITCHES_OFF };
+export const NOTHING_SAID = { realm: '', map: '', again: '', begin: '', finishBy: '', ...SWITCHES_OFF };
 
-export function requestOf({ realm, map, again, ...switches }: Draft): PlanRequest {
+export function requestOf({ map, ...said }: Draft): PlanRequest {
   const columns = map.split(/\s+/).filter((pair) => pair !== '');
+  const trimmed = Object.entries(said).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value.trim() : value,
+  ]);
   return {
-    ...(realm === '' ? {} : { realm }),
     ...(columns.length === 0 ? {} : { map: columns }),
-    ...(again.trim() === '' ? {} : { again: again.trim() }),
-    ...Object.fromEntries(Object.entries(switches).filter(([, on]) => on)),
+    ...Object.fromEntries(trimmed.filter(([, value]) => value !== '' && value !== false)),
   };
 }
 

@@ -2,7 +2,7 @@ import { absoluteWords, amountsWords, signed } from '../../../../words/amounts.j
 import { counted, grouped, roughly } from '../../../../words/spelling.js';
 import type { PlanReply } from '../../../api/index.js';
 import { RehearsalChip, Time } from '../../parts/marks.js';
-import { Facts, Panel } from '../../parts/panel.js';
+import { type Fact, Facts, Panel } from '../../parts/panel.js';
 import { BatchLink, MemberLink } from '../../shell/address.js';
 import { opFacts } from '../batch/batch-files.js';
 
@@ -13,37 +13,16 @@ export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
       <Panel title="What it would do" aside={<RehearsalChip on={plan.rehearsal} />}>
         <Facts
           facts={[
-            ['Would send', <b class="n">{counted(plan.payable.orders, 'order')}</b>],
-            ['Would', <b class="n">{payableWords(plan)}</b>],
-            ['Rows', grouped(plan.rows)],
-            ...opFacts(plan),
-            ['Members', grouped(plan.members)],
-            ['Duplicates', `${grouped(plan.duplicates)}${of(plan.duplicatesOf)}`],
+            ...doesFacts(plan),
             plan.looksPaid.length > 0 && ['Paid before', <PaidBefore batches={plan.looksPaid} />],
-            ['Invalid', grouped(plan.invalid)],
-            ['Takes', `${counted(plan.requests, 'request')}, ${roughly(plan.seconds * 1_000)}`],
           ]}
         />
       </Panel>
       <Panel title="Where">
         <Facts
           facts={[
-            ['Realm', plan.realm],
-            ['At', <span class="mono wrap">{plan.baseUrl}</span>],
-            ['Currency', plan.currency ?? 'the default one'],
-            ['Certainty', plan.certainty],
-            [
-              'These books',
-              plan.books.paid === 0 ? (
-                <b>new: they never paid this realm</b>
-              ) : (
-                <>
-                  {counted(plan.books.paid, 'order')} paid in{' '}
-                  {counted(plan.books.batches, 'batch', 'batches')}; the last began{' '}
-                  <Time at={plan.books.lastAt} />
-                </>
-              ),
-            ],
+            ...whereFacts(plan),
+            ...whenFacts(plan),
             plan.dayLeft !== null && ['Left today', `${grouped(plan.dayLeft)} tokens`],
           ]}
         />
@@ -65,8 +44,63 @@ export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
   );
 }
 
+type Does = Pick<
+  PlanReply,
+  'payable' | 'orders' | 'tokens' | 'rows' | 'members' | 'duplicates' | 'invalid' | 'requests' | 'seconds'
+> &
+  Partial<Pick<PlanReply, 'duplicatesOf'>>;
+
+/** What it sends, whoever looks: who prepares it, and the second person. */
+export function doesFacts(does: Does): Fact[] {
+  return [
+    ['Would send', <b class="n">{counted(does.payable.orders, 'order')}</b>],
+    ['Would', <b class="n">{payableWords(does)}</b>],
+    ['Rows', grouped(does.rows)],
+    ...opFacts(does),
+    ['Members', grouped(does.members)],
+    ['Duplicates', `${grouped(does.duplicates)}${of(does.duplicatesOf ?? [])}`],
+    ['Invalid', grouped(does.invalid)],
+    ['Takes', `${counted(does.requests, 'request')}, ${roughly(does.seconds * 1_000)}`],
+  ];
+}
+
+type Where = Pick<PlanReply, 'realm' | 'baseUrl' | 'currency' | 'certainty' | 'books'>;
+
+export function whereFacts({ realm, baseUrl, currency, certainty, books }: Where): Fact[] {
+  return [
+    ['Realm', realm],
+    ['At', <span class="mono wrap">{baseUrl}</span>],
+    ['Currency', currency ?? 'the default one'],
+    ['Certainty', certainty],
+    [
+      'These books',
+      books.paid === 0 ? (
+        <b>new: they never paid this realm</b>
+      ) : (
+        <>
+          {counted(books.paid, 'order')} paid in {counted(books.batches, 'batch', 'batches')}; the last began{' '}
+          <Time at={books.lastAt} />
+        </>
+      ),
+    ],
+  ];
+}
+
+type When = Pick<PlanReply, 'begins' | 'ends' | 'quietHours' | 'timezone'>;
+
+export function whenFacts({ begins, ends, quietHours, timezone }: When): (Fact | false)[] {
+  return [
+    begins !== null && ['Begins', <b>{begins}</b>],
+    ['Over by about', ends],
+    quietHours.length > 0 && [
+      'Quiet hours',
+      `${quietHours.join(', ')} ${timezone}: nothing is sent for the first time then`,
+    ],
+  ];
+}
+
 /** Of the rest of a batch that does several things only the sum is known. */
-export function payableWords({ payable: { tokens, amounts } }: PlanReply): string {
+export function payableWords({ payable: { tokens, amounts } }: Pick<PlanReply, 'payable'>): string {
   return amounts === null ? absoluteWords(tokens) : `${amountsWords(amounts)} tokens`;
 }
 

@@ -8,7 +8,7 @@ import { useStore } from '../../live/store.js';
 import { live } from '../../live/stream.js';
 import { Check, TextField, typedDigits } from '../../parts/fields.js';
 import { Failure, Notice, Panel } from '../../parts/panel.js';
-import { BatchLink, go, placeOf } from '../../shell/address.js';
+import { BatchLink, go, Link, placeOf } from '../../shell/address.js';
 import { announce } from '../../shell/page.js';
 import { payableWords } from './plan-preview.js';
 
@@ -55,7 +55,9 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
         ...(inOrder ? { inOrder } : {}),
       });
       onStarted();
-      announce(reply.workers === 0 ? 'Enqueued, but no worker is running.' : 'Enqueued.');
+      if (reply.summary.reason?.code === 'ALM_BATCH_APPROVAL')
+        announce('Prepared. It waits for a second person.');
+      else announce(reply.workers === 0 ? 'Enqueued, but no worker is running.' : 'Enqueued.');
       go(placeOf('batch', reply.summary.batch));
     });
   };
@@ -63,6 +65,7 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
     <Panel title={plan.rehearsal ? 'Start the REHEARSAL' : 'Start it'}>
       <form class="stack" onSubmit={start}>
         <NoWorkerYet realm={plan.realm} />
+        <SecondPerson realm={plan.realm} />
         <p class="n">
           This sends <b>{counted(payable.orders, 'order')}</b> to realm <b>{plan.realm}</b>:{' '}
           <b>{payableWords(plan)}</b>. The total is <b>{grouped(payable.tokens)}</b>
@@ -103,6 +106,19 @@ function NoWorkerYet({ realm }: { readonly realm: string }) {
     <Notice tone="loud">
       <b>NO WORKER IS RUNNING for realm {realm}.</b> What you start here waits until one is started with{' '}
       <code>almoner worker</code>, on any machine that reaches this store.
+    </Notice>
+  );
+}
+
+/** Before somebody waits for what another has to say go for. */
+function SecondPerson({ realm }: { readonly realm: string }) {
+  const { overview } = useStore(live);
+  const required = overview?.realms.find((card) => card.realm === realm)?.secondPerson ?? null;
+  if (required === null) return null;
+  return (
+    <Notice tone="plain">
+      In realm <b>{realm}</b> {required}. Where that is so, it waits among the{' '}
+      <Link to="/approvals">approvals</Link>, and nothing of it is sent before.
     </Notice>
   );
 }

@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks';
+import { whyNotSecond } from '../../../../words/people.js';
 import { counted } from '../../../../words/spelling.js';
 import type { ExplainReply, RuleRow, ScheduleRow } from '../../../api/index.js';
+import { useMe } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
 import { useIsRehearsal } from '../../live/stream.js';
 import { Button, Choice, TextField } from '../../parts/fields.js';
@@ -11,14 +13,15 @@ import { type RuleAsked, STEPS, stepsOf } from './rule-steps.js';
 
 type RuleCardProps = {
   readonly rule: RuleRow;
-  readonly operator: boolean;
   readonly onPlan: () => void;
   readonly onAsk: (asked: RuleAsked) => void;
 };
 
 const STATES = { ready: 'ready', waits: 'waits for a go', faulty: 'faulty' } as const;
 
-export function RuleCard({ rule, operator, onPlan, onAsk }: RuleCardProps) {
+export function RuleCard({ rule, onPlan, onAsk }: RuleCardProps) {
+  const me = useMe();
+  const operator = me.roles.includes('operator');
   const isRehearsal = useIsRehearsal();
   const { standing } = rule;
   return (
@@ -30,15 +33,14 @@ export function RuleCard({ rule, operator, onPlan, onAsk }: RuleCardProps) {
           <RehearsalChip on={isRehearsal(rule.realm)} />
           <span class={`pill r-${rule.state}`}>{STATES[rule.state]}</span>
           {standing?.paused != null && <span class="pill r-waits">paused</span>}
-          {operator &&
-            stepsOf(rule).map((step) => (
-              <Button
-                key={step}
-                name={STEPS[step].name}
-                label={`${STEPS[step].name}: ${rule.rule}`}
-                onPress={() => onAsk({ rule, step })}
-              />
-            ))}
+          {stepsOf(rule, me).map((step) => (
+            <Button
+              key={step}
+              name={STEPS[step].name}
+              label={`${STEPS[step].name}: ${rule.rule}`}
+              onPress={() => onAsk({ rule, step })}
+            />
+          ))}
           {operator && rule.state !== 'faulty' && (
             <Button name="Plan and run" look="primary" label={`Plan and run ${rule.rule}`} onPress={onPlan} />
           )}
@@ -52,6 +54,12 @@ export function RuleCard({ rule, operator, onPlan, onAsk }: RuleCardProps) {
               <li key={fault}>{fault}</li>
             ))}
           </ul>
+        </Notice>
+      )}
+      {rule.asked !== null && (
+        <Notice tone="warn">
+          <b>A go was asked for</b> <SaidBy said={rule.asked} />. A second person has to say it.{' '}
+          {whyNotSecond(me, rule.asked.who, 'asked for')}
         </Notice>
       )}
       {standing !== null && <StandingNotice standing={standing} />}
@@ -71,6 +79,7 @@ export function RuleCard({ rule, operator, onPlan, onAsk }: RuleCardProps) {
             ),
           ],
           rule.approved !== null && ['Approved', <SaidBy said={rule.approved} />],
+          rule.approved?.asked != null && ['Asked for', `by ${rule.approved.asked}`],
           rule.schedule !== null && ['Next runs', <NextRuns rule={rule} />],
           ['Last run', <Last last={rule.last} />],
           standing !== null && ['Last by schedule', <Outcome standing={standing} />],
@@ -130,7 +139,7 @@ function StandingNotice({
   );
 }
 
-function SaidBy({ said: { who, at, why } }: { readonly said: NonNullable<RuleRow['approved']> }) {
+function SaidBy({ said: { who, at, why } }: { readonly said: NonNullable<RuleRow['asked']> }) {
   return (
     <>
       by {who}, <Time at={at} />

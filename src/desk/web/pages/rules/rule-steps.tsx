@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import type { Person } from '../../../../core/people.js';
+import { whyNotSecond } from '../../../../words/people.js';
 import type { RuleRow } from '../../../api/index.js';
 import { Time } from '../../parts/marks.js';
 import { Scroll, Table } from '../../parts/panel.js';
@@ -13,12 +15,35 @@ type Step = {
 };
 
 export const STEPS = {
+  ask: {
+    name: 'Ask for a go',
+    title: (rule) => `Ask for a go for ${rule}?`,
+    verb: 'Ask for it',
+    reason: 'may',
+    words: (rule) => (
+      <>
+        <p>
+          <b>A second person, an approver, has to say go:</b> until then it does not run.
+        </p>
+        <BeforeGo rule={rule} />
+      </>
+    ),
+  },
   approve: {
     name: 'Approve',
     title: (rule) => `Let ${rule} run by its schedule?`,
     verb: 'Approve',
     reason: 'may',
-    words: (rule) => <BeforeGo rule={rule} />,
+    words: (rule) => (
+      <>
+        {rule.asked !== null && (
+          <p>
+            <b>{rule.asked.who}</b> asked for it, <Time at={rule.asked.at} />. You are the second person.
+          </p>
+        )}
+        <BeforeGo rule={rule} />
+      </>
+    ),
   },
   pause: {
     name: 'Pause',
@@ -58,7 +83,15 @@ export const STEPS = {
 export type RuleStepName = keyof typeof STEPS;
 export type RuleAsked = { readonly rule: RuleRow; readonly step: RuleStepName };
 
-export function stepsOf({ text, approved, standing }: RuleRow): RuleStepName[] {
+/** What this person may do to it now. */
+export function stepsOf(rule: RuleRow, me: Person): RuleStepName[] {
+  const { text, approved, asked, standing } = rule;
+  const isOperator = me.roles.includes('operator');
+  if (text !== null && rule.needsSecond) {
+    if (asked === null) return isOperator || me.roles.includes('approver') ? ['ask'] : [];
+    return whyNotSecond(me, asked.who, 'asked for') === null ? ['approve'] : [];
+  }
+  if (!isOperator) return [];
   if (text !== null) return ['approve'];
   if (approved === null || standing === null) return [];
   const { paused, skip } = standing;
@@ -72,7 +105,7 @@ function BeforeGo({ rule: { words, reason, nextRuns, text } }: { readonly rule: 
   return (
     <>
       <p>
-        From now on it runs by itself at every scheduled time, within its limits, until it is changed, paused
+        With its go it runs by itself at every scheduled time, within its limits, until it is changed, paused
         or the go is taken back. The go is for exactly this text.
       </p>
       <ul class="bullets">

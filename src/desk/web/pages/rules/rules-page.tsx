@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { RuleApproveRequest, RuleRow, RulesReply, TaskReply } from '../../../api/index.js';
-import { change, useIsOperator } from '../../live/call.js';
+import { change } from '../../live/call.js';
 import { useChange, useFreshResource } from '../../live/resource.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Empty, Failure, Pending } from '../../parts/panel.js';
@@ -17,7 +17,6 @@ export function RulesPage() {
   const [task, setTask] = useState<TaskReply | null>(null);
   const planning = useChange();
   const [asked, setAsked] = useState<RuleAsked | null>(null);
-  const operator = useIsOperator();
   const plan = ({ rule }: RuleRow) =>
     planning.attempt(async () =>
       setTask(await change<TaskReply>(`/api/rules/${encodeURIComponent(rule)}/plan`)),
@@ -42,13 +41,7 @@ export function RulesPage() {
         </section>
       )}
       {value?.rules.map((rule) => (
-        <RuleCard
-          key={`${rule.file} ${rule.rule}`}
-          rule={rule}
-          operator={operator}
-          onPlan={() => plan(rule)}
-          onAsk={setAsked}
-        />
+        <RuleCard key={`${rule.file} ${rule.rule}`} rule={rule} onPlan={() => plan(rule)} onAsk={setAsked} />
       ))}
       {value?.rules.some(({ last }) => last !== null) === true && <ExplainMember rules={value.rules} />}
       {asked !== null && <AskRule asked={asked} onDone={reload} onClose={() => setAsked(null)} />}
@@ -66,14 +59,16 @@ function AskRule({ asked: { rule, step }, onDone, onClose }: AskRuleProps) {
       verb={verb}
       reason={reason}
       act={async (said) => {
-        const approve: Partial<RuleApproveRequest> = rule.text === null ? {} : { hash: rule.text.hash };
-        const request = step === 'approve' ? { ...approve, ...said } : said;
+        const approve: Partial<RuleApproveRequest> =
+          rule.text === null ? {} : { hash: rule.text.hash, asked: rule.asked?.who ?? null };
+        const isGo = step === 'approve' || step === 'ask';
+        const path = `/api/rules/${encodeURIComponent(rule.rule)}/${isGo ? 'approve' : step}`;
         // The list is read again also after a refusal: it shows the rule as it stands now.
-        await change(`/api/rules/${encodeURIComponent(rule.rule)}/${step}`, request).finally(onDone);
+        await change(path, isGo ? { ...approve, ...said } : said).finally(onDone);
       }}
       onClose={onClose}
     >
-      {step === 'approve' ? words(rule) : <p>{words(rule)}</p>}
+      {step === 'approve' || step === 'ask' ? words(rule) : <p>{words(rule)}</p>}
     </Confirm>
   );
 }

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { ROLES } from '../../core/people.js';
+import { name, type Of, reason, time } from './values.js';
+
+/** Who has a token, and what it lets them do. */
+
+const roles = z.array(z.enum(ROLES)).min(1);
+
+export const TokensReply = z.strictObject({
+  tokens: z.array(z.strictObject({ name: z.string(), roles, createdAt: time, createdBy: z.string() })),
+});
+export type TokensReply = Of<typeof TokensReply>;
+
+export const TokenRequest = z.strictObject({ name: z.string().trim().min(1).max(64), roles });
+export const NewTokenReply = z.strictObject({
+  name: z.string(),
+  token: z.string().describe('Told this once; the store keeps its hash.'),
+});
+export type NewTokenReply = Of<typeof NewTokenReply>;
+
+export const TokenParams = z.object({ name });
+export const RevokeQuery = z.object({
+  lastAdmin: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('`true`: the person was told that nobody else is admin.'),
+});
+export const RevokeRequest = z.strictObject({ reason: reason.optional() }).default({});
+export const RevokedReply = z.strictObject({
+  waiting: z.array(z.string()).describe('Batches they said go for that wait for a second person again.'),
+});
+export type RevokedReply = Of<typeof RevokedReply>;

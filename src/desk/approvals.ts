@@ -1,0 +1,101 @@
+import { AlmonerError } from '../core/errors/error.js';
+import type { Person } from '../core/people.js';
+import { endOfWork, quietUntil } from '../core/quiet-hours.js';
+import { spellMoment } from '../core/zones.js';
+import type { StoredBatch } from '../ledger/index.js';
+import { digitsOf } from '../operations/batches/batch-status.js';
+import { type Approval, waitsForApproval } from '../operations/people/approve.js';
+import { beginsWords, onGoWords, whyNotSecond } from '../words/people.js';
+import { isoTime } from '../words/spelling.js';
+import type { ApprovalReply, ApprovalsReply } from './api/index.js';
+import type { Picture } from './live/overview.js';
+
+/** What waits for a second person, as the desk shows it to somebody. */
+export function approvalsReply({ overview, seen, less }: Picture, person: Person): ApprovalsReply {
+  const waiting = seen.filter(({ view }) => waitsForApproval(view));
+  return {
+    batches: waiting
+      .sort((one, other) => one.view.manifest.createdAt - other.view.manifest.createdAt)
+      .map(({ ref, view, view: { manifest, gate, counts } }) => ({
+        batch: ref.id,
+        realm: manifest.realm,
+        source: manifest.source,
+        preparer: gate?.preparer ?? null,
+        createdAt: isoTime(manifest.createdAt),
+        begins: beginsWords(gate?.start ?? null),
+        orders: counts.planned ?? 0,
+        amounts: digitsOf(manifest.tokens),
+        held: heldBy(view),
+        whyNot: whyNotSecond(person, gate?.preparer ?? null, 'prepared'),
+      })),
+    rules: overview.schedules.flatMap(({ rule, realm, asked }) =>
+      asked === null ? [] : [{ rule, realm, asked, whyNot: whyNotSecond(person, asked.who, 'asked for') }],
+    ),
+    requirements: less.map(({ asked, ...one }) => ({
+      ...one,
+      asked: asked && { ...asked, at: isoTime(asked.at) },
+      whyNot: asked === null ? whyNotAsk(person) : whyNotSecond(person, asked.who, 'asked for'),
+    })),
+  };
+}
+
+/** Nobody agrees to what they were not shown that another had asked for, nor asks for what is not wanted any more. */
+export function refuseOtherFirst(shown: string | null, now: string | null): void {
+  if (shown?.toLowerCase() === now?.toLowerCase()) return;
+  const words =
+    now === null ? `${shown} does not ask for this any more.` : `${now} has asked for this meanwhile.`;
+  throw new AlmonerError('ALM_DESK_CHANGED', `${words} That is not what was shown. Nothing was done.`, {
+    next: 'Look at it as it stands now, then say what you want.',
+  });
+}
+
+function whyNotAsk({ roles }: Person): string | null {
+  const may = roles.includes('operator') || roles.includes('approver');
+  return may ? null : 'Asking for it needs the role operator or approver, which your token does not have.';
+}
+
+function heldBy({ state, reason }: StoredBatch): ApprovalsReply['batches'][number]['held'] {
+  if (state !== 'paused' && state !== 'halted') return null;
+  return { state, message: reason?.message ?? `The batch is ${state}.` };
+}
+
+/** What of a preview is told beside the batch itself. */
+export function previewReply(
+  shown: Approval,
+): Omit<ApprovalReply, 'summary' | 'manifest' | 'gate' | 'whyNot'> {
+  const { view, profile, requests, seconds, past, amounts, difference } = shown;
+  const { quietHours, timezone } = profile;
+  const now = Date.now();
+  const begins = Math.max(view.gate?.start?.at ?? 0, now);
+  const quiet = quietUntil(quietHours, begins);
+  return {
+    seal: view.sealHash,
+    payable: {
+      orders: view.counts.planned ?? 0,
+      tokens: totalOf(shown),
+      amounts: amounts && digitsOf(amounts),
+    },
+    requests,
+    seconds,
+    ends: spellMoment(endOfWork(quietHours, begins, seconds * 1000), timezone),
+    timezone,
+    quietHours: quietHours?.texts ?? [],
+    onGo: onGoWords({
+      preparer: view.gate?.preparer ?? null,
+      held: heldBy(view)?.message ?? null,
+      start: view.gate?.start ?? null,
+      now,
+      quietUntil: quiet === null ? null : spellMoment(quiet, timezone),
+    }),
+    books: { ...past, tokens: String(past.tokens), lastAt: isoTime(past.lastAt) },
+    difference:
+      difference === null || difference === 'too-many'
+        ? difference
+        : { ...difference, createdAt: isoTime(difference.createdAt) },
+  };
+}
+
+/** The one number that a person types. */
+export function totalOf({ view }: Pick<Approval, 'view'>): string {
+  return String(view.sums.planned ?? 0n);
+}

@@ -1,0 +1,241 @@
+import { useEffect, useState } from 'preact/hooks';
+import { totalWords } from '../../../../words/amounts.js';
+import { noSecondWords } from '../../../../words/people.js';
+import { counted, grouped } from '../../../../words/spelling.js';
+import type { ApprovalReply, ApprovedReply, BatchReply, Difference } from '../../../api/index.js';
+import { change } from '../../live/call.js';
+import { useFreshResource, useResource } from '../../live/resource.js';
+import { Confirm } from '../../parts/confirm.js';
+import { Button, TextField, typedDigits } from '../../parts/fields.js';
+import { RehearsalChip, Time } from '../../parts/marks.js';
+import { Facts, Notice, Panel, Pending, Prose, Table } from '../../parts/panel.js';
+import { BatchLink, go, Link, MemberLink, placeOf } from '../../shell/address.js';
+import { announce, Page } from '../../shell/page.js';
+import { doesFacts, payableWords, whenFacts, whereFacts } from '../import/plan-preview.js';
+
+/** A batch as the second person sees it: what the first one saw, who that was, and what is new in it. */
+export function ApprovalPage({ batch }: { readonly batch: string }) {
+  const shown = useResource<ApprovalReply>(`/api/approvals/${encodeURIComponent(batch)}`);
+  const { value, failure, reload } = shown;
+  // The comparison is costly, how the batch stands is not: that is asked for again and again.
+  const { value: now } = useFreshResource<BatchReply>(`/api/batches/${encodeURIComponent(batch)}`);
+  const waits = now === null || now.gate?.closed === 'approval';
+  const standing = JSON.stringify([now?.summary.state, now?.gate]);
+  useEffect(() => {
+    const isOther = value !== null && standing !== JSON.stringify([value.summary.state, value.gate]);
+    if (now !== null && waits && isOther) reload();
+  }, [standing]);
+  const [asking, setAsking] = useState<'approve' | 'refuse' | null>(null);
+  const Asked = asking === 'approve' ? Approve : Refuse;
+  return (
+    <Page
+      title={value?.summary.source ?? `Batch ${batch}`}
+      rehearsal={value?.summary.rehearsal ?? false}
+      lead={
+        <>
+          {waits && failure === null && 'Waits for a second person. '}
+          <BatchLink batch={value?.summary.batch ?? batch} />
+        </>
+      }
+      actions={
+        value?.whyNot === null &&
+        waits && (
+          <>
+            <Button name="Approve" look="primary" onPress={() => setAsking('approve')} />
+            <Button name="Refuse" look="danger-quiet" onPress={() => setAsking('refuse')} />
+          </>
+        )
+      }
+    >
+      <Pending of={shown} rows={14} />
+      {failure !== null && <Link to="/approvals">All that wait</Link>}
+      {value !== null && failure === null && (
+        <>
+          {!waits && now !== null && (
+            <Notice tone="warn">
+              <b>{noSecondWords(now.summary.state, now.gate)}</b> It waits for no second person any more.
+            </Notice>
+          )}
+          {waits && value.whyNot !== null && (
+            <Notice tone="warn">
+              <b>{value.whyNot}</b> {mayWords(value.gate.mayApprove)}
+            </Notice>
+          )}
+          <Preview shown={value} />
+          <Compared difference={value.difference} />
+          {asking !== null && waits && <Asked shown={value} onClose={() => setAsking(null)} />}
+        </>
+      )}
+    </Page>
+  );
+}
+
+/** Who can end the wait. */
+export function mayWords(names: readonly string[]): string {
+  return names.length === 0
+    ? 'Nobody has a token that may say go: an admin makes one with the role approver.'
+    : `${names.join(' or ')} may say go.`;
+}
+
+function Preview({ shown }: { readonly shown: ApprovalReply }) {
+  const { summary, manifest, gate } = shown;
+  return (
+    <div class="halves">
+      <Panel title="What it would do" aside={<RehearsalChip on={summary.rehearsal} />}>
+        <Facts facts={doesFacts({ ...shown, ...manifest, rows: summary.rows })} />
+      </Panel>
+      <Panel title="Where, and by whom">
+        <Facts
+          facts={[
+            ...whereFacts({ ...shown, ...manifest, realm: summary.realm }),
+            ['File', summary.source],
+            [
+              'Prepared',
+              <>
+                by <b>{gate.preparer ?? 'nobody known'}</b>, <Time at={summary.createdAt} />
+              </>,
+            ],
+            manifest.again !== null && ['Again', manifest.again],
+            ...whenFacts({ ...shown, begins: gate.begins }),
+            manifest.inOrder && ['Order', 'strictly in file order'],
+            ['SHA-256', <span class="mono small wrap">{manifest.sha256}</span>],
+          ]}
+        />
+      </Panel>
+    </div>
+  );
+}
+
+const SIDES = [
+  ['added', 'new'],
+  ['changed', 'other amount'],
+  ['gone', 'not here any more'],
+] as const satisfies readonly (readonly [keyof Difference, string])[];
+
+function Compared({ difference }: Pick<ApprovalReply, 'difference'>) {
+  if (difference === null || difference === 'too-many')
+    return (
+      <Panel title="Compared with the last file">
+        <p>
+          {difference === null
+            ? 'No earlier batch has the same columns.'
+            : 'Too many rows to be held beside the last file with the same columns.'}
+        </p>
+      </Panel>
+    );
+  return (
+    <Panel title="Compared with the last file" flush>
+      <div class="panel-body">
+        <p>
+          With <b>{difference.source}</b> (<BatchLink batch={difference.batch} />,{' '}
+          <Time at={difference.createdAt} />
+          ), the last one with the same columns:{' '}
+          <span class="n">
+            {counted(difference.same, 'order')} alike,{' '}
+            {SIDES.map(([side, words]) => `${grouped(difference[side].orders)} ${words}`).join(', ')}.
+          </span>
+        </p>
+      </div>
+      {SIDES.some(([side]) => difference[side].orders > 0) && (
+        <Table label="What is different" heads={['What', 'Does', 'Tokens', 'Member']}>
+          {SIDES.flatMap(([side, words]) => [
+            ...difference[side].examples.map(({ op, member, recipient, before, now }, at) => (
+              <tr key={`${side} ${at}`}>
+                <td>{words}</td>
+                <td>{op}</td>
+                <td class="fits">{beforeAndNow(before, now)}</td>
+                <td class="what">
+                  <MemberLink member={member} />
+                  {recipient !== null && (
+                    <>
+                      {' to '}
+                      <MemberLink member={recipient} />
+                    </>
+                  )}
+                </td>
+              </tr>
+            )),
+            ...more(side, difference[side], words),
+          ])}
+        </Table>
+      )}
+    </Panel>
+  );
+}
+
+function beforeAndNow(before: number | null, now: number | null): string {
+  if (before === null) return grouped(now ?? 0);
+  return `${grouped(before)} before${now === null ? '' : `, ${grouped(now)} now`}`;
+}
+
+function more(key: string, { orders, examples }: Difference['added'], words: string) {
+  if (orders <= examples.length) return [];
+  return [
+    <tr key={key}>
+      <td>{words}</td>
+      <td colSpan={3}>and {counted(orders - examples.length, 'other')}</td>
+    </tr>,
+  ];
+}
+
+type AskProps = { readonly shown: ApprovalReply; readonly onClose: () => void };
+
+/** The total is typed, as it was by the first person: whoever types it has read it. */
+function Approve({ shown: { summary, seal, payable, onGo }, onClose }: AskProps) {
+  const [typed, setTyped] = useState('');
+  const act = async () => {
+    const path = `/api/approvals/${encodeURIComponent(summary.batch)}`;
+    const { approved } = await change<ApprovedReply>(path, { seal, tokens: payable.tokens });
+    announce(
+      approved
+        ? 'Approved.'
+        : 'Nobody knew who had prepared it, so you count as the first person: one more has to say go.',
+    );
+    go(placeOf('batch', summary.batch));
+  };
+  return (
+    <Confirm
+      title={`Say go for ${summary.source}?`}
+      verb="Approve"
+      reason="none"
+      ready={typedDigits(typed) === payable.tokens}
+      act={act}
+      onClose={onClose}
+    >
+      <p class="n">
+        This sends <b>{counted(payable.orders, 'order')}</b> to realm <b>{summary.realm}</b>:{' '}
+        <b>{payableWords({ payable })}</b>. The total is <b>{grouped(payable.tokens)}</b>
+        {payable.amounts !== null && `, ${totalWords(payable.amounts)}`}.
+      </p>
+      <p>
+        <Prose text={onGo} />
+      </p>
+      <TextField
+        label="Type the total to confirm"
+        inputMode="numeric"
+        autocomplete="off"
+        value={typed}
+        onText={setTyped}
+      />
+    </Confirm>
+  );
+}
+
+function Refuse({ shown: { summary }, onClose }: AskProps) {
+  return (
+    <Confirm
+      title={`Refuse ${summary.source}?`}
+      verb="Refuse"
+      danger
+      reason="must"
+      act={async (said) => {
+        await change<BatchReply>(`/api/approvals/${encodeURIComponent(summary.batch)}/refuse`, said);
+        announce('Refused.');
+        go(placeOf('batch', summary.batch));
+      }}
+      onClose={onClose}
+    >
+      <p>The batch is cancelled: nothing of it is sent, and its references are free again.</p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,214 @@
+import { useRef, useState } from 'preact/hooks';
+import { ROLES, type Role } from '../../../core/people.js';
+import type { NewTokenReply, RevokedReply, TokensReply } from '../../api/index.js';
+import { change, useMe } from '../live/call.js';
+import { useChange, useFreshResource } from '../live/resource.js';
+import { Confirm } from '../parts/confirm.js';
+import { Button, Check, TextField } from '../parts/fields.js';
+import { Time } from '../parts/marks.js';
+import { Empty, Failure, Notice, Panel, Pending, Table } from '../parts/panel.js';
+import { BatchLink, pathWith } from '../shell/address.js';
+import { announce, Page } from '../shell/page.js';
+
+type Token = TokensReply['tokens'][number];
+
+/** Who has a token: given and taken by an admin. */
+export function PeoplePage() {
+  const isAdmin = useMe().roles.includes('admin');
+  const list = useFreshResource<TokensReply>(isAdmin ? '/api/tokens' : null);
+  const [revoking, setRevoking] = useState<Token | null>(null);
+  const [waiting, setWaiting] = useState<readonly string[]>([]);
+  const tokens = list.value?.tokens ?? null;
+  return (
+    <Page title="People" lead="Who may use the desk, and act under their own name on the command line.">
+      {!isAdmin && (
+        <Notice tone="warn">Tokens are given and taken by an admin, which your token is not.</Notice>
+      )}
+      {isAdmin && <Pending of={list} rows={6} />}
+      {waiting.length > 0 && (
+        <Notice tone="warn">
+          Waits for a second person again:{' '}
+          {waiting.map((batch, at) => (
+            <span key={batch}>
+              {at > 0 && ', '}
+              <BatchLink batch={batch} />
+            </span>
+          ))}
+        </Notice>
+      )}
+      {tokens !== null && (
+        <>
+          <AddToken onDone={list.reload} />
+          <Panel title="Tokens" flush>
+            <TokenList tokens={tokens} onRevoke={setRevoking} />
+          </Panel>
+          {revoking !== null && (
+            <Revoke
+              token={revoking}
+              tokens={tokens}
+              onDone={(again) => {
+                setWaiting(again);
+                list.reload();
+              }}
+              onClose={() => setRevoking(null)}
+            />
+          )}
+        </>
+      )}
+    </Page>
+  );
+}
+
+function TokenList({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: (token: Token) => void }) {
+  if (tokens.length === 0)
+    return (
+      <Empty title="Nobody has a token.">
+        The desk opens on this machine only, with the link that it prints.
+      </Empty>
+    );
+  return (
+    <Table label="Who has a token" heads={['Name', 'Roles', 'Made', ['Actions', 'unseen']]}>
+      {tokens.map((token) => (
+        <tr key={token.name}>
+          <td class="name">{token.name}</td>
+          <td>{token.roles.join(', ')}</td>
+          <td class="what">
+            <Time at={token.createdAt} />, by {token.createdBy}
+          </td>
+          <td>
+            <Button
+              name="Revoke"
+              look="danger-quiet"
+              label={`Revoke ${token.name}`}
+              onPress={() => onRevoke(token)}
+            />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+const DOES: Readonly<Record<Role, string>> = {
+  viewer: 'viewer: looks',
+  operator: 'operator: prepares and steers',
+  approver: 'approver: says go for what others prepared',
+  admin: 'admin: gives and takes tokens',
+};
+
+function AddToken({ onDone }: { readonly onDone: () => void }) {
+  const [name, setName] = useState('');
+  const [roles, setRoles] = useState<readonly Role[]>([]);
+  const [made, setMade] = useState<NewTokenReply | null>(null);
+  const { busy, failure, attempt } = useChange();
+  const add = (event: Event) => {
+    event.preventDefault();
+    // What fails is shown by `failure`.
+    void attempt(async () => {
+      setMade(await change<NewTokenReply>('/api/tokens', { name: name.trim(), roles }));
+      setName('');
+      setRoles([]);
+      onDone();
+    });
+  };
+  return (
+    <Panel title="Add a token">
+      <form class="stack" onSubmit={add}>
+        <div class="filters flat">
+          <TextField label="Name" required maxLength={64} autocomplete="off" value={name} onText={setName} />
+          {ROLES.map((role) => (
+            <Check
+              key={role}
+              label={DOES[role]}
+              on={roles.includes(role)}
+              onChange={(on) => setRoles(ROLES.filter((one) => (one === role ? on : roles.includes(one))))}
+            />
+          ))}
+          <button type="submit" class="primary" disabled={busy || name.trim() === '' || roles.length === 0}>
+            Add
+          </button>
+        </div>
+        <Failure failure={failure} />
+        {made !== null && <Made key={made.token} made={made} onClose={() => setMade(null)} />}
+      </form>
+    </Panel>
+  );
+}
+
+/** The store keeps only its hash: whoever closes this without a copy makes another one. */
+function Made({ made: { name, token }, onClose }: { made: NewTokenReply; onClose: () => void }) {
+  const text = useRef<HTMLElement>(null);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(token);
+      announce('Copied.');
+    } catch {
+      // Without encryption a browser copies nothing by itself; what is selected can be copied by hand.
+      if (text.current !== null) getSelection()?.selectAllChildren(text.current);
+      announce('Selected; copy it by hand.');
+    }
+  };
+  return (
+    <Notice tone="good">
+      <p>
+        The token of <b>{name}</b>, shown this once. Hand it over where nobody else reads it:
+      </p>
+      <p>
+        <code ref={text} class="wrap">
+          {token}
+        </code>
+      </p>
+      <p class="actions">
+        <Button name="Copy" onPress={copy} />
+        <Button name="Done" look="quiet" onPress={onClose} />
+      </p>
+    </Notice>
+  );
+}
+
+type RevokeProps = {
+  readonly token: Token;
+  readonly tokens: readonly Token[];
+  readonly onDone: (waiting: readonly string[]) => void;
+  readonly onClose: () => void;
+};
+
+function Revoke({ token: { name, roles }, tokens, onDone, onClose }: RevokeProps) {
+  const isOwn = useMe().name === name;
+  // As it was when the dialog was opened: neither its words nor its button change under somebody's hand.
+  const [isLast] = useState(
+    roles.includes('admin') && !tokens.some((one) => one.name !== name && one.roles.includes('admin')),
+  );
+  return (
+    <Confirm
+      title={`Revoke the token of ${name}?`}
+      verb={isLast ? 'Revoke the last admin' : isOwn ? 'Revoke my own token' : 'Revoke'}
+      danger
+      reason="may"
+      act={async (said) => {
+        const path = pathWith(`/api/tokens/${encodeURIComponent(name)}`, {
+          lastAdmin: isLast ? 'true' : null,
+        });
+        onDone((await change<RevokedReply>(path, said, 'DELETE')).waiting);
+        announce(`Revoked the token of ${name}.`);
+      }}
+      onClose={onClose}
+    >
+      <p>
+        {name} can no longer act: open pages of theirs are signed out. What they said go for and has not begun
+        waits for a second person again; what has begun goes on.
+      </p>
+      {isOwn && (
+        <p>
+          <b>This is your own token: you are signed out, and cannot come back with it.</b>
+        </p>
+      )}
+      {isLast && (
+        <p>
+          <b>Nobody else is admin: after this nobody can give or take tokens on the desk,</b> only with{' '}
+          <code>almoner desk token add</code> on a machine that reaches the store.
+        </p>
+      )}
+    </Confirm>
+  );
+}
