@@ -63,6 +63,7 @@ const STEPS: readonly Step[] = [
   step(['history', '1'], 0, {}),
   step(['find', '1', '--by', 'member'], 0, { more: false }),
   step(() => ['undo', seen.paid], 0, {}),
+  step(['approve'], 0, { batches: [] }),
   step(['pace'], 0, { realms: [{ configured: null, learnt: null, holdUntil: null, notes: [] }] }),
   step(['dead', 'list'], 0, { orders: [{ member: '404' }, { member: '405' }] }),
   step(() => ['dead', 'show', `${seen.paid}-3`], 0, {}),

@@ -31,6 +31,7 @@ const realm = (changes: Partial<RealmStanding> = {}): RealmStanding => ({
   recovering: false,
   breaker: null,
   hold: null,
+  quiet: null,
   ...changes,
 });
 const batch = (changes: Partial<BatchStanding> = {}): BatchStanding => ({
@@ -43,6 +44,8 @@ const batch = (changes: Partial<BatchStanding> = {}): BatchStanding => ({
   createdMs: NOW - 600_000,
   startedMs: NOW - 500_000,
   stoodMs: 0,
+  closed: null,
+  start: null,
   parked: false,
   planned: group('planned', 10),
   unknown: { ...group('unknown', 0), sinceMs: NOW - 9_000, untilMs: NOW + 9_000 },

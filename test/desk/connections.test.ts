@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { connect, Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { Tokens } from '../../src/desk/http/access/tokens.js';
 import { Connections } from '../../src/desk/http/connections.js';
+import { Tokens } from '../../src/operations/people/tokens.js';
 import { bareHttp } from '../support/bare-http.js';
 import { startDesk, type TestDesk } from '../support/desk.js';
 import { until } from '../support/until.js';
@@ -131,7 +131,7 @@ describe('where all connections are taken', () => {
   });
 
   test('the viewer who holds many gives way before one who holds few', async () => {
-    const token = await new Tokens(desk.app.scripts).add('modest', 'viewer', 'tester', Date.now());
+    const token = await new Tokens(desk.app.scripts).add('modest', ['viewer'], 'tester', Date.now());
     const modest = person(token);
     expect(await modest.asks()).toBe(200);
     const viewers = Array.from({ length: 2 * CONNECTIONS_MAX }, () => person(desk.tokens.viewer));
@@ -144,8 +144,8 @@ test('a token that holds no connection any more is forgotten', () => {
   const connections = new Connections(8);
   const socket = new Socket();
   connections.add(socket);
-  connections.admitted(socket, { role: 'viewer', tokenHash: 'a' });
-  connections.admitted(socket, { role: 'viewer', tokenHash: 'b' });
+  connections.admitted(socket, { roles: ['viewer'], tokenHash: 'a' });
+  connections.admitted(socket, { roles: ['viewer'], tokenHash: 'b' });
   expect(connections.tokens).toBe(1);
   socket.emit('close');
   expect(connections.tokens).toBe(0);

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { Tokens } from '../../src/desk/http/access/tokens.js';
+import { Tokens } from '../../src/operations/people/tokens.js';
 import { startDesk, type TestDesk } from '../support/desk.js';
 import { until } from '../support/until.js';
 
@@ -76,7 +76,7 @@ describe('an import through the desk', () => {
     expect((await post(`/api/batches/${summary.batch}/pause`, { reason: 'wrong file' })).status).toBe(200);
     const state = async () =>
       batch.parse((await desk.call(`/api/batches/${summary.batch}`)).json()).summary.state;
-    const oscar = await new Tokens(desk.app.scripts).add('oskar', 'operator', 'tester', Date.now());
+    const oscar = await new Tokens(desk.app.scripts).add('oskar', ['operator'], 'tester', Date.now());
     for (const as of [desk.tokens.operator, oscar]) {
       const stale = await desk.call(`/api/uploads/${two}/start`, { method: 'POST', body: confirmed, as });
       expect(stale.json()).toMatchObject({ error: { code: 'ALM_PLAN_CHANGED' } });
@@ -200,7 +200,7 @@ describe('plans of one upload', () => {
     await post(`/api/uploads/${id}/plan`, {});
     const other = await post(`/api/uploads/${id}/start`, { rows: 1, tokens: '3', again: 'june' });
     expect(other.json()).toMatchObject({ error: { code: 'ALM_DESK_CHANGED' } });
-    const oscar = await new Tokens(desk.app.scripts).add('oscar', 'operator', 'tester', Date.now());
+    const oscar = await new Tokens(desk.app.scripts).add('oscar', ['operator'], 'tester', Date.now());
     const body = { rows: 1, tokens: '3' };
     const reply = await desk.call(`/api/uploads/${id}/start`, { method: 'POST', body, as: oscar });
     expect(started.parse(reply.json()).summary).toMatchObject({ createdBy: 'oscar' });
@@ -221,7 +221,7 @@ test('what lies in closed tabs blocks nobody: the file used longest ago makes ro
       .object({ uploads: z.array(z.object({ upload: z.string() })) })
       .parse((await desk.call('/api/uploads', as === undefined ? {} : { as })).json())
       .uploads.map(({ upload: id }) => id);
-  const otto = await new Tokens(desk.app.scripts).add('otto', 'operator', 'tester', Date.now());
+  const otto = await new Tokens(desk.app.scripts).add('otto', ['operator'], 'tester', Date.now());
   const theirs = await desk.call('/api/uploads?name=b.csv', {
     method: 'POST',
     body: 'member,tokens\n1,1\n',

@@ -127,7 +127,7 @@ describe('a line that cannot be served', () => {
     const before = desk;
     desk = own;
     try {
-      const token = await own.server.desk.tokens.add('rita', 'viewer', 'tester', Date.now());
+      const token = await own.server.desk.tokens.add('rita', ['viewer'], 'tester', Date.now());
       const other = await listen('/api/events?batch=nothing', {
         authorization: `Bearer ${own.tokens.viewer}`,
       });

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ROUTES } from '../../src/desk/http/routes.js';
-import { startDesk, type TestDesk } from '../support/desk.js';
+import { keepRequirement } from '../../src/ledger/index.js';
+import { type CallOptions, startDesk, type TestDesk } from '../support/desk.js';
 import { answered, checkReply } from '../support/desk-replies.js';
 import { type PickyRealm, startPickyRealm } from '../support/picky-realm.js';
 import { until } from '../support/until.js';
@@ -38,14 +39,14 @@ limits: { perRun: 100 }
 reason: A gift
 `;
 
-async function get(path: string): Promise<unknown> {
-  const reply = await desk.call(path);
+async function get(path: string, as: CallOptions = {}): Promise<unknown> {
+  const reply = await desk.call(path, as);
   expect([path, reply.status, reply.status < 400 ? '' : reply.text]).toEqual([path, 200, '']);
   return path.includes('/files/') || path.endsWith('undo') || path.endsWith('faults') ? null : reply.json();
 }
 
-async function post(path: string, body: unknown = {}): Promise<unknown> {
-  const reply = await desk.call(path, { method: 'POST', body });
+async function post(path: string, body: unknown = {}, as: CallOptions = {}): Promise<unknown> {
+  const reply = await desk.call(path, { method: 'POST', body, ...as });
   expect([path, reply.status, reply.status < 400 ? '' : reply.text]).toEqual([path, 200, '']);
   return reply.json();
 }
@@ -134,6 +135,7 @@ test('every route answers what the document of the API says, and no field more',
   await get(`/api/rule-runs/${plan}/explain?member=100001`);
   for (const step of ['pause', 'resume', 'skip', 'revoke'])
     await post(`/api/rules/gift/${step}`, { reason: 'why not' });
+  await secondPerson();
   await get('/api/tasks');
   await get('/api/audit');
   await desk.call('/api/audit.csv');
@@ -149,6 +151,29 @@ test('every route answers what the document of the API says, and no field more',
   const table = ROUTES.map(({ method, path }) => `${method} ${path}`);
   expect(table.filter((place) => !answered.has(place) && place !== 'GET /api/events')).toEqual([]);
 }, 120_000);
+
+async function secondPerson(): Promise<void> {
+  const [profile] = desk.app.config.profiles;
+  if (profile === undefined) throw new Error('no realm is configured');
+  await keepRequirement(desk.app.ledger(profile), { overTokens: 0, overRows: null });
+  const admin = { as: await desk.server.desk.tokens.add('cleo', ['admin'], 'tester', Date.now()) };
+  const made = await post('/api/tokens', { name: 'ben', roles: ['approver'] }, admin);
+  const ben = { as: z.object({ token: z.string() }).parse(made).token };
+  await get('/api/tokens', admin);
+  const go = z.object({ seal: z.string(), payable: z.object({ tokens: z.string() }) });
+  const approved = `/api/approvals/${await imported('member,tokens\n100011,5\n')}`;
+  const { seal, payable } = go.parse(await get(approved, ben));
+  await post(approved, { seal, tokens: payable.tokens }, ben);
+  const refused = await imported('member,tokens\n100012,5\n');
+  await get('/api/approvals');
+  await post(`/api/approvals/${refused}/refuse`, { reason: 'not meant' }, ben);
+  const none = { overTokens: null, overRows: null };
+  const path = '/api/realms/picky/requirement';
+  await post(path, { ...none, asked: null });
+  await post(path, { ...none, asked: 'olga' }, ben);
+  const revoked = await desk.call('/api/tokens/ben', { method: 'DELETE', body: {}, ...admin });
+  expect(revoked.status).toBe(200);
+}
 
 async function hashOfText(): Promise<string> {
   const rules = z.object({ rules: z.array(z.object({ text: z.object({ hash: z.string() }) })) });

@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { deskAddress } from '../../src/desk/http/access/address.js';
-import { newToken } from '../../src/desk/http/access/tokens.js';
 import { WrongTokens } from '../../src/desk/http/access/wrong-tokens.js';
+import { newToken } from '../../src/operations/people/tokens.js';
 import { ask, startDesk, type TestDesk } from '../support/desk.js';
 import { until } from '../support/until.js';
 

@@ -43,7 +43,7 @@ test('the page’s commands take a file from upload to report', { timeout: 120_0
     const lines = said.trim().split('\n');
     const order = lines.at(-1) ?? '';
     expect(lines).toEqual([
-      'operator',
+      'operator,admin',
       '0 faults in 2 rows; 80 tokens',
       '{ paid: 1, doubt: 1 }',
       'req-800001',

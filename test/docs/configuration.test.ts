@@ -24,7 +24,7 @@ test('every setting is described in the schema, with an example that the schema 
 test('a setting that is not described is named, with where to describe it', () => {
   const undescribed = configSchema.extend({ newThing: configSchema.shape.retentionDays.unwrap() });
   expect(unsaid(undescribed)).toEqual([
-    expect.stringMatching(/^newThing has no description: write \.meta\(said\(.*settings\.ts$/),
+    expect.stringMatching(/^newThing has no description: write \.meta\(said\(.*src\/runtime\/config$/),
   ]);
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { momentOf, spellMoment } from '../../src/rules/calendar.js';
+import { momentOf, spellMoment } from '../../src/core/zones.js';
 import { cronFault, dueRuns, nextTime, ON_TIME_MS, type Schedule } from '../../src/rules/schedule.js';
 
 const at = (iso: string) => Date.parse(iso);

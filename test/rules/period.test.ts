@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { awardReference, parseAward } from '../../src/core/reference.js';
-import { hadBegun, periodName, readAt } from '../../src/rules/calendar.js';
+import { readAt } from '../../src/core/zones.js';
+import { hadBegun, periodName } from '../../src/rules/calendar.js';
 import { PERIODS } from '../../src/rules/schema.js';
 
 const at = (iso: string) => Date.parse(iso);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
+import { BY_NOBODY, encodePrepared } from '../../src/ledger/moves/gate.js';
 import { openBatch } from '../../src/ledger/moves/import-batch.js';
 import { blockClaims, putBlock } from '../../src/ledger/moves/put-block.js';
 import { encodePlanBlock } from '../../src/ledger/plan-block.js';
@@ -135,6 +136,14 @@ async function world(): Promise<World> {
       args: ['10', '1000', '0', '0', '', '', '', '', ''],
       open: [1, 2, 3, 4, 5, 6, 7, 8, 9],
     },
+    {
+      name: 'approve',
+      args: [other.no, 'other', 'ben', 'f'.repeat(40), '1000', audit, audit],
+      open: [1, 2, 3, 4, 5],
+    },
+    { name: 'change-requirement', args: ['keep', '', '', 'ada', '1000', '1'], open: [1, 2, 3, 4, 5, 6] },
+    { name: 'read-gate', args: [other.no], open: [1] },
+    { name: 'withdraw-approvals', args: ['ben'], open: [1] },
     { name: 'archive-batch', args: [other.no, '0', 'f'.repeat(64)], open: [1, 2] },
     { name: 'arm', args: [run, 'e2', '0'], open: [1] },
     {
@@ -175,7 +184,22 @@ async function world(): Promise<World> {
     },
     {
       name: 'seal-batch',
-      args: [half.no, 'im', manifest, counters, '', '1', audit, '', '', '', ''],
+      args: [
+        half.no,
+        'im',
+        manifest,
+        counters,
+        '',
+        '1',
+        audit,
+        '',
+        '',
+        '',
+        '',
+        '',
+        '',
+        encodePrepared(BY_NOBODY),
+      ],
       open: [1, 2],
     },
     { name: 'steer', args: [no, 'pause', audit, why, '', '*', '', ''], open: [1, 2, 6, 7] },

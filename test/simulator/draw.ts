@@ -37,6 +37,7 @@ export function planOf(seed: number, certainty: Certainty, wanted?: ThemeName): 
     rotates: theme.rotates ?? dice.chance(0.05),
     forgetsFiles: theme.forgetsFiles ?? false,
     distinct: theme.distinct ?? false,
+    guarded: theme.guarded ?? false,
   };
   const weights = new Map<Kind, number>();
   for (const some of theme.weights)
@@ -148,6 +149,10 @@ class Writer {
         return { do: kind, first: dice.below(9), count: dice.one([2, 10, 200]), held: this.held() };
       case 'steer':
         return { do: kind, file, verb: dice.one(['pause', 'resume', 'resume', 'resume', 'cancel']) };
+      case 'approve':
+        return { do: kind, file, by: dice.one(['ada', 'ben', 'ben', 'ben']) };
+      case 'set a time':
+        return { do: kind, ms: dice.one([60_000, HOUR_MS, 3 * HOUR_MS]) };
       case 'meddle':
         return { do: kind, member: dice.below(3) };
       case 'blind':
@@ -226,6 +231,8 @@ const KINDS: readonly Kind[] = [
   'start',
   'import again',
   'steer',
+  'approve',
+  'set a time',
   'meddle',
   'blind',
 ];

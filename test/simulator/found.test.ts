@@ -26,6 +26,7 @@ const SHAPE = {
   rotates: false,
   forgetsFiles: false,
   distinct: false,
+  guarded: false,
 } as const;
 
 /** Three processes on one machine, none of which knows what the others remember. */

@@ -7,6 +7,7 @@ import { playDeaths } from './machine.js';
 import type { Move, Plan } from './moves.js';
 import type { BatchSight } from './operator.js';
 import {
+  approve,
   importMissing,
   repeat,
   resolveDoubts,
@@ -130,6 +131,11 @@ async function make(scene: Scene, move: Move): Promise<void> {
         const batch = await scene.operator.look(file);
         if (batch !== undefined) await scene.operator.steer(move.verb, file, batch.no);
       });
+    case 'approve':
+      return scene.byOperator(() => approve(scene, scene.file(move.file), move.by));
+    case 'set a time':
+      scene.nextStartMs = move.ms;
+      return;
     case 'meddle':
       return scene.realm.meddle(memberId(String(1 + (move.member % scene.plan.members))));
     case 'blind':

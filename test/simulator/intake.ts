@@ -1,7 +1,8 @@
 import { isAlmonerError } from '../../src/core/errors/error.js';
 import type { OrderRow } from '../../src/csv/row.js';
+import { BY_NOBODY } from '../../src/ledger/moves/gate.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
-import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
+import { type RealmLedger, storeNowMs } from '../../src/ledger/realm-ledger.js';
 import { type Plan, planRows, planSource } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { AWARD_SHEET } from '../../src/rules/awards.js';
@@ -51,7 +52,17 @@ export class Intake {
     const { profile, members } = this.world;
     try {
       const run = given.run === null ? null : sealedRun(given.run, ruleLimit(members));
-      const { ref } = await importPlan(plan, importing(this.ledger, { profile, run }));
+      const startMs = this.world.takeStart();
+      const prepared = {
+        ...BY_NOBODY,
+        who: 'ada',
+        requirement: profile.approval,
+        start: startMs === null ? null : { at: (await storeNowMs(this.ledger)) + startMs, zone: 'UTC' },
+      };
+      const { ref } = await importPlan(
+        plan,
+        importing(this.ledger, { profile, run, prepared: async () => prepared }),
+      );
       return { ...given, id: ref.id };
     } catch (error) {
       if (!isAlmonerError(error)) throw error;

@@ -92,6 +92,10 @@ export async function judge(scene: Scene, standing: readonly Fault[]): Promise<J
   const limit = ruleLimit(plan.members);
   if (passesLimit(realm.applied, (id) => scene.row(id), limit))
     say('twice', `a rule paid more than ${limit}`);
+  if (plan.guarded)
+    for (const file of files)
+      if (!scene.approved.has(file.id) && file.rows.some((_, i) => realm.hasApplied(orderId(file.id, i + 1))))
+        say('wrong', `${file.id} was paid, and no second person has said go`);
   const called = new Map<string, number>();
   const armed = await operator.armed();
   for (const file of files) {

@@ -69,6 +69,10 @@ export type Move =
   | { readonly do: 'start' }
   | { readonly do: 'import again' }
   | { readonly do: 'steer'; readonly file: number; readonly verb: 'pause' | 'resume' | 'cancel' }
+  /** Of two people one prepares everything; the other may say go for it, and so may the first, in vain. */
+  | { readonly do: 'approve'; readonly file: number; readonly by: 'ada' | 'ben' }
+  /** The file that is started next begins so much later. */
+  | { readonly do: 'set a time'; readonly ms: number }
   | { readonly do: 'meddle'; readonly member: number }
   | { readonly do: 'blind'; readonly reads: number };
 
@@ -91,6 +95,8 @@ export type Plan = {
   readonly forgetsFiles: boolean;
   /** No two rows of the first files are equal: what is paid twice is seen without references, too. */
   readonly distinct: boolean;
+  /** The realm requires a second person for everything. */
+  readonly guarded: boolean;
   readonly moves: readonly Move[];
 };
 

@@ -1,8 +1,10 @@
 import { isAlmonerError } from '../../src/core/errors/error.js';
 import { batchKeys } from '../../src/ledger/keys.js';
 import { conclude } from '../../src/ledger/moves/conclude.js';
+import { approveBatch } from '../../src/ledger/moves/gate.js';
 import { cancelBatch, pauseBatch, releaseRealm, resumeBatch } from '../../src/ledger/moves/steer.js';
 import type { PlannedOrder } from '../../src/ledger/plan-block.js';
+import { readBatch } from '../../src/ledger/read/batches.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { openLedger, type RealmLedger, registerRealm } from '../../src/ledger/realm-ledger.js';
 import { decodeRecord, type OrderRecord } from '../../src/ledger/record.js';
@@ -77,6 +79,19 @@ export class Operator {
     if (verb === 'pause') await pauseBatch(batch, WHY, audit);
     else if (verb === 'cancel') await cancelBatch(batch, audit);
     else await resumeBatch(batch, audit, { owner: '' });
+  }
+
+  async approve({ id }: File, no: string, who: string): Promise<string> {
+    const ref = { ledger: this.ledger, no, id };
+    const seal = (await readBatch(ref))?.sealHash ?? '';
+    const entry = (what: string) => ({ at: this.moment(), who, what, why: null });
+    return approveBatch(ref, { who, seal }, { go: entry('approved'), takenUp: entry('took it up') });
+  }
+
+  /** Why the batch may not begin. */
+  async closed({ id }: File, no: string): Promise<string | null> {
+    const view = await readBatch({ ledger: this.ledger, no, id });
+    return view?.state === 'planned' || view?.state === 'running' ? (view.gate?.closed ?? null) : null;
   }
 
   /** A realm that was halted goes on: its key was tried. */

@@ -5,7 +5,7 @@ import type { Preview } from './intake.js';
 import type { Move } from './moves.js';
 import { planRule, ruleLimit } from './rules.js';
 import type { Scene } from './scene.js';
-import { type Given, orderNamed, type Row, rowsGiven } from './sheet.js';
+import { type File, type Given, orderNamed, type Row, rowsGiven } from './sheet.js';
 
 /** What careful people do: they look at the realm before they say what became of a doubt, and never lie. */
 
@@ -139,13 +139,27 @@ async function startFile(scene: Scene, preview: Preview): Promise<void> {
   scene.numbers = await scene.operator.numbers();
 }
 
+/** Whether somebody has ever said go for it is kept for the judge. */
+export async function approve(scene: Scene, file: File, by: 'ada' | 'ben'): Promise<void> {
+  const batch = await scene.operator.look(file);
+  if (batch === undefined) return;
+  const answer = await scene.operator.approve(file, batch.no, by);
+  if (answer !== 'approved') return;
+  if (by === 'ada') scene.broken.push(`ada prepared ${file.id} and said go for it`);
+  scene.approved.add(file.id);
+}
+
 export async function resumeAll(scene: Scene): Promise<void> {
   await scene.byOperator(async () => {
     await scene.operator.release();
     for (const file of scene.files) {
       const batch = await scene.operator.look(file);
-      if (batch?.state === 'paused' || batch?.state === 'halted')
+      if (batch === undefined) continue;
+      if (batch.state === 'paused' || batch.state === 'halted')
         await scene.operator.steer('resume', file, batch.no);
+      const waits = await scene.operator.closed(file, batch.no);
+      if (waits === 'approval') await approve(scene, file, 'ben');
+      if (waits !== null) await scene.operator.steer('resume', file, batch.no);
     }
   });
 }

@@ -9,6 +9,7 @@ import type { Preview } from './intake.js';
 import { Machine, on } from './machine.js';
 import type { Move, Plan } from './moves.js';
 import { Operator } from './operator.js';
+import { approve } from './people.js';
 import { Process, SMOOTHLY } from './process.js';
 import { KEY_LIFETIME_MS, Realm, SETTLE_MS } from './realm.js';
 import { Requests } from './requests.js';
@@ -41,11 +42,15 @@ export class Scene {
   private readonly orders = new Map<OrderId, Row>();
   /** Shown, and not started yet. */
   readonly previews: Preview[] = [];
+  /** The batches for which a second person has ever said go. */
+  readonly approved = new Set<string>();
   private counted = 0;
   readonly broken: string[] = [];
   /** What was claimed before a restore left before the machine was started that alone knew of it: see Unmerged. */
   beyondPromise = false;
   unmerged = new Unmerged();
+  /** How much later the file begins that is started next. */
+  nextStartMs: number | null = null;
   /** Of the batches that the store has, by id. */
   numbers: ReadonlyMap<string, string> = new Map();
 
@@ -68,11 +73,17 @@ export class Scene {
       profile: testProfile({
         ...identity,
         certainty: plan.certainty,
+        approval: { overTokens: plan.guarded ? 0 : null, overRows: null },
         settleMs: SETTLE_MS,
         keyLifetimeMs: KEY_LIFETIME_MS,
         attempts: { max: 3, backoffMs: 10, backoffMaxMs: 50 },
       }),
       members: plan.members,
+      takeStart: () => {
+        const { nextStartMs } = this;
+        this.nextStartMs = null;
+        return nextStartMs;
+      },
       limits: plan.rotates ? SMALL_JOURNALS : LARGE_JOURNALS,
       requests: new Requests(
         this.realm,
@@ -101,6 +112,7 @@ export class Scene {
         const file = await intake.start(await intake.preview(firstFile(this.plan, i)));
         if (file === null) throw new Error('a first file was refused');
         this.keep(file);
+        if (this.plan.guarded) await approve(this, file, 'ben');
       }
       this.numbers = await this.operator.numbers();
     });

@@ -37,6 +37,7 @@ export type Theme = {
   readonly forgetsFiles?: boolean;
   readonly only?: Certainty;
   readonly distinct?: boolean;
+  readonly guarded?: boolean;
   /** Orders in each of the first files, where files have to end. */
   readonly orders?: number;
   /** How many members there are, where orders have to meet on them. */
@@ -80,6 +81,14 @@ export const THEMES = {
     fates: ['lost-late', 'lost-late', 'lost-after', 'lost-before'],
   },
   meddling: { weights: [WORK, DEATHS, { meddle: 2, blind: 2 }], only: 'readback' },
+  'two people': {
+    weights: [WORK, DEATHS, FILES, PASTS, { approve: 12, 'set a time': 4, suspend: 1 }],
+    fates: FILE_FATES,
+    passes: [...SOON, HOUR_MS],
+    orders: 24,
+    distinct: true,
+    guarded: true,
+  },
   'let go': {
     weights: [{ send: 20, 'step the clock': 3, suspend: 4, pass: 6, 'resolve doubts': 1, kill: 1 }],
     fates: ['lost-late', 'lost-after'],

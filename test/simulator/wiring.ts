@@ -25,6 +25,8 @@ export type World = {
   /** How many the realm has: 1, 2, … */
   readonly members: number;
   readonly limits: JournalLimits;
+  /** How much later the next file is to begin; null: at once. */
+  readonly takeStart: () => number | null;
   readonly requests: Requests;
   /** What the program would have told its log. */
   readonly trouble: (message: string) => void;

@@ -28,7 +28,8 @@ export type DeskWorld = {
 async function startDeskWorld(
   members: readonly string[],
   rules: readonly string[],
-  doors: readonly string[] = [],
+  doors: readonly string[],
+  approval: Approval,
 ): Promise<DeskWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'almoner-desk-'));
   const redis = await startRedis();
@@ -62,7 +63,7 @@ async function startDeskWorld(
         certainty: 'idempotent',
       })),
     ];
-    await writeFile(join(folder, 'almoner.config.yaml'), configOf(folder, profiles));
+    await writeFile(join(folder, 'almoner.config.yaml'), configOf(folder, profiles, approval));
     const keys = profiles.map(({ name, realm }) => [keyEnvOf(name), realms[realm].key]);
     const env = { REDIS_URL: redis.url, ...Object.fromEntries(keys) };
     desk = await startDeskProcess(['--port', '0', '--with-worker'], env, folder);
@@ -95,10 +96,13 @@ type Profile = {
   readonly certainty: string;
 };
 
+/** What the meadow requires of a second person. */
+type Approval = { readonly overTokens: number } | undefined;
+
 const keyEnvOf = (name: string) => `${name.toUpperCase()}_KEY`;
 
 /** JSON is YAML. */
-function configOf(folder: string, profiles: readonly Profile[]): string {
+function configOf(folder: string, profiles: readonly Profile[], approval: Approval): string {
   return JSON.stringify({
     dataFolder: join(folder, 'data'),
     reportsFolder: join(folder, 'reports'),
@@ -106,7 +110,14 @@ function configOf(folder: string, profiles: readonly Profile[]): string {
     realms: Object.fromEntries(
       profiles.map(({ name, realm, url, certainty }) => [
         name,
-        { baseUrl: url, realmId: realm, keyEnv: keyEnvOf(name), certainty, rate: '80/s' },
+        {
+          baseUrl: url,
+          realmId: realm,
+          keyEnv: keyEnvOf(name),
+          certainty,
+          rate: '80/s',
+          ...(name === 'meadow' && approval !== undefined ? { approval } : {}),
+        },
       ]),
     ),
   });
@@ -129,12 +140,15 @@ reason: Level award
 const MEMBERS = Array.from({ length: 40 }, (_, at) => String(119_000_000_000_000_001n + BigInt(at)));
 
 /** A desk with its realm and a browser, for all tests of a file. */
-export function deskInBrowser(rules: readonly string[], realms: readonly string[] = []) {
+export function deskInBrowser(rules: readonly string[], realms: readonly string[] = [], approval?: Approval) {
   const both: { world?: DeskWorld; browser?: Browser } = {};
   // Batches must run to their end; on a machine under load that takes its time.
   vi.setConfig({ testTimeout: 60_000 });
   beforeAll(async () => {
-    const [world, browser] = await Promise.all([startDeskWorld(MEMBERS, rules, realms), launchBrowser()]);
+    const [world, browser] = await Promise.all([
+      startDeskWorld(MEMBERS, rules, realms, approval),
+      launchBrowser(),
+    ]);
     Object.assign(both, { world, browser });
   });
   afterAll(async () => {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { deskAddress } from '../../src/desk/http/access/address.js';
-import { Tokens } from '../../src/desk/http/access/tokens.js';
 import { createDesk, type DeskServer, type ServerOptions } from '../../src/desk/http/server.js';
+import { Tokens } from '../../src/operations/people/tokens.js';
 import { App } from '../../src/runtime/app.js';
 import { loadConfig } from '../../src/runtime/config/config.js';
 import { checkReply } from './desk-replies.js';
@@ -75,8 +75,8 @@ export async function startDesk(
   const { logger = pino({ level: 'silent' }) } = given;
   const app = await App.open({ config, logger, env, clientName: 'desk', patienceMs: 5_000 });
   const tokens = new Tokens(app.scripts);
-  const operator = await tokens.add('olga', 'operator', 'tester', Date.now());
-  const viewer = await tokens.add('vera', 'viewer', 'tester', Date.now());
+  const operator = await tokens.add('olga', ['operator'], 'tester', Date.now());
+  const viewer = await tokens.add('vera', ['viewer'], 'tester', Date.now());
   const stop = new AbortController();
   const server = await createDesk(app, {
     version: '0.0.0-test',

@@ -1,3 +1,4 @@
+import { BY_NOBODY } from '../../src/ledger/moves/gate.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { newNonce } from '../../src/ledger/script-client.js';
 import type { ImportOptions } from '../../src/planning/store-plan.js';
@@ -14,6 +15,7 @@ export function importing(ledger: RealmLedger, changes: Partial<ImportOptions> =
     inOrder: false,
     expectedMs: 1_000,
     who: 'ada',
+    prepared: async () => BY_NOBODY,
     importer: newNonce(),
     now: Date.now(),
     onProgress: () => {},

@@ -4,6 +4,7 @@ import { type BatchId, batchId, type MemberId, memberId, orderId } from '../../s
 import { OPS, type Op, type Order } from '../../src/core/order.js';
 import { tokens } from '../../src/core/points.js';
 import { PLAN_BLOCK_ROWS, REALMS_KEY } from '../../src/ledger/keys.js';
+import { BY_NOBODY, type Prepared } from '../../src/ledger/moves/gate.js';
 import {
   type FormerIdentity,
   openBatch,
@@ -97,6 +98,7 @@ export type SealOptions = {
   readonly former?: FormerIdentity;
   readonly batchNumberOf?: (batch: BatchId) => string | undefined;
   readonly run?: SealedRun;
+  readonly prepared?: Partial<Prepared>;
 };
 
 export async function sealed(
@@ -126,8 +128,9 @@ export async function sealed(
   const at = { no: opened.no, importer, owner };
   const seal = await sealBatch(ledger, at, manifest, countersOf(rows), audit, {
     run: options.run ?? null,
+    prepared: { ...BY_NOBODY, ...options.prepared },
   });
-  if (typeof seal === 'object' || seal === 'noted' || seal === 'disarmed')
+  if (typeof seal === 'object' || seal === 'noted' || seal === 'disarmed' || seal === 'nameless')
     throw new Error(`not sealed: ${JSON.stringify(seal)}`);
   return testBatch(ledger, opened.no, id, rows, owner);
 }

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { retryOrder } from '../../../src/ledger/moves/retry.js';
+import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
+import { begin, begun, claimFor, feedAll, sendAs, settleAs } from '../../support/order-moves.js';
+
+const bench = ledgersOnRedis();
+
+test('in quiet hours nothing is sent for the first time, and what was sent before is seen to', async () => {
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, [{}, {}, {}, {}]);
+  await feedAll(batch);
+  await settleAs(batch, 2, 'u', await begun(batch, 2));
+  await sendAs(batch, 3, 'R');
+  // Nobody was at home: no byte of it has left.
+  await settleAs(batch, 4, 'w', await begun(batch, 4));
+  const HOUR = 3_600_000;
+  ledger.mark.quietUntil = () => Date.now() + HOUR;
+  // Asked again after half an hour at the latest: the quiet hours of a profile may be taken back.
+  expect(await claimFor(batch, 1)).toEqual({ answer: 'wait', ms: HOUR / 2 });
+  expect(await begin(batch, 1)).toMatchObject({ refusal: 'early', earlyByMs: HOUR / 2 });
+  expect(await begin(batch, 2, { nonce: 'again', keyAgeMaxMs: HOUR })).toMatchObject({ resend: true });
+  expect(await retryOrder(batch.ref, 3, batch.row(3), { who: 'ada', why: null, at: 1, nonce: 'r' })).toBe(
+    'ok',
+  );
+  expect(await begin(batch, 3, { nonce: 'retried' })).toMatchObject({ attempts: 2 });
+  expect(await begin(batch, 4, { nonce: 'next' })).toMatchObject({ refusal: 'early' });
+  ledger.mark.quietUntil = () => Date.now() - 1;
+  expect(await begin(batch, 1)).toMatchObject({ attempts: 1 });
+});
