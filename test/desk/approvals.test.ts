@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { keepRequirement } from '../../src/ledger/index.js';
+import { Tokens } from '../../src/operations/people/tokens.js';
 import { type CallOptions, startDesk, type TestDesk } from '../support/desk.js';
 import { type PickyRealm, startPickyRealm } from '../support/picky-realm.js';
 import { until } from '../support/until.js';
@@ -309,4 +312,29 @@ test('what waits for a second person is a matter, and less is required only afte
     const now = await waits(ben);
     return now.requirements.length + now.batches.length === 0;
   });
+});
+
+test('a token that is revoked while its request is still arriving changes nothing', async () => {
+  const tokens = new Tokens(desk.app.scripts);
+  const token = await tokens.add('slow', ['admin'], 'tester', Date.now());
+  const client = desk.redis.client();
+  const looks = async () =>
+    Number(/cmdstat_hgetall:calls=(\d+)/.exec(await client.info('commandstats'))?.[1] ?? 0);
+  const before = await looks();
+  const body = JSON.stringify({ name: 'second-self', roles: ['admin'] });
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  };
+  const asked = request(`${desk.url}/api/tokens`, { method: 'POST', headers });
+  const answered = once(asked, 'response');
+  asked.write(body.slice(0, 1));
+  await until('the token to be looked up', async () => (await looks()) > before);
+  await tokens.revoke('slow');
+  asked.end(body.slice(1));
+  const [reply] = await answered;
+  reply.resume();
+  expect(reply.statusCode).toBe(401);
+  expect((await tokens.list()).map(({ name }) => name)).not.toContain('second-self');
 });

@@ -56,6 +56,9 @@ describe('the realm of the environment', () => {
         attempts: { max: 5, backoffMs: 1_000, backoffMaxMs: 60_000 },
         statusOverrides: {},
         caps: { maxTokensPerOrder: null, maxTokensPerBatch: null, maxTokensPerDay: null },
+        approval: { overTokens: null, overRows: null },
+        timezone: 'UTC',
+        quietHours: null,
         wallets: { method: 'GET', chunk: 100 },
         settleMs: 1_200_000,
         keyLifetimeMs: 86_400_000,
@@ -158,6 +161,9 @@ describe('realms of the file', () => {
     maxTokensPerOrder: 1
     maxTokensPerBatch: 2
     maxTokensPerDay: 3
+    approval: { overRows: 7 }
+    timezone: Europe/Berlin
+    quietHours: ['22:00-07:00', 'fri 18:00-mon 08:00']
     wallets: { method: POST, chunk: 50 }
     settleMs: 5
     keyLifetimeMs: 6
@@ -187,6 +193,16 @@ describe('realms of the file', () => {
         attempts: { max: 9, backoffMs: 10, backoffMaxMs: 20 },
         statusOverrides: { '409': 'refused', '503': 'not-sent' },
         caps: { maxTokensPerOrder: 1, maxTokensPerBatch: 2, maxTokensPerDay: 3 },
+        approval: { overTokens: null, overRows: 7 },
+        timezone: 'Europe/Berlin',
+        quietHours: {
+          zone: 'Europe/Berlin',
+          texts: ['22:00-07:00', 'fri 18:00-mon 08:00'],
+          spans: expect.arrayContaining([
+            { from: 1_320, to: 1_860 },
+            { from: 4 * 1_440 + 1_080, to: 480 },
+          ]),
+        },
         wallets: { method: 'POST', chunk: 50 },
         settleMs: 5,
         keyLifetimeMs: 6,
