@@ -58,7 +58,7 @@ test('on loopback without tokens it prints one for this start; with --with-worke
   const as = desk.token ?? '';
   expect((await ask(`${desk.url}/api/session`, { as })).json()).toMatchObject({
     name: 'local',
-    role: 'operator',
+    roles: ['operator', 'admin'],
   });
   const login = await ask(`${desk.url}/api/login`, { method: 'POST', body: { token: as } });
   expect(login.status).toBe(200);
@@ -91,7 +91,7 @@ test('named tokens close the desk to everybody else, and a revoked one is out at
   expect(desk.token).toBeUndefined();
   expect((await ask(`${desk.url}/api/session`, { as: token })).json()).toMatchObject({
     name: 'ada',
-    role: 'viewer',
+    roles: ['viewer'],
   });
   const list = await almoner(['desk', 'token', 'list', '--json'], { env, cwd: folder });
   expect(list.stdout).toContain('"ada"');
