@@ -13,7 +13,7 @@ export type QuietHours = {
   readonly spans: readonly { readonly from: number; readonly to: number }[];
 };
 
-const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+const DAYS: readonly string[] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const MINUTE_MS = 60_000;
 const DAY = 24 * 60;
 const DAY_MS = DAY * MINUTE_MS;
@@ -36,7 +36,7 @@ export function parseQuietSpan(text: string): { spans: QuietHours['spans'] } | {
       spans: DAYS.map((_, day) => ({ from: day * DAY + from, to: (day * DAY + from + length) % WEEK })),
     };
   }
-  const [first, last] = [fromDay, toDay].map((name) => DAYS.findIndex((day) => day === name?.toLowerCase()));
+  const [first, last] = [fromDay, toDay].map((name) => DAYS.indexOf(name?.toLowerCase() ?? ''));
   if (first === undefined || last === undefined || first < 0 || last < 0) return fault;
   const span = { from: first * DAY + from, to: last * DAY + to };
   return span.from === span.to ? { fault: `${fault.fault}; from and to are the same` } : { spans: [span] };
