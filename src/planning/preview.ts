@@ -1,6 +1,6 @@
 import { absoluteOf, sumOf } from '../core/op-sums.js';
-import { OPS } from '../core/order.js';
-import type { RealmProfile } from '../core/profile.js';
+import { OPS, type Op } from '../core/order.js';
+import type { Certainty, RealmProfile } from '../core/profile.js';
 import { endOfWork } from '../core/quiet-hours.js';
 import { type BatchView, listBatches, type RealmLedger, readBatch, tokensOfDay } from '../ledger/index.js';
 import { type Plan, toPay } from './plan.js';
@@ -24,10 +24,7 @@ export async function previewPlan(
   const { totals } = plan;
   const { existing } = plan;
   const { payable, payableTokens, amounts, duplicates } = existing?.view ? left(existing.view) : fresh(plan);
-  const { credit, debit, transfer } = totals.orders;
-  // Read-back reads each member before it is paid.
-  const reads = profile.certainty === 'readback' ? credit + debit + 2 * transfer : 0;
-  const requests = payable + (payable === 0 ? 0 : reads);
+  const requests = requestsFor(payable, totals.orders, profile.certainty);
   const seconds = secondsFor(requests, profile, payable === 0 ? 0 : totals.busiestRows);
   return {
     payable,
@@ -61,6 +58,16 @@ function left({ counts, sums, manifest }: BatchView) {
 function fresh(plan: Plan) {
   const { payableTokens: amounts, ...rest } = toPay(plan);
   return { ...rest, amounts, payableTokens: absoluteOf(amounts) };
+}
+
+/** Read-back reads each member before it is paid. */
+export function requestsFor(
+  payable: number,
+  orders: Readonly<Record<Op, number>>,
+  certainty: Certainty,
+): number {
+  const reads = certainty === 'readback' ? orders.credit + orders.debit + 2 * orders.transfer : 0;
+  return payable === 0 ? 0 : payable + reads;
 }
 
 export function secondsFor(requests: number, profile: RealmProfile, busiestRows: number): number {

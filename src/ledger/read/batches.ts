@@ -141,7 +141,9 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
     const halt = realm.disarmed ?? realm.halt;
     const going = stored === 'running' || stored === 'planned';
     const halted = halt !== null && going;
-    const gate = meta.begun === undefined && !archived ? await readGate(ref) : null;
+    // What is over has no gate before it, and most batches are: theirs is not asked for.
+    const isOver = archived || stored === 'done' || stored === 'cancelled';
+    const gate = meta.begun === undefined && !isOver ? await readGate(ref) : null;
     const reason = halted ? halt : going ? gateReason(gate) : decodeReason(meta.reason);
     const twice = twiceOf(meta.second ?? '');
     return {

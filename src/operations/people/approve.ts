@@ -14,7 +14,7 @@ import {
   strictest,
   withdrawApprovals,
 } from '../../ledger/index.js';
-import { booksPast, secondsFor } from '../../planning/preview.js';
+import { booksPast, requestsFor, secondsFor } from '../../planning/preview.js';
 import type { App, Books } from '../../runtime/app.js';
 import { realmOfBatch } from '../batches/batch-realm.js';
 import { isOver } from '../batches/batch-status.js';
@@ -53,8 +53,7 @@ export async function previewApproval(app: App, ref: BatchRef) {
   const { manifest, counts } = view;
   const orders = counts.planned ?? 0;
   const { credit, debit, transfer } = manifest.orders;
-  const reads = manifest.certainty === 'readback' ? credit + debit + 2 * transfer : 0;
-  const requests = orders === 0 ? 0 : orders + reads;
+  const requests = requestsFor(orders, manifest.orders, manifest.certainty);
   return {
     view,
     profile,

@@ -55,6 +55,26 @@ export function TextField({ label, onText, onSearch, ...input }: TextFieldProps)
   );
 }
 
+type TotalFieldProps = {
+  readonly typed: string;
+  readonly onText: (typed: string) => void;
+  readonly describedBy?: string;
+};
+
+/** The total is typed, not clicked: whoever types it has read it. */
+export function TotalField({ typed, onText, describedBy }: TotalFieldProps) {
+  return (
+    <TextField
+      label="Type the total to confirm"
+      inputMode="numeric"
+      autocomplete="off"
+      value={typed}
+      {...(describedBy === undefined ? {} : { 'aria-describedby': describedBy })}
+      onText={onText}
+    />
+  );
+}
+
 type CheckProps = {
   readonly label: string;
   readonly on: boolean;

@@ -6,7 +6,7 @@ import type { ApprovalReply, ApprovedReply, BatchReply, Difference } from '../..
 import { change } from '../../live/call.js';
 import { useFreshResource, useResource } from '../../live/resource.js';
 import { Confirm } from '../../parts/confirm.js';
-import { Button, TextField, typedDigits } from '../../parts/fields.js';
+import { Button, TotalField, typedDigits } from '../../parts/fields.js';
 import { RehearsalChip, Time } from '../../parts/marks.js';
 import { Facts, Notice, Panel, Pending, Prose, Table } from '../../parts/panel.js';
 import { BatchLink, go, Link, MemberLink, placeOf } from '../../shell/address.js';
@@ -210,13 +210,7 @@ function Approve({ shown: { summary, seal, payable, onGo }, onClose }: AskProps)
       <p>
         <Prose text={onGo} />
       </p>
-      <TextField
-        label="Type the total to confirm"
-        inputMode="numeric"
-        autocomplete="off"
-        value={typed}
-        onText={setTyped}
-      />
+      <TotalField typed={typed} onText={setTyped} />
     </Confirm>
   );
 }

@@ -6,7 +6,7 @@ import { change } from '../../live/call.js';
 import { useChange } from '../../live/resource.js';
 import { useStore } from '../../live/store.js';
 import { live } from '../../live/stream.js';
-import { Check, TextField, typedDigits } from '../../parts/fields.js';
+import { Check, TotalField, typedDigits } from '../../parts/fields.js';
 import { Failure, Notice, Panel } from '../../parts/panel.js';
 import { BatchLink, go, Link, placeOf } from '../../shell/address.js';
 import { announce } from '../../shell/page.js';
@@ -72,14 +72,7 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
           {payable.amounts !== null && `, ${totalWords(payable.amounts)}`}.
         </p>
         <div class="filters flat">
-          <TextField
-            label="Type the total to confirm"
-            inputMode="numeric"
-            autocomplete="off"
-            value={typed}
-            aria-describedby="total-state"
-            onText={setTyped}
-          />
+          <TotalField typed={typed} onText={setTyped} describedBy="total-state" />
           <Check label="Strictly in file order (slower)" on={inOrder} onChange={setInOrder} />
           <button type="submit" class="primary" disabled={!right || starting || busy || stale}>
             {starting ? 'Enqueuing…' : `${verb} ${counted(payable.orders, 'order')}`}

@@ -6,7 +6,7 @@ import { change, useIsOperator } from '../../live/call.js';
 import { useResource } from '../../live/resource.js';
 import { useIsRehearsal } from '../../live/stream.js';
 import { Confirm } from '../../parts/confirm.js';
-import { Button, TextField, typedDigits } from '../../parts/fields.js';
+import { Button, TotalField, typedDigits } from '../../parts/fields.js';
 import { Time } from '../../parts/marks.js';
 import { CursorPager } from '../../parts/pager.js';
 import { Empty, Notice, Panel, Pending, Table } from '../../parts/panel.js';
@@ -98,13 +98,7 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
             This will <b>{ruleWords(value.op, value.tokens, counted(value.awarded, 'member'))}</b> in realm{' '}
             <b>{value.realm}</b>, exactly as planned here.
           </p>
-          <TextField
-            label="Type the total to confirm"
-            inputMode="numeric"
-            autocomplete="off"
-            value={typed}
-            onText={setTyped}
-          />
+          <TotalField typed={typed} onText={setTyped} />
         </Confirm>
       )}
     </Page>
