@@ -9,9 +9,16 @@ import { type Begun, type KeyAge, noteClockStep, type RealmLedger, storeNowMs } 
  * stories, nobody knows, and the caller doubts. A process that was restarted begins to count anew: that only
  * makes it wait longer.
  */
-export type Elapsed = { readonly ms: number; readonly agree: boolean };
+export type Elapsed = {
+  /** At least that long, so that waiting is never cut short. */
+  readonly ms: number;
+  /** And at most, where an age may be too great. */
+  readonly atMostMs: number;
+  readonly agree: boolean;
+};
 
-export type Moment = { readonly storeMs: number; readonly ownMs: number };
+/** The store's clock was read at some time between the question and its answer, by this process's own. */
+type Moment = { readonly storeMs: number; readonly askedMs: number; readonly answeredMs: number };
 
 /** What was dropped is counted anew: that only makes it wait longer as well. */
 const STARTS_MAX = 20_000;
@@ -25,8 +32,8 @@ export class TwoClocks {
     private readonly ownMs: () => number = () => performance.now(),
   ) {}
 
-  async now(): Promise<Moment> {
-    return { storeMs: await this.storeMs(), ownMs: this.ownMs() };
+  now(): Promise<Moment> {
+    return readClocks(this.storeMs, this.ownMs);
   }
 
   /** Since it was asked about for the first time. */
@@ -34,7 +41,7 @@ export class TwoClocks {
     const start = this.starts.get(what);
     if (start !== undefined) return elapsed(start, await this.now());
     this.starts.set(what, await this.now());
-    return { ms: 0, agree: true };
+    return JUST_NOW;
   }
 
   forget(what: string): void {
@@ -42,18 +49,33 @@ export class TwoClocks {
   }
 }
 
-/** The shorter of the two, so that waiting is never cut short. */
-function elapsed(since: Moment, now: Moment): Elapsed {
-  const store = now.storeMs - since.storeMs;
-  const own = now.ownMs - since.ownMs;
-  return { ms: Math.min(store, own), agree: Math.abs(store - own) <= TOLERANCE_MS + own * TOLERANCE };
+async function readClocks(storeMs: () => Promise<number>, ownMs: () => number): Promise<Moment> {
+  const askedMs = ownMs();
+  return { storeMs: await storeMs(), askedMs, answeredMs: ownMs() };
 }
+
+/** A slow reply, or a process that stood still over it, is no step of a clock: it only widens what is known. */
+function between(since: Moment, now: Moment) {
+  const [least, most] = [now.askedMs - since.answeredMs, now.answeredMs - since.askedMs];
+  return { store: now.storeMs - since.storeMs, least, most, tolerance: TOLERANCE_MS + most * TOLERANCE };
+}
+
+function elapsed(since: Moment, now: Moment): Elapsed {
+  const { store, least, most, tolerance } = between(since, now);
+  return {
+    ms: Math.min(store, least),
+    atMostMs: Math.max(store, most),
+    agree: store >= least - tolerance && store <= most + tolerance,
+  };
+}
+
+const JUST_NOW: Elapsed = { ms: 0, atMostMs: 0, agree: true };
 
 export function storeClock(ledger: RealmLedger): () => Promise<number> {
   return () => storeNowMs(ledger);
 }
 
-/** A reply may be slow and clocks are slewed; a step is larger. */
+/** Clocks are slewed; a step is larger. */
 const TOLERANCE_MS = 2_000;
 const TOLERANCE = 0.01;
 
@@ -64,7 +86,7 @@ const TOLERANCE = 0.01;
  * before the next look, the store's clock is all there is.
  */
 export class ClockWatch {
-  private last: { readonly storeMs: number; readonly askedMs: number } | undefined;
+  private last: Moment | undefined;
 
   constructor(
     private readonly ledger: RealmLedger,
@@ -75,15 +97,12 @@ export class ClockWatch {
   ) {}
 
   async look(): Promise<void> {
-    const askedMs = this.ownMs();
-    const storeMs = await this.storeMs();
+    const now = await readClocks(this.storeMs, this.ownMs);
     if (this.last !== undefined) {
-      // From the question before to this answer: a slow reply is no step.
-      const ownMs = this.ownMs() - this.last.askedMs;
-      const aheadMs = storeMs - this.last.storeMs - ownMs;
-      if (aheadMs > TOLERANCE_MS + ownMs * TOLERANCE) await this.note(storeMs, aheadMs);
+      const { store, most, tolerance } = between(this.last, now);
+      if (store - most > tolerance) await this.note(now.storeMs, store - most);
     }
-    this.last = { storeMs, askedMs };
+    this.last = now;
   }
 
   private async note(storeMs: number, aheadMs: number): Promise<void> {
@@ -117,7 +136,7 @@ export class KeyClocks {
     const now = await this.clocks.now();
     const age = elapsed(seen.first, now);
     const unanswered = elapsed(seen.unanswered, now);
-    return { keyNumber: seen.keyNumber, ms: age.agree ? age.ms : null, unanswered };
+    return { keyNumber: seen.keyNumber, ms: age.agree ? age.atMostMs : null, unanswered };
   }
 
   /** An attempt that is unknown. From one without an answer the settle time counts anew, the life of its key does not. */
@@ -143,4 +162,4 @@ export function settleTime(begun: Begun, known: KnownKey | null, settleMs: numbe
 }
 
 /** A process that sees an unknown for the first time begins to count: it only waits longer. */
-const NEVER_SEEN: Elapsed = { ms: 0, agree: true };
+const NEVER_SEEN = JUST_NOW;
