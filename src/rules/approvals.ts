@@ -36,6 +36,11 @@ const scheduledRule = z.object({
 });
 export type ScheduledRule = z.infer<typeof scheduledRule>;
 
+/** Whether a text's go is that of two people, for the members as they are listed now (see includes/schedule.lua). */
+export function isGoOfTwo(approved: ScheduledRule['approved'], audience: string): boolean {
+  return approved?.asked != null && approved.audience === audience;
+}
+
 const lastRun = z.object({
   /** The scheduled time that was dealt with. */
   at: z.number(),

@@ -33,6 +33,10 @@ export function whyNotSecond(
     : 'Saying go needs the role approver, which your token does not have.';
 }
 
+/** Of a rule that one person let run, or two for other members. */
+export const NOT_BY_TWO =
+  'No two people have said go for this text with its members as they are listed now: each batch that it makes waits for two.';
+
 /** Why a batch waits for no second person (any more). `gate`: how it stands before it begins; null: it has begun, or is over. */
 export function noSecondWords(
   state: string,

@@ -9,6 +9,7 @@ import { faultLine } from '../../rules/fault.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { heldWords, type ScheduleStanding } from '../../rules/standing.js';
 import type { App } from '../../runtime/app.js';
+import { NOT_BY_TWO } from '../../words/people.js';
 import { counted, isoTime } from '../../words/spelling.js';
 import type { CommandBase } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
@@ -79,6 +80,7 @@ function ruleLines(rule: ListedRule, colours: Colours): string[] {
     ...(rule.schedule === null
       ? []
       : [`  schedule  ${rule.schedule.cron}, ${zone}, missed: ${rule.schedule.missed}`]),
+    ...(rule.state === 'approved' && rule.beforeGo !== null ? [`  go        ${NOT_BY_TWO}`] : []),
     ...(standing?.paused == null
       ? []
       : [`  PAUSED    ${heldWords(`since ${spellMoment(standing.paused.at, zone)}`, standing.paused)}`]),
@@ -138,7 +140,8 @@ export const sync = storeCommand({
     const request = { cwd, approve, prune, why, ...(seen === undefined ? {} : { seen }) };
     const { rules, faults } = await syncRules(app, request);
     const waiting = rules.find(
-      ({ approved, change }) => !approved && (change === 'new' || change === 'changed' || change === 'same'),
+      ({ approved, asked, change }) =>
+        (!approved || asked !== null) && (change === 'new' || change === 'changed' || change === 'same'),
     );
     const gone = rules.some(({ change }) => change === 'gone');
     for (const { rule } of rules.filter(({ approvedNow }) => approvedNow))

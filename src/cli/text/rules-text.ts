@@ -250,10 +250,10 @@ export function syncedLine({ rule, realm, change, approved, approvedNow, asked, 
       ? ''
       : approvedNow
         ? ', approved now'
-        : approved
-          ? ', approved'
-          : asked === null
-            ? ', WAITS for a go'
-            : `, ${asked} wants it to run: ANOTHER PERSON has to say go`;
+        : asked !== null
+          ? `, ${asked} wants it to run: ANOTHER PERSON has to say go`
+          : approved
+            ? ', approved'
+            : ', WAITS for a go';
   return `${mark} ${rule} (${file}, realm ${realm}): ${words}${go}`;
 }

@@ -70,7 +70,7 @@ const RuleRow = z.strictObject({
         .describe('To the text that had the go before, line by line; null where none had.'),
     })
     .nullable()
-    .describe('Where it waits: what the go would be for.'),
+    .describe('What a go would be for; null where none is missing.'),
   faults: z.array(z.string()),
   last: RuleLast.nullable().describe('The last run, by the schedule or by hand, and how its batch stands.'),
   standing: ScheduleRow.nullable().describe('Null where the store knows no schedule of it.'),

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type RealmLedger, storeNowMs } from '../../ledger/index.js';
 import {
+  isGoOfTwo,
   type LastRun,
   lastRuns,
   type Said,
@@ -41,7 +42,7 @@ export type ListedRule = {
   readonly needsSecond: boolean;
   /** What became of the last time of its schedule; null where the store knows none. */
   readonly standing: ScheduleStanding | null;
-  /** What a go would be for; only where one is missing. */
+  /** What a go would be for; only where one is missing, or is not that of two people where that is required. */
   readonly beforeGo: BeforeGo | null;
   /** The last time the schedule came, and what became of it. */
   readonly lastScheduled: LastRun | null;
@@ -89,6 +90,10 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
     const last = realm?.last.get(rule.name) ?? null;
     const standing = standingOf(profile?.name, rule.name);
     const isWaiting = state === 'waits' || state === 'changed' || state === 'unsynced';
+    const lacksTwo =
+      state === 'approved' &&
+      realm?.needsSecond === true &&
+      !isGoOfTwo(entry?.approved ?? null, audience.hash);
     listed.push({
       ...BLANK,
       rule: rule.name,
@@ -105,7 +110,10 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
       asked: entry?.hash === rule.hash ? entry.asked : null,
       needsSecond: realm?.needsSecond ?? false,
       standing,
-      beforeGo: isWaiting && realm !== undefined ? await beforeGo(rule.path, realm.ledger, rule.name) : null,
+      beforeGo:
+        (isWaiting || lacksTwo) && realm !== undefined
+          ? await beforeGo(rule.path, realm.ledger, rule.name)
+          : null,
       lastScheduled: last,
       lastRun: realm === undefined ? null : await newestRun(realm.ledger, realm.runs, rule.name),
     });

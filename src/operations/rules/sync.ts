@@ -13,6 +13,7 @@ import {
   approvedTexts,
   changeScheduledRule,
   dealtWithUntil,
+  isGoOfTwo,
   lastRunOf,
   lastRuns,
   type Said,
@@ -208,7 +209,7 @@ async function sayer(
   }
   const { name, roles } = await personWith(app, 'operator', 'approver');
   return (known, audience) => {
-    if (known?.approved?.asked != null && known.approved.audience === audience) return UNSAID;
+    if (known !== null && isGoOfTwo(known.approved, audience)) return UNSAID;
     const first = known?.asked?.audience === audience ? known.asked : null;
     const isOther = first !== null && first.who.toLowerCase() !== name.toLowerCase();
     if (!isOther) return { approved: null, asked: { who: name, at, why, audience } };

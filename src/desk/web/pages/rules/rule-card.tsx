@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { whyNotSecond } from '../../../../words/people.js';
+import { NOT_BY_TWO, whyNotSecond } from '../../../../words/people.js';
 import { counted } from '../../../../words/spelling.js';
 import type { ExplainReply, RuleRow, ScheduleRow } from '../../../api/index.js';
 import { useMe } from '../../live/call.js';
@@ -62,6 +62,7 @@ export function RuleCard({ rule, onPlan, onAsk }: RuleCardProps) {
           {whyNotSecond(me, rule.asked.who, 'asked for')}
         </Notice>
       )}
+      {rule.state === 'ready' && rule.text !== null && <Notice tone="warn">{NOT_BY_TWO}</Notice>}
       {standing !== null && <StandingNotice standing={standing} />}
       <Facts
         facts={[

@@ -85,18 +85,20 @@ export type RuleAsked = { readonly rule: RuleRow; readonly step: RuleStepName };
 
 /** What this person may do to it now. */
 export function stepsOf(rule: RuleRow, me: Person): RuleStepName[] {
-  const { text, approved, asked, standing } = rule;
-  const isOperator = me.roles.includes('operator');
-  if (text !== null && rule.needsSecond) {
-    if (asked === null) return isOperator || me.roles.includes('approver') ? ['ask'] : [];
-    return whyNotSecond(me, asked.who, 'asked for') === null ? ['approve'] : [];
-  }
-  if (!isOperator) return [];
-  if (text !== null) return ['approve'];
-  if (approved === null || standing === null) return [];
+  const { approved, standing } = rule;
+  const go = goSteps(rule, me);
+  if (!me.roles.includes('operator') || approved === null || standing === null) return go;
   const { paused, skip } = standing;
   const held: RuleStepName[] = paused === null && skip === null ? ['skip'] : ['resume'];
-  return [...(paused === null ? (['pause'] as const) : []), ...held, 'revoke'];
+  return [...go, ...(paused === null ? (['pause'] as const) : []), ...held, 'revoke'];
+}
+
+function goSteps({ text, needsSecond, asked }: RuleRow, me: Person): RuleStepName[] {
+  const isOperator = me.roles.includes('operator');
+  if (text === null) return [];
+  if (!needsSecond) return isOperator ? ['approve'] : [];
+  if (asked === null) return isOperator || me.roles.includes('approver') ? ['ask'] : [];
+  return whyNotSecond(me, asked.who, 'asked for') === null ? ['approve'] : [];
 }
 
 /** Everything that the go is for. */

@@ -1,0 +1,80 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { almoner, type Ran } from '../support/almoner.js';
+import { document, textField } from '../support/document.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+
+/** The second person's go for a rule, at a terminal: for the text that they name, which is the one that they saw. */
+let world: RealmAndOperator;
+const tokens = new Map<string, string>();
+beforeAll(async () => {
+  world = await startRealmAndOperator({ profile: { approval: { overTokens: 0 } } });
+  for (const name of ['ada', 'ben']) {
+    const roles = ['--role', 'operator', '--role', 'approver'];
+    tokens.set(name, textField(await world.run('desk', 'token', 'add', name, ...roles, '--json'), 'token'));
+  }
+  await mkdir(join(world.folder, 'jobs'));
+  await world.file('jobs/weekly.yaml', rule(5));
+  await members('1');
+}, 60_000);
+afterAll(() => world.end());
+
+const rule = (amount: number) =>
+  [
+    'name: weekly',
+    'realm: town',
+    'schedule: { cron: "0 9 * * 1", timezone: UTC, missed: once }',
+    'period: week',
+    'audience: { file: members.csv }',
+    `award: { tokens: ${amount} }`,
+    'limits: { perRun: 100 }',
+    'reason: x',
+  ].join('\n');
+const members = (...ids: string[]) => world.file('jobs/members.csv', `member\n${ids.join('\n')}\n`);
+
+function approve(name: string, ...more: string[]): Promise<Ran> {
+  const env = { ...world.env, ALMONER_TOKEN: tokens.get(name) };
+  return almoner(['rules', 'sync', '--approve', 'weekly', ...more], { env, cwd: world.folder });
+}
+
+async function go() {
+  const listed = document(await world.run('rules', 'list', 'weekly', '--json'));
+  return listed;
+}
+const NOT_CONFIRMED = [2, expect.stringContaining('ALM_CLI_NOT_CONFIRMED')];
+
+/** The hash that a refusal names to who is to look at the text first. */
+async function shownTo(name: string): Promise<string> {
+  const { status, stdout, stderr } = await approve(name);
+  expect([status, stderr]).toEqual(NOT_CONFIRMED);
+  expect(stdout).toContain('tokens each, once a week');
+  const hash = /--approve weekly --text ([0-9a-f]{12})\b/.exec(stderr)?.[1];
+  if (hash === undefined) throw new Error(stderr);
+  return hash;
+}
+
+test('it names the text that it is for: without, or with another, it is none', async () => {
+  expect((await approve('ada')).stdout).toContain('ada wants it to run: ANOTHER PERSON has to say go');
+  const old = await shownTo('ben');
+  await world.file('jobs/weekly.yaml', rule(50));
+  await approve('ada');
+  for (const other of [old, 'ffffffffffff', (await shownTo('ben')).slice(0, 4)]) {
+    const { status, stderr } = await approve('ben', '--text', other);
+    expect([status, stderr]).toEqual(NOT_CONFIRMED);
+  }
+  expect(await go()).toMatchObject({ rules: [{ state: 'waits', approved: null, asked: { who: 'ada' } }] });
+  const given = await approve('ben', '--text', await shownTo('ben'));
+  expect([given.status, given.stdout]).toEqual([0, expect.stringContaining('unchanged, approved now')]);
+  expect(await go()).toMatchObject({
+    rules: [{ state: 'approved', approved: { who: 'ben', asked: 'ada' }, asked: null }],
+  });
+}, 60_000);
+
+test('other members, of the same text, want the go of two again', async () => {
+  await members('1', '2');
+  expect((await approve('ben')).stdout).toContain('ben wants it to run: ANOTHER PERSON has to say go');
+  const given = await approve('ada', '--text', await shownTo('ada'));
+  expect([given.status, given.stdout]).toEqual([0, expect.stringContaining('unchanged, approved now')]);
+  expect(await go()).toMatchObject({ rules: [{ approved: { who: 'ada', asked: 'ben' }, asked: null }] });
+}, 60_000);
