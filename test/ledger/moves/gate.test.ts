@@ -24,6 +24,7 @@ import { tieUp } from '../../support/tie-up.js';
 const bench = ledgersOnRedis();
 
 const approver = (name: string): Person => ({ name, roles: ['approver'] });
+const HOUR = 3_600_000;
 const OVER_100 = { overTokens: 100, overRows: null };
 
 function preparedBy(ledger: RealmLedger, who: string, lines: readonly Line[], more: { start?: Start } = {}) {
@@ -106,13 +107,45 @@ describe('a realm that requires a second person', () => {
     expect(await fed(batch)).toEqual([]);
     // Nor may anybody prepare alone on such a day: what they did before may be forgotten.
     expect(await fed(await preparedBy(ledger, 'cleo', [{ tokens: 1 }]))).toEqual([]);
-    await approveAs(batch, 'ben');
-    await ledger.scripts.redis.hset(
-      `${ledger.keyPrefix}:b:${batch.no}`,
-      'approval',
-      JSON.stringify({ who: 'ben', at: 1, ends: Date.now() - 1, forgotAt: '' }),
-    );
+  });
+
+  test('a go ends with its time, and when it was used', async () => {
+    const ledger = await bench.ledger();
+    const { redis } = ledger.scripts;
+    const batch = await preparedBy(ledger, 'ada', [{ tokens: 500 }, { tokens: 500 }]);
+    const key = `${ledger.keyPrefix}:b:${batch.no}`;
+    const go = (ends: number) => JSON.stringify({ who: 'ben', at: 1, ends, forgotAt: '' });
+    await redis.hset(key, 'approval', go(Date.now() - 1));
     expect(await fed(batch)).toEqual([]);
+    await redis.hset(key, 'approval', go(Date.now() + HOUR));
+    const before = await redis.hgetall(key);
+    expect(await fed(batch)).toEqual([1, 2]);
+    expect(await redis.hexists(key, 'approval')).toBe(0);
+    // Put back to before it began, the store has the go again; whoever finds that out uses no go twice.
+    await redis.del(key);
+    await redis.hset(key, before);
+    await redis.hset(ledger.keyPrefix, 'forgotAt', Date.now());
+    expect(await fed(batch)).toEqual([]);
+    expect(await readGate(batch.ref)).toMatchObject({ closed: 'approval', go: null });
+  });
+
+  test('a schedule’s batch begins by the go of two people for its text and members, and by no other', async () => {
+    const byTwo = { who: 'ben', at: 1, asked: 'ada', audience: 'these' };
+    for (const [approved, begins] of [
+      [byTwo, [1]],
+      [{ ...byTwo, audience: 'others' }, []],
+      [{ ...byTwo, asked: 'Ben' }, []],
+      [{ who: 'ben', at: 1, asked: null, audience: null }, []],
+    ] as const) {
+      const ledger = await bench.ledger();
+      await keepRequirement(ledger, OVER_100);
+      const entry = JSON.stringify({ hash: 'text', approved });
+      await ledger.scripts.redis.hset(`${ledger.keyPrefix}:rules:schedules`, 'daily', entry);
+      const schedule = { rule: 'daily', hash: 'text', audience: 'these', last: '{"at":5}', only: true };
+      const run = { account: 'daily 1', limit: null, number: null, id: 'r', record: '{}', schedule };
+      const batch = await sealed(ledger, [{ tokens: 1 }], { run });
+      expect([approved, await fed(batch)]).toEqual([approved, begins]);
+    }
   });
 
   test('dead letters of what nobody looked at are not retried before somebody has', async () => {
@@ -197,7 +230,6 @@ describe('a realm that requires a second person', () => {
 });
 
 describe('a batch with a set time', () => {
-  const HOUR = 3_600_000;
   const at = (startAt: number) => ({ who: 'ada', start: { at: startAt, zone: 'UTC' } });
 
   test('begins then, or within the hour after; later it asks', async () => {
