@@ -1,11 +1,9 @@
 import { AlmonerError } from '../core/errors/error.js';
 import type { Person } from '../core/people.js';
-import { endOfWork, quietUntil } from '../core/quiet-hours.js';
 import { spellMoment } from '../core/zones.js';
-import type { StoredBatch } from '../ledger/index.js';
 import { digitsOf } from '../operations/batches/batch-status.js';
-import { type Approval, waitsForApproval } from '../operations/people/approve.js';
-import { beginsWords, onGoWords, whyNotSecond } from '../words/people.js';
+import { type Approval, heldBy, waitsForApproval } from '../operations/people/approve.js';
+import { beginsWords, whyNotSecond } from '../words/people.js';
 import { isoTime } from '../words/spelling.js';
 import type { ApprovalReply, ApprovalsReply } from './api/index.js';
 import type { Picture } from './live/overview.js';
@@ -54,20 +52,12 @@ function whyNotAsk({ roles }: Person): string | null {
   return may ? null : 'Asking for it needs the role operator or approver, which your token does not have.';
 }
 
-function heldBy({ state, reason }: StoredBatch): ApprovalsReply['batches'][number]['held'] {
-  if (state !== 'paused' && state !== 'halted') return null;
-  return { state, message: reason?.message ?? `The batch is ${state}.` };
-}
-
 /** What of a preview is told beside the batch itself. */
 export function previewReply(
   shown: Approval,
 ): Omit<ApprovalReply, 'summary' | 'manifest' | 'gate' | 'whyNot'> {
-  const { view, profile, requests, seconds, past, amounts, difference } = shown;
+  const { view, profile, requests, seconds, endsAt, onGo, past, amounts, difference } = shown;
   const { quietHours, timezone } = profile;
-  const now = Date.now();
-  const begins = Math.max(view.gate?.start?.at ?? 0, now);
-  const quiet = quietUntil(quietHours, begins);
   return {
     seal: view.sealHash,
     payable: {
@@ -77,16 +67,10 @@ export function previewReply(
     },
     requests,
     seconds,
-    ends: spellMoment(endOfWork(quietHours, begins, seconds * 1000), timezone),
+    ends: spellMoment(endsAt, timezone),
     timezone,
     quietHours: quietHours?.texts ?? [],
-    onGo: onGoWords({
-      preparer: view.gate?.preparer ?? null,
-      held: heldBy(view)?.message ?? null,
-      start: view.gate?.start ?? null,
-      now,
-      quietUntil: quiet === null ? null : spellMoment(quiet, timezone),
-    }),
+    onGo,
     books: { ...past, tokens: String(past.tokens), lastAt: isoTime(past.lastAt) },
     difference:
       difference === null || difference === 'too-many'

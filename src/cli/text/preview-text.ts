@@ -1,13 +1,12 @@
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { OPS } from '../../core/order.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { endOfWork } from '../../core/quiet-hours.js';
 import { spellMoment } from '../../core/zones.js';
 import type { Finding } from '../../csv/row.js';
 import type { Manifest, Start } from '../../ledger/index.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
-import type { Approval } from '../../operations/people/approve.js';
+import { type Approval, waitsForApproval } from '../../operations/people/approve.js';
 import type { OrderChange } from '../../operations/people/difference.js';
 import type { BooksPast } from '../../planning/preview.js';
 import { absoluteWords, amountsWords, signed } from '../../words/amounts.js';
@@ -38,7 +37,7 @@ export function planLines(
 
 /** The same of a batch that waits for a second person, with who prepared it and what is other than the last time. */
 export function approvalLines(shown: Approval, booksAt: string, colours: Colours): string[] {
-  const { view, profile, requests, seconds, past, amounts, difference } = shown;
+  const { view, profile, requests, seconds, endsAt, onGo, past, amounts, difference } = shown;
   const { manifest, gate } = view;
   const { again, createdAt, sha256 } = manifest;
   const preparer = gate?.preparer ?? 'nobody known';
@@ -56,8 +55,9 @@ export function approvalLines(shown: Approval, booksAt: string, colours: Colours
     dayLeft: null,
     requests,
     seconds,
-    start: gate?.start ?? null,
-    endsAt: endOfWork(profile.quietHours, gate?.start?.at ?? Date.now(), seconds * 1000),
+    // When it would begin is said with the go: its set time may be over.
+    start: null,
+    endsAt,
     toSend: toSendWords(null, payable),
     batch: `${manifest.batch}, content ${sha256.slice(0, 16)}`,
   });
@@ -68,6 +68,7 @@ export function approvalLines(shown: Approval, booksAt: string, colours: Colours
         ['Prepared', `by ${preparer}, ${utcMinute(createdAt)}`],
         again !== null && ['Again', again],
         ['Compared', differenceWords(difference)],
+        waitsForApproval(view) && ['Your go', onGo],
       ],
       profile,
       colours,

@@ -15,7 +15,7 @@ export type UploadsReply = Of<typeof UploadsReply>;
 
 const setTime = z.string().trim().min(1).max(40).optional();
 
-export const PlanRequest = z.object({
+export const PlanRequest = z.strictObject({
   realm: name.optional(),
   skipInvalid: z.boolean().default(false),
   map: z.array(z.string().max(200)).max(20).default([]).describe('Names of columns, like `tokens=Punkte`.'),

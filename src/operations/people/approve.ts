@@ -1,5 +1,7 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { Requirement } from '../../core/people.js';
+import { endOfWork, quietUntil } from '../../core/quiet-hours.js';
+import { spellMoment } from '../../core/zones.js';
 import {
   approveBatch,
   type BatchRef,
@@ -16,6 +18,7 @@ import {
 } from '../../ledger/index.js';
 import { booksPast, requestsFor, secondsFor } from '../../planning/preview.js';
 import type { App, Books } from '../../runtime/app.js';
+import { onGoWords } from '../../words/people.js';
 import { realmOfBatch } from '../batches/batch-realm.js';
 import { isOver } from '../batches/batch-status.js';
 import { mergeIfRestored } from '../services/merge.js';
@@ -41,6 +44,12 @@ export function waitsForApproval({ gate, state }: StoredBatch): boolean {
   return gate?.closed === 'approval' && !isOver({ state });
 }
 
+/** Why it would not begin even with a go. */
+export function heldBy({ state, reason }: StoredBatch) {
+  if (state !== 'paused' && state !== 'halted') return null;
+  return { state, message: reason?.message ?? `The batch is ${state}.` };
+}
+
 /** What a second person is shown: the same that the first one saw. */
 export async function previewApproval(app: App, ref: BatchRef) {
   const view = await readBatch(ref);
@@ -54,11 +63,25 @@ export async function previewApproval(app: App, ref: BatchRef) {
   const orders = counts.planned ?? 0;
   const { credit, debit, transfer } = manifest.orders;
   const requests = requestsFor(orders, manifest.orders, manifest.certainty);
+  const seconds = secondsFor(requests, profile, 0);
+  const { quietHours, timezone } = profile;
+  const { start = null, preparer = null } = view.gate ?? {};
+  const now = Date.now();
+  const begins = Math.max(start?.at ?? 0, now);
+  const quiet = quietUntil(quietHours, begins);
   return {
     view,
     profile,
     requests,
-    seconds: secondsFor(requests, profile, 0),
+    seconds,
+    endsAt: endOfWork(quietHours, begins, seconds * 1000),
+    onGo: onGoWords({
+      preparer,
+      held: heldBy(view)?.message ?? null,
+      start,
+      now,
+      quietUntil: quiet === null ? null : spellMoment(quiet, timezone),
+    }),
     past: await booksPast(ref.ledger),
     /** What is to be sent, apart by what it does; null for the rest of a batch that does several things. */
     amounts: manifest.duplicates === 0 && orders === credit + debit + transfer ? manifest.tokens : null,

@@ -1,0 +1,101 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { almoner, type Ran } from '../support/almoner.js';
+import { document, textField } from '../support/document.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+
+/** What becomes of a batch's set time when somebody names another one, and when it is missed. */
+const HOUR = 3_600_000;
+let world: RealmAndOperator;
+let redis: Redis;
+const tokens = new Map<string, string>();
+beforeAll(async () => {
+  const members = ['1', '2', '3'].map((member) => ({ member, tokens: 0 }));
+  const profile = { approval: { overTokens: 100 }, timezone: 'Asia/Tokyo' };
+  world = await startRealmAndOperator({ members, profile });
+  redis = new Redis(world.env.REDIS_URL ?? '');
+  for (const name of ['ada', 'ben']) {
+    const roles = ['--role', 'operator', '--role', 'approver'];
+    tokens.set(name, textField(await world.run('desk', 'token', 'add', name, ...roles, '--json'), 'token'));
+  }
+}, 60_000);
+afterAll(async () => {
+  redis.disconnect();
+  await world.end();
+});
+
+function as(name: string, ...args: string[]): Promise<Ran> {
+  return almoner(args, { env: { ...world.env, ALMONER_TOKEN: tokens.get(name) }, cwd: world.folder });
+}
+const counted = async () => (await world.applied()).length;
+const inHours = (hours: number) => new Date(Date.now() + hours * HOUR).toISOString().replace(/\.\d+Z$/, 'Z');
+
+async function imported(file: string, row: string, ...more: string[]): Promise<string> {
+  await world.file(file, `member,tokens\n${row}\n`);
+  return textField(await as('ada', 'import', file, '--yes', ...more, '--json'), 'batch');
+}
+
+/** The clock cannot be stepped: its time was two hours ago. */
+async function missed(batch: string): Promise<void> {
+  for (const key of await redis.keys('*:b:*'))
+    if ((await redis.type(key)) === 'hash' && (await redis.hget(key, 'id')) === batch)
+      return void (await redis.hset(key, 'startAt', Date.now() - 2 * HOUR));
+  throw new Error(`no batch ${batch}`);
+}
+
+test('another time for orders that are a batch already is refused, and changes nothing', async () => {
+  const at = inHours(2);
+  const timed = await imported('timed.csv', '1,5', '--at', at);
+  const free = await imported('free.csv', '2,5');
+  const keys = async () => Object.fromEntries((await redis.keys('*')).sort().map((key) => [key, true]));
+  const before = [await keys(), (await as('ada', 'status', timed, '--json')).stdout];
+  for (const [file, words] of [
+    ['timed.csv', /are batch \S+ already, which begins at \d{4}-\d\d-\d\d \d\d:\d\d Asia\/Tokyo/],
+    ['free.csv', /are batch \S+ already, which has no time to wait for/],
+  ] as const) {
+    const other = await as('ada', 'import', file, '--yes', '--at', inHours(3));
+    expect([other.status, other.stderr]).toEqual([3, expect.stringContaining('ALM_PLAN_TIME')]);
+    expect(other.stderr).toMatch(words);
+  }
+  expect([await keys(), (await as('ada', 'status', timed, '--json')).stdout]).toEqual(before);
+  // The same time, or none, is the same batch.
+  for (const more of [['--at', at], []])
+    expect(document(await as('ada', 'import', 'timed.csv', '--yes', ...more, '--json'))).toMatchObject({
+      batch: timed,
+      existing: true,
+      waiting: [{ why: 'start-time', until: new Date(at).toISOString() }],
+    });
+  for (const batch of [timed, free]) await as('ada', 'cancel', batch);
+}, 60_000);
+
+test('a go that comes after the set time begins it at once, and its giver is told so', async () => {
+  const batch = await imported('late.csv', '1,500', '--at', inHours(2));
+  await missed(batch);
+  const before = await counted();
+  const approved = await as('ben', 'approve', batch, '--yes');
+  expect(approved.stdout).toMatch(
+    /Your go +Your go is for exactly this\. Its set time, \d{4}-\d\d-\d\d \d\d:\d\d Asia\/Tokyo, is over\. It begins as soon as a worker takes it\./,
+  );
+  expect(approved.stdout).not.toMatch(/^ +Begins /m);
+  expect((await as('ada', 'run', 'late.csv', '--yes')).status).toBe(0);
+  expect(await counted()).toBe(before + 1);
+}, 60_000);
+
+test('a go that came before a set time that was missed begins nothing late; a person does', async () => {
+  const batch = await imported('missed.csv', '1,600', '--at', inHours(2));
+  const approved = await as('ben', 'approve', batch, '--yes');
+  expect(approved.stdout).toMatch(
+    /Your go +Your go is for exactly this\. It begins at \d{4}-\S+ \S+ Asia\/Tokyo\./,
+  );
+  const before = await counted();
+  await missed(batch);
+  const ran = await as('ada', 'run', 'missed.csv', '--yes', '--json');
+  expect([ran.status, document(ran)]).toEqual([
+    5,
+    expect.objectContaining({ reason: expect.objectContaining({ code: 'ALM_BATCH_START_MISSED' }) }),
+  ]);
+  expect(await counted()).toBe(before);
+  expect((await as('ada', 'resume', batch)).status).toBe(0);
+  expect((await as('ada', 'run', 'missed.csv', '--yes')).status).toBe(0);
+  expect(await counted()).toBe(before + 1);
+}, 60_000);

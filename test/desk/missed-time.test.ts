@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { Notifier } from '../../src/desk/notify/notifier.js';
+import { Outbox } from '../../src/desk/notify/outbox.js';
+import { webhook } from '../../src/desk/notify/webhook.js';
+import { keepRequirement } from '../../src/ledger/index.js';
+import { startDesk, type TestDesk } from '../support/desk.js';
+import { closers, logged, outside } from '../support/outside.js';
+import { until } from '../support/until.js';
+
+/** A batch whose set time was missed asks a person, at the desk and outside, and begins when one says so. */
+const HOUR = 3_600_000;
+let desk: TestDesk;
+let ada: string;
+let ben: string;
+beforeAll(async () => {
+  desk = await startDesk();
+  const { tokens } = desk.server.desk;
+  ada = await tokens.add('ada', ['operator'], 'tester', Date.now());
+  ben = await tokens.add('ben', ['approver'], 'tester', Date.now());
+}, 60_000);
+afterAll(() => desk.close());
+
+const told = z.looseObject({ type: z.string() });
+const batchReply = z.object({
+  summary: z.object({
+    batch: z.string(),
+    state: z.string(),
+    reason: z.object({ code: z.string() }).nullable(),
+  }),
+  can: z.array(z.string()),
+});
+
+async function say(path: string, as: string, body?: unknown): Promise<unknown> {
+  const reply = await desk.call(path, { method: body === undefined ? 'GET' : 'POST', body, as });
+  expect([path, reply.status, reply.status < 400 ? '' : reply.text]).toEqual([path, 200, '']);
+  return reply.json();
+}
+const look = async (batch: string) => batchReply.parse(await say(`/api/batches/${batch}`, ada));
+
+function ledger() {
+  const [profile] = desk.app.config.profiles;
+  if (profile === undefined) throw new Error('no realm is configured');
+  return desk.app.ledger(profile);
+}
+
+/** Set for an hour from now, and then, because the clock cannot be stepped, for two hours ago. */
+async function missed(csv: string, tokens: string): Promise<string> {
+  const uploaded = await say('/api/uploads?name=later.csv', ada, csv);
+  const { upload } = z.object({ upload: z.string() }).parse(uploaded);
+  const begin = new Date(Date.now() + HOUR).toISOString().replace(/\.\d+Z$/, 'Z');
+  await say(`/api/uploads/${upload}/plan`, ada, { begin });
+  const { summary } = batchReply
+    .pick({ summary: true })
+    .parse(await say(`/api/uploads/${upload}/start`, ada, { rows: 1, tokens, begin }));
+  const { redis } = desk.app.scripts;
+  const { keyPrefix } = ledger();
+  for (const key of await redis.keys(`${keyPrefix.replace(/[{}]/g, '?')}:b:*`))
+    if ((await redis.type(key)) === 'hash' && (await redis.hget(key, 'id')) === summary.batch)
+      await redis.hset(key, 'startAt', Date.now() - 2 * HOUR);
+  return summary.batch;
+}
+
+test('it is told of once, the desk offers to resume it, and then it is paid', async () => {
+  const { got, url } = await outside(() => ({ status: 200 }));
+  const target = webhook({ name: 'all realms: webhook', url, secret: null });
+  const { logger } = logged();
+  const { signal: stop } = new AbortController();
+  const { app, server } = desk;
+  const start = () => {
+    const notifier = new Notifier({
+      ...{ board: server.desk.board, scripts: app.scripts, logger, stop, lookEveryMs: 20 },
+      outbox: new Outbox(app.scripts, { targets: [target], logger, stop }),
+      targets: () => [target],
+      link: (path) => path,
+    });
+    closers.push(() => notifier.close());
+    return notifier;
+  };
+  await desk.startWorker();
+  const batch = await missed('member,tokens\n1,5\n', '5');
+  const notices = () => got.map(({ body }) => told.parse(JSON.parse(body)).type);
+  const first = start();
+  await until('the notice', () => notices().includes('batch.missed'));
+  await first.close();
+  const { summary, can } = await look(batch);
+  expect([summary.state, summary.reason?.code]).toEqual(['planned', 'ALM_BATCH_START_MISSED']);
+  expect(can).toEqual(['pause', 'resume', 'cancel', 'report']);
+
+  start();
+  await say(`/api/batches/${batch}/resume`, ada, {});
+  await until('the end', async () => (await look(batch)).summary.state === 'done');
+  await until('the last notice', () => notices().includes('batch.finished'));
+  expect(notices()).toEqual(['batch.missed', 'batch.finished']);
+}, 60_000);
+
+test('whoever says go after it is told that it begins at once, and it does', async () => {
+  await keepRequirement(ledger(), { overTokens: 100, overRows: null });
+  const batch = await missed('member,tokens\n1,500\n', '500');
+  // First the second person; that its time is over is theirs to see.
+  expect((await look(batch)).summary.reason?.code).toBe('ALM_BATCH_APPROVAL');
+  const { seal, onGo } = z
+    .object({ seal: z.string(), onGo: z.string() })
+    .parse(await say(`/api/approvals/${batch}`, ben));
+  expect(onGo).toMatch(/Its set time, \S+ \S+ UTC, is over\. It begins as soon as a worker takes it\.$/);
+  await say(`/api/approvals/${batch}`, ben, { seal, tokens: '500' });
+  await until('the end', async () => (await look(batch)).summary.state === 'done');
+}, 60_000);
+
+test('a time under another name than the API’s is refused, and not taken for “at once”', async () => {
+  const { upload } = z
+    .object({ upload: z.string() })
+    .parse(await say('/api/uploads?name=x.csv', ada, 'member,tokens\n1,5\n'));
+  for (const [step, body] of Object.entries({ plan: {}, start: { rows: 1, tokens: '5' } })) {
+    const path = `/api/uploads/${upload}/${step}`;
+    const reply = await desk.call(path, { method: 'POST', as: ada, body: { ...body, at: '18:00' } });
+    expect([step, reply.status]).toEqual([step, 400]);
+  }
+});
