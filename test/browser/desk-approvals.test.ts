@@ -9,7 +9,7 @@ import { deskInBrowser } from '../support/desk-world.js';
 
 /** Two people in two browsers: one prepares, the other says go; and an admin gives and takes their tokens. */
 
-const { members: MEMBERS, world, browser } = deskInBrowser([], [], { overTokens: 100 });
+const { members: MEMBERS, world, browser } = deskInBrowser([], [], { approval: { overTokens: 100 } });
 
 /** Pictures for people, where a folder is named. */
 const PICTURES = process.env.ALMONER_TEST_PICTURES;

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Redis } from 'ioredis';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { parseFaults } from '../../src/realm/server/faults.js';
@@ -18,6 +19,8 @@ import { TcpProxy } from './tcp-proxy.js';
 export type DeskWorld = {
   readonly desk: DeskProcess;
   readonly folder: string;
+  /** Its books. */
+  readonly store: Redis;
   /** What a member has, by the meadow's own books. */
   balance(member: string): Promise<number>;
   /** Lets further members join the meadow. */
@@ -29,7 +32,7 @@ async function startDeskWorld(
   members: readonly string[],
   rules: readonly string[],
   doors: readonly string[],
-  approval: Approval,
+  meadow: Meadow,
 ): Promise<DeskWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'almoner-desk-'));
   const redis = await startRedis();
@@ -63,7 +66,7 @@ async function startDeskWorld(
         certainty: 'idempotent',
       })),
     ];
-    await writeFile(join(folder, 'almoner.config.yaml'), configOf(folder, profiles, approval));
+    await writeFile(join(folder, 'almoner.config.yaml'), configOf(folder, profiles, meadow));
     const keys = profiles.map(({ name, realm }) => [keyEnvOf(name), realms[realm].key]);
     const env = { REDIS_URL: redis.url, ...Object.fromEntries(keys) };
     desk = await startDeskProcess(['--port', '0', '--with-worker'], env, folder);
@@ -75,6 +78,7 @@ async function startDeskWorld(
   return {
     desk,
     folder,
+    store: redis.client(),
     end,
     balance: async (member) => (await admin.balance('meadow', member)) ?? Number.NaN,
     async join(ids) {
@@ -96,13 +100,17 @@ type Profile = {
   readonly certainty: string;
 };
 
-/** What the meadow requires of a second person. */
-type Approval = { readonly overTokens: number } | undefined;
+/** More of the meadow's profile. */
+type Meadow = {
+  readonly approval?: { readonly overTokens: number };
+  readonly timezone?: string;
+  readonly quietHours?: readonly string[];
+};
 
 const keyEnvOf = (name: string) => `${name.toUpperCase()}_KEY`;
 
 /** JSON is YAML. */
-function configOf(folder: string, profiles: readonly Profile[], approval: Approval): string {
+function configOf(folder: string, profiles: readonly Profile[], meadow: Meadow): string {
   return JSON.stringify({
     dataFolder: join(folder, 'data'),
     reportsFolder: join(folder, 'reports'),
@@ -116,7 +124,7 @@ function configOf(folder: string, profiles: readonly Profile[], approval: Approv
           keyEnv: keyEnvOf(name),
           certainty,
           rate: '80/s',
-          ...(name === 'meadow' && approval !== undefined ? { approval } : {}),
+          ...(name === 'meadow' ? meadow : {}),
         },
       ]),
     ),
@@ -140,13 +148,13 @@ reason: Level award
 const MEMBERS = Array.from({ length: 40 }, (_, at) => String(119_000_000_000_000_001n + BigInt(at)));
 
 /** A desk with its realm and a browser, for all tests of a file. */
-export function deskInBrowser(rules: readonly string[], realms: readonly string[] = [], approval?: Approval) {
+export function deskInBrowser(rules: readonly string[], realms: readonly string[] = [], meadow: Meadow = {}) {
   const both: { world?: DeskWorld; browser?: Browser } = {};
   // Batches must run to their end; on a machine under load that takes its time.
   vi.setConfig({ testTimeout: 60_000 });
   beforeAll(async () => {
     const [world, browser] = await Promise.all([
-      startDeskWorld(MEMBERS, rules, realms, approval),
+      startDeskWorld(MEMBERS, rules, realms, meadow),
       launchBrowser(),
     ]);
     Object.assign(both, { world, browser });
