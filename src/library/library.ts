@@ -109,7 +109,7 @@ export class Library implements Almoner {
       const out = given.out === undefined ? undefined : resolve(this.cwd, given.out);
       const ref = await this.named(batch);
       const wish = { out, public: given.public ?? false };
-      return reportBatch(ref, new PlanReader(ref.ledger), this.app.config, wish);
+      return reportBatch(ref, this.app.config, wish);
     });
   }
 

@@ -12,7 +12,7 @@ import {
   encodePlanBlock,
   idOfBatch,
   PLAN_BLOCK_ROWS,
-  type PlanReader,
+  PlanReader,
   type RealmLedger,
 } from '../ledger/index.js';
 import { FileTotals } from './file-totals.js';
@@ -24,7 +24,6 @@ import { ComparedRows } from './repeats.js';
 
 export type PlanOptions = {
   readonly ledger: RealmLedger;
-  readonly plans: PlanReader;
   readonly profile: RealmProfile;
   readonly map?: ColumnMap;
   readonly again: string | null;
@@ -76,7 +75,7 @@ export class Pass {
     private readonly findings: Findings,
     sheet: Sheet,
   ) {
-    const { ledger, profile, plans, again, run = null } = options;
+    const { ledger, profile, again, run = null } = options;
     this.digest = new BatchDigest(profile, again, profile.currency, run);
     // Runs had no numbers then.
     this.former = profile.currency === null || run !== null ? null : new BatchDigest(profile, again, null);
@@ -84,6 +83,7 @@ export class Pass {
       options.map?.get(column) ?? sheet.header.find((name) => columnNamed(name) === column);
     this.batches = new EarlierBatches(ledger);
     const { currency } = profile;
+    const plans = new PlanReader(ledger);
     this.judge = new BlockJudge({ ledger, plans, batches: this.batches, currency, nameOf });
     this.totals = new FileTotals(sheet);
     this.bare = new ComparedRows(profile.currency);

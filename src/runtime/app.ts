@@ -6,7 +6,6 @@ import {
   Here,
   type JournalLimits,
   openLedger,
-  PlanReader,
   type RealmLedger,
   ScriptClient,
   Session,
@@ -86,8 +85,7 @@ export class App {
 
   /** The books of a realm, for what asks nothing of the realm itself. */
   books(profile: RealmProfile): Books {
-    const ledger = this.ledger(profile);
-    return { profile, ledger, plans: new PlanReader(ledger) };
+    return { profile, ledger: this.ledger(profile) };
   }
 
   /** A realm ready to be called. The embedded one is started in this process. */
@@ -182,7 +180,6 @@ export class App {
 export type Books = {
   readonly profile: RealmProfile;
   readonly ledger: RealmLedger;
-  readonly plans: PlanReader;
 };
 
 export type OpenRealm = Books & {

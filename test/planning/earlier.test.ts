@@ -5,7 +5,6 @@ import type { OrderRow } from '../../src/csv/row.js';
 import { park } from '../../src/ledger/journal/parked.js';
 import { openBatch } from '../../src/ledger/moves/import-batch.js';
 import { cancelBatch } from '../../src/ledger/moves/steer.js';
-import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { newNonce } from '../../src/ledger/script-client.js';
 import { acceptMissing, REMOVED } from '../../src/ledger/sessions/accept-missing.js';
 import { type Plan, planRows } from '../../src/planning/plan.js';
@@ -26,7 +25,7 @@ test('after an accepted loss a file is refused that may be among it, also where 
     { kind: 'order', line: 2, order, reference: null, reason: null, replaces: null, cells: [] },
   ];
   const plan = async (again: string | null, now = Date.now()) => {
-    const options = { ledger, plans: new PlanReader(ledger), profile: testProfile(), skipInvalid: false };
+    const options = { ledger, profile: testProfile(), skipInvalid: false };
     const {
       findings,
       content,

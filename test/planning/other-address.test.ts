@@ -4,7 +4,6 @@ import { tokens } from '../../src/core/points.js';
 import type { OrderRow } from '../../src/csv/row.js';
 import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
-import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { refuseFaults } from '../../src/operations/pay/plan-file.js';
@@ -39,7 +38,6 @@ function planned(
   return planRows('pay.csv', AWARD_SHEET, [[row(member)]], {
     ...{
       ledger,
-      plans: new PlanReader(ledger),
       profile,
       again: null,
       newAddress,

@@ -4,7 +4,6 @@ import { tokens } from '../../src/core/points.js';
 import type { OrderRow } from '../../src/csv/row.js';
 import { batchKeys } from '../../src/ledger/keys.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
-import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { planRows } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { AWARD_SHEET } from '../../src/rules/awards.js';
@@ -30,7 +29,6 @@ test('a block that the store forgets before the seal refuses the import; the sam
   });
   const options = {
     ledger,
-    plans: new PlanReader(ledger),
     profile,
     again: null,
     skipInvalid: false,

@@ -3,7 +3,6 @@ import { afterAll, expect, test } from 'vitest';
 import { accountName } from '../../src/core/reference.js';
 import { heldOf } from '../../src/ledger/index.js';
 import { decodePlanBlock } from '../../src/ledger/plan-block.js';
-import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { planRows } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
@@ -82,10 +81,8 @@ async function run(
     thread,
   });
   if (meta.state !== 'planned' || meta.awards === 0) return [];
-  const plans = new PlanReader(ledger);
   const plan = await planRows(runSource(meta), AWARD_SHEET, awardRows(meta, readEntries(ledger, meta)), {
     ledger,
-    plans,
     profile,
     again: null,
     skipInvalid: false,

@@ -27,7 +27,7 @@ export async function planCsv(
   const caps = { ...profile.caps, maxTokensPerBatch: changes.maxTokensPerBatch ?? null };
   const source = await openSource('-', { stdin: Readable.from([csv]) });
   const planned = await planSource(source, {
-    ...{ ledger, plans: new PlanReader(ledger), profile: { ...profile, caps }, map: new Map() },
+    ...{ ledger, profile: { ...profile, caps }, map: new Map() },
     ...{ again: changes.again ?? null, skipInvalid, newRowsOnly, now },
   });
   await source.close();

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { isMemberId } from '../../core/ids.js';
 import { oneLine } from '../../core/one-line.js';
-import { findBatch, PlanReader } from '../../ledger/index.js';
+import { findBatch } from '../../ledger/index.js';
 import { isRehearsalOfItsOwn } from '../../operations/batches/batch-realm.js';
 import { type HistoryEntry, memberHistory } from '../../operations/batches/member-history.js';
 import { reportBatch } from '../../operations/batches/report.js';
@@ -26,7 +26,7 @@ export const report = storeCommand({
   run: (context) => async (app) => {
     const { output, args, options, cwd } = context;
     const ref = await findBatch(app.scripts, args.BATCH, context.global.realm, { lookingOnly: true });
-    const { folder, files } = await reportBatch(ref, new PlanReader(ref.ledger), app.config, {
+    const { folder, files } = await reportBatch(ref, app.config, {
       out: options.out === undefined ? undefined : resolve(cwd, options.out),
       public: options.public,
     });

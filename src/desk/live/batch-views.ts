@@ -42,14 +42,15 @@ export class BatchViews {
 
   private async ofRealm(ledger: RealmLedger): Promise<SeenBatch[]> {
     const [refs, realm] = await Promise.all([listBatches(ledger), realmState(ledger)]);
-    const halt = JSON.stringify(realm.disarmed ?? realm.halt);
-    const seen = await Promise.all(refs.map((ref) => this.one(ref, halt)));
+    // A store that was lost counts its versions anew, under the same ids.
+    const about = JSON.stringify([realm.disarmed ?? realm.halt, realm.era]);
+    const seen = await Promise.all(refs.map((ref) => this.one(ref, about)));
     return seen.filter((each) => each !== null);
   }
 
-  private async one(ref: BatchRef, halt: string): Promise<SeenBatch | null> {
+  private async one(ref: BatchRef, about: string): Promise<SeenBatch | null> {
     const { stamp: own, dispatched } = await batchStamp(ref);
-    const stamp = `${own} ${halt}`;
+    const stamp = `${own} ${about}`;
     const key = `${ref.ledger.id} ${ref.no} ${ref.id}`;
     const known = this.cache.get(key);
     // What may not begin yet may by the next look: by the clock, or by what its realm requires.

@@ -92,16 +92,19 @@ export type RealmState = {
   readonly breakerSince: number | null;
   /** The store was restarted or rolled back, and a person has to act before anything is sent again. */
   readonly disarmed: Reason | null;
+  /** Another one is another memory of the store. */
+  readonly era: string;
 };
 
 export async function realmState(ledger: RealmLedger): Promise<RealmState> {
-  const [halt, breaker, disarmed] = await askRealm(ledger, 'read realm', (redis, T) =>
-    redis.hmget(T, 'halt', 'breaker', 'fenceReason'),
+  const [halt, breaker, disarmed, era] = await askRealm(ledger, 'read realm', (redis, T) =>
+    redis.hmget(T, 'halt', 'breaker', 'fenceReason', 'era'),
   );
   return {
     halt: decodeReason(halt),
     disarmed: decodeReason(disarmed),
     breakerSince: breaker === null || breaker === undefined ? null : Number(breaker),
+    era: era ?? '',
   };
 }
 

@@ -6,7 +6,7 @@ import {
   endedBatches,
   forgetEnded,
   type Manifest,
-  type PlanReader,
+  PlanReader,
   readBatch,
   snapshotBatch,
   takeReportTurn,
@@ -19,13 +19,12 @@ import { configuredProfile } from './batch-realm.js';
 /** Writes a batch's report from the ledger, at any time, also half-way. */
 export async function reportBatch(
   ref: BatchRef,
-  plans: PlanReader,
   config: Config,
   options: { out?: string | undefined; public?: boolean } = {},
 ): Promise<{ folder: string; files: string[] }> {
   const manifest = (await readBatch(ref))?.manifest;
   const profile = configuredProfile(config, ref.ledger.realm);
-  const record = await snapshotBatch(ref, plans, caveats(manifest, profile, config));
+  const record = await snapshotBatch(ref, new PlanReader(ref.ledger), caveats(manifest, profile, config));
   return writeReport(
     { ...record, batch: { ...record.batch, rate: profile?.rate ?? null } },
     { folder: options.out ?? config.reportsFolder, public: options.public ?? false, now: Date.now() },
@@ -58,13 +57,13 @@ const TURN_SECONDS = 30;
  * once the report stands: a process that dies between the two leaves it to the next. Nobody waits for a folder
  * that cannot be written; it is said, and tried again.
  */
-export async function reportEnded(app: App, { ledger, plans }: Books, say: (message: string) => void) {
+export async function reportEnded(app: App, { ledger }: Books, say: (message: string) => void) {
   for (const ended of await endedBatches(ledger)) {
     if (!(await takeReportTurn(ledger, ended, TURN_SECONDS))) continue;
     const ref = await batchRef(ledger, ended.no);
     try {
       if ((await readBatch(ref)) !== undefined) {
-        const { folder } = await reportBatch(ref, plans, app.config);
+        const { folder } = await reportBatch(ref, app.config);
         app.logger.info({ batch: ref.id, folder }, 'the report was written');
       }
       await forgetEnded(ledger, ended);

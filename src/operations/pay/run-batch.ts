@@ -115,7 +115,7 @@ async function runToReport(
   await runBatch(app, realm, request, first === null ? null : firstOf(first));
   // Of what has not begun there is nothing to report.
   const begun = (await readBatch(ref))?.gate == null;
-  const report = reports && begun ? (await reportBatch(ref, realm.plans, app.config)).folder : null;
+  const report = reports && begun ? (await reportBatch(ref, app.config)).folder : null;
   return batchStatus(ref, { existing, report });
 }
 

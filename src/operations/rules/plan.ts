@@ -66,9 +66,9 @@ export async function batchOfRun(
   newAddress = false,
 ): Promise<Planned | null> {
   if (run.awards === 0) return null;
-  const { ledger, plans, profile } = realm;
+  const { ledger, profile } = realm;
   const mayPrecede = (moment: number) => hadBegun(run, moment);
-  const options = { ledger, plans, profile, again: null, newAddress, skipInvalid: false, mayPrecede, now };
+  const options = { ledger, profile, again: null, newAddress, skipInvalid: false, mayPrecede, now };
   const numbered = async (number: number | null): Promise<Planned> => {
     const rows = awardRows(run, readEntries(ledger, run));
     const plan = await planRows(runSource(run), AWARD_SHEET, rows, { ...options, run: number });

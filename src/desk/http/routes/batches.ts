@@ -3,7 +3,7 @@ import { lstat, open, readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { AlmonerError } from '../../../core/errors/error.js';
-import { type BatchRef, findBatch, PlanReader, readAudit } from '../../../ledger/index.js';
+import { type BatchRef, findBatch, readAudit } from '../../../ledger/index.js';
 import { contextOf } from '../../../operations/batches/find-orders.js';
 import { reportBatch } from '../../../operations/batches/report.js';
 import { cancel, pause, resume } from '../../../operations/batches/steer.js';
@@ -101,7 +101,7 @@ export const BATCH_ROUTES = [
     audit: ({ params }) => ({ what: `wrote the report of batch ${params.batch}`, batch: params.batch }),
     async handle({ app }, { params }) {
       const ref = await shownBatch(app, params.batch);
-      await reportBatch(ref, new PlanReader(ref.ledger), app.config);
+      await reportBatch(ref, app.config);
       return reportFiles(app, ref);
     },
   }),
