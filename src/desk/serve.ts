@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { keepRequirement } from '../ledger/index.js';
+import { keepingRequired } from '../operations/people/keep-required.js';
 import { newToken, Tokens } from '../operations/people/tokens.js';
 import { startArchiving } from '../operations/services/archive.js';
 import { startSchedules } from '../operations/services/schedules.js';
+import { Rounds } from '../queue/rounds.js';
 import type { App } from '../runtime/app.js';
 import { registerSecret } from '../runtime/logger.js';
 import { deskAddress } from './http/access/address.js';
@@ -32,6 +33,8 @@ export type Serving = {
   close(): Promise<void>;
 };
 
+const KEEP_MS = 1_000;
+
 /** Where the build puts the pages: beside the compiled desk. */
 const WEB_FOLDER = fileURLToPath(new URL('./web', import.meta.url));
 
@@ -42,7 +45,8 @@ export async function startServing(app: App, options: ServeOptions): Promise<Ser
   const isOnlyLocal = address.loopback && address.publicUrl === null;
   const token = empty && isOnlyLocal ? newToken() : null;
   if (token !== null) registerSecret(token);
-  for (const profile of app.config.profiles) await keepRequirement(app.ledger(profile), profile.approval);
+  const keepRequired = keepingRequired(app);
+  await keepRequired();
   const stop = new AbortController();
   const { version, cwd, env } = options;
   const given = { version, cwd, env, stop: stop.signal, webFolder: WEB_FOLDER };
@@ -51,6 +55,8 @@ export async function startServing(app: App, options: ServeOptions): Promise<Ser
     const { url } = await server.listen(options.port);
     const schedules = await startSchedules(app, { stop: stop.signal });
     const archiving = startArchiving(app, stop.signal);
+    const rounds = new Rounds((message) => app.logger.warn({ message }, 'trouble'));
+    rounds.every(KEEP_MS, 'keep what is required', keepRequired);
     const notices = server.desk.notices.start(server.desk.board, address.publicUrl);
     return {
       url,
@@ -59,6 +65,7 @@ export async function startServing(app: App, options: ServeOptions): Promise<Ser
       pages: existsSync(join(WEB_FOLDER, 'index.html')),
       async close() {
         stop.abort();
+        await rounds.stop();
         await schedules.stop();
         await archiving;
         await notices.close();

@@ -13,7 +13,6 @@ export {
   type KnownRealm,
   openLedger,
   type RealmLedger,
-  registerRealm,
 } from './realm-ledger.js';
 export { newNonce, ScriptClient } from './script-client.js';
 export { syncFolder } from './sync-folder.js';
@@ -31,6 +30,7 @@ export {
   readOtherBooks,
   readRequirement,
   readWish,
+  registerRealm,
   type Start,
   strictest,
   withdrawApprovals,

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import type { Requirement } from '../core/people.js';
 import { batchKeys, ledgerId, REALMS_KEY } from './keys.js';
 import { type Argument, type ScriptClient, texts } from './script-client.js';
 
@@ -11,6 +12,8 @@ export type RealmLedger = {
   readonly id: string;
   readonly realm: KnownRealm;
   readonly mark: FenceMark;
+  /** Of a second person, by the profile that it was opened with. */
+  readonly requirement: Requirement;
   /** What is asked of each script together (see `askTogether`). */
   readonly batchers: Map<string, CallBatcher<OrderAsk, string[]>>;
 };
@@ -46,11 +49,15 @@ const knownRealm = z.object({
 });
 export type KnownRealm = z.infer<typeof knownRealm>;
 
-export function openLedger(scripts: ScriptClient, realm: KnownRealm): RealmLedger {
+export function openLedger(
+  scripts: ScriptClient,
+  realm: KnownRealm,
+  requirement: Requirement = { overTokens: null, overRows: null },
+): RealmLedger {
   const id = ledgerId(realm);
   const mark: FenceMark = { seen: 0, era: '', session: '', quietUntil: () => 0 };
   // The key from which every script derives the others.
-  return { scripts, keyPrefix: `almoner:{${id}}`, id, realm, mark, batchers: new Map() };
+  return { scripts, keyPrefix: `almoner:{${id}}`, id, realm, mark, requirement, batchers: new Map() };
 }
 
 /** Asks the store about a realm, whose keys begin with `T`, as in the scripts. */
@@ -105,13 +112,6 @@ export function storeNowMs({ scripts }: RealmLedger): Promise<number> {
 export async function timeOn(redis: Redis): Promise<number> {
   const [seconds, micros] = await redis.time();
   return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
-}
-
-/** Notes the realm in the store; done before its first batch is opened. */
-export async function registerRealm(ledger: RealmLedger): Promise<void> {
-  await ledger.scripts.ask('register realm', (redis) =>
-    redis.hset(REALMS_KEY, ledger.id, JSON.stringify(ledger.realm)),
-  );
 }
 
 /** Everything of the realm leaves the store; its name last, so that what was interrupted is found again. */

@@ -79,8 +79,8 @@ export class App {
   }
 
   ledger(profile: RealmProfile): RealmLedger {
-    const { name, baseUrl, realmId, rehearsal } = profile;
-    return openLedger(this.scripts, { name, baseUrl, realmId, rehearsal });
+    const { name, baseUrl, realmId, rehearsal, approval } = profile;
+    return openLedger(this.scripts, { name, baseUrl, realmId, rehearsal }, approval);
   }
 
   /** The books of a realm, for what asks nothing of the realm itself. */

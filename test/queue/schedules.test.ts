@@ -1,8 +1,9 @@
 import { Queue } from 'bullmq';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { queuePrefix } from '../../src/ledger/keys.js';
+import { registerRealm } from '../../src/ledger/moves/gate.js';
 import { listBatches, readBatch } from '../../src/ledger/read/batches.js';
-import { openLedger, type RealmLedger, registerRealm } from '../../src/ledger/realm-ledger.js';
+import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
 import { type ScheduledRun, startSchedules } from '../../src/operations/services/schedules.js';
 import { SCHEDULES_QUEUE, startScheduler, syncWakeUps } from '../../src/queue/schedules.js';

@@ -154,7 +154,7 @@ async function world(): Promise<World> {
     { name: 'disarm', args: [String(seq), '{"at":1,"seen":1,"found":1,"by":"x"}', 's', ''], open: [3, 4] },
     { name: 'discard', args: [no, '2', detail], open: [1, 2] },
     { name: 'drop-batch', args: [half.no, 'im', '0', '{"refs":[],"replaces":[]}', '0'], open: [1, 2, 3, 5] },
-    { name: 'feed', args: [other.no, '10', ''], open: [1, 2, 3] },
+    { name: 'feed', args: [other.no, '10', '', '0', '', 's'], open: [1, 2, 3] },
     { name: 'fence', args: ['s'], open: [1] },
     { name: 'find-spent', args: [Buffer.alloc(28)], open: [1] },
     { name: 'free-slots', args: ['s'], open: [1] },

@@ -1,12 +1,12 @@
 import { isAlmonerError } from '../../src/core/errors/error.js';
 import { batchKeys } from '../../src/ledger/keys.js';
 import { conclude } from '../../src/ledger/moves/conclude.js';
-import { approveBatch } from '../../src/ledger/moves/gate.js';
+import { approveBatch, registerRealm } from '../../src/ledger/moves/gate.js';
 import { cancelBatch, pauseBatch, releaseRealm, resumeBatch } from '../../src/ledger/moves/steer.js';
 import type { PlannedOrder } from '../../src/ledger/plan-block.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
-import { openLedger, type RealmLedger, registerRealm } from '../../src/ledger/realm-ledger.js';
+import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { decodeRecord, type OrderRecord } from '../../src/ledger/record.js';
 import { newNonce, ScriptClient } from '../../src/ledger/script-client.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';

@@ -4,7 +4,7 @@ import { type BatchId, batchId, type MemberId, memberId, orderId } from '../../s
 import { OPS, type Op, type Order } from '../../src/core/order.js';
 import { tokens } from '../../src/core/points.js';
 import { PLAN_BLOCK_ROWS, REALMS_KEY } from '../../src/ledger/keys.js';
-import { BY_NOBODY, type Prepared } from '../../src/ledger/moves/gate.js';
+import { BY_NOBODY, type Prepared, registerRealm } from '../../src/ledger/moves/gate.js';
 import {
   type FormerIdentity,
   openBatch,
@@ -15,7 +15,7 @@ import {
 import { blockClaims, putBlock } from '../../src/ledger/moves/put-block.js';
 import { encodePlanBlock, type PlanRow } from '../../src/ledger/plan-block.js';
 import type { BatchRef } from '../../src/ledger/read/batches.js';
-import { openLedger, type RealmLedger, registerRealm } from '../../src/ledger/realm-ledger.js';
+import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import type { Manifest } from '../../src/ledger/views.js';
 import { startRedis, type TestRedis } from './redis-server.js';

@@ -16,6 +16,8 @@
     B 'startAt', 'startZone'    it begins then, as it was said by the wall of that zone
 ]]
 local DAY_MS, HOUR_MS = 86400000, 3600000
+--- Of what somebody prepared so many are kept beyond their day.
+local PREPARED_MAX = 1000
 
 local function requirement(T)
   local most = redis.call('HMGET', T, 'overTokens', 'overRows')
@@ -48,9 +50,9 @@ end
 --- What a person has prepared alone within a day up to now.
 local function preparedAlone(T, who, now)
   local key = T .. ':prepared:' .. string.lower(who)
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - DAY_MS)
   local rows, tokens = 0, 0
-  for _, one in ipairs(redis.call('ZRANGE', key, 0, -1)) do
+  -- Only counted by the clock: a glitch of it must not empty the account.
+  for _, one in ipairs(redis.call('ZRANGEBYSCORE', key, '(' .. string.format('%.0f', now - DAY_MS), '+inf')) do
     local r, t = string.match(one, ' (%d+) (%d+)$')
     rows, tokens = rows + tonumber(r), tokens + tonumber(t)
   end
@@ -67,8 +69,12 @@ local function clearAlone(T, no, who, rows, tokens, besides, now)
   if not isWithin(T, allRows, allTokens) then return end
   local B = batchKey(T, no)
   redis.call('HSET', B, 'cleared', string.format('alone %.0f %.0f %.0f', allRows, allTokens, now))
-  redis.call('ZADD', T .. ':prepared:' .. string.lower(who), now,
-    redis.call('HGET', B, 'id') .. string.format(' %.0f %.0f', rows, tokens))
+  local key = T .. ':prepared:' .. string.lower(who)
+  redis.call('ZADD', key, now, redis.call('HGET', B, 'id') .. string.format(' %.0f %.0f', rows, tokens))
+  local extra = redis.call('ZCARD', key) - PREPARED_MAX
+  if extra <= 0 then return end
+  local old = redis.call('ZRANGEBYSCORE', key, '-inf', string.format('%.0f', now - DAY_MS), 'LIMIT', 0, extra)
+  for _, one in ipairs(old) do redis.call('ZREM', key, one) end
 end
 
 --- Whether what a batch was cleared by is enough for what is required at this moment.
@@ -76,7 +82,10 @@ local function covers(T, cleared, now)
   if not isRequired(T) then return true end
   if not cleared or cleared == 'free' then return false end
   local rows, tokens, at = string.match(cleared, '^alone (%d+) (%d+) (%d+)$')
-  return not rows or now - tonumber(at) < DAY_MS and isWithin(T, tonumber(rows), tonumber(tokens))
+  if not rows then return true end
+  -- The day's account that it was counted into may have been short of what was forgotten.
+  if tonumber(at) <= tonumber(redis.call('HGET', T, 'forgotAt') or '-1') then return false end
+  return now - tonumber(at) < DAY_MS and isWithin(T, tonumber(rows), tonumber(tokens))
 end
 
 local function isGo(T, approval, now)

@@ -4,12 +4,14 @@
   have no job.
 
   KEYS[1] the realm
-  ARGV[1] batch no  ARGV[2] how many at most  ARGV[3] session that feeds ('' unless the batch is a run)
+  ARGV[1] batch no  ARGV[2] how many at most (0: it only begins)  ARGV[3] session that feeds ('' unless the batch is a run)
+  ARGV[4] highest sequence seen  ARGV[5] era ('' before the first)  ARGV[6] session that asks
 
   Returns the indexes to dispatch
 ]]
 --- @include "record"
 --- @include "move"
+--- @include "fence"
 --- @include "gate"
 local WAITING_MAX = 5000
 local T, no, most = KEYS[1], ARGV[1], tonumber(ARGV[2])
@@ -18,6 +20,8 @@ local meta = redis.call('HMGET', B, 'state', 'cursor', 'rows', 'limit', 'inOrder
 local state = meta[1]
 if state ~= 'planned' and state ~= 'running' then return {} end
 if meta[6] ~= ARGV[3] then return {} end
+-- What this store requires may be forgotten: whoever finds another one than it knew keeps it first, and nothing begins before.
+if ARGV[5] ~= '' and fenced(T, ARGV[4], ARGV[5], ARGV[6]) then return {} end
 -- A journal knows of payments of this very batch, from before the store forgot it: they are put back first.
 if redis.call('HEXISTS', T .. ':parked', meta[8]) == 1 then return {} end
 if meta[9] and redis.call('HEXISTS', T .. ':parked', meta[9]) == 1 then return {} end
@@ -34,7 +38,7 @@ if waiting >= WAITING_MAX then return {} end
 -- Strictly one after the other: the next order is fed when the one before has come to its end.
 if meta[5] == '1' then
   if redis.call('ZCARD', B .. ':due') > 0 or waiting > 0 or countOf(T, no, 's') > 0 or countOf(T, no, 'u') > 0 then return {} end
-  most = 1
+  most = math.min(most, 1)
 end
 
 local cursor = tonumber(meta[2])

@@ -1,14 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Person, Requirement } from '../../core/people.js';
 import { CLOSED, type Closed } from '../../core/waiting.js';
-import {
-  allLedgers,
-  askScript,
-  type BatchPlace,
-  type RealmLedger,
-  registerRealm,
-  timeOn,
-} from '../realm-ledger.js';
+import { REALMS_KEY } from '../keys.js';
+import { allLedgers, askScript, type BatchPlace, type RealmLedger, timeOn } from '../realm-ledger.js';
 import { type AuditEntry, encodeAudit } from '../views.js';
 
 /** The second person's go, and the time a batch waits for (see includes/gate.lua). */
@@ -143,11 +138,35 @@ const changeReply = z.tuple([
   z.string(),
 ]);
 
-/** A profile was seen that requires this. */
-export async function keepRequirement(ledger: RealmLedger, requirement: Requirement): Promise<void> {
-  if (requirement.overTokens === null && requirement.overRows === null) return;
-  await registerRealm(ledger);
-  await askScript(ledger, 'change-requirement', ['keep', ...argumentsOf(requirement), '', '', '']);
+const isNothing = ({ overTokens, overRows }: Requirement) => overTokens === null && overRows === null;
+
+/**
+ * A profile was seen that requires this: at a start, before somebody prepares, and by whoever finds that the store is
+ * another one than before, which may have forgotten it.
+ */
+export async function keepRequirement(
+  ledger: RealmLedger,
+  requirement: Requirement = ledger.requirement,
+): Promise<void> {
+  if (!isNothing(requirement)) await registerRealm(ledger, requirement);
+}
+
+/**
+ * Notes the realm in the store; done before its first batch is opened. What is required of its id is required in all
+ * its books from here on: whoever is noted first is found by who comes at the same moment.
+ */
+export async function registerRealm(
+  ledger: RealmLedger,
+  requirement: Requirement = { overTokens: null, overRows: null },
+): Promise<void> {
+  const { scripts, id, realm } = ledger;
+  await scripts.ask('register realm', (redis) => redis.hset(REALMS_KEY, id, JSON.stringify(realm)));
+  const books = [ledger, ...(await otherBooks(ledger))];
+  const known = await Promise.all(books.map(readRequirement));
+  const most = strictest([requirement, ...known]);
+  for (const [at, one] of books.entries())
+    if (!isDeepStrictEqual(known[at], most))
+      await askScript(one, 'change-requirement', ['keep', ...argumentsOf(most), '', '', '']);
 }
 
 /** One of two people wants exactly this. `first`: who asked for it before. */

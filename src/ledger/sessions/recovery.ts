@@ -5,6 +5,7 @@ import { type EndedJournal, journalOf, localJournals } from '../journal/local-jo
 import { mergeParked, mergeTidings, tidingsFor } from '../journal/merge.js';
 import type { Attempts } from '../moves/attempts.js';
 import type { OrderRef } from '../moves/begin-sending.js';
+import { keepRequirement } from '../moves/gate.js';
 import type { MergeContext } from '../moves/roll-forward.js';
 import type { RealmLedger } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
@@ -85,6 +86,8 @@ export async function recover(
   const fence = await readFence(ledger);
   const current = fence.armed && fence.era === mark.era && fence.seq >= seenBefore;
   if (!current) parts.forget();
+  // With the payments a store forgets what is required of the next ones; nothing is fed before (see feed.lua).
+  if (!current) await keepRequirement(ledger);
   if (!current) await self.attempts.merging();
 
   const own = current ? undefined : await journalOf(ledger, self.session.entry);

@@ -1,12 +1,6 @@
 import { once } from 'node:events';
 import { batchId } from '../../core/ids.js';
-import {
-  allLedgers,
-  keepRequirement,
-  openBatches,
-  registerRealm,
-  workersAtWork,
-} from '../../ledger/index.js';
+import { allLedgers, openBatches, registerRealm, workersAtWork } from '../../ledger/index.js';
 import { quietly, Rounds } from '../../queue/rounds.js';
 import type { App, Books } from '../../runtime/app.js';
 import { counted } from '../../words/spelling.js';
@@ -25,8 +19,7 @@ export async function workRealms(
   const realms: Books[] = [];
   for (const profile of app.config.profiles) {
     const realm = await app.realm(profile);
-    await registerRealm(realm.ledger);
-    await keepRequirement(realm.ledger, profile.approval);
+    await registerRealm(realm.ledger, profile.approval);
     const worker = new RealmWorker({
       ledger: realm.ledger,
       profile,

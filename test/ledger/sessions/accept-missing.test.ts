@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Certainty } from '../../../src/core/profile.js';
 import { Attempts } from '../../../src/ledger/moves/attempts.js';
+import { registerRealm } from '../../../src/ledger/moves/gate.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
 import { readAudit } from '../../../src/ledger/read/snapshot.js';
-import { openLedger, type RealmLedger, registerRealm } from '../../../src/ledger/realm-ledger.js';
+import { openLedger, type RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
 import { acceptMissing, lossOf } from '../../../src/ledger/sessions/accept-missing.js';
 import { readFence } from '../../../src/ledger/sessions/fence.js';

@@ -1,0 +1,102 @@
+import { access, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { textField } from '../support/document.js';
+import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { startRedis, type TestRedis } from '../support/redis-server.js';
+import { until } from '../support/until.js';
+
+/** A store that is lost under a worker, or a desk: what it knew of the old one is no knowledge of the new one. */
+let world: RealmAndOperator;
+let books: TestRedis;
+beforeAll(async () => {
+  books = await startRedis();
+  world = await startRealmAndOperator({
+    members: Array.from({ length: 9 }, (_, i) => ({ member: String(i + 1), tokens: 0 })),
+    env: { REDIS_URL: books.url },
+  });
+  const town = { baseUrl: world.realm.url, realmId: 'town', keyEnv: 'ALMONER_API_KEY' };
+  await world.file('lax.yaml', JSON.stringify({ realms: { town } }));
+  const strict = { ...town, approval: { overTokens: 100 } };
+  await world.file('strict.yaml', JSON.stringify({ realms: { town: strict } }));
+}, 60_000);
+afterAll(async () => {
+  await world.end();
+  await books.stop();
+});
+
+async function lose(): Promise<void> {
+  await books.kill();
+  for (const name of await readdir(books.folder)) await rm(join(books.folder, name), { recursive: true });
+  await books.restart();
+}
+
+const importLax = async (file: string) =>
+  textField(await world.run('--config', 'lax.yaml', 'import', file, '--yes', '--json'), 'batch');
+const isThere = (path: string) =>
+  access(path)
+    .then(() => true)
+    .catch(() => false);
+const reported = (batch: string) => until('the report', () => isThere(report(batch)), 30_000);
+const report = (batch: string) => join(world.folder, 'reports', batch, 'paid.csv');
+
+test('what its own profile requires is required of what is imported then', async () => {
+  const worker = world.start(['--config', 'strict.yaml', 'worker']);
+  onTestFinished(() => worker.kill());
+  const ada = textField(
+    await world.run('--config', 'strict.yaml', 'desk', 'token', 'add', 'ada', '--role', 'operator', '--json'),
+    'token',
+  );
+  await world.file('third.csv', 'member,tokens\n5,7\n');
+  await world.file('fourth.csv', 'member,tokens\n6,900\n');
+  const paidBefore = await world.appliedCount();
+  const imported = world.start(['--config', 'strict.yaml', 'import', 'third.csv', '--yes'], {
+    ALMONER_TOKEN: ada,
+  });
+  await imported.ended;
+  await until('the payment', async () => (await world.appliedCount()) === paidBefore + 1, 30_000);
+  await lose();
+  // Taken before the worker has looked again it waits for two people; after that it is not even taken.
+  const nameless = await world.run('--config', 'lax.yaml', 'import', 'fourth.csv', '--yes');
+  if (nameless.status === 0)
+    await until(
+      'it to wait',
+      async () => (await world.run('--config', 'lax.yaml', 'status')).stdout.includes('(approval)'),
+      30_000,
+    );
+  else expect(nameless.stderr).toContain('ALM_PEOPLE_NAMELESS');
+  expect(await world.appliedCount()).toBe(paidBefore + 1);
+}, 120_000);
+
+test('its report names who was paid, not who stood under the same number before', async () => {
+  await lose();
+  const worker = world.start(['--config', 'lax.yaml', 'worker']);
+  onTestFinished(() => worker.kill());
+  await world.file('first.csv', 'member,tokens\n1,5\n2,5\n');
+  await world.file('second.csv', 'member,tokens\n3,5\n4,5\n');
+  const first = await importLax('first.csv');
+  await reported(first);
+  await lose();
+  await until('the worker', async () => (await importLax('second.csv')) !== '', 30_000);
+  const second = await importLax('second.csv');
+  await reported(second);
+  const lines = (await readFile(report(second), 'utf8')).trim().split('\n').slice(1);
+  expect(lines.map((line) => line.split(',').slice(0, 2))).toEqual([
+    ['3', '5'],
+    ['4', '5'],
+  ]);
+}, 120_000);
+
+test('a desk keeps what its profile requires in the store that comes after', async () => {
+  await lose();
+  const desk = world.start(['--config', 'strict.yaml', 'serve', '--port', '0']);
+  onTestFinished(() => desk.kill());
+  await world.file('fifth.csv', 'member,tokens\n7,900\n');
+  const refused = async () =>
+    (await world.run('--config', 'lax.yaml', 'import', 'fifth.csv', '--yes')).stderr.includes(
+      'ALM_PEOPLE_NAMELESS',
+    );
+  await until('it to be required', refused, 30_000);
+  await lose();
+  await until('it to be required again', refused, 30_000);
+}, 120_000);
