@@ -34,6 +34,7 @@ export class Feeder {
     private readonly window: FeedWindow,
     /** Asked before each share of a batch; see batches.ts. */
     private readonly mayFeed: (no: string) => Promise<boolean>,
+    private readonly isQuiet: () => boolean = () => false,
   ) {}
 
   /** Answers how many orders were fed. */
@@ -41,6 +42,7 @@ export class Feeder {
     const mine = (await openBatches(this.ledger, HORIZON_MS)).filter((batch) => batch.owner === this.owner);
     for (const batch of mine) if (batch.state === 'cancelled') await closeIfIdle(this.ledger, batch.no);
     if (await isHeldBack(this.ledger)) return 0;
+    if (this.isQuiet()) return this.onlyBegin(mine);
 
     const busy = mine
       .filter(({ state }) => state === 'running')
@@ -60,6 +62,13 @@ export class Feeder {
       if (indexes.length > 0) this.last = batch.no;
     }
     return fed;
+  }
+
+  /** Quiet hours hold what is sent. That a batch begins then meets its time, and its go does not end over a long weekend. */
+  private async onlyBegin(batches: readonly OpenBatch[]): Promise<number> {
+    for (const { no, state } of batches)
+      if (state === 'planned' && (await this.mayFeed(no))) await feed(this.ledger, no, 0, this.owner);
+    return 0;
   }
 
   /** The batch after the one fed last comes first. */

@@ -111,8 +111,9 @@ export class RealmWorker {
     this.batches = new KnownBatches(ledger, profile);
     const quietNow = quietClock(profile.quietHours);
     ledger.mark.quietUntil = () => quietNow() ?? 0;
-    const mayFeed = async (no: string) => quietNow() === null && this.batches.fit(no);
-    this.feeder = new Feeder(ledger, this.queue, owner, feedWindow(options), mayFeed);
+    const mayFeed = (no: string) => this.batches.fit(no);
+    const isQuiet = () => quietNow() !== null;
+    this.feeder = new Feeder(ledger, this.queue, owner, feedWindow(options), mayFeed, isQuiet);
     this.sweeper = new Sweeper(ledger, this.queue, connection, owner);
     const evidence = new Evidence(ledger, client, this.pace, profile);
     this.clockWatch = new ClockWatch(ledger, profile.settleMs, options.onTrouble);
