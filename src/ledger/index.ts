@@ -25,7 +25,6 @@ export {
   changeRequirement,
   isClosed,
   keepRequirement,
-  otherBooks,
   type Prepared,
   readOtherBooks,
   readRequirement,

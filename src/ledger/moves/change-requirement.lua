@@ -4,7 +4,7 @@
   so that the other can agree.
 
   KEYS[1] the realm
-  ARGV[1] keep | change  ARGV[2] over so many tokens  ARGV[3] over so many rows ('' for neither)
+  ARGV[1] keep | change | agreed (two people have, in other books of the same realm id)  ARGV[2] over so many tokens  ARGV[3] over so many rows ('' for neither)
   ARGV[4] who (change)  ARGV[5] for how long the first one's word counts, ms  ARGV[6] '1': they approve
 
   Returns {'kept'} | {'asked'} | {'changed'} | {'same-person', who} | {'not-approver', who}, then over tokens and over rows as they are now ('' for none)
@@ -18,6 +18,17 @@ local function answer(...)
   return { select(1, ...), select(2, ...) or '', most[1] or '', most[2] or '' }
 end
 
+local function set()
+  for field, most in pairs({ overTokens = tokens, overRows = rows }) do
+    if most == '' then redis.call('HDEL', T, field) else redis.call('HSET', T, field, most) end
+  end
+  redis.call('HDEL', T, 'lowering')
+end
+
+if ARGV[1] == 'agreed' then
+  set()
+  return answer('changed')
+end
 keepRequirement(T, tokens, rows)
 if ARGV[1] == 'keep' then return answer('kept') end
 local now = nowMs()
@@ -30,8 +41,5 @@ if not mayAgree or ARGV[6] ~= '1' then
   redis.call('HSET', T, 'lowering', cjson.encode({ who = who, overTokens = tokens, overRows = rows, at = now }))
   return answer(mayAgree and 'not-approver' or 'asked', mayAgree and first.who or nil)
 end
-for field, most in pairs({ overTokens = tokens, overRows = rows }) do
-  if most == '' then redis.call('HDEL', T, field) else redis.call('HSET', T, field, most) end
-end
-redis.call('HDEL', T, 'lowering')
+set()
 return answer('changed', first.who)

@@ -87,7 +87,7 @@ export async function readRequirement({ scripts, keyPrefix }: RealmLedger): Prom
  * The same realm id under another spelling of its address has other books; what is required, and what somebody has
  * prepared, counts in all of them.
  */
-export async function otherBooks({ scripts, keyPrefix, realm }: RealmLedger): Promise<RealmLedger[]> {
+async function otherBooks({ scripts, keyPrefix, realm }: RealmLedger): Promise<RealmLedger[]> {
   if (realm.rehearsal) return [];
   return (await allLedgers(scripts)).filter(
     (other) =>
@@ -169,19 +169,28 @@ export async function registerRealm(
       await askScript(one, 'change-requirement', ['keep', ...argumentsOf(most), '', '', '']);
 }
 
-/** One of two people wants exactly this. `first`: who asked for it before. */
+/**
+ * One of two people wants exactly this, in all books of the realm id. `first`: who asked for it before. `now`: what is
+ * required then; what one of the books says counts for all.
+ */
 export async function changeRequirement(ledger: RealmLedger, wanted: Requirement, { name, roles }: Person) {
   // Whoever's token is revoked is looked for in all realms that are known.
   await registerRealm(ledger);
-  const reply = await askScript(ledger, 'change-requirement', [
-    'change',
-    ...argumentsOf(wanted),
-    name,
-    String(GO_MS),
-    roles.includes('approver') ? '1' : '',
-  ]);
-  const [answer, first, overTokens, overRows] = changeReply.parse(reply);
-  return { answer, first, now: requirementOf(overTokens, overRows) };
+  const books = [ledger, ...(await otherBooks(ledger))];
+  const by = [name, String(GO_MS), roles.includes('approver') ? '1' : ''];
+  const ask = async (one: RealmLedger, mode: 'change' | 'agreed') => {
+    const reply = await askScript(one, 'change-requirement', [mode, ...argumentsOf(wanted), ...by]);
+    const [answer, first] = changeReply.parse(reply);
+    return { one, answer, first };
+  };
+  const asked: Awaited<ReturnType<typeof ask>>[] = [];
+  for (const one of books) asked.push(await ask(one, 'change'));
+  const said = asked.find(({ answer }) => answer === 'changed') ?? asked[0];
+  // Books that came after the first one's word know nothing of it.
+  if (said?.answer === 'changed')
+    for (const { one, answer } of asked) if (answer !== 'changed') await ask(one, 'agreed');
+  const now = strictest(await Promise.all(books.map(readRequirement)));
+  return { answer: said?.answer ?? 'asked', first: said?.first ?? '', now };
 }
 
 const limit = z.string().transform((most) => (most === '' ? null : Number(most)));

@@ -8,7 +8,6 @@ import {
   cancelBatch,
   changeRequirement,
   everyBatch,
-  otherBooks,
   readBatch,
   readRequirement,
   readWish,
@@ -161,8 +160,6 @@ export async function refuse(app: App, ref: BatchRef, why: string): Promise<void
 export async function changeRequired(app: App, { ledger, profile }: Books) {
   const person = await personWith(app, 'approver', 'operator', 'admin');
   const { answer, first, now } = await changeRequirement(ledger, profile.approval, person);
-  // What other books of the same realm id require counts here, too.
-  for (const other of await otherBooks(ledger)) await changeRequirement(other, profile.approval, person);
   if (answer === 'same-person')
     throw new AlmonerError(
       'ALM_PEOPLE_SAME',

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
+import type { Person } from '../../../src/core/people.js';
 import { feed } from '../../../src/ledger/moves/feed.js';
 import {
   approveBatch,
+  changeRequirement,
   keepRequirement,
   readGate,
   readRequirement,
+  registerRealm,
   withdrawApprovals,
 } from '../../../src/ledger/moves/gate.js';
 import { retryOrder } from '../../../src/ledger/moves/retry.js';
@@ -106,4 +109,22 @@ test('what is required of a realm id is required in all its books, old ones and 
   await keepRequirement(later, { overTokens: null, overRows: 7 });
   for (const one of [ledger, other, later])
     expect(await readRequirement(one)).toEqual({ overTokens: 100, overRows: 7 });
+});
+
+test('two people lower it in all books, also in those that came after the first one’s word', async () => {
+  const ledger = await bench.ledger();
+  const other = openLedger(ledger.scripts, { ...ledger.realm, baseUrl: 'http://127.0.0.1:2' });
+  await keepRequirement(ledger, { overTokens: 10, overRows: 5 });
+  const wanted = OVER_100;
+  const approver = (name: string): Person => ({ name, roles: ['approver'] });
+  expect(await changeRequirement(ledger, wanted, approver('ada'))).toMatchObject({ answer: 'asked' });
+  await registerRealm(other);
+  expect(await readRequirement(other)).toEqual({ overTokens: 10, overRows: 5 });
+  expect(await changeRequirement(ledger, wanted, approver('ben'))).toEqual({
+    answer: 'changed',
+    first: 'ada',
+    now: wanted,
+  });
+  await registerRealm(other);
+  for (const one of [ledger, other]) expect(await readRequirement(one)).toEqual(wanted);
 });
