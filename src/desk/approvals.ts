@@ -1,6 +1,7 @@
 import { AlmonerError } from '../core/errors/error.js';
 import type { Person } from '../core/people.js';
 import { spellMoment } from '../core/zones.js';
+import { openDead } from '../ledger/index.js';
 import { digitsOf } from '../operations/batches/batch-status.js';
 import { type Approval, heldBy, waitsForApproval } from '../operations/people/approve.js';
 import { beginsWords, whyNotSecond } from '../words/people.js';
@@ -14,17 +15,18 @@ export function approvalsReply({ overview, seen, less }: Picture, person: Person
   return {
     batches: waiting
       .sort((one, other) => one.view.manifest.createdAt - other.view.manifest.createdAt)
-      .map(({ ref, view, view: { manifest, gate, counts } }) => ({
+      .map(({ ref, view, view: { manifest, gate, retry, counts } }) => ({
         batch: ref.id,
         realm: manifest.realm,
         source: manifest.source,
-        preparer: gate?.preparer ?? null,
+        preparer: (gate ?? retry)?.preparer ?? null,
         createdAt: isoTime(manifest.createdAt),
         begins: beginsWords(gate?.start ?? null),
-        orders: counts.planned ?? 0,
+        orders: retry === null ? (counts.planned ?? 0) : openDead(view),
+        retry: retry !== null,
         amounts: digitsOf(manifest.tokens),
         held: heldBy(view),
-        whyNot: whyNotSecond(person, gate?.preparer ?? null, 'prepared'),
+        whyNot: whyNotSecond(person, (gate ?? retry)?.preparer ?? null, 'prepared'),
       })),
     rules: overview.schedules.flatMap(({ rule, realm, asked }) =>
       asked === null ? [] : [{ rule, realm, asked, whyNot: whyNotSecond(person, asked.who, 'asked for') }],
@@ -56,13 +58,14 @@ function whyNotAsk({ roles }: Person): string | null {
 export function previewReply(
   shown: Approval,
 ): Omit<ApprovalReply, 'summary' | 'manifest' | 'gate' | 'whyNot'> {
-  const { view, profile, requests, seconds, endsAt, onGo, past, amounts, difference } = shown;
+  const { view, isRetry, profile, requests, seconds, endsAt, onGo, past, amounts, difference } = shown;
   const { quietHours, timezone } = profile;
   return {
     seal: view.sealHash,
+    retry: isRetry,
     payable: {
-      orders: view.counts.planned ?? 0,
-      tokens: totalOf(shown),
+      orders: shown.orders,
+      tokens: String(shown.tokens),
       amounts: amounts && digitsOf(amounts),
     },
     requests,
@@ -77,9 +80,4 @@ export function previewReply(
         ? difference
         : { ...difference, createdAt: isoTime(difference.createdAt) },
   };
-}
-
-/** The one number that a person types. */
-export function totalOf({ view }: Pick<Approval, 'view'>): string {
-  return String(view.sums.planned ?? 0n);
 }

@@ -26,6 +26,7 @@ export {
   isClosed,
   keepRequirement,
   type Prepared,
+  readGate,
   readOtherBooks,
   readRequirement,
   readWish,

@@ -49,7 +49,16 @@ export function noSecondWords(
     : `${gate.go.who} has said go for it.`;
 }
 
+/** What a go for a batch that has begun leads to. */
+export function retryWords(letters: number): string {
+  return letters === 0
+    ? 'It has begun, and has no dead letters that could be retried.'
+    : `For three days its ${counted(letters, 'dead letter')} may be retried; nothing is sent before somebody does.`;
+}
+
 type OnGo = {
+  /** Of a batch that has begun: how many dead letters may be retried then. */
+  readonly letters: number | null;
   readonly preparer: string | null;
   /** Why it would not begin even so, in a sentence: paused or halted. */
   readonly held: string | null;
@@ -60,12 +69,13 @@ type OnGo = {
 };
 
 /** What a second person's go leads to. */
-export function onGoWords({ preparer, held, start, now, quietUntil }: OnGo): string {
+export function onGoWords({ letters, preparer, held, start, now, quietUntil }: OnGo): string {
   if (preparer === null)
     return 'Nobody knows who prepared it: you count as the first person, and one more has to say go.';
   const isAhead = start !== null && start.at > now;
   const quiet = quietUntil === null ? '' : ` Those are quiet hours: nothing is sent before ${quietUntil}.`;
   const exactly = 'Your go is for exactly this.';
+  if (letters !== null) return `${exactly} ${retryWords(letters)}`;
   if (held !== null) {
     const then = isAhead ? `, not before ${beginsWords(start)}` : '';
     return `${exactly} It does not begin by that alone. ${held} It begins when somebody resumes it${then}.${quiet}`;

@@ -1,5 +1,5 @@
 import type { RealmProfile } from '../../core/profile.js';
-import { findBatch } from '../../ledger/index.js';
+import { findBatch, openDead } from '../../ledger/index.js';
 import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
 import {
   type Approval,
@@ -11,7 +11,7 @@ import {
 import { isRequired } from '../../operations/people/who.js';
 import type { App } from '../../runtime/app.js';
 import { amountsWords } from '../../words/amounts.js';
-import { requirementWords } from '../../words/people.js';
+import { requirementWords, retryWords } from '../../words/people.js';
 import { counted, utcMinute } from '../../words/spelling.js';
 import type { CommandBase } from '../frame/command.js';
 import { confirmTotal } from '../frame/confirm.js';
@@ -44,15 +44,14 @@ export const approve = storeCommand({
     const shown = await previewApproval(app, ref);
     for (const line of approvalLines(shown, app.store.address, context.output.colours))
       context.output.line(line);
-    const { planned } = shown.view.counts;
-    if (planned !== undefined) await confirmTotal(context, totalOf(shown), options.yes, false);
+    if (shown.orders > 0) await confirmTotal(context, totalOf(shown), options.yes, false);
     const answer = await approveBatch(app, ref, shown.view.sealHash);
     const status = await batchStatus(ref, { config: app.config });
     context.output.print({
       json: { ...status, approved: answer === 'approved' },
       text: [
         answer === 'approved'
-          ? `Approved. ${beginning(status)}`
+          ? `Approved. ${shown.isRetry ? retryWords(shown.orders) : beginning(status)}`
           : 'Nobody knew who had prepared it, so you count as the first person: one more has to say go.',
         ...batchLines(status, context.output.colours),
       ],
@@ -66,20 +65,21 @@ function beginning({ waiting }: BatchStatus): string {
   return first === undefined ? 'It begins as soon as a worker takes it.' : first.message;
 }
 
-function totalOf({ view, amounts }: Approval) {
-  return { payableTokens: view.sums.planned ?? 0n, amounts };
+function totalOf({ tokens, amounts }: Approval) {
+  return { payableTokens: tokens, amounts };
 }
 
 async function listWaiting({ output }: CommandBase, app: App): Promise<void> {
   const waiting = await waitingForApproval(app);
-  const batches = waiting.map(({ ref, view: { manifest, gate, counts } }) => ({
+  const batches = waiting.map(({ ref, view, view: { manifest, gate, retry, counts } }) => ({
     batch: ref.id,
     realm: manifest.realm,
     source: manifest.source,
-    preparer: gate?.preparer ?? null,
+    preparer: (gate ?? retry)?.preparer ?? null,
     createdAt: new Date(manifest.createdAt).toISOString(),
-    orders: counts.planned ?? 0,
+    orders: retry === null ? (counts.planned ?? 0) : openDead(view),
     amounts: amountsWords(manifest.tokens),
+    retry: retry !== null,
   }));
   output.print({
     json: { batches },
@@ -87,8 +87,8 @@ async function listWaiting({ output }: CommandBase, app: App): Promise<void> {
       batches.length === 0
         ? 'Nothing waits for a second person.'
         : batches.map(
-            ({ batch, realm, source, preparer, createdAt, orders, amounts }) =>
-              `${batch}  ${realm}  ${source}: ${counted(orders, 'order')}, ${amounts} tokens, prepared by ${preparer ?? 'nobody known'} on ${utcMinute(Date.parse(createdAt))}`,
+            ({ batch, realm, source, preparer, createdAt, orders, amounts, retry }) =>
+              `${batch}  ${realm}  ${source}: ${retry ? `${counted(orders, 'dead letter')} to be retried` : `${counted(orders, 'order')}, ${amounts} tokens`}, prepared by ${preparer ?? 'nobody known'} on ${utcMinute(Date.parse(createdAt))}`,
           ),
     next: batches.length === 0 ? null : 'almoner approve BATCH',
   });

@@ -37,11 +37,11 @@ export function planLines(
 
 /** The same of a batch that waits for a second person, with who prepared it and what is other than the last time. */
 export function approvalLines(shown: Approval, booksAt: string, colours: Colours): string[] {
-  const { view, profile, requests, seconds, endsAt, onGo, past, amounts, difference } = shown;
-  const { manifest, gate } = view;
+  const { view, gate, profile, requests, seconds, endsAt, onGo, past, amounts, difference } = shown;
+  const { manifest } = view;
   const { again, createdAt, sha256 } = manifest;
-  const preparer = gate?.preparer ?? 'nobody known';
-  const payable = { payable: view.counts.planned ?? 0, payableTokens: view.sums.planned ?? 0n, amounts };
+  const preparer = gate.preparer ?? 'nobody known';
+  const payable = { payable: shown.orders, payableTokens: shown.tokens, amounts };
   const facts = previewFacts({
     ...manifest,
     profile: {
@@ -58,7 +58,9 @@ export function approvalLines(shown: Approval, booksAt: string, colours: Colours
     // When it would begin is said with the go: its set time may be over.
     start: null,
     endsAt,
-    toSend: toSendWords(null, payable),
+    toSend: shown.isRetry
+      ? `${counted(shown.orders, 'dead letter')}, ${counted(shown.tokens, 'token')}, when somebody retries ${shown.orders === 1 ? 'it' : 'them'}`
+      : toSendWords(null, payable),
     batch: `${manifest.batch}, content ${sha256.slice(0, 16)}`,
   });
   return [

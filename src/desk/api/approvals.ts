@@ -14,7 +14,10 @@ const WaitingBatch = z.strictObject({
   preparer: z.string().nullable().describe('Null: nobody is known, and two people have to say go.'),
   createdAt: time,
   begins: z.string().nullable().describe('When, by the wall of the realm’s zone.'),
-  orders: count,
+  orders: count.describe('To be sent; of a retry its dead letters.'),
+  retry: z
+    .boolean()
+    .describe('It has begun: a retry of its dead letters waits, and amounts are of the whole batch.'),
   amounts: byOp(sum),
   held: z
     .strictObject({ state: z.enum(['paused', 'halted']), message: z.string() })
@@ -87,6 +90,7 @@ export const ApprovalReply = z.strictObject({
   manifest: BatchManifest,
   gate: BatchGate,
   seal: z.string().describe('Of exactly this; a go is for it alone.'),
+  retry: z.boolean().describe('It has begun: the go is for a retry of its dead letters.'),
   payable,
   requests: count,
   seconds: z.number(),

@@ -117,7 +117,9 @@ export type BatchGate = Of<typeof BatchGate>;
 export const BatchReply = z.strictObject({
   summary: BatchSummary,
   manifest: BatchManifest,
-  gate: BatchGate.nullable().describe('Null once it has begun, or is over.'),
+  gate: BatchGate.nullable().describe(
+    'Null once it has begun, or is over, unless a retry of its dead letters waits.',
+  ),
   latency: z.array(z.strictObject({ upToMs: z.number(), count })),
   series: z.strictObject({
     sliceMs: count,

@@ -30,8 +30,10 @@ export function manifestReply(manifest: Manifest): BatchReply['manifest'] {
 }
 
 export function gateReply(view: StoredBatch, tokens: readonly TokenEntry[]): BatchReply['gate'] {
-  if (view.gate === null || isOver(view)) return null;
-  const { closed, preparer, start, go } = view.gate;
+  const gate = view.retry ?? (isOver(view) ? null : view.gate);
+  if (gate === null) return null;
+  const { preparer, start, go } = gate;
+  const closed = gate.retry ? 'approval' : gate.closed;
   const may = tokens.filter(
     (one) => closed === 'approval' && whyNotSecond(one, preparer, 'prepared') === null,
   );

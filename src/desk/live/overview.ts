@@ -87,7 +87,7 @@ export class OverviewBoard {
       batchLatency(ref),
       batchSeries(ref, view),
       this.summaryOf({ ref, view, dispatched: 0 }),
-      view.gate?.closed === 'approval' ? new Tokens(this.app.scripts).list() : [],
+      view.retry !== null || view.gate?.closed === 'approval' ? new Tokens(this.app.scripts).list() : [],
     ]);
     return {
       summary,

@@ -115,7 +115,10 @@ function batchStandings(seen: ToldBatch, nowMs: number): Standing[] {
     standings.push({
       ...about,
       event: 'batch.approval',
-      message: `${source}: ${approvalNeeded(view.gate)} It is ${view.state} as well.`,
+      message:
+        view.retry === null
+          ? `${source}: ${approvalNeeded(view.gate)} It is ${view.state} as well.`
+          : `${source}: a retry of its dead letters waits. ${approvalNeeded(view.retry)}`,
       next: `almoner approve ${batch}`,
       since: isoTime(view.manifest.createdAt),
       mark: 'approval',

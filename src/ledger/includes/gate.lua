@@ -13,6 +13,7 @@
     B 'cleared'                 'free' (nothing was required when it began) | 'alone <rows> <tokens> <when>' (with everything of
                                 the day up to then; for a day, so that no days add up) | 'rule' (it had the go of two) | the go that it used
     B 'begun'                   '1': it passed here
+    B 'asksGo'                  '1': a retry of its dead letters was refused for want of a second person
     B 'startAt', 'startZone'    it begins then, as it was said by the wall of that zone
 ]]
 local DAY_MS, HOUR_MS = 86400000, 3600000
@@ -92,6 +93,12 @@ local function isGo(T, approval, now)
   if not approval then return false end
   local go = cjson.decode(approval)
   return now < go.ends and go.forgotAt == (redis.call('HGET', T, 'forgotAt') or '')
+end
+
+--- Whether dead letters of the batch may be put back to work.
+local function mayRetry(T, no, now)
+  local gate = redis.call('HMGET', batchKey(T, no), 'cleared', 'approval')
+  return covers(T, gate[1], now) or isGo(T, gate[2], now)
 end
 
 --- Why the batch may not begin now: 'approval' | 'start-time' | 'start-missed'; nil where it may, or has.

@@ -23,6 +23,8 @@ export type Start = { readonly at: number; readonly zone: string };
 /** How a batch stands before it begins. */
 export type Gate = {
   readonly closed: Closed | null;
+  /** It has begun, and a retry of its dead letters was refused for want of a second person. */
+  readonly retry: boolean;
   /** By the name of their token; null: nobody is known. */
   readonly preparer: string | null;
   readonly start: Start | null;
@@ -36,6 +38,7 @@ export async function readGate({ ledger, no }: BatchPlace): Promise<Gate> {
   ]);
   return {
     closed: isClosed(closed) ? closed : null,
+    retry: closed === 'retry',
     preparer: preparer || null,
     start: at === '' ? null : { at: Number(at), zone },
     go: json === '' ? null : go.parse(JSON.parse(json)),
@@ -138,6 +141,9 @@ const changeReply = z.tuple([
   z.string(),
 ]);
 
+const askChange = async (ledger: RealmLedger, args: readonly string[]) =>
+  changeReply.parse(await askScript(ledger, 'change-requirement', args));
+
 const isNothing = ({ overTokens, overRows }: Requirement) => overTokens === null && overRows === null;
 
 /**
@@ -165,8 +171,7 @@ export async function registerRealm(
   const known = await Promise.all(books.map(readRequirement));
   const most = strictest([requirement, ...known]);
   for (const [at, one] of books.entries())
-    if (!isDeepStrictEqual(known[at], most))
-      await askScript(one, 'change-requirement', ['keep', ...argumentsOf(most), '', '', '']);
+    if (!isDeepStrictEqual(known[at], most)) await askChange(one, ['keep', ...argumentsOf(most), '', '', '']);
 }
 
 /**
@@ -179,8 +184,7 @@ export async function changeRequirement(ledger: RealmLedger, wanted: Requirement
   const books = [ledger, ...(await otherBooks(ledger))];
   const by = [name, String(GO_MS), roles.includes('approver') ? '1' : ''];
   const ask = async (one: RealmLedger, mode: 'change' | 'agreed') => {
-    const reply = await askScript(one, 'change-requirement', [mode, ...argumentsOf(wanted), ...by]);
-    const [answer, first] = changeReply.parse(reply);
+    const [answer, first] = await askChange(one, [mode, ...argumentsOf(wanted), ...by]);
     return { one, answer, first };
   };
   const asked: Awaited<ReturnType<typeof ask>>[] = [];

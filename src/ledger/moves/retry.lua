@@ -36,8 +36,10 @@ if string.find(fields[10] or '', 'd', 1, true) then return { 'no', 'discarded', 
 if state == 'cancelled' then return { 'no', 'cancelled', '' } end
 -- Its rows are about to leave the store; what is written now would be lost with them.
 if state == 'archived' then return { 'no', 'archived', '' } end
-local gate = redis.call('HMGET', B, 'cleared', 'approval')
-if not covers(T, gate[1], nowMs()) and not isGo(T, gate[2], nowMs()) then return { 'no', 'approval', '' } end
+if not mayRetry(T, no, nowMs()) then
+  if redis.call('HSETNX', B, 'asksGo', '1') == 1 then redis.call('HINCRBY', B, 'version', 1) end
+  return { 'no', 'approval', '' }
+end
 if isUnmerged(T) or not isSameStore(T, ARGV[10]) then return { 'no', 'disarmed', '' } end
 local arrives = mayArriveUntil(T, record)
 if arrives then return { 'no', 'arriving', arrives } end

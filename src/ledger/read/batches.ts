@@ -112,6 +112,8 @@ export type StoredBatch = BatchView & {
   readonly aside: number;
   /** How it stands before it begins; null once it has. */
   readonly gate: Gate | null;
+  /** A retry of its dead letters waits for a second person. */
+  readonly retry: Gate | null;
   /** Of the manifest, for a go that is for exactly this. */
   readonly sealHash: string;
   /** The orders that were paid twice, or may have been, by index. */
@@ -143,9 +145,13 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
     const halted = halt !== null && going;
     // What is over has no gate before it, and most batches are: theirs is not asked for.
     const isOver = archived || stored === 'done' || stored === 'cancelled';
-    const gate = meta.begun === undefined && !isOver ? await readGate(ref) : null;
+    const isBefore = meta.begun === undefined && !isOver;
+    const asksGo = meta.asksGo !== undefined && !archived && stored !== 'cancelled';
+    const read = isBefore || asksGo ? await readGate(ref) : null;
+    const gate = isBefore ? read : null;
     const reason = halted ? halt : going ? gateReason(gate) : decodeReason(meta.reason);
     const twice = twiceOf(meta.second ?? '');
+    const aside = Number(meta.aside ?? 0);
     return {
       manifest: decodeManifest(meta.manifest),
       state: halted ? 'halted' : stored,
@@ -163,8 +169,9 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
       version: Number(meta.version ?? 0),
       owner: meta.owner ?? '',
       seal: Number(meta.seal ?? 0),
-      aside: Number(meta.aside ?? 0),
+      aside,
       gate,
+      retry: read?.retry === true && openDead({ archived, counts, aside }) > 0 ? read : null,
       sealHash: createHash('sha1').update(meta.manifest).digest('hex'),
       twice,
     };

@@ -9,6 +9,7 @@ import {
   changeRequirement,
   everyBatch,
   readBatch,
+  readGate,
   readRequirement,
   readWish,
   type StoredBatch,
@@ -20,6 +21,7 @@ import type { App, Books } from '../../runtime/app.js';
 import { onGoWords } from '../../words/people.js';
 import { realmOfBatch } from '../batches/batch-realm.js';
 import { isOver } from '../batches/batch-status.js';
+import { deadLetters } from '../dead/dead-letters.js';
 import { mergeIfRestored } from '../services/merge.js';
 import { differenceToLast } from './difference.js';
 import { Tokens } from './tokens.js';
@@ -38,9 +40,25 @@ export async function waitingForApproval(app: App): Promise<{ ref: BatchRef; vie
   return found.flat().sort((one, other) => one.view.manifest.createdAt - other.view.manifest.createdAt);
 }
 
-/** Also one that is paused: whoever resumes it would find that it still waits. */
-export function waitsForApproval({ gate, state }: StoredBatch): boolean {
-  return gate?.closed === 'approval' && !isOver({ state });
+/** Also one that is paused: whoever resumes it would find that it still waits; and one whose dead letters may not be retried. */
+export function waitsForApproval({ gate, retry, state }: StoredBatch): boolean {
+  return retry !== null || (gate?.closed === 'approval' && !isOver({ state }));
+}
+
+/** What a go would be for: what is to be sent, or, of a batch that has begun, the dead letters that may be retried then. */
+export async function payableOf(app: App, ref: BatchRef, { gate, counts, sums }: StoredBatch) {
+  if (gate !== null) return { orders: counts.planned ?? 0, tokens: sums.planned ?? 0n };
+  let [orders, tokens] = [0, 0n];
+  for (const state of ['refused', 'exhausted'] as const)
+    for await (const letter of deadLetters(app.scripts, {
+      batch: ref.id,
+      realm: ref.ledger.realm.name,
+      state,
+    })) {
+      orders += 1;
+      tokens += BigInt(letter.tokens ?? 0);
+    }
+  return { orders, tokens };
 }
 
 /** Why it would not begin even with a go. */
@@ -58,23 +76,31 @@ export async function previewApproval(app: App, ref: BatchRef) {
       `Batch ${ref.id} was never completely imported. Nothing was approved.`,
     );
   const { profile } = await realmOfBatch(app, ref);
-  const { manifest, counts } = view;
-  const orders = counts.planned ?? 0;
+  const { manifest } = view;
+  const { orders, tokens } = await payableOf(app, ref, view);
+  const isRetry = view.gate === null;
   const { credit, debit, transfer } = manifest.orders;
   const requests = requestsFor(orders, manifest.orders, manifest.certainty);
   const seconds = secondsFor(requests, profile, 0);
   const { quietHours, timezone } = profile;
-  const { start = null, preparer = null } = view.gate ?? {};
+  const gate = view.gate ?? (await readGate(ref));
+  const { start, preparer } = gate;
   const now = Date.now();
   const begins = Math.max(start?.at ?? 0, now);
   const quiet = quietUntil(quietHours, begins);
   return {
     view,
     profile,
+    orders,
+    tokens,
+    /** It has begun: the go is for a retry of its dead letters. */
+    isRetry,
+    gate,
     requests,
     seconds,
     endsAt: endOfWork(quietHours, begins, seconds * 1000),
     onGo: onGoWords({
+      letters: isRetry ? orders : null,
       preparer,
       held: heldBy(view)?.message ?? null,
       start,
@@ -83,7 +109,8 @@ export async function previewApproval(app: App, ref: BatchRef) {
     }),
     past: await booksPast(ref.ledger),
     /** What is to be sent, apart by what it does; null for the rest of a batch that does several things. */
-    amounts: manifest.duplicates === 0 && orders === credit + debit + transfer ? manifest.tokens : null,
+    amounts:
+      !isRetry && manifest.duplicates === 0 && orders === credit + debit + transfer ? manifest.tokens : null,
     difference: await differenceToLast(ref, view),
   };
 }
@@ -144,6 +171,11 @@ async function isStill(app: App, who: string): Promise<boolean> {
 /** The second person says no: it is cancelled, if it still waits for them. */
 export async function refuse(app: App, ref: BatchRef, why: string): Promise<void> {
   const { name: who } = await personWith(app, 'approver');
+  if ((await readBatch(ref))?.retry)
+    throw new AlmonerError(
+      'ALM_BATCH_CANNOT',
+      `Batch ${ref.id} has begun: its dead letters stay dead unless somebody says go and they are retried. Nothing was done.`,
+    );
   const entry = { at: Date.now(), who, what: 'refused, and cancelled by that', why };
   const { done } = await cancelBatch(ref, entry, 'unapproved');
   if (!done)

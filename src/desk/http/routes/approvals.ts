@@ -4,6 +4,7 @@ import {
   approve,
   changeRequired,
   lessWanted,
+  payableOf,
   previewApproval,
   refuse,
   waitsForApproval,
@@ -22,7 +23,7 @@ import {
 } from '../../api/approvals.js';
 import { BatchParams, BatchReply } from '../../api/batches.js';
 import { RealmParams } from '../../api/overview.js';
-import { approvalsReply, previewReply, refuseOtherFirst, totalOf } from '../../approvals.js';
+import { approvalsReply, previewReply, refuseOtherFirst } from '../../approvals.js';
 import { gateReply, manifestReply, sealedBatch } from '../../live/batch-reply.js';
 import { route } from '../route.js';
 
@@ -61,7 +62,8 @@ export const APPROVAL_ROUTES = [
     async handle({ app, board }, { params, body, visitor, note }) {
       const ref = await findBatch(app.scripts, params.batch);
       const view = await sealedBatch(ref);
-      const tokens = totalOf({ view });
+      const payable = await payableOf(app, ref, view);
+      const tokens = String(payable.tokens);
       // What was cancelled or sent meanwhile has another total, which is not what there is to say of it.
       if (body.tokens !== tokens && !waitsForApproval(view)) throw notNeeded(ref.id, view);
       if (body.tokens !== tokens)
@@ -69,7 +71,7 @@ export const APPROVAL_ROUTES = [
           'ALM_DESK_CHANGED',
           `What batch ${ref.id} would send adds up to ${tokens}, which is not what was confirmed. Nothing was approved.`,
         );
-      note({ batches: [ref.id], orders: view.counts.planned ?? 0, tokens });
+      note({ batches: [ref.id], orders: payable.orders, tokens });
       const answer = await approve(app.as(visitor.identity), ref, body.seal);
       const now = await sealedBatch(ref);
       return {
@@ -88,7 +90,8 @@ export const APPROVAL_ROUTES = [
       const ref = await findBatch(app.scripts, params.batch);
       const view = await sealedBatch(ref);
       if (!waitsForApproval(view)) throw notNeeded(ref.id, view);
-      note({ batches: [ref.id], orders: view.counts.planned ?? 0, tokens: totalOf({ view }) });
+      const { orders, tokens } = await payableOf(app, ref, view);
+      note({ batches: [ref.id], orders, tokens: String(tokens) });
       await refuse(app.as(visitor.identity), ref, body.reason);
       return board.describe(ref);
     },

@@ -13,6 +13,8 @@ import { BatchLink, go, Link, MemberLink, placeOf } from '../../shell/address.js
 import { announce, Page } from '../../shell/page.js';
 import { doesFacts, payableWords, whenFacts, whereFacts } from '../import/plan-preview.js';
 
+const RETRY_WAITS = 'A retry of its dead letters waits for a second person. ';
+
 /** A batch as the second person sees it: what the first one saw, who that was, and what is new in it. */
 export function ApprovalPage({ batch }: { readonly batch: string }) {
   const shown = useResource<ApprovalReply>(`/api/approvals/${encodeURIComponent(batch)}`);
@@ -33,7 +35,7 @@ export function ApprovalPage({ batch }: { readonly batch: string }) {
       rehearsal={value?.summary.rehearsal ?? false}
       lead={
         <>
-          {waits && failure === null && 'Waits for a second person. '}
+          {waits && failure === null && (value?.retry === true ? RETRY_WAITS : 'Waits for a second person. ')}
           <BatchLink batch={value?.summary.batch ?? batch} />
         </>
       }
@@ -42,7 +44,7 @@ export function ApprovalPage({ batch }: { readonly batch: string }) {
         waits && (
           <>
             <Button name="Approve" look="primary" onPress={() => setAsking('approve')} />
-            <Button name="Refuse" look="danger-quiet" onPress={() => setAsking('refuse')} />
+            {!value.retry && <Button name="Refuse" look="danger-quiet" onPress={() => setAsking('refuse')} />}
           </>
         )
       }
@@ -181,7 +183,7 @@ function more(key: string, { orders, examples }: Difference['added'], words: str
 type AskProps = { readonly shown: ApprovalReply; readonly onClose: () => void };
 
 /** The total is typed, as it was by the first person: whoever types it has read it. */
-function Approve({ shown: { summary, seal, payable, onGo }, onClose }: AskProps) {
+function Approve({ shown: { summary, seal, retry, payable, onGo }, onClose }: AskProps) {
   const [typed, setTyped] = useState('');
   const act = async () => {
     const path = `/api/approvals/${encodeURIComponent(summary.batch)}`;
@@ -203,8 +205,10 @@ function Approve({ shown: { summary, seal, payable, onGo }, onClose }: AskProps)
       onClose={onClose}
     >
       <p class="n">
-        This sends <b>{counted(payable.orders, 'order')}</b> to realm <b>{summary.realm}</b>:{' '}
-        <b>{payableWords({ payable })}</b>. The total is <b>{grouped(payable.tokens)}</b>
+        {retry ? 'This lets somebody retry' : 'This sends'}{' '}
+        <b>{counted(payable.orders, retry ? 'dead letter' : 'order')}</b> {retry ? 'in' : 'to'} realm{' '}
+        <b>{summary.realm}</b>: <b>{payableWords({ payable })}</b>. The total is{' '}
+        <b>{grouped(payable.tokens)}</b>
         {payable.amounts !== null && `, ${totalWords(payable.amounts)}`}.
       </p>
       <p>

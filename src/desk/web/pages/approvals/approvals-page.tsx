@@ -49,37 +49,43 @@ function Batches({ batches }: Pick<ApprovalsReply, 'batches'>) {
       label="Batches that wait for a second person"
       heads={['File', 'Realm', 'Would', 'Prepared', 'You']}
     >
-      {batches.map(({ batch, source, realm, orders, amounts, preparer, createdAt, begins, held, whyNot }) => (
-        <tr key={batch}>
-          <td class="what">
-            <Link to={placeOf('approval', batch)}>{source}</Link>
-            <br />
-            <span class="soft small mono">{batch}</span>
-            {held !== null && (
-              <>
-                <br />
-                <span class={`pill b-${held.state}`}>{held.state}</span> {held.message}
-              </>
-            )}
-          </td>
-          <td>{realm}</td>
-          <td class="name">
-            {counted(orders, 'order')}: {amountsWords(amounts)}
-          </td>
-          <td class="name">
-            by {preparer ?? 'nobody known'}, <Time at={createdAt} />
-            {begins !== null && (
-              <>
-                <br />
-                begins {begins}
-              </>
-            )}
-          </td>
-          <td class="what">
-            {whyNot ?? <Link to={placeOf('approval', batch)}>Look at it, then say go or refuse</Link>}
-          </td>
-        </tr>
-      ))}
+      {batches.map(
+        ({ batch, source, realm, orders, retry, amounts, preparer, createdAt, begins, held, whyNot }) => (
+          <tr key={batch}>
+            <td class="what">
+              <Link to={placeOf('approval', batch)}>{source}</Link>
+              <br />
+              <span class="soft small mono">{batch}</span>
+              {held !== null && (
+                <>
+                  <br />
+                  <span class={`pill b-${held.state}`}>{held.state}</span> {held.message}
+                </>
+              )}
+            </td>
+            <td>{realm}</td>
+            <td class="name">
+              {retry
+                ? `retry ${counted(orders, 'dead letter')}`
+                : `${counted(orders, 'order')}: ${amountsWords(amounts)}`}
+            </td>
+            <td class="name">
+              by {preparer ?? 'nobody known'}, <Time at={createdAt} />
+              {begins !== null && (
+                <>
+                  <br />
+                  begins {begins}
+                </>
+              )}
+            </td>
+            <td class="what">
+              {whyNot ?? (
+                <Link to={placeOf('approval', batch)}>Look at it, then say go{!retry && ' or refuse'}</Link>
+              )}
+            </td>
+          </tr>
+        ),
+      )}
     </Table>
   );
 }

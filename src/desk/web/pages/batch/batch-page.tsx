@@ -63,6 +63,12 @@ export function BatchPage({ batch }: { readonly batch: string }) {
           )}
         </Notice>
       )}
+      {summary.reason === null && reply.gate?.closed === 'approval' && (
+        <Notice tone="warn">
+          A retry of its dead letters waits for a second person. {mayWords(reply.gate.mayApprove)}{' '}
+          <Link to={placeOf('approval', summary.batch)}>Look at it as the second person does</Link>
+        </Notice>
+      )}
       {summary.notes.map((note) => (
         <Notice key={note} tone="warn">
           <Prose text={note} />
