@@ -180,7 +180,7 @@ describe('scripts of the ledger', () => {
   /** A name as the argument of a call, alone on its line or not. */
   const callers = (name: string) =>
     SRC.filter(({ text }) =>
-      new RegExp(`(script|askScript|askTogether)\\((\\s*[\\w.]*ledger,)?\\s*'${name}'`).test(text),
+      new RegExp(`(script|askScript|askTogether)\\((\\s*[\\w.]+,)?\\s*'${name}'`).test(text),
     );
 
   test('each is called by one file, which lies beside it', () => {

@@ -33,7 +33,6 @@ export type SignedTokens = { readonly negative: boolean; readonly amount: Tokens
 
 export type TokensFault =
   | 'empty'
-  | 'plus-sign'
   | 'thousands-separator'
   | 'decimal'
   | 'exponent'
@@ -58,7 +57,6 @@ export function parseTokens(text: string): SignedTokens | { readonly fault: Toke
 
 function tokensFault(text: string): TokensFault {
   if (text === '') return 'empty';
-  if (/^\+[0-9]+$/.test(text)) return 'plus-sign';
   if (/^[-+]?0x[0-9a-f]+$/i.test(text)) return 'hexadecimal';
   if (/^[-+]?[0-9]+([.,][0-9]+)?e[-+]?[0-9]+$/i.test(text)) return 'exponent';
   if (/^[-+]?[0-9]{1,3}([.,'’\u00a0\u202f ][0-9]{3})+$/.test(text)) return 'thousands-separator';

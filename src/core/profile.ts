@@ -48,6 +48,8 @@ export type RealmProfile = {
   readonly approval: Requirement;
   /** By whose wall its times are written and shown. */
   readonly timezone: string;
+  /** What the columns of its files are called, by their meaning. */
+  readonly columns: Readonly<Record<string, string>>;
   readonly quietHours: QuietHours | null;
   readonly wallets: { readonly method: 'GET' | 'POST'; readonly chunk: number };
   readonly settleMs: number;

@@ -114,7 +114,7 @@ function firstBadByte(bytes: Buffer): number {
   return good - tailOfCutCharacter(bytes.subarray(0, good));
 }
 
-function countLineFeeds(bytes: Buffer): number {
+export function countLineFeeds(bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) count++;
   return count;

@@ -7,17 +7,27 @@ import { foreignDigitIn, invisibleIn, nameOf, show, textOf } from '../core/visib
 
 export type CellFault = { readonly code: ErrorCode; readonly message: string };
 
+/** How a cell was written that has one plain meaning all the same: it is taken, and the plan says so. */
+export type CellNote = 'mention' | 'apostrophe' | 'plus' | 'zeros';
+/** Told of each; whoever passes none takes them without a word. */
+export type OnNote = (note: CellNote, read: string) => void;
+
 const ID_EXPECTED = `expected 1 to ${MEMBER_ID_DIGITS_MAX} decimal digits`;
 
 /**
  * Reads an id. Plain blanks around it are taken off without a word: they are never part of an id and every
- * spreadsheet leaves some. Everything else that is not a digit is refused and named; a repaired id would be
- * somebody else's.
+ * spreadsheet leaves some. A mention and the apostrophe by which people make a spreadsheet keep the digits hold exactly
+ * one id. Everything else that is not a digit is refused and named; a repaired id would be somebody else's.
  */
-export function readMemberCell(cell: string): MemberId | CellFault {
+export function readMemberCell(cell: string, onNote?: OnNote): MemberId | CellFault {
   if (isMemberId(cell)) return cell;
   const text = trimBlanks(textOf(trimBlanks(cell)));
-  return isMemberId(text) ? text : memberFault(text);
+  if (isMemberId(text)) return text;
+  const inside = /^(?:<@!?([0-9]+)>|'([0-9]+))$/.exec(text);
+  const id = inside?.[1] ?? inside?.[2] ?? '';
+  if (!isMemberId(id)) return memberFault(text);
+  onNote?.(inside?.[1] === undefined ? 'apostrophe' : 'mention', id);
+  return id;
 }
 
 /**
@@ -54,8 +64,9 @@ function what(text: string): string {
   if (/^[0-9 ]+$/.test(text)) return `${show(text)} has blanks inside`;
   if (/^[0-9]{1,3}([.,'’][0-9]{3})+$/.test(text)) return `${show(text)} has thousands separators`;
   if (/^[0-9]+[.,][0-9]*$/.test(text)) return `${show(text)} has a decimal point`;
-  if (/^<@!?[0-9]+>$/.test(text)) return `${show(text)} is a mention; the id is the digits inside it`;
-  if (/^0x[0-9a-f]{40}$/i.test(text)) return `${show(text)} is a wallet address`;
+  if (/^<[@#:a-z]/i.test(text)) return `${show(text)} is no mention of a member`;
+  if (/^0x[0-9a-f]{40}$/i.test(text))
+    return `${show(text)} is a wallet address; --members FILE gives a table that turns wallets into members`;
   if (text.startsWith('=')) return `${show(text)} is a formula`;
   return `${show(text)} is not an id`;
 }
@@ -123,16 +134,28 @@ function fault(found: string): CellFault {
 
 const TOKENS_EXPECTED = 'expected a whole number in plain digits, for example 1000 or -5';
 
-/** Reads an amount. Plain blanks around it do not matter; nothing else is guessed: 1.000 is one or a thousand. */
-export function readTokensCell(cell: string, maxTokensPerOrder: number | null): SignedTokens | CellFault {
+/**
+ * Reads an amount. Plain blanks around it do not matter. A plus sign, and one or two zeros behind a point or a comma,
+ * which no grouping of thousands has, leave one meaning; nothing else is guessed: 1.000 is one or a thousand.
+ */
+export function readTokensCell(
+  cell: string,
+  maxTokensPerOrder: number | null,
+  onNote?: OnNote,
+): SignedTokens | CellFault {
   const text = trimBlanks(textOf(trimBlanks(cell)));
-  const read = parseTokens(text);
+  const plain = parseTokens(text);
+  const written = 'fault' in plain ? /^([-+]?)([0-9]+)([.,]00?)?$/.exec(text) : null;
+  const [, sign, digits = '', zeros] = written ?? [];
+  const read = written === null ? plain : parseTokens(sign === '-' ? `-${digits}` : digits);
   if ('fault' in read) return tokensFault(text, read.fault);
   if (maxTokensPerOrder !== null && read.amount > maxTokensPerOrder)
     return {
       code: 'ALM_ROW_TOKENS_OVER_CAP',
       message: `${show(text)} is above the cap of ${maxTokensPerOrder} for one order.`,
     };
+  if (sign === '+') onNote?.('plus', digits);
+  if (zeros !== undefined) onNote?.('zeros', sign === '-' ? `-${digits}` : digits);
   return read;
 }
 
@@ -145,8 +168,7 @@ function tokensFault(text: string, fault: TokensFault): CellFault {
     };
   const found: Readonly<Record<Exclude<TokensFault, 'too-large'>, string>> = {
     empty: 'The amount is empty',
-    'plus-sign': `${shown} has a plus sign`,
-    'thousands-separator': `${shown} has a thousands separator, or is a decimal fraction`,
+    'thousands-separator': `${shown} has a thousands separator, or is a decimal fraction: format the column as a number without separators and decimals, and export again`,
     decimal: `${shown} is a decimal fraction; points are whole`,
     exponent: `${shown} is in scientific notation; format the column as a whole number`,
     hexadecimal: `${shown} is hexadecimal`,

@@ -1,8 +1,8 @@
-import { distance } from 'fastest-levenshtein';
+import { COLUMNS, type Column } from '../core/columns.js';
 import { AlmonerError } from '../core/errors/error.js';
 
 /** The columns that have a meaning, and what each may be called. */
-const SPELLINGS = {
+const SPELLINGS: Readonly<Record<Column, readonly string[]>> = {
   member: ['member', 'memberid', 'member_id', 'userid', 'user_id'],
   tokens: ['tokens', 'amount', 'points'],
   recipient: ['recipient', 'recipientid', 'recipient_id', 'to'],
@@ -11,8 +11,52 @@ const SPELLINGS = {
   reason: ['reason', 'note'],
   realm: ['realm'],
   currency: ['currency'],
-} as const;
-export type Column = keyof typeof SPELLINGS;
+};
+
+/**
+ * What spreadsheets, chat bots and wallet tools call them, letters and digits alone. Taken where no column has one of
+ * the names above: whoever wrote that one meant it. A lone `token` is not among them: wallet tools call so what a
+ * collection's pieces are numbered by.
+ */
+const LIKE: Readonly<Partial<Record<Column, readonly string[]>>> = {
+  member: [
+    'memberid',
+    'userid',
+    'discordid',
+    'discorduserid',
+    'discordmemberid',
+    'userdiscordid',
+    'memberdiscordid',
+    'snowflake',
+  ],
+  tokens: [
+    'tokenamount',
+    'tokensamount',
+    'pointamount',
+    'pointsamount',
+    'amountofpoints',
+    'numberofpoints',
+    'pointstoadd',
+    'pointstogive',
+    'pointsawarded',
+  ],
+  recipient: ['recipientid', 'recipientuserid', 'recipientdiscordid', 'tomember', 'tomemberid', 'touserid'],
+};
+
+/** Beside a table of members: columns that hold what the table turns into member ids. */
+const KEYS = [
+  'wallet',
+  'walletaddress',
+  'address',
+  'ethaddress',
+  'holderaddress',
+  'handle',
+  'username',
+  'discordusername',
+  'discordhandle',
+  'discordname',
+  'discordtag',
+];
 
 /** Columns that our own reports put behind the input's; they leave the sheet when the file is run again. */
 export const OWN_COLUMNS = ['almoner_order', 'almoner_state', 'almoner_error_code', 'almoner_error'] as const;
@@ -29,8 +73,7 @@ export const TRACE_COLUMNS = [
 const ALL_OWN = [...OWN_COLUMNS, ...TRACE_COLUMNS];
 type OwnColumn = (typeof ALL_OWN)[number];
 
-const COLUMNS = Object.keys(SPELLINGS).filter(isColumn);
-const ALIASES: ReadonlyMap<string, Column> = new Map(
+export const ALIASES: ReadonlyMap<string, Column> = new Map(
   COLUMNS.flatMap((column) => SPELLINGS[column].map((spelling) => [spelling, column] as const)),
 );
 
@@ -43,7 +86,33 @@ export function columnNamed(name: string): Column | undefined {
   return ALIASES.get(headerKey(name));
 }
 
-function isColumn(name: string): name is Column {
+/** The letters and digits of a name: `User ID`, `user-id` and `UserID` are one. */
+function lettersOf(name: string): string {
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+const LIKES: ReadonlyMap<string, Column> = new Map(
+  COLUMNS.flatMap((column) => (LIKE[column] ?? []).map((letters) => [letters, column] as const)),
+);
+
+/** The meaning of a name that is like one of ours. */
+export function columnLike(name: string): Column | undefined {
+  return columnNamed(name) === undefined ? LIKES.get(lettersOf(name)) : undefined;
+}
+
+/** Whether a column holds what a table of members is asked for: wallets or handles. */
+export function isKeyName(name: string): boolean {
+  return KEYS.includes(lettersOf(name));
+}
+
+export function isWalletName(name: string): boolean {
+  return /wallet|address/.test(lettersOf(name));
+}
+
+export function isColumn(name: string): name is Column {
   return Object.hasOwn(SPELLINGS, name);
 }
 
@@ -57,48 +126,24 @@ export function spellingsOf(column: Column): string {
   return SPELLINGS[column].join(', ');
 }
 
-/** Ordinary words that happen to be a letter or two away from a known name; they are nobody's typing error. */
-const ORDINARY_WORDS: ReadonlySet<string> = new Set(
-  'season region account preference prints print paint paints joints user_ip userip real realty reads current currently'.split(
-    ' ',
-  ),
-);
-
-/**
- * The known name that a header was probably meant to be. Short names are left out (`no` is not a misspelt
- * `to`), and two wrong letters count only when the first letter is right, so that `number`, `person` and
- * `count` stay what they are.
- */
-export function nearlyNamed(name: string): { spelling: string; column: Column } | undefined {
-  const key = headerKey(name);
-  if (key.length < 5 || key.length > 20 || ORDINARY_WORDS.has(key)) return undefined;
-  let best: { spelling: string; column: Column; off: number } | undefined;
-  for (const [spelling, column] of ALIASES) {
-    if (spelling.length < 5) continue;
-    const off = distance(key, spelling);
-    if (off > 2 || off === 0 || (off === 2 && key[0] !== spelling[0])) continue;
-    if (best === undefined || off < best.off) best = { spelling, column, off };
-  }
-  return best;
-}
-
-/** Which header stands for which meaning, where the operator said so. */
+/** Which header stands for which meaning, where the operator said so; an empty one: none does. */
 export type ColumnMap = ReadonlyMap<Column, string>;
 
-/** Reads `--map tokens=Punkte` (any number of times). The column's name may itself hold a `=`. */
+/** Reads `--map tokens=Punkte` (any number of times); `--map op=` takes no column for it. The column's name may itself hold a `=`. */
 export function parseColumnMap(texts: readonly string[]): ColumnMap {
   const map = new Map<Column, string>();
   for (const text of texts) {
     const at = text.indexOf('=');
     const meaning = text.slice(0, Math.max(at, 0)).trim().toLowerCase();
     const header = text.slice(at + 1).trim();
-    if (!isColumn(meaning) || header === '')
+    const isNeeded = meaning === 'member' || meaning === 'tokens';
+    if (at === -1 || !isColumn(meaning) || (header === '' && isNeeded))
       throw new AlmonerError(
         'ALM_CLI_USAGE',
-        `--map ${JSON.stringify(text)}: expected MEANING=COLUMN with one of ${COLUMNS.join(', ')} before the "=".`,
+        `--map ${JSON.stringify(text)}: expected MEANING=COLUMN with one of ${COLUMNS.join(', ')} before the "="; nothing behind it takes no column for that, and member and tokens need one.`,
       );
     if (map.has(meaning)) throw new AlmonerError('ALM_CLI_USAGE', `--map names ${meaning} twice.`);
-    if ([...map.values()].some((other) => headerKey(other) === headerKey(header)))
+    if (header !== '' && [...map.values()].some((other) => headerKey(other) === headerKey(header)))
       throw new AlmonerError('ALM_CLI_USAGE', `--map gives the column ${header} two meanings.`);
     map.set(meaning, header);
   }

@@ -7,6 +7,7 @@ import { References } from './references.js';
 import { BrokenFile, type FileFaults, type Finding, ofFile, type Row } from './row.js';
 import type { Shape } from './shape.js';
 import { FIELDS, isWellFormed, type TakenRow } from './take-rows.js';
+import { NO_COLUMNS } from './taken-columns.js';
 
 /**
  * Rows of a program as a sheet. Each is read by the very reader of a file's rows, so that the same orders have the same
@@ -40,7 +41,7 @@ export function readGivenRows(
   if (faults.length > 0) return { faults };
   const shape = shapeOf(columns);
   const blocks = { [Symbol.asyncIterator]: () => readBlocks(rows, columns, shape, rules, limits) };
-  return { sheet: shape.sheet, standsIn: columns.replaces, blocks };
+  return { sheet: shape.sheet, found: null, standsIn: columns.replaces, blocks, sha256: () => null };
 }
 
 async function* readBlocks(
@@ -93,16 +94,11 @@ function shapeOf({ fields, further, replaces }: Columns): Shape {
     names,
     kept: header.map((_, index) => index),
     columns: {
-      member: at('member'),
-      tokens: at('tokens'),
-      recipient: at('recipient'),
-      op: at('op'),
-      reference: at('reference'),
-      reason: at('reason'),
-      realm: -1,
-      currency: -1,
+      ...NO_COLUMNS,
+      ...Object.fromEntries(fields.map((field) => [field, at(field)])),
       order: at('almoner_order'),
     },
+    found: null,
   };
 }
 

@@ -1,79 +1,102 @@
 import { CsvError } from 'csv-parse/sync';
 import { undefuse } from '../core/formula-cells.js';
-import { ByteGuard } from './bytes.js';
+import { ByteGuard, countLineFeeds } from './bytes.js';
 import type { IntakeLimits } from './open.js';
 import { parseRecords } from './records.js';
 import { BrokenFile, type Delimiter } from './row.js';
 
-/** The first record that is not blank, as text, and what a `sep=` line before it said. */
+/** A record of the file's beginning, as text. */
 export type HeaderLine = {
   readonly text: string;
   readonly line: number;
+  /** What a `sep=` line above it said. */
   readonly delimiter: Delimiter | null;
 };
 
+/** The first records that are not blank; the first of them is the header where nobody says otherwise. */
+export type Head = { readonly first: HeaderLine; readonly records: readonly HeaderLine[] };
+
+/** Records in which a header is looked for, and those whose cells tell what a column holds. */
+const HEAD_RECORDS = 50;
+/** They fit into it, or there are fewer: the header alone may be larger. */
+const HEAD_BYTES = 256 * 1024;
+
+type HeadLimits = Pick<IntakeLimits, 'recordBytesMax'>;
+
+export async function readHeaderLine(chunks: AsyncIterable<Buffer>, limits: HeadLimits): Promise<HeaderLine> {
+  return soundHeader((await readHead(chunks, limits)).first, limits);
+}
+
 /**
- * Finds the header without knowing the delimiter yet. Where it ends can be told all the same: at a line feed
+ * Reads the beginning without knowing the delimiter yet. Where a record ends can be told all the same: at a line feed
  * with an even number of quotes before it.
  */
-export async function readHeaderLine(
-  chunks: AsyncIterable<Buffer>,
-  { recordBytesMax }: Pick<IntakeLimits, 'recordBytesMax'>,
-): Promise<HeaderLine> {
+export async function readHead(chunks: AsyncIterable<Buffer>, { recordBytesMax }: HeadLimits): Promise<Head> {
   const guard = new ByteGuard();
   const pieces: Buffer[] = [];
   let bytes = 0;
+  let lines = 1;
   let ended = true;
   for await (const chunk of chunks) {
-    const text = guard.pass(chunk, 1);
+    const text = guard.pass(chunk, lines);
     // The chunk's memory is used again for the next.
     pieces.push(Buffer.from(text));
     bytes += text.length;
+    lines += countLineFeeds(text);
     ended = false;
-    const found = findHeader(Buffer.concat(pieces), false, recordBytesMax);
-    if (found !== undefined) return found;
+    const records = headRecords(Buffer.concat(pieces), false);
+    if (records.length >= HEAD_RECORDS || (records.length > 0 && bytes > HEAD_BYTES)) return headOf(records);
     if (bytes > 2 * recordBytesMax) break;
     ended = true;
   }
-  if (ended) guard.end(1);
-  const found = findHeader(Buffer.concat(pieces), true, recordBytesMax);
-  if (found !== undefined) return found;
+  if (ended) guard.end(lines);
+  return headOf(headRecords(Buffer.concat(pieces), true));
+}
+
+function headOf(records: readonly HeaderLine[]): Head {
+  const [first] = records;
+  if (first !== undefined) return { first, records };
   const message = 'The file is empty; expected a header line and at least one row.';
   throw new BrokenFile('ALM_FILE_EMPTY', 0, message);
 }
 
-function findHeader(bytes: Buffer, whole: boolean, recordBytesMax: number): HeaderLine | undefined {
+function headRecords(bytes: Buffer, whole: boolean): HeaderLine[] {
+  const records: HeaderLine[] = [];
   let start = 0;
   let line = 1;
   let delimiter: Delimiter | null = null;
-  for (;;) {
+  while (start < bytes.length && records.length < HEAD_RECORDS) {
     const end = recordEnd(bytes, start);
-    if (end === -1 && !whole) return undefined;
+    if (end === -1 && !whole) break;
     const stop = end === -1 ? bytes.length : end;
     const text = bytes.toString('utf8', start, stop).replace(/\r?\n$/, '');
     const separator = start === 0 ? /^"?sep=([^"]*)"?$/i.exec(text) : null;
     if (separator !== null) delimiter = separatorOf(separator[1] ?? '');
-    else if (text.trim() !== '') {
-      const unquoted = text.replace(/"[^"]*"/g, '');
-      if (unquoted.includes('\r'))
-        throw new BrokenFile(
-          'ALM_FILE_LINE_ENDS',
-          line,
-          'The lines end with a lone CR, as on very old Macs; expected LF or CR LF. Save the file as "CSV UTF-8".',
-        );
-      if (stop - start > recordBytesMax)
-        throw new BrokenFile(
-          'ALM_FILE_RECORD_TOO_LARGE',
-          line,
-          `The header line is larger than ${recordBytesMax} bytes; is a quote in it not closed?`,
-        );
-      if (unquoted.includes('"')) throw openQuote(line);
-      return { text, line, delimiter };
-    }
-    if (end === -1) return undefined;
+    else if (text.trim() !== '') records.push({ text, line, delimiter });
     line += text.split('\n').length;
-    start = end;
+    start = stop;
   }
+  return records;
+}
+
+/** A record that is to be the header, or why it cannot be. */
+export function soundHeader(head: HeaderLine, { recordBytesMax }: HeadLimits): HeaderLine {
+  const { text, line } = head;
+  const unquoted = text.replace(/"[^"]*"/g, '');
+  if (unquoted.includes('\r'))
+    throw new BrokenFile(
+      'ALM_FILE_LINE_ENDS',
+      line,
+      'The lines end with a lone CR, as on very old Macs; expected LF or CR LF. Save the file as "CSV UTF-8".',
+    );
+  if (Buffer.byteLength(text) > recordBytesMax)
+    throw new BrokenFile(
+      'ALM_FILE_RECORD_TOO_LARGE',
+      line,
+      `The header line is larger than ${recordBytesMax} bytes; is a quote in it not closed?`,
+    );
+  if (unquoted.includes('"')) throw openQuote(line);
+  return head;
 }
 
 /** The position behind the line feed that ends the record, or -1. */
@@ -125,7 +148,7 @@ function openQuote(line: number): BrokenFile {
 }
 
 /** The header's cells, or undefined where a quote in it stays open. */
-function headerCells(text: string, delimiter: Delimiter): string[] | undefined {
+export function headerCells(text: string, delimiter: Delimiter): string[] | undefined {
   try {
     return parseRecords(text, delimiter)[0]?.map(undefuse) ?? [];
   } catch (error) {

@@ -1,20 +1,23 @@
-import type { ColumnMap } from './columns.js';
-import { readHeaderLine } from './header.js';
+import { createHash } from 'node:crypto';
+import { readHead } from './header.js';
+import { type ColumnWish, chooseColumns, NO_WISH } from './mapping.js';
 import { INTAKE_LIMITS, type IntakeLimits, type Source } from './open.js';
 import { type RowRules, readRow } from './read-row.js';
 import { isBlank, readRecords } from './records.js';
 import { References } from './references.js';
-import { BrokenFile, type FileFaults, type Row, type Sheet } from './row.js';
+import { BrokenFile, type FileFaults, type FoundColumns, type Row, type Sheet } from './row.js';
 import { flawKind, SWALLOWING_QUOTE } from './scan.js';
 import { findShape, type Shape } from './shape.js';
 
 type ParseOptions = RowRules & {
-  readonly map?: ColumnMap;
+  readonly wish?: ColumnWish;
   readonly limits?: Partial<IntakeLimits>;
 };
 
 export type ParsedSheet = {
   readonly sheet: Sheet;
+  /** Null for rows that come from no file. */
+  readonly found: FoundColumns | null;
   /** It has a column of orders that its rows stand in for. */
   readonly standsIn: boolean;
   /**
@@ -22,17 +25,35 @@ export type ParsedSheet = {
    * iteration reads the file from its beginning and gives the same rows. Throws BrokenFile where reading cannot go on.
    */
   readonly blocks: AsyncIterable<readonly Row[]>;
+  /** Of the file's bytes, once its rows were read to the end; null before, and for rows of no file. */
+  readonly sha256: () => string | null;
 };
 
 /** Two stages: the shape of the file, whose faults stop it, then the rows as a stream. */
 export async function parseSheet(source: Source, options: ParseOptions): Promise<ParsedSheet | FileFaults> {
   const limits: IntakeLimits = { ...INTAKE_LIMITS, ...options.limits };
   try {
-    const head = await readHeaderLine(source.chunks(), limits);
-    const shape = findShape(head, options.map ?? new Map(), limits);
+    const head = await readHead(source.chunks(), limits);
+    const chosen = await chooseColumns(head, options.wish ?? NO_WISH, limits);
+    const shape = findShape(head, chosen, limits, options.members != null);
     if ('faults' in shape) return shape;
-    const blocks = { [Symbol.asyncIterator]: () => readBlocks(source, shape, options, limits) };
-    return { sheet: shape.sheet, standsIn: shape.columns.order !== -1, blocks };
+    let sha256: string | null = null;
+    const chunks = async function* () {
+      const digest = createHash('sha256');
+      for await (const chunk of source.chunks()) {
+        digest.update(chunk);
+        yield chunk;
+      }
+      sha256 = digest.digest('hex');
+    };
+    const blocks = { [Symbol.asyncIterator]: () => readBlocks(chunks(), shape, options, limits) };
+    return {
+      sheet: shape.sheet,
+      found: shape.found,
+      standsIn: shape.columns.order !== -1,
+      blocks,
+      sha256: () => sha256,
+    };
   } catch (error) {
     if (error instanceof BrokenFile) return { faults: [error.finding] };
     throw error;
@@ -40,7 +61,7 @@ export async function parseSheet(source: Source, options: ParseOptions): Promise
 }
 
 function readBlocks(
-  source: Source,
+  chunks: AsyncIterable<Buffer>,
   shape: Shape,
   rules: RowRules,
   limits: IntakeLimits,
@@ -48,7 +69,7 @@ function readBlocks(
   const references = new References();
   const referenceColumn = shape.names[shape.columns.reference] ?? 'reference';
   let rows = 0;
-  return readRecords(source.chunks(), shape.sheet.delimiter, limits, (line, cells, flaw) => {
+  return readRecords(chunks, shape.sheet.delimiter, limits, (line, cells, flaw) => {
     if (flaw !== 0 && (line <= shape.headerLine || flawKind(flaw) === SWALLOWING_QUOTE))
       throw new BrokenFile(
         'ALM_FILE_QUOTES',

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import type { Column } from '../core/columns.js';
 import { undefuse } from '../core/formula-cells.js';
 import { type MemberId, type OrderId, orderId, parseOrderId } from '../core/ids.js';
 import { OPS, type Op, type Order } from '../core/order.js';
@@ -7,14 +9,15 @@ import { show, textOf } from '../core/visible.js';
 import {
   awardFault,
   type CellFault,
+  type CellNote,
   readMemberCell,
   readReferenceCell,
   readTokensCell,
   trimBlanks,
 } from './cells.js';
-import type { Column } from './columns.js';
+import { keyOf, type MemberTable } from './member-table.js';
 import { hasSurplus, recordFaults } from './records.js';
-import type { Row } from './row.js';
+import type { Row, RowNote } from './row.js';
 import type { Shape } from './shape.js';
 
 export type RowRules = {
@@ -23,6 +26,8 @@ export type RowRules = {
   /** What a `currency` cell may say; null: the realm's default, which has no name. */
   readonly currency: string | null;
   readonly maxTokensPerOrder: number | null;
+  /** Turns what stands in the columns of members into ids. */
+  readonly members?: MemberTable | null;
 };
 
 /** Reads one record of the file into a row; all faults of the row are found, not only the first. */
@@ -43,10 +48,19 @@ export function readRow(shape: Shape, rules: RowRules, line: number, record: str
     return undefined;
   };
 
-  const member = good('member', readMemberCell(cell(at.member)));
-  const tokens = good('tokens', readTokensCell(cell(at.tokens), rules.maxTokensPerOrder));
+  let notes: RowNote[] | undefined;
+  const noting = (column: Column) => (note: CellNote, read: string) => {
+    notes ??= [];
+    notes.push({ note, read, column: nameOfColumn(shape, column), cell: cell(at[column]) });
+  };
+  const { members } = rules;
+  const readMember = (column: 'member' | 'recipient') =>
+    members == null ? readMemberCell(cell(at[column]), noting(column)) : members.find(cell(at[column]));
+  const member = good('member', readMember('member'));
+  const tokens = good('tokens', readTokensCell(cell(at.tokens), rules.maxTokensPerOrder, noting('tokens')));
   const op = good('op', readOpCell(cell(at.op)));
-  const recipient = good('recipient', readRecipient(cell(at.recipient)));
+  // An empty recipient is not a wrong id: op and sign decide what it means.
+  const recipient = good('recipient', cell(at.recipient).trim() === '' ? null : readMember('recipient'));
   const reference = good('reference', readReferenceCell(cell(at.reference)));
   const replaces = good('almoner_order', readOrderCell(cell(at.order)));
   if (at.realm !== -1) good('realm', realmFault(cell(at.realm).trim(), rules.realms));
@@ -60,7 +74,19 @@ export function readRow(shape: Shape, rules: RowRules, line: number, record: str
     if (findings.length === 0 && order !== undefined && reference !== undefined && replaces !== undefined) {
       const reason = textOf(cell(at.reason)).trim() || null;
       const hashes = hashRow({ order, reference });
-      return { kind: 'order', line, order, reference, reason, replaces, hashes, cells };
+      const origin = members == null ? undefined : originHash(order, cell(at.member), cell(at.recipient));
+      return {
+        kind: 'order',
+        line,
+        order,
+        reference,
+        reason,
+        replaces,
+        hashes,
+        cells,
+        ...(notes && { notes }),
+        ...(origin && { origin }),
+      };
     }
   }
   return { kind: 'invalid', line, findings, cells };
@@ -80,9 +106,9 @@ function fitCells(shape: Shape, record: string[]): string[] {
   return cells;
 }
 
-/** An empty recipient is not a wrong id: op and sign decide what it means. */
-function readRecipient(cell: string): ReturnType<typeof readMemberCell> | null {
-  return cell.trim() === '' ? null : readMemberCell(cell);
+/** The content of an order before a table of members was asked: with another table it is the same debt. */
+function originHash({ op, tokens }: Order, member: string, recipient: string): string {
+  return hash('sha256', JSON.stringify([op, keyOf(member), keyOf(recipient), tokens]), 'binary');
 }
 
 function readOrderCell(cell: string): OrderId | null | CellFault {

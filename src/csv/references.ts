@@ -1,16 +1,19 @@
-import { DenseIndex, mix, words32 } from '../core/dense-index.js';
-import { contentWords, hashRow, referenceHash } from '../core/reference.js';
+import { DenseIndex, floats, mix, words32 } from '../core/dense-index.js';
+import { contentOf, type Order, signedTokens } from '../core/order.js';
+import { PackedIds, packId } from '../core/packed-ids.js';
+import { tokens } from '../core/points.js';
+import { referenceHash } from '../core/reference.js';
 import { show } from '../core/visible.js';
+import { orderWords } from '../words/amounts.js';
 import type { Finding, OrderRow, Row } from './row.js';
 
 /**
  * What rows of one file have in common: the same reference with the same content is a duplicate, with other content a
- * fault, and one row at most stands in for an order. Contents are kept as 64 bits of their SHA-256.
+ * fault that tells both, and one row at most stands in for an order.
  */
 export class References {
   readonly #references = new FirstLines();
-  readonly #contentA = words32();
-  readonly #contentB = words32();
+  readonly #orders = new PackedOrders();
   readonly #replaced = new FirstLines();
 
   /** Judges a row by the rows before it; returns it as it was, as a duplicate, or as invalid. */
@@ -34,18 +37,39 @@ export class References {
   /** The line of the row that it repeats, or a fault. */
   #sameReference(row: OrderRow, column: string): number | Finding | undefined {
     if (row.reference === null) return undefined;
-    const hashes = row.hashes ?? hashRow(row);
-    const [contentA, contentB] = contentWords(hashes.content);
-    const { entry, isNew } = this.#references.enter(hashes.reference ?? '', row.line);
+    const key = row.hashes?.reference ?? referenceHash(row.reference);
+    const { entry, isNew } = this.#references.enter(key, row.line);
     if (isNew) {
-      this.#contentA.set(entry, contentA);
-      this.#contentB.set(entry, contentB);
+      this.#orders.set(entry, row.order);
       return undefined;
     }
     const first = this.#references.lineOf(entry);
-    if (this.#contentA.get(entry) === contentA && this.#contentB.get(entry) === contentB) return first;
-    const message = `The reference ${show(row.reference)} stands on line ${first} for another order; the same reference is allowed only for the same op, member, recipient and tokens.`;
+    const order = this.#orders.get(entry);
+    if (contentOf(order) === contentOf(row.order)) return first;
+    const message = `The reference ${show(row.reference)} stands on line ${first} for another order: ${orderWords(order)}. This row: ${orderWords(row.order)}. The same reference is allowed only for the same op, member, recipient and tokens.`;
     return { line: row.line, column, code: 'ALM_ROW_REFERENCE_CONFLICT', message };
+  }
+}
+
+/** The content of each entry, whole, in 18 bytes; in a file of transfers in 28. */
+class PackedOrders {
+  readonly #member = new PackedIds();
+  readonly #recipient = new PackedIds();
+  /** Negative for a debit. */
+  readonly #tokens = floats();
+
+  set(entry: number, order: Order): void {
+    this.#member.set(entry, packId(order.member));
+    if (order.recipient !== null) this.#recipient.set(entry, packId(order.recipient));
+    this.#tokens.set(entry, signedTokens(order));
+  }
+
+  get(entry: number): Order {
+    const signed = this.#tokens.get(entry);
+    const what = { member: this.#member.idOf(entry), tokens: tokens(Math.abs(signed)) };
+    return this.#recipient.lengthOf(entry) > 0
+      ? { ...what, op: 'transfer', recipient: this.#recipient.idOf(entry) }
+      : { ...what, op: signed < 0 ? 'debit' : 'credit', recipient: null };
   }
 }
 

@@ -1,8 +1,11 @@
+import type { Column } from '../core/columns.js';
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import { AlmonerError } from '../core/errors/error.js';
 import type { OrderId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import type { RowHashes } from '../core/reference.js';
+import type { CellNote } from './cells.js';
+import type { ColumnMap } from './columns.js';
 
 /** Something wrong (fault) or odd (warning) with a file, at a place a person can find. */
 export type Finding = {
@@ -15,12 +18,40 @@ export type Finding = {
   readonly message: string;
 };
 
-export type FileFaults = { readonly faults: readonly Finding[] };
+export type FileFaults = { readonly faults: readonly Finding[]; readonly found?: FoundColumns };
+
+/** Why a column is taken for something: its name, a name like it, what somebody said, or the table of members. */
+export type TakenBy = 'name' | 'like' | 'said' | 'kept' | 'profile' | 'members';
+
+/** What was found at the head of a file, for whoever looks at it before anything is paid. */
+export type FoundColumns = {
+  readonly headerLine: number;
+  /** The line that looks like the header, where the one that was read does not. */
+  readonly headerBelow: number | null;
+  readonly columns: readonly {
+    readonly name: string;
+    readonly meaning: Column | 'order' | null;
+    readonly by: TakenBy | null;
+    /** Its first cells. */
+    readonly cells: readonly string[];
+  }[];
+  /** What holds where somebody said it with this very file: which line is the header, or what a column means. */
+  readonly said: ColumnMap | null;
+  /** Who had it kept, and when; null where nothing that was kept is used. */
+  readonly kept: { readonly who: string; readonly at: number } | null;
+};
 
 /** A finding that is of the whole file and of no place in it. */
 export function ofFile(code: ErrorCode, message: string): Finding {
   return { line: 0, column: null, code, message };
 }
+
+export type RowNote = {
+  readonly note: CellNote;
+  readonly column: string;
+  readonly cell: string;
+  readonly read: string;
+};
 
 /** One row of the file that is an order. */
 export type OrderRow = {
@@ -38,6 +69,10 @@ export type OrderRow = {
   readonly repeats?: number;
   /** The hashes, where the row was hashed already: reading, judging and storing it need the same ones. */
   readonly hashes?: RowHashes;
+  /** Cells that were taken although they are not written plainly; absent on most rows. */
+  readonly notes?: readonly RowNote[];
+  /** The hash of its content before a table of members was asked; absent without one. */
+  readonly origin?: string;
   /** The row as read, one cell for each header column; only the defusing of our own reports is taken off. */
   readonly cells: readonly string[];
 };
@@ -60,6 +95,8 @@ export type Sheet = {
   readonly delimiter: Delimiter;
   /** The header as the file spells it, without the columns that our own reports add. */
   readonly header: readonly string[];
+  /** How the header spells what has a meaning; by their own names where this is not said. */
+  readonly spelt?: ReadonlyMap<Column, string>;
 };
 
 /**

@@ -1,17 +1,12 @@
-import type { ErrorCode } from '../core/errors/catalogue.js';
+import type { Column } from '../core/columns.js';
 import { show } from '../core/visible.js';
-import {
-  type Column,
-  type ColumnMap,
-  columnNamed,
-  headerKey,
-  nearlyNamed,
-  ownColumnNamed,
-  spellingsOf,
-} from './columns.js';
-import { type HeaderLine, splitHeader } from './header.js';
+import { type ColumnMap, columnNamed, headerKey, isKeyName, ownColumnNamed, spellingsOf } from './columns.js';
+import { type Head, headerCells, splitHeader } from './header.js';
+import { type ChosenColumns, headerBelow, isKnown } from './mapping.js';
+import { nearlyNamed } from './misspelt.js';
 import type { IntakeLimits } from './open.js';
-import type { FileFaults, Finding, Sheet } from './row.js';
+import type { FileFaults, Finding, FoundColumns, Sheet } from './row.js';
+import { type HeaderFault, listed, TakenColumns } from './taken-columns.js';
 
 /** What the first stage found out; the second reads every row by it. Columns are positions, -1 for none. */
 export type Shape = {
@@ -22,6 +17,7 @@ export type Shape = {
   /** Positions that belong to the sheet: all but the columns that our own reports add. */
   readonly kept: readonly number[];
   readonly columns: Readonly<Record<Column | 'order', number>>;
+  readonly found: FoundColumns | null;
 };
 
 /** The header of a results.csv, whose rows are mostly paid and whose references have become `in_reference`. */
@@ -32,18 +28,20 @@ const RESULTS_HEADER = ['line', 'order', 'op', 'member', 'state', 'attempts', 'e
  * called `__proto__` is just a column.
  */
 export function findShape(
-  head: HeaderLine,
-  map: ColumnMap,
+  head: Head,
+  chosen: ChosenColumns,
   limits: Pick<IntakeLimits, 'columnsMax'>,
+  /** A table turns wallets and handles into members: their columns are such of members. */
+  byTable = false,
 ): Shape | FileFaults {
-  const wanted = new Set([...map.values()].map(headerKey));
-  const { delimiter, names } = splitHeader(
-    head,
-    (name) => columnNamed(name) !== undefined || wanted.has(headerKey(name)),
+  const { header, map } = chosen;
+  const wanted = new Set(
+    [...map.values(), ...chosen.usual.values()].filter((name) => name !== '').map(headerKey),
   );
+  const { delimiter, names } = splitHeader(header, (name) => isKnown(name) || wanted.has(headerKey(name)));
   const faults: Finding[] = [];
   const fault: HeaderFault = (code, column, message) => {
-    faults.push({ line: head.line, column, code, message });
+    faults.push({ line: header.line, column, code, message });
   };
   const keys = names.map(headerKey);
   if (names.length > limits.columnsMax)
@@ -58,119 +56,138 @@ export function findShape(
       null,
       'This is a results.csv of a report, and most of its rows may be paid already. Run failed.csv or unprocessed.csv of that report instead.',
     );
-  else if (
-    names.every((name) => columnNamed(name) === undefined) &&
-    names.some((name) => /^\s*-?[0-9]+\s*$/.test(name))
-  )
+  if (faults.length > 0) return { faults };
+
+  const cells = head.records
+    .filter(({ line }) => line > header.line)
+    .map(({ text }) => headerCells(text, delimiter) ?? []);
+  const taken = new TakenColumns(names, keys, fault);
+  taken.mapped(map, chosen.by);
+  taken.usual(chosen.usual);
+  taken.named();
+  taken.like();
+  if (byTable) taken.byTable();
+  const { columns } = taken;
+  faultMisspelt(names, columns, map, fault);
+  faultTwins(names, keys, faults, fault);
+  const missing = (['member', 'tokens'] as const).filter((column) => columns[column] === -1);
+  const below =
+    missing.length === 0 ? null : headerBelow(head, header.line, new Map([...chosen.usual, ...map]));
+  if (below !== null) {
+    faults.length = 0;
+    fault(
+      'ALM_FILE_HEADER_BELOW',
+      null,
+      `Line ${header.line} (${show(header.text)}) is no header; line ${below} looks like it: --header-line ${below} takes that one, and leaves out what is above it.`,
+    );
+  } else if (missing.length === 2 && names.some((name) => /^\s*-?[0-9]+\s*$/.test(name))) {
+    faults.length = 0;
     fault(
       'ALM_FILE_HEADER_MISSING',
       null,
-      `Line ${head.line} (${show(head.text)}) looks like a row; expected a header line such as member${delimiter}tokens.`,
+      `Line ${header.line} (${show(header.text)}) looks like a row; expected a header line such as member${delimiter}tokens.`,
     );
-  if (faults.length > 0) return { faults };
-
-  const columns: Record<Column | 'order', number> = {
-    member: -1,
-    tokens: -1,
-    recipient: -1,
-    op: -1,
-    reference: -1,
-    reason: -1,
-    realm: -1,
-    currency: -1,
-    order: -1,
+  } else faultMissing(missing, { names, cells, columns, map, byTable }, faults, fault);
+  const found = {
+    ...taken.found(header.line, cells),
+    headerBelow: below,
+    said: chosen.said ? map : null,
+    kept: chosen.kept,
   };
-  for (const [column, header] of map) {
-    columns[column] = keys.indexOf(headerKey(header));
-    if (columns[column] === -1)
-      fault(
-        'ALM_FILE_MAP',
-        null,
-        `--map ${column}=${header}: the header has no column ${show(header)}; it has ${names.map((name) => show(name)).join(', ')}.`,
-      );
-  }
-  const mapped = new Set([...map.keys()].map((column) => columns[column]));
-  const kept: number[] = [];
-  const own = new Set<string>();
-  names.forEach((name, index) => {
-    const mine = ownColumnNamed(name);
-    if (mine !== undefined) {
-      if (own.has(mine))
-        fault('ALM_FILE_COLUMN_TWICE', name, `The column ${show(name)} stands twice in the header.`);
-      own.add(mine);
-      if (mine === 'almoner_order') columns.order = index;
-      return;
-    }
-    kept.push(index);
-    if (mapped.has(index)) return;
-    const column = columnNamed(name);
-    if (column === undefined || map.has(column)) return;
-    const earlier = names[columns[column]];
-    if (earlier === undefined) columns[column] = index;
-    else
-      fault(
-        'ALM_FILE_COLUMN_TWICE',
-        name,
-        `Columns ${show(earlier)} and ${show(name)} both mean ${column}; remove or rename one, or name the right one with --map ${column}=COLUMN.`,
-      );
-  });
-  faultMisspelt(names, columns, mapped, fault);
-  faultTwins(names, keys, fault);
-  faultMissing(columns, map, faults, fault);
-  if (faults.length > 0) return { faults };
-  const header = kept.map((index) => names[index] ?? '');
-  return { sheet: { delimiter, header }, headerLine: head.line, names, kept, columns };
+  if (faults.length > 0) return { faults, found };
+  const kept = names.flatMap((name, index) => (ownColumnNamed(name) === undefined ? [index] : []));
+  const sheet = { delimiter, header: kept.map((index) => names[index] ?? ''), spelt: taken.spelt() };
+  return { sheet, headerLine: header.line, names, kept, columns, found };
 }
-
-/** Reports one fault of the header line. */
-type HeaderFault = (code: ErrorCode, column: string | null, message: string) => void;
 
 /** A column whose meaning is filled already may be followed by any similar name: `reason`, `season`. */
 function faultMisspelt(
   names: readonly string[],
   columns: Readonly<Record<Column, number>>,
-  mapped: ReadonlySet<number>,
+  map: ColumnMap,
   fault: HeaderFault,
 ): void {
+  const taken = new Set(Object.values(columns));
   names.forEach((name, index) => {
-    if (mapped.has(index) || columnNamed(name) !== undefined || ownColumnNamed(name) !== undefined) return;
+    if (taken.has(index) || columnNamed(name) !== undefined || ownColumnNamed(name) !== undefined) return;
     const near = nearlyNamed(name);
-    if (near === undefined || columns[near.column] !== -1) return;
+    if (near === undefined || columns[near.column] !== -1 || map.has(near.column)) return;
     fault(
       'ALM_FILE_COLUMN_MISSPELT',
       name,
-      `The column ${show(name)} is nearly ${near.spelling}; rename it so, name it with --map ${near.column}=COLUMN, or give it a clearly different name.`,
+      `The column ${show(name)} is nearly ${near.spelling}; rename it so, name it with ${mapHint(near.column, name)}, or give it a clearly different name.`,
     );
   });
 }
 
 /** The same name twice, of columns without a meaning: which one a person meant is anybody's guess. */
-function faultTwins(names: readonly string[], keys: readonly string[], fault: HeaderFault): void {
+function faultTwins(
+  names: readonly string[],
+  keys: readonly string[],
+  faults: readonly Finding[],
+  fault: HeaderFault,
+): void {
   const seen = new Set<string>();
   keys.forEach((key, index) => {
     const name = names[index] ?? '';
-    const handled = columnNamed(name) !== undefined || ownColumnNamed(name) !== undefined;
+    const told = faults.some(({ code, column }) => code === 'ALM_FILE_COLUMN_TWICE' && column === name);
+    const handled = told || columnNamed(name) !== undefined || ownColumnNamed(name) !== undefined;
     if (key !== '' && !handled && seen.has(key))
       fault('ALM_FILE_COLUMN_TWICE', name, `The column ${show(name)} stands twice in the header.`);
     seen.add(key);
   });
 }
 
+type Unnamed = {
+  readonly names: readonly string[];
+  readonly cells: readonly (readonly string[])[];
+  readonly columns: Readonly<Record<Column, number>>;
+  readonly map: ColumnMap;
+  readonly byTable: boolean;
+};
+
 function faultMissing(
-  columns: Readonly<Record<Column, number>>,
-  map: ColumnMap,
+  missing: readonly ('member' | 'tokens')[],
+  { names, cells, columns, map, byTable }: Unnamed,
   faults: readonly Finding[],
   fault: HeaderFault,
 ): void {
   const suggested = faults.filter((found) => found.code === 'ALM_FILE_COLUMN_MISSPELT');
-  for (const column of ['member', 'tokens'] as const) {
-    if (columns[column] !== -1 || map.has(column)) continue;
+  const taken = new Set(Object.values(columns));
+  for (const column of missing) {
+    if (map.has(column)) continue;
     // The misspelt column is the missing one; saying it twice does not help.
     if (suggested.some((found) => nearlyNamed(found.column ?? '')?.column === column)) continue;
+    const offered = names.filter((name, index) => {
+      const filled = cells.map((row) => row[index]?.trim() ?? '').filter((cell) => cell !== '');
+      return (
+        name.trim() !== '' &&
+        !taken.has(index) &&
+        filled.length > 0 &&
+        filled.every((cell) => LOOKS[column].test(cell))
+      );
+    });
+    const offers = offered.slice(0, OFFERS_MAX).map((name) => mapHint(column, name));
+    const way =
+      offers.length > 0
+        ? `${offered.length === 1 ? 'One column looks like it' : 'Some columns look like it'}: ${offers.join(' or ')}.`
+        : `Name it with ${mapHint(column, 'COLUMN')}.`;
+    const table =
+      column === 'member' && !byTable && names.some(isKeyName)
+        ? ' To pay by wallet or handle, give the table that turns them into members with --members FILE.'
+        : '';
     fault(
       'ALM_FILE_COLUMN_MISSING',
       null,
-      `There is no column for ${column}; expected one of ${spellingsOf(column)}, or --map ${column}=COLUMN.`,
+      `There is no column for ${column}, which is called ${spellingsOf(column)}; the header has ${listed(names)}. ${way}${table}`,
     );
   }
+}
+
+/** What the cells of a column look like that has no name of ours. */
+const LOOKS = { member: /^'?(?:<@!?)?[0-9]{15,20}>?$/, tokens: /^[-+]?[0-9]{1,9}(?:[.,]00?)?$/ } as const;
+const OFFERS_MAX = 3;
+
+function mapHint(column: Column, name: string): string {
+  return /^[\p{L}\p{N}_.-]+$/u.test(name) ? `--map ${column}=${name}` : `--map "${column}=${name}"`;
 }

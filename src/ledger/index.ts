@@ -245,7 +245,7 @@ export {
 export { claimRule, takeTurn } from './notes/claims.js';
 export { appendDeskAudit, ExpiringNotes, readDeskAudit } from './notes/desk-notes.js';
 export { endedBatches, forgetEnded, takeReportTurn } from './notes/ended.js';
-export { deskMessages, deskNotes, type NoteStore, ruleNotes } from './notes/note-store.js';
+export { columnNotes, deskMessages, deskNotes, type NoteStore, ruleNotes } from './notes/note-store.js';
 export { OutboxNotes } from './notes/outbox-notes.js';
 export {
   type FactsKept,

@@ -39,6 +39,10 @@ const manifest = z.object({
   invalid: z.number(),
   /** Hash of realm and orders with their references: the batch's identity. */
   sha256: z.string(),
+  /** Of the bytes of the file; null for rows that came from none, and before it was noted. */
+  fileSha256: z.string().nullable().default(null),
+  /** The table by which wallets and handles became members, and the hash of its bytes. */
+  table: z.object({ name: z.string(), sha256: z.string() }).nullable().default(null),
   again: z.string().nullable(),
   inOrder: z.boolean(),
   /** How it was made: `run` by a process that works it, at first; `import` for the workers. */

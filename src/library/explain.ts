@@ -15,6 +15,8 @@ const OPTION_OF: Readonly<Record<string, string>> = {
   'in-order': 'inOrder',
   first: 'first',
   map: 'map',
+  'header-line': 'headerLine',
+  members: 'members',
   out: 'out',
   realm: 'realm',
   yes: 'evenIfItMayArrive',

@@ -47,6 +47,10 @@ export type Input =
       readonly file: string;
       /** Columns of the file by their meaning, such as `{ tokens: 'Punkte' }`. */
       readonly map?: Readonly<Record<string, string>> | undefined;
+      /** The line of the header, counted from 1. */
+      readonly headerLine?: number | undefined;
+      /** The file of a table that turns wallets or handles into member ids. */
+      readonly members?: string | undefined;
       readonly rows?: never;
     }
   | {

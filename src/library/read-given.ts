@@ -117,6 +117,8 @@ const INPUT = z.strictObject(
   {
     file: text,
     map: z.record(z.string(), z.string('expected the name of a column'), 'expected an object').optional(),
+    headerLine: z.int('expected the number of a line').min(1, 'expected the number of a line').optional(),
+    members: text,
     rows: z.custom<readonly unknown[]>(Array.isArray, 'expected a list of rows').optional(),
     name: textOf(`text of at most ${NAME_MAX} characters`, (name) => name.length <= NAME_MAX).optional(),
   },
@@ -141,13 +143,14 @@ export function readInput(input: Input, options: PlanOptions, cwd: string): Plan
 }
 
 function sourceOf(input: unknown, cwd: string) {
-  const { file, map = {}, rows, name = '' } = read('input', INPUT, input);
+  const { file, map = {}, headerLine = null, members, rows, name = '' } = read('input', INPUT, input);
   if (rows !== undefined && file === undefined)
     return { rows: whatever('rows', () => takeRows(rows)), name: oneLine(name) || 'rows' };
   if (file === undefined || rows !== undefined)
     throw misuse('expected { file } with a path, or { rows } with a list of rows');
   const columns = Object.entries(map).map(([meaning, column]) => `${meaning}=${column}`);
-  return { file: resolve(cwd, file), map: columns };
+  const table = members === undefined ? null : { file: resolve(cwd, members) };
+  return { file: resolve(cwd, file), map: columns, headerLine, members: table };
 }
 
 export function readMember(given: unknown): MemberId {

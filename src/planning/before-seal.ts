@@ -1,6 +1,16 @@
 import { AlmonerError } from '../core/errors/error.js';
 import type { BatchId } from '../core/ids.js';
-import { decodePlanBlock, hasParked, type RealmLedger, spentPlaces } from '../ledger/index.js';
+import type { Order } from '../core/order.js';
+import {
+  decodePlanBlock,
+  hasParked,
+  PlanReader,
+  type RealmLedger,
+  type ReferenceHolder,
+  spentPlaces,
+} from '../ledger/index.js';
+import { orderWords } from '../words/amounts.js';
+import { EarlierWords } from './earlier-words.js';
 import { lineRanges } from './findings.js';
 import { maybeForgotten } from './identity.js';
 import type { Plan } from './plan.js';
@@ -11,7 +21,7 @@ import { findRepeats, type Repeats } from './repeats.js';
  * meanwhile is asked again before the seal: where the answer is another one, nothing is sealed.
  */
 export async function refuseChanged(plan: Plan, ledger: RealmLedger, now: number): Promise<void> {
-  const freed = await linesWhere(plan, ledger, 'held', false);
+  const freed = (await rowsWhere(plan, ledger, 'held', false)).map(({ line }) => line);
   refuse([[freed, 'no longer duplicates: what held their references was cancelled or refused']]);
   const forgotten = plan.again === null ? await maybeForgotten(ledger, plan, plan.mayPrecede, now) : null;
   if (forgotten !== null)
@@ -40,11 +50,21 @@ export async function refuseOtherName({ batch }: Plan, ledger: RealmLedger, id: 
 
 /** A block met references that somebody has taken since: names them all, not just those of the block. */
 export async function refuseSpent(plan: Plan, ledger: RealmLedger): Promise<void> {
-  const spent = await linesWhere(plan, ledger, 'refs', true);
-  refuse([[spent, 'under references that another batch has spent since']]);
+  const spent = await rowsWhere(plan, ledger, 'refs', true);
+  const lines = spent.map(({ line }) => line);
+  const what = 'under references that another batch has spent since';
+  refuse([[lines, what]], await spentWords(ledger, spent[0]));
 }
 
-function refuse(changes: readonly (readonly [lines: readonly number[], what: string])[]): void {
+/** By whom the first one is, and what both orders are. */
+async function spentWords(ledger: RealmLedger, row: ClaimedRow | undefined): Promise<string> {
+  if (row?.holder === undefined || row.order === null) return '';
+  const earlier = new EarlierWords(ledger, new PlanReader(ledger));
+  const beside = (await earlier.beside(row.holder, row.order)) || ` Both: ${orderWords(row.order)}.`;
+  return ` That of line ${row.line} is spent by order ${await earlier.idOf(row.holder)}.${beside}`;
+}
+
+function refuse(changes: readonly (readonly [lines: readonly number[], what: string])[], more = ''): void {
   const told = changes.flatMap(([lines, what]) =>
     lines.length === 0
       ? []
@@ -53,27 +73,36 @@ function refuse(changes: readonly (readonly [lines: readonly number[], what: str
   if (told.length === 0) return;
   throw new AlmonerError(
     'ALM_PLAN_CHANGED',
-    `What the file would do is not what was shown: ${told.join('; ')}. Nothing was enqueued and nothing was sent.`,
+    `What the file would do is not what was shown: ${told.join('; ')}.${more} Nothing was enqueued and nothing was sent.`,
   );
 }
 
-/** The lines of claimed references that are spent by now, or are not. */
-async function linesWhere(
+type ClaimedRow = {
+  readonly line: number;
+  readonly order: Order | null;
+  readonly holder: ReferenceHolder | undefined;
+};
+
+/** The rows of claimed references that are spent by now, or are not. */
+async function rowsWhere(
   plan: Plan,
   ledger: RealmLedger,
   which: 'refs' | 'held',
   isSpent: boolean,
-): Promise<number[]> {
-  const lines: number[] = [];
+): Promise<ClaimedRow[]> {
+  const found: ClaimedRow[] = [];
   for (const [block, claims] of plan.referenceWrites.entries()) {
     const places = await spentPlaces(ledger, claims[which]);
-    const moved = places.filter(([, spent]) => spent === isSpent);
+    const moved = places.filter(([, holder]) => (holder !== undefined) === isSpent);
     const bytes = plan.blocks[block];
     if (moved.length === 0 || bytes === undefined) continue;
     const rows = decodePlanBlock(bytes);
-    for (const [place] of moved) lines.push(rows[place]?.line ?? 0);
+    for (const [place, holder] of moved) {
+      const { line = 0, order = null } = rows[place] ?? {};
+      found.push({ line, order, holder });
+    }
   }
-  return lines;
+  return found;
 }
 
 function linesOnlyIn(these: Repeats, others: Repeats): number[] {

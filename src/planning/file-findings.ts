@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import { BATCH_SUM_MAX } from '../core/points.js';
-import { type Finding, ofFile } from '../csv/row.js';
+import { show } from '../core/visible.js';
+import { type Finding, ofFile, type RowNote } from '../csv/row.js';
 import type { Members } from './members.js';
 
 export type TotalsCaps = { readonly maxTokensPerBatch: number | null };
@@ -21,6 +22,34 @@ export class Tally {
   }
 }
 
+/** Cells with one plain meaning that are not written plainly: one note for each way and column, not for each cell. */
+export class ReadAs {
+  readonly #seen = new Map<string, { readonly first: RowNote; readonly line: number; count: number }>();
+
+  note(first: RowNote, line: number): void {
+    const key = `${first.note} ${first.column}`;
+    const known = this.#seen.get(key);
+    if (known === undefined) this.#seen.set(key, { first, line, count: 1 });
+    else known.count += 1;
+  }
+
+  findings(): Finding[] {
+    return [...this.#seen.values()].map(({ first: { note, column, cell, read }, line, count: cells }) => ({
+      line: cells === 1 ? line : 0,
+      column,
+      code: 'ALM_PLAN_READ_AS',
+      message: `${count(cells, `cell of ${show(column)} has`, `cells of ${show(column)} have`)} ${HOW[note]}: ${show(cell)} on line ${line} is read as ${read}.`,
+    }));
+  }
+}
+
+const HOW: Readonly<Record<RowNote['note'], string>> = {
+  mention: 'a mention around the id',
+  apostrophe: 'an apostrophe before the id',
+  plus: 'a plus sign',
+  zeros: 'zeros behind a point or comma',
+};
+
 type TotalledFile = {
   readonly members: Members;
   readonly amounts: Amounts;
@@ -28,6 +57,7 @@ type TotalledFile = {
   readonly gainsAndLoses: Tally;
   /** The first lines whose cells hold what looks like whole rows. */
   readonly swallowing: readonly number[];
+  readonly readAs: ReadAs;
 };
 
 type Figures = { readonly rows: number; readonly total: bigint; readonly payable: bigint };
@@ -84,6 +114,7 @@ export function fileFindings(
       'ALM_PLAN_ROW_INSIDE_CELL',
       `A quoted cell on line ${swallowing.join(', ')} holds what looks like whole rows; they would not be paid. Is a quote closed in the wrong row?`,
     );
+  warnings.push(...surveyed.readAs.findings());
   const unusual = unusualAmounts(surveyed.amounts);
   if (unusual !== undefined) warnings.push(unusual);
   return { faults, warnings };

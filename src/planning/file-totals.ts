@@ -3,7 +3,7 @@ import { absoluteOf, minus, opSums } from '../core/op-sums.js';
 import { type Op, signedTokens } from '../core/order.js';
 import { PointsSum } from '../core/points.js';
 import type { Row, Sheet } from '../csv/row.js';
-import { Amounts, fileFindings, Tally, type TotalsCaps } from './file-findings.js';
+import { Amounts, fileFindings, ReadAs, Tally, type TotalsCaps } from './file-findings.js';
 import { type MemberEffect, Members } from './members.js';
 
 /** What the preview says of a file, apart from what only the ledger knows. */
@@ -18,6 +18,7 @@ export class FileTotals {
   readonly repeated = new Tally();
   readonly gainsAndLoses = new Tally();
   readonly swallowing: number[] = [];
+  readonly readAs = new ReadAs();
   readonly #orders: Record<Op, number> = { credit: 0, debit: 0, transfer: 0 };
   readonly #sums = pointsSums();
   readonly #duplicateSums = pointsSums();
@@ -35,6 +36,7 @@ export class FileTotals {
       return;
     }
     const { order, line } = row;
+    for (const note of row.notes ?? []) this.readAs.note(note, line);
     this.#orders[order.op]++;
     this.#sums[order.op].add(order.tokens);
     if (row.repeats !== undefined) {

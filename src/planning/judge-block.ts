@@ -1,9 +1,8 @@
-import { type BatchId, orderId, parseOrderId, UNDO } from '../core/ids.js';
+import { parseOrderId, UNDO } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import { contentHash, digestOf, hashRow, type RowHashes, referenceHash } from '../core/reference.js';
 import type { Finding, InvalidRow, OrderRow, Row } from '../csv/row.js';
 import {
-  batchRef,
   type EarlierOrder,
   type EarlierWhy,
   findSpent,
@@ -12,7 +11,9 @@ import {
   type PlanRow,
   type ReferenceHolder,
 } from '../ledger/index.js';
+import { orderWords } from '../words/amounts.js';
 import { isoTime } from '../words/spelling.js';
+import { EarlierWords } from './earlier-words.js';
 import { denial, type EarlierBatch, type Judging, judgeStandIn, judgeUndo } from './judge-earlier.js';
 
 /**
@@ -42,9 +43,11 @@ type JudgedRow = {
 };
 
 export class BlockJudge {
-  private readonly ids = new Map<string, Promise<BatchId>>();
+  private readonly earlier: EarlierWords;
 
-  constructor(private readonly judging: Judging) {}
+  constructor(private readonly judging: Judging) {
+    this.earlier = new EarlierWords(judging.ledger, judging.plans);
+  }
 
   async judge(rows: readonly Row[], skipInvalid: boolean): Promise<JudgedBlock> {
     const [spent, denied] = await Promise.all([this.spentAmong(rows), this.deniedAmong(rows)]);
@@ -65,8 +68,10 @@ export class BlockJudge {
       const planned = await this.judgeOrder(row, holder, hashes.content, findings);
       const why = denied.get(at);
       if (row.replaces !== null && why !== undefined) {
-        const denied = await denial(this.judging.ledger, 'replaces', row.replaces, why);
-        const finding = { line: row.line, ...denied };
+        const { message, ...denied } = await denial(this.judging.ledger, 'replaces', row.replaces, why);
+        const place = why === 'gone' ? null : await this.placeOf(row.replaces);
+        const beside = place === null ? '' : await this.earlier.beside(place, row.order);
+        const finding = { line: row.line, ...denied, message: message + beside };
         if (typeof why === 'object' && 'replacedBy' in why && !skipInvalid)
           block.replaced.push({ no: why.replacedBy, finding });
         else findings.push(finding);
@@ -81,7 +86,7 @@ export class BlockJudge {
       if (holder !== undefined && planned.duplicateOf !== null && row.repeats === undefined) {
         block.duplicates.push({ no: holder.no, order: row.order });
         if (holder.arrivesUntil !== null)
-          block.warnings.push(notPaidHere(row, planned.duplicateOf, holder.arrivesUntil));
+          block.warnings.push(this.notPaidHere(row, planned.duplicateOf, holder.arrivesUntil));
       }
       const isEqual =
         old !== null && isPlannedOrder(old.row) && contentHash(old.row.order) === hashes.content;
@@ -109,14 +114,14 @@ export class BlockJudge {
   ): Promise<PlanRow> {
     let duplicateOf = repeated(row);
     if (holder !== undefined) {
-      const held = orderId(await this.idOf(holder.no), holder.index);
+      const held = await this.earlier.idOf(holder);
       if (digestOf(content) === holder.digest) duplicateOf ??= held;
       else
         faults.push({
           line: row.line,
           column: this.judging.nameOf('reference') ?? 'reference',
           code: 'ALM_ROW_REFERENCE_SPENT',
-          message: `The reference ${JSON.stringify(row.reference)} is already spent by order ${held}, which has other content.`,
+          message: `The reference ${JSON.stringify(row.reference)} is already spent by order ${held}, which has other content.${await this.earlier.beside(holder, row.order)}`,
         });
     }
     if (!isUndo(row)) return plannedOrder(row, duplicateOf, null);
@@ -127,11 +132,15 @@ export class BlockJudge {
   }
 
   private async stoodInFor({ replaces }: OrderRow): Promise<{ batch: EarlierBatch; row: PlanRow } | null> {
-    const old = replaces === null ? undefined : parseOrderId(replaces);
-    const batch = old === undefined ? null : await this.judging.batches.find(old.batch);
-    return old === undefined || batch === null
-      ? null
-      : { batch, row: await this.judging.plans.row(batch.no, old.index) };
+    const old = replaces === null ? null : await this.placeOf(replaces);
+    return old && { batch: old.batch, row: await this.judging.plans.row(old.no, old.index) };
+  }
+
+  /** Null where the books have no such batch. */
+  private async placeOf(order: string) {
+    const named = parseOrderId(order);
+    const batch = named === undefined ? null : await this.judging.batches.find(named.batch);
+    return named === undefined || batch === null ? null : { batch, no: batch.no, index: named.index };
   }
 
   /** Why rows, by their place, may not stand in for the orders they name. */
@@ -140,19 +149,19 @@ export class BlockJudge {
     const denied = new Map<number, EarlierWhy>();
     for (const [at, row] of rows.entries()) {
       if (row.kind !== 'order' || row.replaces === null) continue;
-      const old = parseOrderId(row.replaces);
-      const batch = old === undefined ? null : await this.judging.batches.find(old.batch);
-      if (old === undefined || batch === null) denied.set(at, 'gone');
-      else orders.push([batch.no, String(old.index), String(at)]);
+      const old = await this.placeOf(row.replaces);
+      if (old === null) denied.set(at, 'gone');
+      else orders.push([old.no, String(old.index), String(at)]);
     }
     for (const { row, why } of await judgeReplaced(this.judging.ledger, orders)) denied.set(row, why);
     return denied;
   }
 
-  private idOf(no: string): Promise<BatchId> {
-    const known = this.ids.get(no) ?? batchRef(this.judging.ledger, no).then(({ id }) => id);
-    this.ids.set(no, known);
-    return known;
+  /** The one duplicate whose order nobody pays by itself: a person said unpaid, and it is too early to pay it again. */
+  private notPaidHere({ line, reference, order }: OrderRow, held: string, arrivesUntil: number): Finding {
+    const message = `The reference ${JSON.stringify(reference)} is kept by order ${held} (${orderWords(order)}), which was resolved as unpaid and whose request may still arrive until ${isoTime(arrivesUntil)}. This row does not pay it; \`almoner dead retry ${held}\` does, after that.`;
+    const column = this.judging.nameOf('reference') ?? 'reference';
+    return { line, column, code: 'ALM_ROW_ORDER_MAY_BE_PAID', message };
   }
 }
 
@@ -163,12 +172,6 @@ function needsAsking(row: OrderRow, holder: ReferenceHolder | undefined): boolea
 
 function isUndo(row: OrderRow): boolean {
   return row.reference?.startsWith(UNDO) === true;
-}
-
-/** The one duplicate whose order nobody pays by itself: a person said unpaid, and it is too early to pay it again. */
-function notPaidHere({ line, reference }: OrderRow, order: string, arrivesUntil: number): Finding {
-  const message = `The reference ${JSON.stringify(reference)} is kept by order ${order}, which was resolved as unpaid and whose request may still arrive until ${isoTime(arrivesUntil)}. This row does not pay it; \`almoner dead retry ${order}\` does, after that.`;
-  return { line, column: 'reference', code: 'ALM_ROW_ORDER_MAY_BE_PAID', message };
 }
 
 function repeated(row: OrderRow): string | null {

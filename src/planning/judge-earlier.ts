@@ -1,9 +1,9 @@
+import type { Column } from '../core/columns.js';
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import { type BatchId, type OrderId, orderId, parseOrderId, UNDO } from '../core/ids.js';
 import { inverseOf, type Order } from '../core/order.js';
 import { accountOf, parseAward } from '../core/reference.js';
 import { show } from '../core/visible.js';
-import type { Column } from '../csv/columns.js';
 import type { OrderRow } from '../csv/row.js';
 import {
   batchNumber,
@@ -17,6 +17,7 @@ import {
   standIn,
   stateOf,
 } from '../ledger/index.js';
+import { orderWords } from '../words/amounts.js';
 import { isoTime } from '../words/spelling.js';
 
 /** What the rows of a file are judged by. */
@@ -68,7 +69,7 @@ export async function judgeUndo(
       // Without the column, the sign says which op it is.
       column: nameOf(other) ?? nameOf('tokens') ?? other,
       code: 'ALM_ROW_UNDO_OTHER',
-      message: `The row is a ${spelled(row.order)}; the undo of order ${undone} is a ${spelled(wanted)}.`,
+      message: `The row: ${orderWords(row.order)}; the undo of order ${undone}: ${orderWords(wanted)}.`,
     };
   const key = original.reference === null ? null : referenceKey(original.reference);
   return {
@@ -82,12 +83,6 @@ export async function judgeUndo(
 
 function firstDifference(order: Order, wanted: Order) {
   return (['op', 'member', 'recipient', 'tokens'] as const).find((field) => order[field] !== wanted[field]);
-}
-
-function spelled({ op, member, recipient, tokens }: Order): string {
-  return op === 'transfer'
-    ? `transfer of ${tokens} from ${member} to ${recipient}`
-    : `${op} of ${tokens} for ${member}`;
 }
 
 /**

@@ -23,15 +23,15 @@ import {
   type Refusal,
   type RetriedBy,
   readBatch,
-  readSketch,
   retryOrder,
   stateOf,
 } from '../ledger/index.js';
 import { counted, grouped, utcMinute } from '../words/spelling.js';
+import { ComparedRows } from './compared-rows.js';
 import { type Findings, lineRanges } from './findings.js';
 import type { Spent } from './pass.js';
-import { ComparedRows, findRepeats, type Repeats } from './repeats.js';
-import { BareRows, type EqualOrder, equalOrders } from './sketch.js';
+import { findRepeats, type Repeats } from './repeats.js';
+import { BareRows, type EqualOrder, equalOrders, originAt, readSketches } from './sketch.js';
 
 /** What comes of rows that were paid before: a stop, a warning, or, with --new-rows-only, that they are left out. */
 const STOPS_FROM_ROWS = 5;
@@ -220,10 +220,15 @@ export class PaidSince {
     if (view === undefined || this.named.size === 0) return { judged, paid };
     const rows = new ComparedRows(view.manifest.currency);
     rows.exact = true;
-    const sketch = await readSketch(this.ref);
-    for await (const equal of equalOrders(this.ref, view.manifest.rows, sketch, [this.named]))
-      for (const order of equal)
-        if (isBareLetter(order)) rows.add(order.index, order.row.line, order.words, this.ref.no);
+    const { contents, origins } = await readSketches(this.ref, view.manifest.rows);
+    rows.originsOf = this.ref.no;
+    for await (const equal of equalOrders(this.ref, view.manifest.rows, contents, [this.named]))
+      for (const order of equal) {
+        const { index, words } = order;
+        if (!isBareLetter(order)) continue;
+        rows.add(index, order.row.line, words, this.ref.no);
+        if (origins !== null) rows.origins.add(index, order.row.line, originAt(origins, index));
+      }
     for (const { batch, rows: found } of (await findRepeats(this.ref.ledger, rows, by.at)).batches)
       for (const [index, , order] of found) paid.set(index, orderId(batch, order));
     return { judged, paid };

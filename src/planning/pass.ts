@@ -1,10 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Column } from '../core/columns.js';
 import { counted } from '../core/counted.js';
 import type { BatchId } from '../core/ids.js';
 import { NO_SUMS, type OpSums, plus, sumOf } from '../core/op-sums.js';
+import type { Order } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
 import { type ContentWords, contentWords, SKETCH_ROW_BYTES } from '../core/reference.js';
-import { type Column, type ColumnMap, columnNamed } from '../csv/columns.js';
+import { columnNamed } from '../csv/columns.js';
+import type { ColumnWish } from '../csv/mapping.js';
+import type { MemberTable } from '../csv/member-table.js';
 import type { Finding, Row, Sheet } from '../csv/row.js';
 import {
   type BlockClaims,
@@ -15,17 +19,21 @@ import {
   PlanReader,
   type RealmLedger,
 } from '../ledger/index.js';
+import { ComparedRows } from './compared-rows.js';
 import { FileTotals } from './file-totals.js';
 import type { Findings } from './findings.js';
 import { BatchDigest } from './identity.js';
 import { BlockJudge, type JudgedBlock } from './judge-block.js';
 import { EarlierBatches } from './judge-earlier.js';
-import { ComparedRows } from './repeats.js';
+import { ORIGIN_BYTES, writeOrigin } from './sketch.js';
 
 export type PlanOptions = {
   readonly ledger: RealmLedger;
   readonly profile: RealmProfile;
-  readonly map?: ColumnMap;
+  /** Which line is the header, and what its columns mean. */
+  readonly wish?: ColumnWish;
+  /** Turns wallets and handles into members. */
+  readonly table?: MemberTable | null;
   readonly again: string | null;
   /** Rows that were paid before are left out instead of refusing the file. */
   readonly newRowsOnly?: boolean;
@@ -48,6 +56,13 @@ export type Spent = {
   readonly batches: readonly BatchId[];
 };
 
+/** Orders that a preview spells out. */
+const FIRST_ORDERS = 3;
+
+function originOf(row: Row): ContentWords | undefined {
+  return row.kind === 'order' && row.origin !== undefined ? contentWords(row.origin) : undefined;
+}
+
 /** Rows to a question to the ledger; a multiple of PLAN_BLOCK_ROWS. */
 const JUDGED_ROWS = 2 * PLAN_BLOCK_ROWS;
 /** Questions under way while the next rows are read. */
@@ -62,6 +77,8 @@ export class Pass {
   private readonly digest: BatchDigest;
   private readonly former: BatchDigest | null;
   private readonly sketches: Buffer[] = [];
+  private readonly origins: Buffer[] = [];
+  readonly firstOrders: Order[] = [];
   private rows = 0;
   private readonly batches: EarlierBatches;
   private readonly judge: BlockJudge;
@@ -80,7 +97,9 @@ export class Pass {
     // Runs had no numbers then.
     this.former = profile.currency === null || run !== null ? null : new BatchDigest(profile, again, null);
     const nameOf = (column: Column) =>
-      options.map?.get(column) ?? sheet.header.find((name) => columnNamed(name) === column);
+      sheet.spelt === undefined
+        ? sheet.header.find((name) => columnNamed(name) === column)
+        : sheet.spelt.get(column);
     this.batches = new EarlierBatches(ledger);
     const { currency } = profile;
     const plans = new PlanReader(ledger);
@@ -118,12 +137,15 @@ export class Pass {
     const judged = await this.judging.shift();
     if (judged === undefined) return;
     const sketch = Buffer.alloc(judged.rows.length * SKETCH_ROW_BYTES);
+    const origins = Buffer.alloc(this.options.table == null ? 0 : judged.rows.length * ORIGIN_BYTES);
     judged.rows.forEach(({ row, hashes, since }, at) => {
       const content = hashes && contentWords(hashes.content);
       sketch.writeUInt32LE(content?.[0] ?? 0, at * SKETCH_ROW_BYTES);
+      if (origins.length > 0) writeOrigin(origins, at, originOf(row));
       this.count(row, content, since);
     });
     this.sketches.push(sketch);
+    this.origins.push(origins);
     for (const { no, order } of judged.duplicates) {
       const sum = this.bySpender.get(no) ?? { count: 0, tokens: NO_SUMS };
       this.bySpender.set(no, {
@@ -153,8 +175,11 @@ export class Pass {
     }
     this.digest.add(row);
     this.former?.add(row);
+    if (this.firstOrders.length < FIRST_ORDERS) this.firstOrders.push(row.order);
     if (row.reference !== null || content === undefined) return;
     this.bare.add(this.rows, row.line, content, since);
+    const origin = originOf(row);
+    if (origin !== undefined && since === undefined) this.bare.origins.add(this.rows, row.line, origin);
   }
 
   identity(): { content: string; former: string | null; currency: string | null } {
@@ -163,7 +188,7 @@ export class Pass {
   }
 
   sketch(): Buffer {
-    return Buffer.concat(this.sketches);
+    return Buffer.concat([...this.sketches, ...this.origins]);
   }
 
   /** References that this very batch holds are no duplicates. */

@@ -1,17 +1,21 @@
 import { absoluteOf, minus, NO_SUMS, plus } from '../core/op-sums.js';
+import type { Order } from '../core/order.js';
 import { readGivenRows } from '../csv/given-rows.js';
+import { NO_WISH } from '../csv/mapping.js';
+import type { MemberTable } from '../csv/member-table.js';
 import type { Source } from '../csv/open.js';
 import { type ParsedSheet, parseSheet } from '../csv/parse.js';
 import type { RowRules } from '../csv/read-row.js';
-import { BrokenFile, type FileFaults, ofFile, type Row, type Sheet } from '../csv/row.js';
+import { BrokenFile, type FileFaults, type FoundColumns, ofFile, type Row, type Sheet } from '../csv/row.js';
 import type { TakenRow } from '../csv/take-rows.js';
 import { type BlockClaims, type EarlierAddress, earlierAddresses, hasParked } from '../ledger/index.js';
+import { ComparedRows } from './compared-rows.js';
 import { FileTotals, type FileTotalsResult } from './file-totals.js';
 import { Findings } from './findings.js';
 import { cancelForgotten, identify, type MaybeIdentity, maybeForgotten } from './identity.js';
 import { addressFinding, leaveOut, noteRepeats, noteTwins } from './looks-paid.js';
 import { Pass, type PlanOptions, type Spent } from './pass.js';
-import { ComparedRows, findRepeats, NO_REPEATS, type Repeats } from './repeats.js';
+import { findRepeats, NO_REPEATS, type Repeats } from './repeats.js';
 
 /**
  * A plan: what a file would do, computed without any write. The rows pass once: parsed, judged against the
@@ -43,11 +47,19 @@ export type Plan = MaybeIdentity & {
   readonly movedFrom: readonly EarlierAddress[];
   /** The number of the rule's run that these orders are of. */
   readonly run: number | null;
+  /** Null for rows that come from no file. */
+  readonly found: FoundColumns | null;
+  /** Of the file's bytes. */
+  readonly fileSha256: string | null;
+  /** The table that wallets and handles were looked up in. */
+  readonly table: MemberTable | null;
+  /** The first orders, for people. */
+  readonly firstOrders: readonly Order[];
 };
 
 export async function planSource(source: Source, options: PlanOptions): Promise<Plan> {
-  const map = options.map ?? new Map();
-  return planSheet(source.name, await parseSheet(source, { ...rulesOf(options), map }), options);
+  const { wish = NO_WISH } = options;
+  return planSheet(source.name, await parseSheet(source, { ...rulesOf(options), wish }), options);
 }
 
 /** The same of rows that a program gives; `name` is what people know them by. */
@@ -55,8 +67,9 @@ export function planGiven(name: string, rows: readonly TakenRow[], options: Plan
   return planSheet(name, readGivenRows(rows, rulesOf(options)), options);
 }
 
-function rulesOf({ profile: { name, realmId, currency, caps } }: PlanOptions): RowRules {
-  return { realms: [name, realmId], currency, maxTokensPerOrder: caps.maxTokensPerOrder };
+function rulesOf({ profile: { name, realmId, currency, caps }, table = null }: PlanOptions): RowRules {
+  const { maxTokensPerOrder } = caps;
+  return { realms: [name, realmId], currency, maxTokensPerOrder, members: table };
 }
 
 async function planSheet(
@@ -64,15 +77,20 @@ async function planSheet(
   parsed: ParsedSheet | FileFaults,
   options: PlanOptions,
 ): Promise<Plan> {
-  const { profile, again, newRowsOnly = false, findings = new Findings() } = options;
-  if ('faults' in parsed) {
-    for (const finding of parsed.faults) findings.fault(finding);
-    const totals = new FileTotals().finish(profile.caps);
-    return { ...NOTHING, source, totals, findings, again, newRowsOnly };
-  }
+  const { findings = new Findings() } = options;
+  if ('faults' in parsed) return planFaults(source, parsed, options);
   const skipInvalid = options.skipInvalid && !parsed.standsIn;
   if (skipInvalid !== options.skipInvalid) findings.warning(TAKEN_WHOLE);
-  return planRows(source, parsed.sheet, parsed.blocks, { ...options, skipInvalid, findings });
+  const plan = await planRows(source, parsed.sheet, parsed.blocks, { ...options, skipInvalid, findings });
+  return { ...plan, found: parsed.found, fileSha256: parsed.sha256() };
+}
+
+/** The plan of a file whose rows were not looked at. */
+export function planFaults(source: string, { faults, found }: FileFaults, options: PlanOptions): Plan {
+  const { profile, again, newRowsOnly = false, findings = new Findings() } = options;
+  for (const finding of faults) findings.fault(finding);
+  const totals = new FileTotals().finish(profile.caps);
+  return { ...NOTHING, source, totals, findings, again, newRowsOnly, found: found ?? null };
 }
 
 /** An invalid row is no order, so that nothing would tie what is made of it later to the order that it stood in for. */
@@ -163,6 +181,10 @@ export async function planRows(
     mayPrecede,
     movedFrom,
     run: options.run ?? null,
+    found: null,
+    fileSha256: null,
+    table: options.table ?? null,
+    firstOrders: pass.firstOrders,
   };
 }
 
@@ -193,4 +215,8 @@ const NOTHING = {
   mayPrecede: (_moment: number) => true,
   movedFrom: [],
   run: null,
+  fileSha256: null,
+  table: null,
+  firstOrders: [],
+  found: null,
 } as const;

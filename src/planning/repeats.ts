@@ -14,13 +14,21 @@ import {
   readArrivals,
   readBatch,
   readRecord,
-  readSketch,
   retriedOrders,
   type StoredBatch,
   sealNumber,
   stateOf,
 } from '../ledger/index.js';
-import { BareRows, type EqualOrder, equalOrders, sketchHits } from './sketch.js';
+import type { ComparedRows } from './compared-rows.js';
+import {
+  type BareRows,
+  type EqualOrder,
+  equalOrders,
+  equalOrigins,
+  readSketches,
+  recordsAmong,
+  sketchHits,
+} from './sketch.js';
 
 /**
  * Rows without references that repeat an order of the last 30 days which is paid or may still be paid. A row that stands
@@ -49,66 +57,6 @@ type Repeat = readonly [index: number, line: number, order: number];
 
 export const NO_REPEATS: Repeats = { compared: 0, count: 0, standIns: 0, batches: [], unread: [] };
 
-/**
- * The rows of a file to compare, or dead letters. One that stands in for an order of an earlier batch is known by
- * that order: only what was sealed or retried after that batch can have paid it since.
- */
-export class ComparedRows {
-  private readonly byReplaced = new Map<string | null, BareRows>();
-  /** Batches to compare with however old they are, by number: what was cancelled of the same file. */
-  whenever: readonly string[] = [];
-  /**
-   * Whether a sketch alone is no answer: where rows are left out or retried for it, an unpaid one would be called paid.
-   * An archive that cannot be read is the end then.
-   */
-  exact = false;
-  /** Under a label all is meant once more, but for what was given under the same label; null: no label. */
-  label: string | null = null;
-  /** The batch that they are: another terminal may seal it meanwhile. */
-  own: BatchId | null = null;
-
-  constructor(
-    /** The currency of the rows; in another one they are other payments. */
-    readonly currency: string | null,
-  ) {}
-
-  get size(): number {
-    return this.groups().reduce((sum, [, { size }]) => sum + size, 0);
-  }
-
-  add(index: number, line: number, content: ContentWords, replacedNo: string | undefined): void {
-    const no = replacedNo ?? null;
-    const rows = this.byReplaced.get(no) ?? new BareRows();
-    this.byReplaced.set(no, rows);
-    rows.add(index, line, content);
-  }
-
-  /**
-   * Equal rows that stand in for orders of two batches, by their lines: a file with rows of another that were refused
-   * there, and that it was given for, has them too. Nobody but a person can tell whether that is one debt or two.
-   */
-  twins(): (readonly [line: number, other: number])[] {
-    const standing = this.groups().flatMap(([no, rows]) => (no === null ? [] : [rows]));
-    return standing.flatMap((later, at) =>
-      standing.slice(0, at).flatMap((earlier) => {
-        const lines: [number, number][] = [];
-        for (let entry = 0; entry < later.contents; entry++) {
-          const same = earlier.find(...later.wordsOf(entry));
-          let [one, other] = [later.firstOf(entry), same === -1 ? 0 : earlier.firstOf(same)];
-          for (; one !== 0 && other !== 0; one = later.after(one), other = earlier.after(other))
-            lines.push([later.lineOf(one), earlier.lineOf(other)]);
-        }
-        return lines;
-      }),
-    );
-  }
-
-  /** The rows by the number of the batch whose orders they stand in for; null for those that stand in for none. */
-  groups(): (readonly [replacedNo: string | null, rows: BareRows])[] {
-    return [...this.byReplaced];
-  }
-}
-
 export async function findRepeats(ledger: RealmLedger, rows: ComparedRows, now: number): Promise<Repeats> {
   if (rows.size === 0) return NO_REPEATS;
   const matching = await Promise.all(
@@ -117,12 +65,17 @@ export async function findRepeats(ledger: RealmLedger, rows: ComparedRows, now: 
   const arrivals = await readArrivals(ledger);
   const batches: RepeatedBatch[] = [];
   const unread: BatchId[] = [];
+  const origins = new Origins(
+    new Matching(rows.originsOf, await sinceOf(ledger, rows.originsOf), rows.origins),
+    arrivals,
+  );
   for (const ref of (await listBatches(ledger)).reverse()) {
     const view = await readBatch(ref);
     if (view === undefined || ref.id === rows.own) continue;
     if (view.manifest.currency !== rows.currency || !mayHavePaid(view)) continue;
     if (rows.label !== null && view.manifest.again !== rows.label) continue;
     const recent = isRecent(view, now) || rows.whenever.includes(ref.no);
+    origins.compareWith(ref, view, recent);
     const others = matching.filter(({ no }) => (no === null ? recent : no !== ref.no));
     const retried = others.every((one) => one.precedes(ref, view)) ? NO_RETRIES : await retriedOrders(ref);
     const open = others.filter((one) => one.precedes(ref, view) || retried.size > 0);
@@ -131,6 +84,7 @@ export async function findRepeats(ledger: RealmLedger, rows: ComparedRows, now: 
     if (found === 'unread') unread.push(ref.id);
     else if (found.length > 0) batches.push({ batch: ref.id, view, rows: found });
   }
+  await origins.addTo(batches, unread);
   const count = batches.reduce((sum, batch) => sum + batch.rows.length, 0);
   const standIns = matching.reduce((sum, { no, matched }) => sum + (no === null ? 0 : matched), 0);
   return { compared: rows.size, count, standIns, batches, unread };
@@ -160,6 +114,14 @@ class Matching {
   /** Whether an order of an older batch, retried at that seal, can have paid what the rows stand for. */
   isMetBy(retriedAt: number | undefined): boolean {
     return retriedAt !== undefined && retriedAt >= this.since;
+  }
+
+  /** The first row with this content that no order has matched yet, passing over those that are met already. */
+  takeOther(words: ContentWords, met: ReadonlySet<number>): [index: number, line: number] | undefined {
+    for (;;) {
+      const row = this.take(...words);
+      if (row === undefined || !met.has(row[0])) return row;
+    }
   }
 
   /** The first row with this content that no order has matched yet. */
@@ -199,7 +161,7 @@ async function repeatsOf(
   arrivals: Arrivals,
   exact: boolean,
 ): Promise<Repeat[] | 'unread'> {
-  const sketch = await readSketch(ref);
+  const { contents: sketch } = await readSketches(ref, view.manifest.rows);
   const found: Repeat[] = [];
   const take = (index: number, a: number, b: number | null) => {
     for (const one of matching) {
@@ -224,13 +186,71 @@ async function repeatsOf(
   return found;
 }
 
+/**
+ * Rows that an earlier file had as this one has them, under a table that has been corrected since: other orders, to
+ * other members, and the same debts. What was found by its content is left to that.
+ */
+class Origins {
+  private readonly batches: { readonly ref: BatchRef; readonly view: StoredBatch }[] = [];
+
+  constructor(
+    private readonly matching: Matching,
+    private readonly arrivals: Arrivals,
+  ) {}
+
+  compareWith(ref: BatchRef, view: StoredBatch, recent: boolean): void {
+    const { no, rows } = this.matching;
+    if (rows.size === 0 || view.manifest.table === null) return;
+    if (no === null ? recent : no !== ref.no && this.matching.precedes(ref, view))
+      this.batches.push({ ref, view });
+  }
+
+  async addTo(batches: RepeatedBatch[], unread: BatchId[]): Promise<void> {
+    const met = new Set(batches.flatMap(({ rows }) => rows.map(([index]) => index)));
+    for (const { ref, view } of this.batches) {
+      const { origins } = await readSketches(ref, view.manifest.rows);
+      const at = batches.findIndex(({ batch }) => batch === ref.id);
+      const known = batches[at]?.rows ?? [];
+      const found = origins === null ? [] : await this.among(ref, view, origins, known, met);
+      if (origins === null && !unread.includes(ref.id)) unread.push(ref.id);
+      if (found.length === 0) continue;
+      if (at === -1) batches.push({ batch: ref.id, view, rows: found });
+      else batches[at] = { batch: ref.id, view, rows: [...known, ...found] };
+    }
+  }
+
+  private async among(
+    ref: BatchRef,
+    view: StoredBatch,
+    origins: Buffer,
+    known: readonly Repeat[],
+    met: Set<number>,
+  ): Promise<Repeat[]> {
+    const orders = new Set(known.map(([, , order]) => order));
+    const found: Repeat[] = [];
+    for (const equal of equalOrigins(origins, this.matching.rows)) {
+      const left = equal.filter(({ index }) => !orders.has(index));
+      const records = await recordsAmong(ref, left);
+      for (const { index, words } of await payingAmong(ref, view, records, this.arrivals)) {
+        const row = this.matching.takeOther(words, met);
+        if (row === undefined) continue;
+        met.add(row[0]);
+        found.push([...row, index]);
+      }
+    }
+    return found;
+  }
+}
+
+type Judged = Pick<EqualOrder, 'index' | 'record' | 'words'>;
+
 /** Those of equal orders that are paid, and not taken back, or may still be. */
 async function payingAmong(
   ref: BatchRef,
   { state, twice }: StoredBatch,
-  equal: readonly EqualOrder[],
+  equal: readonly Judged[],
   arrivals: Arrivals,
-): Promise<EqualOrder[]> {
+): Promise<Judged[]> {
   const paying = equal.filter(({ record }) => {
     const stands = stateOf(record, state === 'cancelled');
     return SPENDING_STATES.some((one) => one === stands) || arrivals.until(record.arrivesUntil) !== null;

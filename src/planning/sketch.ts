@@ -10,6 +10,7 @@ import {
   type OrderRecord,
   PLAN_BLOCK_ROWS,
   type PlanRow,
+  readSketch,
   recordsOfBlock,
 } from '../ledger/index.js';
 
@@ -97,6 +98,58 @@ export type EqualOrder = {
   readonly record: OrderRecord;
   readonly words: ContentWords;
 };
+
+/**
+ * The sketch of a batch whose members came from a table is followed by two words of each row's content before the table
+ * was asked: under a corrected table the same row is another order, and the same debt.
+ */
+export const ORIGIN_BYTES = 8;
+
+export function writeOrigin(origins: Buffer, at: number, words: ContentWords | undefined): void {
+  origins.writeUInt32LE(words?.[0] ?? 0, at * ORIGIN_BYTES);
+  origins.writeUInt32LE(words?.[1] ?? 0, at * ORIGIN_BYTES + 4);
+}
+
+/** The two parts of a batch's sketch; null for what is not there. */
+export async function readSketches(ref: BatchRef, rows: number) {
+  const both = await readSketch(ref);
+  const end = rows * SKETCH_ROW_BYTES;
+  return {
+    contents: both?.subarray(0, end) ?? null,
+    origins: both !== null && both.length >= end + rows * ORIGIN_BYTES ? both.subarray(end) : null,
+  };
+}
+
+type EqualOrigin = Pick<EqualOrder, 'index' | 'words'>;
+
+/** The rows of a batch that stood in their file as one of these does, block by block. */
+export function* equalOrigins(origins: Buffer, wanted: BareRows): Generator<EqualOrigin[]> {
+  const rows = origins.length / ORIGIN_BYTES;
+  for (let first = 1; first <= rows; first += PLAN_BLOCK_ROWS) {
+    const equal: EqualOrigin[] = [];
+    for (let index = first; index < first + PLAN_BLOCK_ROWS && index <= rows; index++) {
+      const words = originAt(origins, index);
+      if (wanted.find(...words) !== -1) equal.push({ index, words });
+    }
+    if (equal.length > 0) yield equal;
+  }
+}
+
+/** Of one block, each with its record. */
+export async function recordsAmong(ref: BatchRef, equal: readonly EqualOrigin[]) {
+  const [first] = equal;
+  if (first === undefined) return [];
+  const records = await recordsOfBlock(
+    await batchSource(ref),
+    Math.floor((first.index - 1) / PLAN_BLOCK_ROWS),
+  );
+  return equal.map((one) => ({ ...one, record: decodeRecord(records[String(one.index)]) }));
+}
+
+export function originAt(origins: Buffer, index: number): ContentWords {
+  const at = (index - 1) * ORIGIN_BYTES;
+  return [origins.readUInt32LE(at), origins.readUInt32LE(at + 4)];
+}
 
 /** The rows of a block that may have the content of one of these. */
 export function sketchHits(

@@ -276,6 +276,8 @@ function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId): Manifes
     duplicates: toPay(plan).duplicates,
     invalid: totals.invalid,
     sha256: content ?? '',
+    fileSha256: plan.fileSha256,
+    table: plan.table && { name: plan.table.name, sha256: plan.table.sha256 },
     again: plan.again,
     inOrder: options.inOrder,
     sliceMs: sliceMsOf(options.expectedMs, totals.rows),

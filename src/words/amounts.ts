@@ -1,4 +1,4 @@
-import { OPS, type Op } from '../core/order.js';
+import { OPS, type Op, type Order } from '../core/order.js';
 import { counted, grouped } from './spelling.js';
 
 /** How sums are put to people: what gives, takes and moves apart, with the net. A debit is nobody's payment. */
@@ -40,6 +40,11 @@ export function effectWords({ op, tokens, role, counterpart }: Effect, member: s
   const [from, to] = role === 'member' ? [member, counterpart] : [counterpart, member];
   const sides = { credit: `to ${member}`, debit: `from ${member}`, transfer: `from ${from} to ${to}` };
   return `${VERBS[op].would} ${grouped(tokens ?? 0)} ${sides[op]}`;
+}
+
+/** An order as a sentence: `give 50 to 7`. */
+export function orderWords({ op, tokens, member, recipient }: Order): string {
+  return effectWords({ op, tokens, role: 'member', counterpart: recipient }, member);
 }
 
 /** What the one number is that a person types: the amounts together, whatever they do. */

@@ -2,7 +2,16 @@ import { expect, test } from 'vitest';
 import { retyped } from '../../src/cli/frame/plan-options.js';
 
 const NOTHING = {
-  ...{ map: [], again: undefined, newAddress: false, newRowsOnly: false, skipInvalid: false },
+  ...{
+    map: [],
+    forgetMap: false,
+    headerLine: undefined,
+    members: undefined,
+    again: undefined,
+    newAddress: false,
+    newRowsOnly: false,
+    skipInvalid: false,
+  },
   ...{ expectRows: undefined, expectTokens: undefined },
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readMemberCell, readReferenceCell, readTokensCell } from '../../src/csv/cells.js';
+import { type OnNote, readMemberCell, readReferenceCell, readTokensCell } from '../../src/csv/cells.js';
 import { readOpCell } from '../../src/csv/read-row.js';
 
 function messageOf(read: unknown): string {
@@ -32,7 +32,10 @@ describe('an id cell', () => {
     ['119 283', /blanks inside/],
     ['119,283', /thousands separators/],
     ['119.0', /decimal point/],
-    ['<@119>', /a mention; the id is the digits inside/],
+    ['<@&119>', /no mention of a member/],
+    ['<#119>', /no mention of a member/],
+    ["'Ann", /is not an id/],
+    ["''119", /is not an id/],
     ['0x52908400098527886E0F7030069857D2E4169EE7', /wallet address/],
     ['=A1', /a formula/],
     ['', /empty/],
@@ -40,6 +43,38 @@ describe('an id cell', () => {
     ['Ann', /"Ann" is not an id; expected 1 to 20 decimal digits/],
   ])('refuses %j by name', (cell, message) => {
     expect(messageOf(readMemberCell(cell))).toMatch(message);
+  });
+});
+
+const noted = (read: (note: OnNote) => unknown) => {
+  const notes: string[] = [];
+  return [read((note, as) => notes.push(`${note} ${as}`)), notes];
+};
+
+describe('what is not written plainly and has one meaning is taken with a note', () => {
+  it.each([
+    ['<@119283746501928374>', 'mention'],
+    ['<@!119283746501928374>', 'mention'],
+    ["'119283746501928374", 'apostrophe'],
+    [" '119283746501928374 ", 'apostrophe'],
+  ])('the id in %j', (cell, note) => {
+    expect(noted((onNote) => readMemberCell(cell, onNote))).toEqual([
+      '119283746501928374',
+      [`${note} 119283746501928374`],
+    ]);
+  });
+
+  it.each([
+    ['5.00', 5, ['zeros 5']],
+    ['5,0', 5, ['zeros 5']],
+    ['-5.0', -5, ['zeros -5']],
+    ['+5', 5, ['plus 5']],
+    ['+5.00', 5, ['plus 5', 'zeros 5']],
+    ['1000,00', 1000, ['zeros 1000']],
+    ['5', 5, []],
+  ])('the amount %j', (cell, signed, notes) => {
+    const amount = { negative: signed < 0, amount: Math.abs(signed) };
+    expect(noted((onNote) => readTokensCell(cell, null, onNote))).toEqual([amount, notes]);
   });
 });
 
@@ -54,8 +89,13 @@ describe('a tokens cell', () => {
     ['1.000', /thousands separator, or is a decimal fraction/],
     ['1e3', /scientific notation/],
     ['0x10', /hexadecimal/],
-    ['5.0', /decimal fraction/],
-    ['+5', /plus sign/],
+    ['5.000', /thousands separator, or is a decimal fraction/],
+    ['5.5', /decimal fraction/],
+    ['5.', /decimal fraction/],
+    ['1.000,00', /is not a number/],
+    ['+-5', /is not a number/],
+    ['0.00', /pays nothing/],
+    ['+', /is not a number/],
     ['\u22125', /U\+2212 MINUS SIGN/],
     ['5\u200b', /U\+200B ZERO WIDTH SPACE/],
     ['\u0665', /U\+0665 ARABIC-INDIC DIGIT 5/],

@@ -39,6 +39,7 @@ async function make(): Promise<PlannedUpload> {
   return {
     document: JSON.parse('{}'),
     verdict: 'same',
+    sheet: null,
     writeFaults: () => {},
     enqueue: () => Promise.reject(new Error('not here')),
     close() {

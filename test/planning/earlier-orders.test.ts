@@ -166,7 +166,7 @@ describe('an undo row', () => {
         line: 2,
         column,
         code: 'ALM_ROW_UNDO_OTHER',
-        message: expect.stringContaining(`the undo of order ${ref.id}-1 is a debit of 5 for 1`),
+        message: expect.stringContaining(`the undo of order ${ref.id}-1: take 5 from 1`),
       },
     ]);
   });

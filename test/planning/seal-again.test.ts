@@ -98,7 +98,9 @@ test('references that were spent since the preview refuse the start and leave no
   const { ref } = await start(ledger, a);
   await expect(start(ledger, b)).rejects.toMatchObject({
     code: 'ALM_PLAN_CHANGED',
-    message: expect.stringMatching(/25 rows .*: lines 2-26/),
+    message: expect.stringMatching(
+      `25 rows .*: lines 2-26\\. That of line 2 is spent by order ${ref.id}-276\\. Both: give 5 to 275\\. Nothing`,
+    ),
   });
   await cancel(ref);
   expect((await readBatch((await start(ledger, b)).ref))?.counts).toEqual({ planned: 325 });

@@ -38,7 +38,7 @@ export class Intake {
     };
     const plan =
       run === null
-        ? await planSource(source, { ...options, map: new Map() })
+        ? await planSource(source, options)
         : await planRows('a rule', AWARD_SHEET, [given.rows.map(awardRow)], options);
     return { given, plan };
   }

@@ -87,6 +87,8 @@ export function streamedRecord(
   }
   const manifest: Manifest = {
     batch: BATCH,
+    fileSha256: null,
+    table: null,
     realm: 'meadow',
     realmId: 'realm-7',
     baseUrl: 'https://realm.example',

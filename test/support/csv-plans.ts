@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { type MemberTable, readMemberTable } from '../../src/csv/member-table.js';
 import { openSource } from '../../src/csv/open.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
@@ -20,6 +21,8 @@ export async function planCsv(
     newRowsOnly?: boolean;
     maxTokensPerBatch?: number;
     now?: number;
+    /** A table of members, as text. */
+    members?: string;
   } = {},
 ): Promise<Plan> {
   const { currency = null, skipInvalid = false, newRowsOnly = false, now = START } = changes;
@@ -27,11 +30,20 @@ export async function planCsv(
   const caps = { ...profile.caps, maxTokensPerBatch: changes.maxTokensPerBatch ?? null };
   const source = await openSource('-', { stdin: Readable.from([csv]) });
   const planned = await planSource(source, {
-    ...{ ledger, profile: { ...profile, caps }, map: new Map() },
+    ...{ ledger, profile: { ...profile, caps } },
     ...{ again: changes.again ?? null, skipInvalid, newRowsOnly, now },
+    table: changes.members === undefined ? null : await tableOf(changes.members),
   });
   await source.close();
   return planned;
+}
+
+async function tableOf(text: string): Promise<MemberTable> {
+  const source = await openSource('-', { stdin: Readable.from([text]) });
+  const table = await readMemberTable({ ...source, name: 'members.csv' });
+  await source.close();
+  if ('faults' in table) throw new Error(table.faults[0]?.message);
+  return table;
 }
 
 export async function putPlan(ledger: RealmLedger, planned: Plan): Promise<TestBatch> {

@@ -208,6 +208,8 @@ export function manifestOf(
       }
   return {
     batch,
+    fileSha256: null,
+    table: null,
     realm: ledger.realm.name,
     realmId: ledger.realm.realmId,
     baseUrl: ledger.realm.baseUrl,

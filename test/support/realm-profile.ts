@@ -19,6 +19,7 @@ export function testProfile(changes: Partial<RealmProfile> = {}): RealmProfile {
     attempts: { max: 3, backoffMs: 1, backoffMaxMs: 5 },
     statusOverrides: {},
     approval: { overTokens: null, overRows: null },
+    columns: {},
     timezone: 'UTC',
     quietHours: null,
     caps: { maxTokensPerOrder: null, maxTokensPerBatch: null, maxTokensPerDay: null },

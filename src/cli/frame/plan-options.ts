@@ -5,7 +5,10 @@ import { flag, NEW_ADDRESS, text, texts, usage, wholeNumber, YES } from './optio
 
 /** The options that every command which takes a FILE has in common. */
 export const PLAN_OPTIONS = {
-  map: texts('COLUMN=NAME', 'names a column of the file, e.g. tokens=Punkte'),
+  map: texts('COLUMN=NAME', 'names a column of the file, e.g. tokens=Punkte; kept under its header'),
+  forgetMap: flag('take no names that were kept under this header, and forget them'),
+  headerLine: wholeNumber('N', 'the header stands on line N; what is above it is left out', { min: 1 }),
+  members: text('FILE', 'a table of wallets or handles with their members: the file pays by those'),
   again: text('LABEL', 'pay the same orders once more on purpose; the label tells them apart'),
   ...NEW_ADDRESS,
   newRowsOnly: flag('leave out the rows that were paid before, and pay the others'),
@@ -34,6 +37,8 @@ export function retyped(file: string, options: GivenOptions): string {
   const words = [
     file,
     ...options.map.flatMap((pair) => ['--map', pair]),
+    ...(options.headerLine === undefined ? [] : ['--header-line', String(options.headerLine)]),
+    ...(options.members === undefined ? [] : ['--members', options.members]),
     ...(options.again === undefined ? [] : ['--again', options.again]),
     ...(options.newAddress ? ['--new-address'] : []),
     ...(options.newRowsOnly ? ['--new-rows-only'] : []),
@@ -59,6 +64,9 @@ export function planRequest(
     file: args.FILE,
     stdin,
     map: options.map,
+    forgetColumns: options.forgetMap,
+    headerLine: options.headerLine ?? null,
+    members: options.members === undefined ? null : { file: options.members },
     again: options.again ?? null,
     newAddress: options.newAddress,
     newRowsOnly: options.newRowsOnly,

@@ -1,15 +1,16 @@
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { OPS } from '../../core/order.js';
 import type { RealmProfile } from '../../core/profile.js';
+import { show } from '../../core/visible.js';
 import { spellMoment } from '../../core/zones.js';
-import type { Finding } from '../../csv/row.js';
+import type { Finding, FoundColumns, TakenBy } from '../../csv/row.js';
 import type { Manifest, Start } from '../../ledger/index.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
 import { type Approval, waitsForApproval } from '../../operations/people/approve.js';
 import type { OrderChange } from '../../operations/people/difference.js';
 import type { BooksPast } from '../../planning/preview.js';
-import { absoluteWords, amountsWords, signed } from '../../words/amounts.js';
+import { absoluteWords, amountsWords, orderWords, signed } from '../../words/amounts.js';
 import { isOfRow } from '../../words/faults.js';
 import { allowedWords, counted, grouped, roughly, utcMinute } from '../../words/spelling.js';
 import type { Colours } from '../frame/output.js';
@@ -27,10 +28,13 @@ export function planLines(
     ...preview,
     profile,
     books,
+    table: plan.table,
     source: plan.source,
     duplicatesOf: plan.spent.batches,
     toSend: toSendWords(plan.existing, preview),
     batch: batchWords(plan),
+    columns: plan.found && columnsWords(plan.found),
+    first: plan.firstOrders.map(orderWords),
   });
   return [...factLines(facts, profile, colours), ...netEffectLines(totals.busiest)];
 }
@@ -62,6 +66,8 @@ export function approvalLines(shown: Approval, booksAt: string, colours: Colours
       ? `${counted(shown.orders, 'dead letter')}, ${counted(shown.tokens, 'token')}, when somebody retries ${shown.orders === 1 ? 'it' : 'them'}`
       : toSendWords(null, payable),
     batch: `${manifest.batch}, content ${sha256.slice(0, 16)}`,
+    columns: null,
+    first: [],
   });
   return [
     ...factLines(
@@ -117,6 +123,10 @@ type Previewed = Pick<
   readonly start: Start | null;
   readonly endsAt: number;
   readonly batch: string;
+  readonly columns: string | null;
+  readonly first: readonly string[];
+  /** The table that gave the members; none for most files. */
+  readonly table?: Manifest['table'];
 };
 
 /** By the realm's wall where it has one of its own. */
@@ -133,9 +143,12 @@ function previewFacts({ profile, books, ...shown }: Previewed): Facts {
     ['Currency', profile.currency ?? 'the realm’s default'],
     ['Certainty', certaintyWords(profile)],
     ['File', shown.source],
+    shown.table != null && ['Members by', `${shown.table.name} (${shown.table.sha256.slice(0, 16)})`],
+    shown.columns !== null && ['Columns', shown.columns],
     ['Rows', `${grouped(rows)}${invalid > 0 ? `, ${grouped(invalid)} of them invalid` : ''}`],
     ['Orders', ops.join(' · ') || 'none'],
     ['Amounts', `${amountsWords(shown.tokens)} tokens`],
+    shown.first.length > 0 && ['First', shown.first.join(' · ')],
     ['Members', grouped(shown.members)],
     duplicates > 0 && ['Duplicates', duplicateWords(shown.duplicatesOf, duplicates)],
     ['To send', shown.toSend],
@@ -163,6 +176,31 @@ export function factLines(facts: Facts, { rehearsal }: RealmProfile, colours: Co
     ...facts.flatMap((fact) => (fact === false ? [] : [`  ${fact[0].padEnd(11)}${fact[1]}`])),
   ];
 }
+
+/** What each column is taken for, why where its name does not say it, and what is left. */
+function columnsWords({ columns, headerLine, kept }: FoundColumns): string {
+  const taken = columns.flatMap(({ name, meaning, by }) =>
+    meaning === null || meaning === 'order'
+      ? []
+      : [`${meaning} from ${show(name)}${by === null ? '' : HOW_TAKEN[by]}`],
+  );
+  const others = columns.filter(({ meaning }) => meaning === null).map(({ name }) => show(name));
+  return [
+    taken.join(', ') || 'none is known',
+    ...(others.length === 0 ? [] : [`not used: ${others.join(', ')}`]),
+    ...(headerLine === 1 ? [] : [`header on line ${headerLine}`]),
+    ...(kept === null ? [] : [`as ${kept.who} said on ${utcMinute(kept.at)} (--forget-map takes it back)`]),
+  ].join('; ');
+}
+
+const HOW_TAKEN: Readonly<Record<TakenBy, string>> = {
+  name: '',
+  like: ' (by its name)',
+  said: ' (as you say)',
+  kept: ' (kept)',
+  profile: ' (as the realm’s profile says)',
+  members: ' (by the table of members)',
+};
 
 function netEffectLines(busiest: Planned['plan']['totals']['busiest']): string[] {
   if (busiest.length === 0) return [];

@@ -7,8 +7,9 @@ import {
   RULES_ERRORS,
 } from './commands.js';
 import type { ErrorEntry } from './entry.js';
-import { PLAN_ERRORS, ROW_ERRORS } from './input.js';
+import { PLAN_ERRORS } from './input.js';
 import { BATCH_ERRORS, OUTCOME_ERRORS } from './orders.js';
+import { ROW_ERRORS } from './rows.js';
 import { LEDGER_ERRORS, REALM_ERRORS, SERVICE_ERRORS, STORE_ERRORS } from './store-and-realm.js';
 
 /**

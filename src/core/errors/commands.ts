@@ -165,6 +165,10 @@ export const DESK_ERRORS = {
     'The uploaded file is not there any more; uploads are kept for an hour.',
     'Upload the file again.',
   ),
+  ALM_DESK_TABLE_UNKNOWN: usage(
+    'The uploaded table of members is not there any more, or is another person’s.',
+    'Upload the table again, or plan the file without it.',
+  ),
   ALM_DESK_BUSY: usage(
     'As many of these are open at once as the desk allows.',
     'Close other tabs or wait for running tasks, then try again.',

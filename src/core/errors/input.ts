@@ -58,6 +58,10 @@ export const PLAN_ERRORS = {
     'Warning: a long id ends in zeros after digit 15, as ids do that a spreadsheet has rounded.',
     'Compare the named ids with their source.',
   ),
+  ALM_PLAN_READ_AS: refused(
+    'Warning: cells are not written plainly, and have one plain meaning all the same.',
+    'Look whether they are read as they are meant.',
+  ),
   ALM_PLAN_ID_LEADING_ZEROS: refused(
     'Warning: an id begins with a zero, which a chat id never does.',
     'Check the named ids; they are sent exactly as written.',
@@ -110,6 +114,22 @@ export const PLAN_ERRORS = {
     'The file has no header line.',
     'Put a first line with the names of the columns, at least member and tokens.',
   ),
+  ALM_FILE_HEADER_BELOW: refused(
+    'The first line is no header; a line below it looks like one.',
+    'Say which line the header is with --header-line N, or take out what stands above it.',
+  ),
+  ALM_FILE_HEADER_LINE: refused(
+    'The line that was named as the header is not there, or no row begins on it.',
+    'Name the line on which the header stands, counted from 1.',
+  ),
+  ALM_FILE_MEMBERS: refused(
+    'The table of members cannot be used.',
+    'Mend the named line of the table: it needs a column member with the ids, and a column wallet or handle.',
+  ),
+  ALM_FILE_MEND: refused(
+    'Cells cannot be put into the file so.',
+    'Look at the file again, and mend it where it comes from if that is all that is left.',
+  ),
   ALM_FILE_COLUMN_MISSING: refused(
     'A column that is needed is missing.',
     'Add or rename the column, or name it with --map, for example --map tokens=Punkte.',
@@ -146,6 +166,10 @@ export const PLAN_ERRORS = {
     'The batch is larger than what is left of the realm’s daily cap.',
     'It will halt when the cap is reached and can be resumed the next day (UTC).',
   ),
+  ALM_PLAN_WALLET_NOT_FOUND: refused(
+    'The realm knows no member with a wallet of the table, or does not say.',
+    'Mend the table of members, or ask the member which wallet the realm has.',
+  ),
   ALM_PLAN_MEMBER_NOT_FOUND: refused(
     'The realm does not know the member.',
     'Check the id; the order would be refused.',
@@ -153,134 +177,5 @@ export const PLAN_ERRORS = {
   ALM_PLAN_BALANCE_TOO_SMALL: refused(
     'The member’s balance is too small for what the file takes away.',
     'Lower the amount, or pay the member first.',
-  ),
-};
-
-/** Faults and warnings of single CSV rows and cells. */
-export const ROW_ERRORS = {
-  ALM_ROW_FIELD: refused(
-    'A row that a program gave has a field that is unknown, or of another type than it must be.',
-    'Give ids, references and reasons as strings, tokens as a safe integer, a bigint or digits.',
-  ),
-  ALM_ROW_TOKENS_INVALID: refused(
-    'The amount is not a whole number of points.',
-    'Write plain digits, with a leading minus to subtract.',
-  ),
-  ALM_ROW_TOKENS_ZERO: refused(
-    'The amount is zero; there is nothing to pay.',
-    'Remove the row or write the amount.',
-  ),
-  ALM_ROW_TOKENS_TOO_LARGE: refused(
-    'The amount is above 9007199254740991, the largest that is exact.',
-    'Check the amount; often an id was pasted into the wrong column.',
-  ),
-  ALM_ROW_TOKENS_OVER_CAP: refused(
-    'The amount is above the realm’s cap for one order (maxTokensPerOrder).',
-    'Check the amount, or raise the cap in the realm’s profile.',
-  ),
-  ALM_ROW_ID_INVALID: refused(
-    'A member or recipient id is not made of decimal digits alone.',
-    'Write the id as plain digits, exactly as its source shows it.',
-  ),
-  ALM_ROW_ID_DIGITS_LOST: refused(
-    'A spreadsheet wrote the id in scientific notation; its last digits are lost.',
-    'Format the id column as text before the ids are put in, and export again.',
-  ),
-  ALM_ROW_OP_UNKNOWN: refused(
-    'The op is not credit, debit or transfer.',
-    'Write credit, debit or transfer, or leave the cell empty.',
-  ),
-  ALM_ROW_OP_AGAINST_SIGN: refused(
-    'The op and the sign of the amount contradict each other.',
-    'credit and transfer take positive amounts only; debit takes 5 or -5.',
-  ),
-  ALM_ROW_RECIPIENT_MISSING: refused(
-    'The row has no recipient, and nothing says that it needs none.',
-    'Fill in the recipient, or write credit or debit into an op column.',
-  ),
-  ALM_ROW_RECIPIENT_UNEXPECTED: refused(
-    'A credit or debit has a recipient.',
-    'Empty the recipient, or write transfer as the op.',
-  ),
-  ALM_ROW_SELF_TRANSFER: refused('Member and recipient are the same.', 'Correct one of the two ids.'),
-  ALM_ROW_REALM_OTHER: refused(
-    'The row is meant for another realm than the one of this run.',
-    'Run it with --realm of that realm, or remove the row.',
-  ),
-  ALM_ROW_CURRENCY_OTHER: refused(
-    'The row is meant for another currency than the one of this run.',
-    'Set realmPointId in the realm’s profile to that currency, or remove the row.',
-  ),
-  ALM_ROW_REFERENCE_INVALID: refused(
-    'The reference cannot be used as a key.',
-    'Use up to 200 visible characters; `undo:` is for almoner’s own undo files.',
-  ),
-  ALM_ROW_REFERENCE_CONFLICT: refused(
-    'The same reference stands for another order.',
-    'Give each order a reference of its own; the same one only for the same order.',
-  ),
-  ALM_ROW_ORDER_INVALID: refused(
-    'The almoner_order cell does not hold an order’s id.',
-    'Leave the cell as the report wrote it, or empty it.',
-  ),
-  ALM_ROW_TOO_SHORT: refused(
-    'The row has fewer cells than the header.',
-    'Fill up the row, also with empty cells.',
-  ),
-  ALM_ROW_TOO_LONG: refused(
-    'The row has more cells than the header.',
-    'Put cells that hold the delimiter into quotes.',
-  ),
-  ALM_ROW_QUOTES: refused(
-    'A quote stands where none may stand.',
-    'Put the whole cell into quotes and write each quote inside it twice.',
-  ),
-  ALM_ROW_CARRIAGE_RETURN: refused(
-    'The row holds a CR that is not part of a line end.',
-    'Save the file with LF or CR LF line ends throughout.',
-  ),
-  ALM_ROW_DUPLICATE: refused(
-    'The row’s reference is already spent by an order with the same content; it is not paid again.',
-    'Nothing to do; the named order pays or has paid it.',
-  ),
-  ALM_ROW_REFERENCE_SPENT: refused(
-    'The row’s reference is already spent by an order with other content.',
-    'Give the row a reference of its own, or leave it out.',
-  ),
-  ALM_ROW_ORDER_UNKNOWN: refused(
-    'The order in almoner_order is not in the books of this realm.',
-    'Use the books (data folder or REDIS_URL) that the report came from, or remove the column.',
-  ),
-  ALM_ROW_ORDER_MAY_BE_PAID: refused(
-    'The order in almoner_order, or the one that keeps the reference, was paid or may still be paid.',
-    'Leave the row out; settle the order first (`almoner status`, `almoner doubt list`), and wait where its request may still arrive.',
-  ),
-  ALM_ROW_ORDER_ARCHIVED: refused(
-    'The row stands in for an order of a batch that is archived, and can no longer be marked as replaced.',
-    'Look the order up with `almoner report`; to pay it, empty its almoner_order cell and give it a reference.',
-  ),
-  ALM_ROW_ORDER_REPLACED: refused(
-    'The order in almoner_order was already put into another file.',
-    'Leave the row out, or mend the order of that batch.',
-  ),
-  ALM_ROW_ORDER_TWICE: refused(
-    'The same order stands in almoner_order on two rows of the file; both would pay it.',
-    'Leave one of the two rows; where the second is meant as well, empty its almoner_order cell and give it a reference.',
-  ),
-  ALM_ROW_REFERENCE_OTHER: refused(
-    'The row stands in for an order, and not under that order’s reference, which would stay free.',
-    'Leave the reference as the report wrote it; where the row is another payment, empty its almoner_order cell.',
-  ),
-  ALM_ROW_UNDO_OTHER: refused(
-    'The row’s reference says that it undoes an order, and it is not what takes that order back.',
-    'Leave undo rows as `almoner undo BATCH` wrote them; give any other row a reference of its own.',
-  ),
-  ALM_ROW_UNDO_OF_UNDO: refused(
-    'The row undoes an order that is itself an undo.',
-    'To give the points again, make a new order with a reference of its own.',
-  ),
-  ALM_ROW_UNDO_NOT_PAID: refused(
-    'The row undoes an order that is not paid.',
-    'Make the undo file again with `almoner undo BATCH`.',
   ),
 };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CELL_CHARACTERS_MAX, MENDED_MAX } from '../../csv/mend.js';
 import { BatchSummary } from './batches.js';
 import { byOp, certainty, count, digits, name, type Of, sum, time } from './values.js';
 
@@ -8,6 +9,22 @@ export const UploadParams = z.object({ upload: z.string().regex(/^[\w-]{22}$/) }
 export const UploadQuery = z.object({ name: z.string().trim().min(1).max(200) });
 export const UploadReply = z.strictObject({ upload: z.string(), name: z.string(), bytes: count });
 export type UploadReply = Of<typeof UploadReply>;
+export const MendRequest = z.object({
+  cells: z
+    .array(
+      z.object({
+        line: count.min(1),
+        column: z.string().min(1).max(CELL_CHARACTERS_MAX).describe('As the header spells it.'),
+        text: z
+          .string()
+          .max(CELL_CHARACTERS_MAX)
+          .refine((text) => !/\p{Cs}/u.test(text) && !text.includes('\0'), 'expected text'),
+      }),
+    )
+    .min(1)
+    .max(MENDED_MAX),
+});
+
 export const UploadsReply = z.strictObject({
   uploads: z.array(UploadReply.extend({ receivedAt: time })).describe('Your own, the one used last first.'),
 });
@@ -18,7 +35,19 @@ const setTime = z.string().trim().min(1).max(40).optional();
 export const PlanRequest = z.strictObject({
   realm: name.optional(),
   skipInvalid: z.boolean().default(false),
-  map: z.array(z.string().max(200)).max(20).default([]).describe('Names of columns, like `tokens=Punkte`.'),
+  map: z
+    .array(z.string().max(200))
+    .max(20)
+    .default([])
+    .describe('Names of columns, like `tokens=Punkte`; `op=` takes none for it.'),
+  headerLine: count.min(1).optional().describe('The line of the header; unset: the first that is not blank.'),
+  forgetColumns: z
+    .boolean()
+    .default(false)
+    .describe('Takes nothing that was kept under this header before, and forgets it.'),
+  members: UploadParams.shape.upload
+    .optional()
+    .describe('An upload that is a table of wallets or handles with their members.'),
   again: z.string().trim().min(1).max(100).optional(),
   newAddress: z
     .boolean()
@@ -39,7 +68,13 @@ const Finding = z.strictObject({
   code: z.string(),
   message: z.string(),
 });
-export type FindingReply = Of<typeof Finding>;
+const Fault = Finding.extend({
+  cell: z
+    .string()
+    .optional()
+    .describe('What stands there, where it can be mended by /api/uploads/{upload}/mend.'),
+});
+export type FaultReply = Of<typeof Fault>;
 
 /** The document of `almoner plan --json`, its sums spelt as digits. */
 export const PlanReply = z.strictObject({
@@ -52,6 +87,31 @@ export const PlanReply = z.strictObject({
   existing: z.boolean(),
   existingState: z.string().nullable(),
   source: z.string(),
+  fileSha256: z.string().nullable().describe('Of the bytes of the file; sealed with the batch.'),
+  memberTable: z
+    .strictObject({ name: z.string(), sha256: z.string() })
+    .nullable()
+    .describe('The table that gave the members; sealed with the batch.'),
+  columns: z
+    .strictObject({
+      headerLine: count,
+      headerBelow: count.nullable().describe('The line that looks like the header, where that one does not.'),
+      kept: z
+        .strictObject({ who: z.string(), at: time })
+        .nullable()
+        .describe('Who said so of the same header before.'),
+      found: z.array(
+        z.strictObject({
+          name: z.string(),
+          meaning: z.string().nullable(),
+          by: z.enum(['name', 'like', 'said', 'kept', 'profile', 'members']).nullable(),
+          cells: z.array(z.string()).describe('The first ones.'),
+        }),
+      ),
+    })
+    .nullable()
+    .describe('What the columns are taken for; null where no header could be read.'),
+  firstOrders: z.array(z.string()).describe('The first orders in words.'),
   rows: count,
   orders: byOp(count),
   tokens: byOp(sum),
@@ -62,7 +122,7 @@ export const PlanReply = z.strictObject({
     .array(z.strictObject({ batch: z.string(), rows: count, lines: z.string() }))
     .describe('Batches of the last 30 days that hold rows of this file which have no reference.'),
   invalid: count,
-  faults: z.array(Finding).describe('The first thousand; all of them at /api/uploads/{upload}/faults.'),
+  faults: z.array(Fault).describe('The first thousand; all of them at /api/uploads/{upload}/faults.'),
   faultCount: count,
   warnings: z.array(Finding),
   requests: count,

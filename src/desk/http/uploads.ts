@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { counted } from '../../core/counted.js';
 import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
 import { Line } from '../../core/line.js';
+import type { MendSheet } from '../../csv/mend.js';
 import type { BatchRef } from '../../ledger/index.js';
 import type { PlanReply } from '../api/index.js';
 
@@ -36,6 +37,8 @@ export type PlannedUpload = {
    * that these orders are already stands still for the same reason, or does not.
    */
   readonly verdict: string;
+  /** How its rows are read; null where no header could be. */
+  readonly sheet: MendSheet | null;
   writeFaults(path: string): void;
   enqueue(inOrder: boolean): Promise<{ readonly ref: BatchRef; readonly existing: boolean }>;
   close(): void;
@@ -49,7 +52,11 @@ const PLANS_MAX = 2;
 /** What is planned: the switches as text, and for whom. */
 export type PlanOf = { readonly options: string; readonly who: string };
 type MakePlan = () => Promise<PlannedUpload>;
-type Kept = PlanOf & { readonly shown: string; readonly planned: PlannedUpload | null };
+type Kept = PlanOf & {
+  readonly shown: string;
+  readonly sheet: MendSheet | null;
+  readonly planned: PlannedUpload | null;
+};
 
 export class Uploads {
   /** In the order of their last use. */
@@ -120,6 +127,24 @@ export class Uploads {
     return upload;
   }
 
+  /** The same, and it is not the next to make room. */
+  use(id: string, owner?: string): Upload {
+    const upload = this.find(id, owner);
+    this.uploads.delete(id);
+    this.uploads.set(id, upload);
+    return upload;
+  }
+
+  /** How the rows were read when the file was last shown. */
+  sheetOf({ id }: Upload): MendSheet {
+    const sheet = this.plans.get(id)?.sheet ?? null;
+    if (sheet !== null) return sheet;
+    throw new AlmonerError(
+      'ALM_FILE_MEND',
+      'The rows of the file were not looked at yet. Nothing was changed.',
+    );
+  }
+
   /** A new plan, to be shown: the person may have mended something since the last one. */
   preview(upload: Upload, of: PlanOf, make: MakePlan): Promise<PlannedUpload> {
     return upload.planning.through(() => {
@@ -150,9 +175,7 @@ export class Uploads {
 
   /** Nothing stays, open or on disk, of a plan whose upload went meanwhile. */
   private async made(upload: Upload, of: PlanOf, make: MakePlan, shown?: string): Promise<PlannedUpload> {
-    const { id, faultsPath } = this.find(upload.id);
-    this.uploads.delete(id);
-    this.uploads.set(id, upload);
+    const { id, faultsPath } = this.use(upload.id);
     const planned = await make().catch((error: unknown) => {
       // Whatever failed for want of the file: the upload was thrown away, and that is what is said.
       this.find(id);
@@ -166,7 +189,7 @@ export class Uploads {
       throw error;
     }
     this.plans.delete(id);
-    this.plans.set(id, { ...of, shown: shown ?? planned.verdict, planned });
+    this.plans.set(id, { ...of, shown: shown ?? planned.verdict, sheet: planned.sheet, planned });
     const held = [...this.plans].filter(([, kept]) => kept.planned !== null);
     for (const [old] of held.slice(0, -PLANS_MAX)) this.letGo(old);
     return planned;

@@ -114,11 +114,11 @@ export async function findSpent(
   return spent;
 }
 
-/** Whether somebody keeps each reference of a block spent, by its place there. */
+/** Who keeps each reference of a block spent, by its place there; undefined where nobody does. */
 export async function spentPlaces(
   ledger: RealmLedger,
   refs: Buffer,
-): Promise<[place: number, spent: boolean][]> {
+): Promise<[place: number, holder: ReferenceHolder | undefined][]> {
   const places: number[] = [];
   const hashes: string[] = [];
   for (let at = 0; at < refs.length; at += REF_BYTES) {
@@ -126,7 +126,7 @@ export async function spentPlaces(
     hashes.push(refs.toString('latin1', at + 1, at + 1 + REFERENCE_HASH_BYTES));
   }
   const spent = await findSpent(ledger, hashes, hashes);
-  return places.map((place, i) => [place, spent.has(hashes[i] ?? '')]);
+  return places.map((place, i) => [place, spent.get(hashes[i] ?? '')]);
 }
 
 /** As in includes/record.lua, until a worker has noted its profile's. */

@@ -5,7 +5,7 @@ import { effectsOf } from '../../core/order.js';
 import { decodePlanBlock } from '../../ledger/index.js';
 import type { Plan } from '../../planning/plan.js';
 import type { OpenRealm } from '../../runtime/app.js';
-import { pacedReads } from '../../runtime/paced-reads.js';
+import { type PacedReads, pacedReads } from '../../runtime/paced-reads.js';
 
 /** Reads every member of a plan at the realm's pace: who is not found, whose balance is too small. */
 export async function checkMembers(
@@ -15,6 +15,7 @@ export async function checkMembers(
 ): Promise<void> {
   const members = outgoing(plan);
   const reads = pacedReads(realm);
+  await checkWallets(reads, plan);
   let read = 0;
   for (const [member, { line, takes, gains }] of members) {
     if (!isMemberId(member)) continue;
@@ -32,6 +33,20 @@ export async function checkMembers(
       const message = `Member ${member} has ${counted(record.balance, 'token')}; the file takes ${takes}${gains > 0n ? ` and gives ${gains}` : ''}.`;
       plan.findings.fault({ ...finding, code: 'ALM_PLAN_BALANCE_TOO_SMALL', message });
     }
+  }
+}
+
+/** Wallets of a table: the realm says whether they are of members, and not of which. */
+async function checkWallets(reads: PacedReads, { table, findings }: Plan): Promise<void> {
+  if (table === null || table.wallets.size === 0) return;
+  const verdicts = await reads.wallets([...table.wallets.keys()]);
+  for (const [wallet, { member, line }] of table.wallets) {
+    const verdict = verdicts.get(wallet) ?? 'undetermined';
+    if (verdict === 'member') continue;
+    const message = `The realm ${verdict === 'not-member' ? 'has no member with' : 'does not say whether a member has'} the wallet ${wallet}, which ${table.name} gives to ${member} on line ${line}.`;
+    const finding = { line: 0, column: null, code: 'ALM_PLAN_WALLET_NOT_FOUND', message } as const;
+    if (verdict === 'not-member') findings.fault(finding);
+    else findings.warning(finding);
   }
 }
 

@@ -1,39 +1,27 @@
 import { mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { AlmonerError } from '../../core/errors/error.js';
 import { absoluteOf } from '../../core/op-sums.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { spellMoment } from '../../core/zones.js';
-import { parseColumnMap } from '../../csv/columns.js';
-import { openSource } from '../../csv/open.js';
 import { ofFile } from '../../csv/row.js';
-import type { TakenRow } from '../../csv/take-rows.js';
 import { overLimits, overLimitText, type RealmLedger } from '../../ledger/index.js';
 import { Findings, lineRanges, SCREEN_FINDINGS_MAX } from '../../planning/findings.js';
-import type { PlanOptions } from '../../planning/pass.js';
-import { type Plan, planGiven, planSource } from '../../planning/plan.js';
+import type { Plan } from '../../planning/plan.js';
 import { type Preview, previewPlan } from '../../planning/preview.js';
 import { readTimes, type SetTimes } from '../../planning/set-times.js';
 import type { App, Books } from '../../runtime/app.js';
+import { orderWords } from '../../words/amounts.js';
 import { beginsWords } from '../../words/people.js';
 import { allowedWords, counted, isoTime } from '../../words/spelling.js';
 import { digitsOf } from '../batches/batch-status.js';
 import { needPreparer } from '../people/who.js';
 import { mergeIfRestored } from '../services/merge.js';
 import { refuseUnsafeStore } from '../services/store-safety.js';
+import { type GivenRows, type PlannedFile, planInput } from './plan-input.js';
 
 /** Planning a file: what `plan`, `run`, `import`, `rehearse`, the desk's import page and the library have in common. */
 export type PlanRequest = PlanChoices & (PlannedFile | GivenRows);
-
-export type PlannedFile = {
-  readonly file: string;
-  readonly stdin?: Readable;
-  readonly map: readonly string[];
-};
-
-/** Rows of a program, with a name for people. */
-type GivenRows = { readonly rows: readonly TakenRow[]; readonly name: string };
 
 export type PlanChoices = {
   readonly again: string | null;
@@ -81,16 +69,6 @@ export async function planToPay(app: App, profile: RealmProfile, request: PlanRe
   await mergeIfRestored(app, profile);
   const realm = await app.realm(profile);
   return { realm, planned: await planFile(realm, request, Date.now()) };
-}
-
-async function planInput(input: PlannedFile | GivenRows, options: PlanOptions): Promise<Plan> {
-  if ('rows' in input) return planGiven(input.name, input.rows, options);
-  const source = await openSource(input.file, input.stdin === undefined ? {} : { stdin: input.stdin });
-  try {
-    return await planSource(source, { ...options, map: parseColumnMap(input.map) });
-  } finally {
-    await source.close();
-  }
 }
 
 function noteExpectations(plan: Plan, preview: Preview, { expectRows, expectTokens }: PlanChoices): void {
@@ -179,6 +157,17 @@ export function writeFaultsFile(
   return file;
 }
 
+function columnsDocument({ found }: Plan) {
+  if (found === null) return null;
+  const { headerLine, headerBelow, kept, columns } = found;
+  return {
+    headerLine,
+    headerBelow,
+    kept: kept && { who: kept.who, at: isoTime(kept.at) },
+    found: columns,
+  };
+}
+
 /** A plan as the JSON document of the contract: `plan --json`, the desk's preview, and what the library's `plan` gives. */
 export type PlanDocument = Awaited<ReturnType<typeof planDocument>>;
 
@@ -200,10 +189,14 @@ export async function planDocument(
     existing: plan.existing?.view != null,
     existingState: plan.existing?.view?.state ?? null,
     source: plan.source,
+    fileSha256: plan.fileSha256,
+    members: totals.members,
+    memberTable: plan.table && { name: plan.table.name, sha256: plan.table.sha256 },
+    columns: columnsDocument(plan),
+    firstOrders: plan.firstOrders.map(orderWords),
     rows: totals.rows,
     orders: totals.orders,
     tokens: digitsOf(totals.tokens),
-    members: totals.members,
     duplicates: preview.duplicates,
     duplicatesOf: plan.spent.batches,
     looksPaid: plan.repeats.batches.map(({ batch, rows }) => ({

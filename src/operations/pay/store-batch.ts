@@ -16,6 +16,7 @@ import { isOver, ownerLives } from '../batches/batch-status.js';
 import { needPreparer, preparedBy } from '../people/who.js';
 import { mergeIfRestored } from '../services/merge.js';
 import type { Planned } from './plan-file.js';
+import { keepColumns } from './plan-input.js';
 import { makeMembers } from './rehearsals.js';
 
 /** From a confirmed plan to a sealed batch in the books. */
@@ -39,7 +40,8 @@ export async function storeBatch(
   const person = unattended ? null : await needPreparer(app, realm);
   await mergeIfRestored(app, realm.profile);
   if (realm.embedded !== null) await makeMembers(realm.embedded, realm.profile.realmId, plan);
-  return importPlan(plan, {
+  const who = person?.name ?? app.config.operator;
+  const imported = await importPlan(plan, {
     ledger: realm.ledger,
     profile: realm.profile,
     batchId,
@@ -47,7 +49,7 @@ export async function storeBatch(
     owner: session?.id ?? '',
     inOrder,
     expectedMs: preview.seconds * 1000,
-    who: person?.name ?? app.config.operator,
+    who,
     prepared: () => preparedBy(realm, person, preview.start),
     importer: newNonce(),
     now: Date.now(),
@@ -55,6 +57,8 @@ export async function storeBatch(
     run,
     join: () => mergeIfRestored(app, realm.profile, enter),
   });
+  await keepColumns(app.scripts, plan.found, { who, at: Date.now() });
+  return imported;
 }
 
 /** Hands the orders of a file to the workers. */

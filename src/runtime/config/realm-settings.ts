@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { parseBaseUrl } from '../../core/base-url.js';
 import { OUTCOME_KINDS } from '../../core/classify.js';
+import { COLUMNS } from '../../core/columns.js';
 import { NOTICE_EVENTS } from '../../core/notice-events.js';
 import { CERTAINTIES, parseRate, RATE_EXPECTED } from '../../core/profile.js';
 import { leavesNothing, parseQuietSpan, QUIET_EXPECTED } from '../../core/quiet-hours.js';
 import { isZone } from '../../core/zones.js';
-import { block, choice, parsed, path, pattern, said, webUrl, wholeNumber } from './kinds.js';
+import { block, choice, parsed, path, pattern, printable, said, webUrl, wholeNumber } from './kinds.js';
 
 /** The settings of one realm, and who is told of what waits in it. */
 
@@ -179,6 +180,16 @@ export const realmSchema = block({
       said(
         'A second person has to say go, always (neither is set) or above these. Kept in the books from the first time it is seen; made weaker by two people only.',
       ),
+    ),
+  columns: z
+    .partialRecord(choice(COLUMNS), printable('the name of a column', 200), {
+      error: 'expected meanings with names of columns',
+    })
+    .default({})
+    .meta(
+      said('What the columns of its files are called, where nobody says it with the file.', {
+        tokens: 'Punkte',
+      }),
     ),
   timezone: z
     .string({ error: ZONE_EXPECTED })

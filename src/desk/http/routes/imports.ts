@@ -1,29 +1,17 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { AlmonerError } from '../../../core/errors/error.js';
 import type { Person } from '../../../core/people.js';
-import {
-  type PlanChoices,
-  type Planned,
-  type PlannedFile,
-  planDocument,
-  planFile,
-} from '../../../operations/pay/plan-file.js';
-import { importBatch, standing } from '../../../operations/pay/store-batch.js';
-import { needPreparer } from '../../../operations/people/who.js';
-import { mergeIfRestored } from '../../../operations/services/merge.js';
-import { refuseUnsafeStore } from '../../../operations/services/store-safety.js';
 import type { App } from '../../../runtime/app.js';
-import { pickProfile } from '../../../runtime/config/config.js';
 import { counted, isoTime } from '../../../words/spelling.js';
 import * as api from '../../api/imports.js';
 import { Done } from '../../api/session.js';
 import { sealedBatch } from '../../live/batch-reply.js';
+import { mendUpload, planUpload } from '../plan-upload.js';
 import { Download, route } from '../route.js';
-import type { PlannedUpload, Upload } from '../uploads.js';
+import type { Upload, Uploads } from '../uploads.js';
 
 /** From a dropped file to a batch: upload, preview, and a start that repeats what the person saw. */
 export const IMPORT_ROUTES = [
@@ -63,7 +51,8 @@ export const IMPORT_ROUTES = [
     audit: null,
     async handle({ app, uploads }, { params, body, visitor }) {
       const upload = uploads.find(params.upload);
-      return (await uploads.preview(upload, ...planOf(app, upload, body, visitor.identity))).document;
+      return (await uploads.preview(upload, ...planOf(app, uploads, upload, body, visitor.identity)))
+        .document;
     },
   }),
   route('GET /api/uploads/:upload/faults', 'operator', {
@@ -77,6 +66,31 @@ export const IMPORT_ROUTES = [
       return new Download(`${name}.faults.csv`, 'text/csv; charset=utf-8', createReadStream(faultsPath));
     },
   }),
+  route('POST /api/uploads/:upload/mend', 'operator', {
+    summary:
+      'A new upload: your file with these cells, all its other rows byte for byte. It has to be looked at before.',
+    params: api.UploadParams,
+    body: api.MendRequest,
+    reply: api.UploadReply,
+    audit: ({ body }) => ({
+      what: `mended ${counted(body.cells.length, 'cell')} of an uploaded file`,
+      batch: null,
+    }),
+    async handle({ uploads }, { params, body, visitor }) {
+      const { name: who } = visitor.identity;
+      const { id, name, bytes } = await mendUpload(uploads, uploads.find(params.upload, who), body.cells);
+      return { upload: id, name, bytes };
+    },
+  }),
+  route('GET /api/uploads/:upload/file', 'operator', {
+    summary: 'Your uploaded or mended file itself.',
+    params: api.UploadParams,
+    reply: 'text/csv',
+    handle({ uploads }, { params, visitor }) {
+      const { path, name } = uploads.find(params.upload, visitor.identity.name);
+      return new Download(name, 'text/csv; charset=utf-8', createReadStream(path));
+    },
+  }),
   route('POST /api/uploads/:upload/start', 'operator', {
     summary: 'Hand the file’s orders to the workers, if rows and total are those that were confirmed.',
     params: api.UploadParams,
@@ -85,13 +99,14 @@ export const IMPORT_ROUTES = [
     audit: ({ body }) => ({ what: `started a file of ${counted(body.rows, 'row')}`, batch: null }),
     async handle({ app, uploads, board }, { params, body, visitor, note }) {
       const upload = uploads.find(params.upload);
-      const wanted = planOf(app, upload, body, visitor.identity);
+      const wanted = planOf(app, uploads, upload, body, visitor.identity);
       const { planned, asShown } = await uploads.planned(upload, ...wanted);
       checkConfirmed(planned.document, asShown, body);
       const { ref, existing } = await planned.enqueue(body.inOrder);
       const { orders, tokens } = planned.document.payable;
       note({ batches: [ref.id], orders, tokens });
       await uploads.remove(upload.id);
+      if (body.members !== undefined) await uploads.remove(body.members);
       const { overview } = await board.look();
       const summary = await board.summaryOf({ ref, view: await sealedBatch(ref), dispatched: 0 });
       return { summary, existing, workers: overview.workers.alive };
@@ -115,14 +130,20 @@ function baseName(name: string): string {
   return last.replaceAll(/[\p{C}]/gu, '').slice(0, 120) || 'upload.csv';
 }
 
-type PlanOptions = Pick<PlannedFile, 'map'> & Omit<PlanChoices, 'expectRows' | 'expectTokens'>;
-
 /** How a file is planned, for whom, and the way to do it. */
-function planOf(app: App, upload: Upload, body: z.infer<typeof api.PlanRequest>, person: Person) {
+function planOf(
+  app: App,
+  uploads: Uploads,
+  upload: Upload,
+  body: z.infer<typeof api.PlanRequest>,
+  person: Person,
+) {
   const {
     realm,
     skipInvalid,
     map,
+    headerLine = null,
+    forgetColumns,
     again = null,
     newAddress,
     newRowsOnly,
@@ -134,44 +155,41 @@ function planOf(app: App, upload: Upload, body: z.infer<typeof api.PlanRequest>,
       'ALM_DESK_BAD_REQUEST',
       'Again on purpose pays rows that were paid before, new rows only leaves them out. Nothing was done: give one of them.',
     );
-  const options = { skipInvalid, map, again, newAddress, newRowsOnly, at, finishBy };
-  const make = () => planUpload(app.as(person), upload, realm, options);
+  const members = tableOf(uploads, body.members, upload);
+  const options = {
+    skipInvalid,
+    map,
+    headerLine,
+    forgetColumns,
+    members,
+    again,
+    newAddress,
+    newRowsOnly,
+    at,
+    finishBy,
+  };
+  const make = () =>
+    planUpload(app.as(person), upload, realm, options).catch((error: unknown) => {
+      // Whatever failed for want of the table: that it was thrown away is what is said.
+      tableOf(uploads, body.members, upload);
+      throw error;
+    });
   return [{ options: JSON.stringify({ realm, ...options }), who: person.name }, make] as const;
 }
 
-async function planUpload(
-  app: App,
-  { path, name }: Upload,
-  realmName: string | undefined,
-  options: PlanOptions,
-): Promise<PlannedUpload> {
-  const profile = pickProfile(app.config, realmName);
-  // Whoever cannot prepare a payment there is told before the total is typed.
-  await needPreparer(app, app.books(profile));
-  await mergeIfRestored(app, profile);
-  const realm = await app.realm(profile);
-  const request = { file: path, ...options, expectRows: null, expectTokens: null };
-  const { plan, preview } = await planFile(realm, request, Date.now());
-  const planned = { plan: { ...plan, source: name }, preview };
-  const { faultsFile: _, ...document } = await planDocument(planned, profile, null);
-  return {
-    document,
-    verdict: verdictOf(plan),
-    writeFaults: (file) => plan.findings.writeFaults(file),
-    async enqueue(inOrder) {
-      await refuseUnsafeStore(app);
-      return importBatch(app, realm, planned, { batchId: null, inOrder });
-    },
-    close: () => plan.findings.close(),
-  };
-}
-
-function verdictOf({ blocks, repeats, movedFrom, existing }: Planned['plan']): string {
-  const hash = createHash('sha256').update(JSON.stringify(movedFrom.map(({ baseUrl }) => baseUrl)));
-  hash.update(standing(existing?.view));
-  for (const block of blocks) hash.update(block);
-  for (const { batch, rows } of repeats.batches) hash.update(`${batch} ${rows.join()}`);
-  return hash.digest('hex');
+/** Of the same person as the file: another's is as good as none. */
+function tableOf(uploads: Uploads, id: string | undefined, { who }: Upload) {
+  if (id === undefined) return null;
+  try {
+    const { path: file, name } = uploads.use(id, who);
+    return { file, name };
+  } catch (error) {
+    throw new AlmonerError(
+      'ALM_DESK_TABLE_UNKNOWN',
+      'The table of members is not there any more: uploads are kept for an hour. Nothing was done.',
+      { cause: error },
+    );
+  }
 }
 
 function checkConfirmed(

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { undefuse } from '../core/formula-cells.js';
+import type { MemberId } from '../core/ids.js';
+import { show, textOf } from '../core/visible.js';
+import { type CellFault, readMemberCell } from './cells.js';
+import { columnLike, columnNamed, isKeyName, isWalletName } from './columns.js';
+import { readHeaderLine, splitHeader } from './header.js';
+import { INTAKE_LIMITS, type Source } from './open.js';
+import { hasSurplus, isBlank, readRecords } from './records.js';
+import { BrokenFile, type FileFaults, type Finding, ofFile } from './row.js';
+
+/**
+ * A table that turns wallets and handles into member ids: exactly one each. A key is compared without case, without the
+ * `@` before a handle and without blanks around it; one that stands for two members stands for neither.
+ */
+const TABLE_ROWS_MAX = 1_000_000;
+const FAULTS_MAX = 1_000;
+
+type Entry = { readonly member: MemberId; readonly line: number; readonly wallet: boolean };
+
+export class MemberTable {
+  private readonly entries = new Map<string, Entry>();
+  private readonly ambiguous = new Map<string, Entry>();
+  private readonly ids = new Set<string>();
+  /** Wallets that were asked for, as the file spells them, each with its row. */
+  readonly wallets = new Map<string, Entry>();
+
+  constructor(
+    /** The table's name for people. */
+    readonly name: string,
+    /** Of its bytes. */
+    readonly sha256: string,
+  ) {}
+
+  add(cell: string, entry: Entry): void {
+    const key = keyOf(cell);
+    this.ids.add(entry.member);
+    if (key === '') return;
+    const known = this.entries.get(key);
+    if (known === undefined) this.entries.set(key, entry);
+    else if (known.member !== entry.member) this.ambiguous.set(key, entry);
+  }
+
+  /** The member of a wallet or a handle; an id of the table stands for itself. */
+  find(cell: string): MemberId | CellFault {
+    const key = keyOf(cell);
+    if (key === '')
+      return {
+        code: 'ALM_ROW_ID_INVALID',
+        message: 'The cell is empty; expected a wallet, a handle or an id.',
+      };
+    const entry = this.entries.get(key);
+    const other = this.ambiguous.get(key);
+    const id = readMemberCell(cell);
+    const own = typeof id === 'string' && this.ids.has(id) ? id : undefined;
+    if (entry === undefined)
+      return (
+        own ?? {
+          code: 'ALM_ROW_MEMBER_UNKNOWN',
+          message: `${show(cell)} stands nowhere in ${this.name}; add it there with its member, or mend it.`,
+        }
+      );
+    if (other === undefined && (own === undefined || own === entry.member)) {
+      if (entry.wallet) this.wallets.set(cell.trim(), entry);
+      return entry.member;
+    }
+    const second = other === undefined ? `${own} as an id` : `${other.member} (line ${other.line})`;
+    return {
+      code: 'ALM_ROW_MEMBER_AMBIGUOUS',
+      message: `${show(cell)} stands for ${entry.member} (line ${entry.line}) and for ${second} in ${this.name}; leave one of them there.`,
+    };
+  }
+}
+
+/** What a wallet or a handle is compared by. */
+export function keyOf(cell: string): string {
+  return textOf(cell.trim()).trim().normalize('NFC').replace(/^@/, '').toLowerCase();
+}
+
+export async function readMemberTable(source: Source): Promise<MemberTable | FileFaults> {
+  const { name } = source;
+  const faults: Finding[] = [];
+  // Lines are those of the table, not of the file that is paid: each message says so.
+  const fault = (line: number, message: string) =>
+    faults.push(ofFile('ALM_FILE_MEMBERS', `${name}, line ${line}: ${message}`));
+  try {
+    const digest = createHash('sha256');
+    for await (const chunk of source.chunks()) digest.update(chunk);
+    const table = new MemberTable(name, digest.digest('hex'));
+    const head = await readHeaderLine(source.chunks(), INTAKE_LIMITS);
+    const isMember = (column: string) => (columnNamed(column) ?? columnLike(column)) === 'member';
+    const { delimiter, names } = splitHeader(head, (column) => isMember(column) || isKeyName(column));
+    const memberAt = names.findIndex(isMember);
+    const keys = keyColumns(names, memberAt);
+    if (memberAt === -1 || keys.length === 0) {
+      const lacks = memberAt === -1 ? 'member, which holds the ids' : 'wallet or handle';
+      fault(
+        head.line,
+        `there is no column ${lacks}; the header has ${names.map((one) => show(one)).join(', ')}.`,
+      );
+      return { faults };
+    }
+    let rows = 0;
+    const blocks = readRecords(source.chunks(), delimiter, INTAKE_LIMITS, (line, cells, flaw): null => {
+      if (line <= head.line || isBlank(cells)) return null;
+      rows += 1;
+      const member = readMemberCell(undefuse(cells[memberAt] ?? ''));
+      if (flaw !== 0 || cells.length < names.length || hasSurplus(names, cells))
+        fault(line, 'the row has not the cells of the header, or quotes that do not match.');
+      else if (typeof member !== 'string') fault(line, member.message);
+      else
+        for (const at of keys)
+          table.add(undefuse(cells[at] ?? ''), { member, line, wallet: isWalletName(names[at] ?? '') });
+      return null;
+    });
+    for await (const _ of blocks) {
+      if (rows > TABLE_ROWS_MAX) fault(head.line, `it has more than ${TABLE_ROWS_MAX} rows.`);
+      if (faults.length >= FAULTS_MAX || rows > TABLE_ROWS_MAX) break;
+    }
+    if (rows === 0) fault(head.line, 'there are no rows below the header.');
+    return faults.length > 0 ? { faults } : table;
+  } catch (error) {
+    if (!(error instanceof BrokenFile)) throw error;
+    fault(error.finding.line, error.finding.message);
+    return { faults };
+  }
+}
+
+/** Those that are called so; in a table of two columns the one beside the ids, whatever it is called. */
+function keyColumns(names: readonly string[], memberAt: number): number[] {
+  const others = names.flatMap((name, at) => (at === memberAt ? [] : [{ name, at }]));
+  const called = others.filter(({ name }) => isKeyName(name));
+  return (called.length === 0 && others.length === 1 ? others : called).map(({ at }) => at);
+}

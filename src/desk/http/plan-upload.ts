@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import {
+  CELL_CHARACTERS_MAX,
+  cellsAt,
+  MENDED_MAX,
+  type MendedCell,
+  type MendSheet,
+  mendFile,
+} from '../../csv/mend.js';
+import { openSource, type Source } from '../../csv/open.js';
+import type { Finding } from '../../csv/row.js';
+import { type PlanChoices, type Planned, planDocument, planFile } from '../../operations/pay/plan-file.js';
+import type { PlannedFile } from '../../operations/pay/plan-input.js';
+import { importBatch, standing } from '../../operations/pay/store-batch.js';
+import { needPreparer } from '../../operations/people/who.js';
+import { mergeIfRestored } from '../../operations/services/merge.js';
+import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
+import type { Plan } from '../../planning/plan.js';
+import type { App } from '../../runtime/app.js';
+import { pickProfile } from '../../runtime/config/config.js';
+import type { FaultReply } from '../api/imports.js';
+import type { PlannedUpload, Upload, Uploads } from './uploads.js';
+
+/** What is made of an uploaded file: the plan that is shown and started, and the file with its faulty cells put right. */
+type PlanOptions = Pick<PlannedFile, 'map' | 'headerLine' | 'members' | 'forgetColumns'> &
+  Omit<PlanChoices, 'expectRows' | 'expectTokens'>;
+
+export async function planUpload(
+  app: App,
+  { path, name }: Upload,
+  realmName: string | undefined,
+  options: PlanOptions,
+): Promise<PlannedUpload> {
+  const profile = pickProfile(app.config, realmName);
+  // Whoever cannot prepare a payment there is told before the total is typed.
+  await needPreparer(app, app.books(profile));
+  await mergeIfRestored(app, profile);
+  const realm = await app.realm(profile);
+  const request = { file: path, ...options, expectRows: null, expectTokens: null };
+  const { plan, preview } = await planFile(realm, request, Date.now());
+  const planned = { plan: { ...plan, source: name }, preview };
+  const { faultsFile: _, ...document } = await planDocument(planned, profile, null);
+  const sheet = sheetOf(plan);
+  const faults = await withCells(path, sheet, document.faults).catch((error: unknown) => {
+    plan.findings.close();
+    throw error;
+  });
+  return {
+    document: { ...document, faults },
+    sheet,
+    verdict: verdictOf(plan),
+    writeFaults: (file) => plan.findings.writeFaults(file),
+    async enqueue(inOrder) {
+      await refuseUnsafeStore(app);
+      return importBatch(app, realm, planned, { batchId: null, inOrder });
+    },
+    close: () => plan.findings.close(),
+  };
+}
+
+function verdictOf({ blocks, repeats, movedFrom, existing }: Planned['plan']): string {
+  const hash = createHash('sha256').update(JSON.stringify(movedFrom.map(({ baseUrl }) => baseUrl)));
+  hash.update(standing(existing?.view));
+  for (const block of blocks) hash.update(block);
+  for (const { batch, rows } of repeats.batches) hash.update(`${batch} ${rows.join()}`);
+  return hash.digest('hex');
+}
+
+function sheetOf({ sheet, found }: Plan): MendSheet | null {
+  if (sheet === null || found === null) return null;
+  const { headerLine, columns } = found;
+  return { delimiter: sheet.delimiter, headerLine, names: columns.map(({ name }) => name) };
+}
+
+/** The first faults of single cells, with what stands there. */
+async function withCells(
+  path: string,
+  sheet: MendSheet | null,
+  faults: readonly Finding[],
+): Promise<FaultReply[]> {
+  if (sheet === null) return [...faults];
+  const places = faults.flatMap(({ line, column }) =>
+    line > sheet.headerLine && column !== null && sheet.names.includes(column) ? [{ line, column }] : [],
+  );
+  const first = places.slice(0, MENDED_MAX);
+  if (first.length === 0) return [...faults];
+  const cells = await reading(path, (source) => cellsAt(source, sheet, first));
+  const known = new Map(first.map(({ line, column }, at) => [`${line} ${column}`, cells[at] ?? null]));
+  return faults.map((fault) => {
+    const cell = known.get(`${fault.line} ${fault.column}`) ?? null;
+    return cell === null || cell.length > CELL_CHARACTERS_MAX ? fault : { ...fault, cell };
+  });
+}
+
+/** A new upload of the same person: the file with these cells, as its rows were read when it was last shown. */
+export function mendUpload(uploads: Uploads, upload: Upload, cells: readonly MendedCell[]): Promise<Upload> {
+  const sheet = uploads.sheetOf(upload);
+  const name = upload.name.replace(/(?:-mended)?(\.[^.]*)?$/, '-mended$1');
+  return reading(upload.path, async (source) => {
+    const mended = await mendFile(source, sheet, cells);
+    return uploads.receive(Readable.from(mended), name, null, upload.who);
+  });
+}
+
+async function reading<T>(path: string, read: (source: Source) => Promise<T>): Promise<T> {
+  const source = await openSource(path);
+  try {
+    return await read(source);
+  } finally {
+    await source.close();
+  }
+}
