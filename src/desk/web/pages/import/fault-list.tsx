@@ -1,12 +1,22 @@
+import { useState } from 'preact/hooks';
 import { isOfRow } from '../../../../words/faults.js';
 import { counted, grouped } from '../../../../words/spelling.js';
-import type { FindingReply, PlanReply, UploadReply } from '../../../api/index.js';
+import type { FaultReply, PlanReply, UploadReply } from '../../../api/index.js';
 import { Button } from '../../parts/fields.js';
 import { Notice, Panel, Table } from '../../parts/panel.js';
+import { CellField, placeOfFault, TakeCells, type Typed } from './mend-cells.js';
 import type { Draft } from './plan-options.js';
 
+type FaultListProps = {
+  readonly file: UploadReply;
+  readonly plan: PlanReply;
+  readonly busy: boolean;
+  readonly onMend: Parameters<typeof TakeCells>[0]['onMend'];
+};
+
 /** Every fault with line and column, as `almoner plan` lists them. */
-export function FaultList({ file, plan }: { readonly file: UploadReply; readonly plan: PlanReply }) {
+export function FaultList({ file, plan, busy, onMend }: FaultListProps) {
+  const [typed, setTyped] = useState<Typed>(new Map());
   return (
     <>
       {plan.faultCount > 0 && (
@@ -20,7 +30,13 @@ export function FaultList({ file, plan }: { readonly file: UploadReply; readonly
             </a>
           }
         >
-          <Findings findings={plan.faults} label="Faults" />
+          <Findings
+            findings={plan.faults}
+            label="Faults"
+            typed={typed}
+            {...(plan.faults.some(({ code }) => isOfRow(code)) ? { onTyped: setTyped } : {})}
+          />
+          <TakeCells faults={plan.faults} typed={typed} busy={busy} onMend={onMend} />
           {plan.faultCount > plan.faults.length && (
             <p class="panel-note soft n">
               The first {grouped(plan.faults.length)} are shown; the CSV has all of them.
@@ -37,19 +53,36 @@ export function FaultList({ file, plan }: { readonly file: UploadReply; readonly
   );
 }
 
-type FindingsProps = { readonly findings: readonly FindingReply[]; readonly label: string };
+type FindingsProps = {
+  readonly findings: readonly FaultReply[];
+  readonly label: string;
+  readonly typed?: Typed;
+  /** Where cells are mended. */
+  readonly onTyped?: (typed: Typed) => void;
+};
 
-function Findings({ findings, label }: FindingsProps) {
+function Findings({ findings, label, typed = new Map(), onTyped }: FindingsProps) {
+  const heads = [['Line', 'n'] as const, 'Column', 'What is wrong', ...(onTyped ? ['Cell'] : []), 'Code'];
+  const places = findings.map(placeOfFault);
   return (
-    <Table label={label} css="findings" heads={[['Line', 'n'], 'Column', 'What is wrong', 'Code']}>
-      {findings.map(({ line, column, code, message }, at) => (
-        <tr key={`${line} ${code} ${at}`}>
-          <td class="n">{line === 0 ? 'file' : grouped(line)}</td>
-          <td class="mono">{column ?? ''}</td>
-          <td class="what">{inWordsOfThePage(message)}</td>
-          <td class="mono soft small">{code}</td>
-        </tr>
-      ))}
+    <Table label={label} css="findings" heads={heads}>
+      {findings.map((finding, at) => {
+        const { line, column, code, message } = finding;
+        const first = places.indexOf(places[at] ?? '') === at;
+        return (
+          <tr key={`${line} ${code} ${at}`}>
+            <td class="n">{line === 0 ? 'file' : grouped(line)}</td>
+            <td class="mono">{column ?? ''}</td>
+            <td class="what">{inWordsOfThePage(message)}</td>
+            {onTyped && (
+              <td class="cell">
+                <CellField fault={finding} first={first} typed={typed} onTyped={onTyped} />
+              </td>
+            )}
+            <td class="mono soft small">{code}</td>
+          </tr>
+        );
+      })}
     </Table>
   );
 }
@@ -60,8 +93,17 @@ function inWordsOfThePage(message: string): string {
     .replaceAll('--new-rows-only', '“Only new rows”')
     .replaceAll('--again LABEL', 'a label under “Again on purpose”')
     .replaceAll('--new-address', '“The new address is meant”')
-    .replaceAll('--in-order', '“Strictly in file order”, below');
+    .replaceAll('--in-order', '“Strictly in file order”, below')
+    .replaceAll(/--header-line ([0-9]+)/g, '“Take line $1 as the header”')
+    .replaceAll('--members FILE', '“Table of members”')
+    .replaceAll(MAP, (_, quoted, column, bare, word) => {
+      const [meaning, name] = [quoted ?? bare, column ?? word];
+      return `${name === 'COLUMN' ? '' : `“${name}” as `}“${meaning}” under “Columns”`;
+    });
 }
+
+/** `--map tokens=Punkte`, `--map "tokens=My Points"`; a dot behind a bare name ends the sentence. */
+const MAP = /--map (?:"(\w+)=([^"]*)"|(\w+)=([\p{L}\p{N}_.-]*[\p{L}\p{N}_-]))/gu;
 
 type StoppedProps = {
   readonly plan: PlanReply;
@@ -87,12 +129,19 @@ export function Stopped({ plan, busy, onSay }: StoppedProps) {
       ))}
       {codes.size > decisions.length && (
         <Notice tone="bad">
-          <b>Refused as a whole; nothing was enqueued.</b> Mend the file and choose it again
+          <b>Refused as a whole; nothing was enqueued.</b> {mendWords(plan)}
           {[...codes].every(isOfRow) ? ', or take only the good rows with the switch above.' : '.'}
         </Notice>
       )}
     </>
   );
+}
+
+function mendWords({ faults }: PlanReply): string {
+  if (faults.some(({ code }) => /^ALM_FILE_(?:COLUMN|HEADER|MAP)/.test(code)))
+    return 'Say above which line is the header and what its columns are, or mend the file and choose it again';
+  const isMendable = faults.some(({ cell }) => cell !== undefined);
+  return `${isMendable ? 'Mend the cells above, or mend' : 'Mend'} the file and choose it again`;
 }
 
 const DECISIONS = [

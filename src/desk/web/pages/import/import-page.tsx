@@ -7,7 +7,9 @@ import { live } from '../../live/stream.js';
 import { Button } from '../../parts/fields.js';
 import { Failure, Notice } from '../../parts/panel.js';
 import { announce, Page } from '../../shell/page.js';
+import { ColumnsPanel } from './columns-panel.js';
 import { FaultList, Stopped } from './fault-list.js';
+import { MemberTable } from './member-table.js';
 import { OwnUploads } from './own-uploads.js';
 import { ChooseFile, type Draft, keptForNext, NOTHING_SAID, PlanOptions, requestOf } from './plan-options.js';
 import { PlanPreview } from './plan-preview.js';
@@ -31,18 +33,20 @@ export function ImportPage() {
   const [options, setOptions] = useState<PlanRequest>({});
   const [failure, setFailure] = useState<CallFailed | null>(null);
   const sending = useRef<AbortController | null>(null);
-  const held = useRef<string | null>(null);
+  const [table, setTable] = useState<UploadReply | null>(null);
+  /** What lies on the server for this page: the file, and the table of members. */
+  const held = useRef<{ readonly file?: string; readonly table?: string }>({});
   const operator = useIsOperator();
   useStore(live);
   const realms = configuredRealms();
 
   const giveUp = async () => {
     sending.current?.abort();
-    const { current } = held;
-    held.current = null;
-    // The server drops uploads by itself after a while; this is only tidier.
-    if (current !== null)
-      await change(`/api/uploads/${encodeURIComponent(current)}`, {}, 'DELETE').catch(() => {});
+    const { file, table } = held.current;
+    held.current = {};
+    setTable(null);
+    await throwAway(file);
+    await throwAway(table);
   };
   useEffect(() => () => void giveUp(), []);
 
@@ -63,12 +67,41 @@ export function ImportPage() {
     } catch (error) {
       const refused = asFailure(error);
       setFailure(refused);
-      setStage(refused.status === 404 ? { at: 'choosing' } : { at: 'uploaded', file, plan: null });
+      // Nothing goes on without a table that was meant: it has to be chosen again, or left out by a person.
+      if (refused.code === 'ALM_DESK_TABLE_UNKNOWN') takeTable(null, said);
+      const isGone = refused.code === 'ALM_DESK_UPLOAD_UNKNOWN';
+      if (isGone) void giveUp();
+      setStage(isGone ? { at: 'choosing' } : { at: 'uploaded', file, plan: null });
+    }
+  };
+
+  const takeTable = (chosen: UploadReply | null, said: Draft): Draft => {
+    void throwAway(held.current.table);
+    const { file } = held.current;
+    held.current = { ...(file && { file }), ...(chosen && { table: chosen.upload }) };
+    setTable(chosen);
+    const next = { ...said, members: chosen?.upload ?? '' };
+    setDraft(next);
+    return next;
+  };
+
+  const mend = async (file: UploadReply, cells: readonly unknown[], before: PlanReply) => {
+    setFailure(null);
+    setStage({ at: 'planning', file, plan: before });
+    try {
+      const path = `/api/uploads/${encodeURIComponent(file.upload)}/mend`;
+      const mended = await change<UploadReply>(path, { cells });
+      held.current = { ...held.current, file: mended.upload };
+      void throwAway(file.upload);
+      await plan(mended, draft, before);
+    } catch (error) {
+      setFailure(asFailure(error));
+      setStage({ at: 'planned', file, plan: before });
     }
   };
 
   const take = async (file: UploadReply) => {
-    held.current = file.upload;
+    held.current = { file: file.upload };
     const kept = keptForNext(draft);
     setDraft(kept);
     if (kept.realm === '' && configuredRealms().length !== 1) setStage({ at: 'uploaded', file, plan: null });
@@ -147,7 +180,14 @@ export function ImportPage() {
             onDraft={setDraft}
             onPlan={() => plan(shown.file, draft, shown.plan)}
             onOther={again}
-          />
+          >
+            <MemberTable
+              table={table}
+              sha256={shown.plan?.memberTable?.sha256 ?? null}
+              busy={shown.at === 'planning'}
+              onTable={(chosen) => plan(shown.file, takeTable(chosen, draft), shown.plan)}
+            />
+          </PlanOptions>
           {shown.at === 'planning' && shown.plan === null && (
             <Notice tone="plain">
               <p>Reading and checking every row…</p>
@@ -156,7 +196,24 @@ export function ImportPage() {
           )}
           {shown.plan !== null && (
             <>
-              <FaultList file={shown.file} plan={shown.plan} />
+              {shown.plan.columns !== null && (
+                <ColumnsPanel
+                  columns={shown.plan.columns}
+                  firstOrders={shown.plan.firstOrders}
+                  map={draft.map}
+                  plannedMap={options.map ?? []}
+                  busy={shown.at === 'planning'}
+                  onDraft={(said) => setDraft({ ...draft, ...said })}
+                  onSay={(said) => plan(shown.file, { ...draft, ...said }, shown.plan)}
+                />
+              )}
+              <FaultList
+                key={shown.file.upload}
+                file={shown.file}
+                plan={shown.plan}
+                busy={shown.at === 'planning'}
+                onMend={(cells) => shown.plan !== null && mend(shown.file, cells, shown.plan)}
+              />
               <Stopped
                 plan={shown.plan}
                 busy={stage.at === 'planning'}
@@ -170,7 +227,7 @@ export function ImportPage() {
                 busy={stage.at === 'planning'}
                 stale={JSON.stringify(requestOf(draft)) !== JSON.stringify(options)}
                 onStarted={() => {
-                  held.current = null;
+                  held.current = {};
                 }}
               />
             </>
@@ -179,6 +236,12 @@ export function ImportPage() {
       )}
     </Page>
   );
+}
+
+/** The server drops uploads by itself after a while; this is only tidier. */
+async function throwAway(upload: string | undefined): Promise<void> {
+  if (upload === undefined) return;
+  await change(`/api/uploads/${encodeURIComponent(upload)}`, {}, 'DELETE').catch(() => {});
 }
 
 /** A plan that stopped for the address, or that goes on although it is another one. */

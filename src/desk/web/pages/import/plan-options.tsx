@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { bytesWords } from '../../../../words/spelling.js';
 import type { PlanRequest, RealmCard, UploadReply } from '../../../api/index.js';
@@ -14,6 +15,7 @@ type PlanOptionsProps = {
   readonly onDraft: (draft: Draft) => void;
   readonly onPlan: () => void;
   readonly onOther: () => void;
+  readonly children: ComponentChildren;
 };
 
 const BUTTONS = { uploaded: 'Plan it', planning: 'Planning…', planned: 'Plan again' } as const;
@@ -32,6 +34,9 @@ export function PlanOptions(props: PlanOptionsProps) {
       aside={
         <>
           <span class="soft n">{bytesWords(file.bytes)}</span>
+          <a href={`/api/uploads/${encodeURIComponent(file.upload)}/file`} download={file.name}>
+            Download
+          </a>
           <Button name="Another file" look="quiet" onPress={onOther} />
         </>
       }
@@ -55,10 +60,12 @@ export function PlanOptions(props: PlanOptionsProps) {
           </Choice>
         )}
         <TextField
-          label="Columns by other names"
-          placeholder="tokens=Punkte member=Id"
-          value={draft.map}
-          onText={(map) => say({ map })}
+          label="Header line"
+          placeholder="the first one"
+          inputMode="numeric"
+          value={draft.headerLine}
+          // What was said of the columns was said of another header.
+          onText={(headerLine) => say({ headerLine, map: [] })}
         />
         <TextField
           label="Again on purpose"
@@ -99,6 +106,7 @@ export function PlanOptions(props: PlanOptionsProps) {
           {BUTTONS[stage]}
         </button>
       </form>
+      {props.children}
     </Panel>
   );
 }
@@ -151,22 +159,32 @@ export function ChooseFile({ onFile }: { readonly onFile: (file: File) => void }
 
 /** What the switches say by now; the plan on the page may have been made with another request. */
 export type Draft = Readonly<typeof NOTHING_SAID>;
-const SWITCHES_OFF = { newRowsOnly: false, newAddress: false, skipInvalid: false };
-export const NOTHING_SAID = { realm: '', map: '', again: '', begin: '', finishBy: '', ...SWITCHES_OFF };
+const SWITCHES_OFF = { newRowsOnly: false, newAddress: false, skipInvalid: false, forgetColumns: false };
+export const NOTHING_SAID = {
+  realm: '',
+  map: [] as readonly string[],
+  headerLine: '',
+  /** The upload that is a table of members. */
+  members: '',
+  again: '',
+  begin: '',
+  finishBy: '',
+  ...SWITCHES_OFF,
+};
 
-export function requestOf({ map, ...said }: Draft): PlanRequest {
-  const columns = map.split(/\s+/).filter((pair) => pair !== '');
+export function requestOf({ map, headerLine, ...said }: Draft): PlanRequest {
   const trimmed = Object.entries(said).map(([name, value]) => [
     name,
     typeof value === 'string' ? value.trim() : value,
   ]);
   return {
-    ...(columns.length === 0 ? {} : { map: columns }),
+    ...(map.length === 0 ? {} : { map: [...map] }),
+    ...(headerLine.trim() === '' ? {} : { headerLine: Number(headerLine) }),
     ...Object.fromEntries(trimmed.filter(([, value]) => value !== '' && value !== false)),
   };
 }
 
-/** Keeps where files go and how their columns are called. All else was said of one file and would hide what the next warns of. */
-export function keptForNext({ realm, map }: Draft): Draft {
-  return { ...NOTHING_SAID, realm, map };
+/** Keeps where files go. All else was said of one file and would hide what the next warns of; columns are kept by the server. */
+export function keptForNext({ realm }: Draft): Draft {
+  return { ...NOTHING_SAID, realm };
 }

@@ -14,6 +14,10 @@ export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
         <Facts
           facts={[
             ...doesFacts(plan),
+            plan.fileSha256 !== null && [
+              'SHA-256 of the file',
+              <span class="mono wrap">{plan.fileSha256}</span>,
+            ],
             plan.looksPaid.length > 0 && ['Paid before', <PaidBefore batches={plan.looksPaid} />],
           ]}
         />

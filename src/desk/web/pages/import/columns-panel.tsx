@@ -1,0 +1,170 @@
+import { useState } from 'preact/hooks';
+import type { PlanReply } from '../../../api/index.js';
+import { Button } from '../../parts/fields.js';
+import { Time } from '../../parts/marks.js';
+import { Notice, Panel, Table } from '../../parts/panel.js';
+import type { Draft } from './plan-options.js';
+
+type Columns = NonNullable<PlanReply['columns']>;
+type Found = Columns['found'][number];
+
+type ColumnsPanelProps = {
+  readonly columns: Columns;
+  readonly firstOrders: readonly string[];
+  /** The mapping as it is said by now, and as the plan was made with. */
+  readonly map: readonly string[];
+  readonly plannedMap: readonly string[];
+  readonly busy: boolean;
+  readonly onDraft: (said: Partial<Draft>) => void;
+  /** Plans the same file again with this said. */
+  readonly onSay: (said: Partial<Draft>) => void;
+};
+
+/** What each column of the file is taken for, to be put right before anything else is. */
+export function ColumnsPanel(props: ColumnsPanelProps) {
+  const { columns, firstOrders, map, plannedMap, busy, onDraft, onSay } = props;
+  const [all, setAll] = useState(false);
+  const { found, headerLine, headerBelow, kept } = columns;
+  const isChanged = map.join('\n') !== plannedMap.join('\n');
+  const meaningOf = ({ name, meaning }: Found) => (isChanged ? saidOf(map, name) : (meaning ?? ''));
+  const choose = (name: string, meaning: string) =>
+    onDraft({
+      map: wholeMap(
+        found.map((column) => {
+          const now = meaningOf(column);
+          // What one column is taken for, no other one is.
+          return [column.name, column.name === name ? meaning : now === meaning ? '' : now];
+        }),
+      ),
+    });
+  const shown = all ? found : found.filter((column, at) => at < FIRST_SHOWN || meaningOf(column) !== '');
+  return (
+    <Panel title="Columns" flush aside={<span class="soft n">header on line {headerLine}</span>}>
+      {headerBelow !== null && (
+        <Notice tone="warn">
+          <p>
+            <b>Line {headerBelow} looks like the header.</b> What stands above it would be left out.
+          </p>
+          <Button
+            name={`Take line ${headerBelow} as the header`}
+            disabled={busy}
+            onPress={() => onSay({ headerLine: String(headerBelow), map: [] })}
+          />
+        </Notice>
+      )}
+      {kept !== null && (
+        <Notice tone="plain">
+          <p>
+            Taken as <b>{kept.who}</b> said of the same header, <Time at={kept.at} />.
+          </p>
+          <Button
+            name="Forget"
+            label="Forget what was said of this header"
+            disabled={busy}
+            onPress={() => onSay({ forgetColumns: true, map: [] })}
+          />
+        </Notice>
+      )}
+      <Table
+        label="Columns of the file"
+        css="columns"
+        heads={['Column', 'Is taken for', 'Why', 'First cells']}
+      >
+        {shown.map((column, at) => (
+          <tr key={`${at} ${column.name}`}>
+            <td class="name">
+              <b>{column.name || 'without a name'}</b>
+            </td>
+            <td>
+              <Meaning
+                column={column}
+                meaning={meaningOf(column)}
+                onChoice={(meaning) => choose(column.name, meaning)}
+              />
+            </td>
+            <td class="soft small">{isChanged ? '' : whyWords(column)}</td>
+            <td class="what mono small">{column.cells.join(' · ')}</td>
+          </tr>
+        ))}
+      </Table>
+      {shown.length < found.length && (
+        <p class="panel-note">
+          <Button name={`Show all ${found.length} columns`} look="quiet" onPress={() => setAll(true)} />
+        </p>
+      )}
+      {isChanged ? (
+        <p class="panel-note">
+          <Button name="Plan with these columns" look="primary" disabled={busy} onPress={() => onSay({})} />
+        </p>
+      ) : (
+        firstOrders.length > 0 && (
+          <div class="panel-note">
+            The first orders:
+            <ul class="bullets n">
+              {firstOrders.map((order, at) => (
+                <li key={`${at} ${order}`}>{order}</li>
+              ))}
+            </ul>
+          </div>
+        )
+      )}
+    </Panel>
+  );
+}
+
+const FIRST_SHOWN = 12;
+const NEEDED = ['member', 'tokens'] as const;
+const MEANINGS = [...NEEDED, 'recipient', 'op', 'reference', 'reason', 'realm', 'currency'] as const;
+
+type MeaningProps = {
+  readonly column: Found;
+  readonly meaning: string;
+  readonly onChoice: (meaning: string) => void;
+};
+
+function Meaning({ column, meaning, onChoice }: MeaningProps) {
+  if (column.meaning === 'order') return <>the order that the row stands in for</>;
+  // Without a name nothing can be said of it.
+  if (column.name.trim() === '') return <>not used</>;
+  return (
+    <select
+      aria-label={`${column.name} is taken for`}
+      value={meaning}
+      onChange={(event) => onChoice(event.currentTarget.value)}
+    >
+      <option value="">not used</option>
+      {MEANINGS.map((one) => (
+        <option key={one} value={one}>
+          {one}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function whyWords({ by }: Found): string {
+  return by === null ? '' : WHY[by];
+}
+
+const WHY: Readonly<Record<NonNullable<Found['by']>, string>> = {
+  name: 'by its name',
+  like: 'by a name like it',
+  said: 'as you said',
+  kept: 'as said before',
+  profile: 'by the realm’s profile',
+  members: 'by the table of members',
+};
+
+/** Every meaning with its column, or with none: what is not used is said as well, or it would be found by its name. */
+function wholeMap(chosen: readonly (readonly [name: string, meaning: string])[]): string[] {
+  return MEANINGS.flatMap((meaning) => {
+    const column = chosen.find(([, one]) => one === meaning);
+    const isNeeded = NEEDED.some((one) => one === meaning);
+    return column === undefined && isNeeded ? [] : [`${meaning}=${column?.[0] ?? ''}`];
+  });
+}
+
+function saidOf(map: readonly string[], name: string): string {
+  const pair = map.find((one) => one.slice(one.indexOf('=') + 1) === name);
+  return pair === undefined ? '' : pair.slice(0, pair.indexOf('='));
+}
