@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { AlmonerError } from '../../core/errors/error.js';
@@ -44,7 +45,7 @@ export async function recordsOfBlock(source: BatchSource, block: number): Promis
   return Object.assign({}, ...(await Promise.all(numbers.map((one) => source.records(one)))));
 }
 
-/** Files that were read and checked by this process. An archive never changes. */
+/** Files that were read and checked by this process. One is replaced where a lost store had its batch imported anew. */
 const opened = new LRUCache<string, Promise<ArchiveFile>>({ max: 8 });
 
 /** A scan reads some plan blocks at once and then asks for the records beside each. */
@@ -52,10 +53,15 @@ const CHUNKS_KEPT = 16;
 
 async function archiveSource({ ledger }: BatchPlace, id: string): Promise<BatchSource> {
   const path = archivePath(ledger.scripts.archiveFolder, ledger.id, id);
-  const known = opened.get(path) ?? ArchiveFile.open(path);
-  opened.set(path, known);
+  const written = await stat(path).then(
+    ({ ino, mtimeMs }) => `${ino} ${mtimeMs}`,
+    () => '',
+  );
+  const key = `${path} ${written}`;
+  const known = opened.get(key) ?? ArchiveFile.open(path);
+  opened.set(key, known);
   const file = await known.catch((error: unknown) => {
-    opened.delete(path);
+    opened.delete(key);
     throw error;
   });
   const chunks = new LRUCache<number, Promise<ArchiveChunk | undefined>>({ max: CHUNKS_KEPT });
