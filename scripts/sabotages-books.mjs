@@ -318,9 +318,16 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-few-that-were-paid-since',
     file: 'src/planning/looks-paid.ts',
-    find: '  if (standIns === 0 && count',
-    put: '  if (count',
+    find: '  if (standIns === 0 && elsewhere',
+    put: '  if (elsewhere',
     test: 'test/planning/stand-ins.test.ts',
+  },
+  {
+    name: 'paid-by-another-table',
+    file: 'src/planning/pass.ts',
+    find: '    if (origin !== undefined) this.bare',
+    put: '    if (origin === null) this.bare',
+    test: 'test/planning/corrected-table.test.ts',
   },
   {
     name: 'stands-in-under-any-reference',

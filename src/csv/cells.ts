@@ -154,9 +154,13 @@ export function readTokensCell(
       code: 'ALM_ROW_TOKENS_OVER_CAP',
       message: `${show(text)} is above the cap of ${maxTokensPerOrder} for one order.`,
     };
-  if (sign === '+') onNote?.('plus', digits);
-  if (zeros !== undefined) onNote?.('zeros', sign === '-' ? `-${digits}` : digits);
+  if (sign === '+') onNote?.('plus', signed(read));
+  if (zeros !== undefined) onNote?.('zeros', signed(read));
   return read;
+}
+
+function signed({ negative, amount }: SignedTokens): string {
+  return `${negative ? '-' : ''}${amount}`;
 }
 
 function tokensFault(text: string, fault: TokensFault): CellFault {

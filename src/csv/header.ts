@@ -119,6 +119,8 @@ function separatorOf(text: string): Delimiter {
   );
 }
 
+export const DELIMITERS = [',', ';', '\t'] as const;
+
 /**
  * Splits the header. Where no `sep=` line names the delimiter, it is the one under which most names are known; where
  * none is, the one that gives most cells.
@@ -127,7 +129,7 @@ export function splitHeader(
   { text, line, delimiter: named }: HeaderLine,
   isKnown: (name: string) => boolean,
 ): { readonly delimiter: Delimiter; readonly names: readonly string[] } {
-  const candidates = named === null ? ([',', ';', '\t'] as const) : [named];
+  const candidates = named === null ? DELIMITERS : [named];
   const splits = candidates.flatMap((delimiter) => {
     const names = headerCells(text, delimiter);
     if (names === undefined) return [];

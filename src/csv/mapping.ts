@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Column } from '../core/columns.js';
 import { type ColumnMap, columnLike, columnNamed, headerKey, ownColumnNamed } from './columns.js';
-import { type Head, type HeaderLine, soundHeader, splitHeader } from './header.js';
+import { DELIMITERS, type Head, type HeaderLine, headerCells, soundHeader } from './header.js';
 import type { IntakeLimits } from './open.js';
-import { BrokenFile, type TakenBy } from './row.js';
+import { BrokenFile } from './row.js';
 
 /**
  * Which line of a file is its header, and what the columns of that header mean where their names do not say it: what
- * the operator says now; else what was said of the same header before and kept; else what the realm's profile says.
+ * the operator says now; then what was said of the same header before and kept; then what the realm's profile says.
  */
 export type ColumnWish = {
   readonly map: ColumnMap;
@@ -29,14 +29,14 @@ export const NO_WISH: ColumnWish = {
 
 export type ChosenColumns = {
   readonly header: HeaderLine;
-  /** Said now or kept. */
+  /** What is said now. */
   readonly map: ColumnMap;
-  readonly by: TakenBy;
+  /** Said before of the same header, of what nothing is said now. */
+  readonly kept: KeptColumns | null;
   /** What the profile says of what is left. */
   readonly usual: ColumnMap;
   /** Somebody says something of it now. */
   readonly said: boolean;
-  readonly kept: KeptColumns | null;
 };
 
 export async function chooseColumns(
@@ -46,14 +46,53 @@ export async function chooseColumns(
 ): Promise<ChosenColumns> {
   const named = headerLine === null ? head.first : recordAt(head, headerLine);
   const said = map.size > 0 || headerLine !== null;
-  const candidates = map.size > 0 ? [] : headerLine === null ? head.records : [named];
-  const answers = await kept(candidates.map((record) => headerHash(splitHeader(record, isKnown).names)));
+  const candidates = headerLine === null ? headersOf(head) : [named];
+  const keys = candidates.flatMap((header) => splitsOf(header).map((names) => ({ header, names })));
+  const answers = await kept(keys.map(({ names }) => headerHash(names)));
   const at = answers.findIndex((answer) => answer !== null);
   const known = answers[at] ?? null;
-  const header = soundHeader(candidates[at] ?? named, limits);
-  return known === null
-    ? { header, map, by: 'said', usual, said, kept: null }
-    : { header, map: known.map, by: 'kept', usual, said, kept: known };
+  const header = soundHeader(keys[at]?.header ?? named, limits);
+  const taken = new Set([...map.values()].map(headerKey));
+  const rest = [...(known?.map ?? [])].filter(
+    ([column, name]) => !map.has(column) && !taken.has(headerKey(name)),
+  );
+  return { header, map, kept: known && { ...known, map: new Map(rest) }, usual, said };
+}
+
+/**
+ * The lines that may be the header of a file: the first, and those below a title. What is above a header that was kept
+ * is left out without a question, so that it must not look like rows or like a header itself.
+ */
+function headersOf({ first, records }: Head): HeaderLine[] {
+  const headers = [first];
+  for (const [at, record] of records.slice(1, TITLE_RECORDS_MAX + 1).entries()) {
+    const above = splitsOf(records[at] ?? first);
+    const widest = Math.max(...splitsOf(record).map((names) => filled(names).length), 0);
+    const isTitle = above.every((cells) => {
+      const meanings = cells.map((cell) => columnNamed(cell) ?? columnLike(cell));
+      const isHeader = meanings.includes('member') && meanings.includes('tokens');
+      return !isHeader && filled(cells).length < widest && !cells.some((cell) => /[0-9]{15}/.test(cell));
+    });
+    if (!isTitle) break;
+    headers.push(record);
+  }
+  return headers;
+}
+
+/** A title has a few lines. */
+const TITLE_RECORDS_MAX = 10;
+
+function filled(cells: readonly string[]): string[] {
+  return cells.filter((cell) => cell.trim() !== '');
+}
+
+/** A record by each delimiter that it may have: which one it is depends on the names that are looked for. */
+function splitsOf({ text, delimiter }: HeaderLine): string[][] {
+  const delimiters = delimiter === null ? DELIMITERS : [delimiter];
+  return delimiters.flatMap((one) => {
+    const cells = headerCells(text, one);
+    return cells === undefined ? [] : [cells];
+  });
 }
 
 export function isKnown(name: string): boolean {
@@ -83,8 +122,10 @@ export function headerBelow({ records }: Head, line: number, map: ColumnMap): nu
     mapped.get(headerKey(name)) ?? columnNamed(name) ?? columnLike(name);
   const found = records.find((record) => {
     if (record.line <= line) return false;
-    const meanings = splitHeader(record, (name) => meaningOf(name) !== undefined).names.map(meaningOf);
-    return meanings.includes('member') && meanings.includes('tokens');
+    return splitsOf(record).some((names) => {
+      const meanings = names.map(meaningOf);
+      return meanings.includes('member') && meanings.includes('tokens');
+    });
   });
   return found?.line ?? null;
 }

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { undefuse } from '../core/formula-cells.js';
 import type { MemberId } from '../core/ids.js';
-import { show, textOf } from '../core/visible.js';
-import { type CellFault, readMemberCell } from './cells.js';
+import type { Order } from '../core/order.js';
+import { invisibleIn, show, textOf } from '../core/visible.js';
+import { type CellFault, type OnNote, readMemberCell } from './cells.js';
 import { columnLike, columnNamed, isKeyName, isWalletName } from './columns.js';
 import { readHeaderLine, splitHeader } from './header.js';
 import { INTAKE_LIMITS, type Source } from './open.js';
@@ -42,7 +43,7 @@ export class MemberTable {
   }
 
   /** The member of a wallet or a handle; an id of the table stands for itself. */
-  find(cell: string): MemberId | CellFault {
+  find(cell: string, onNote?: OnNote): MemberId | CellFault {
     const key = keyOf(cell);
     if (key === '')
       return {
@@ -51,7 +52,7 @@ export class MemberTable {
       };
     const entry = this.entries.get(key);
     const other = this.ambiguous.get(key);
-    const id = readMemberCell(cell);
+    const id = readMemberCell(cell, entry === undefined ? onNote : undefined);
     const own = typeof id === 'string' && this.ids.has(id) ? id : undefined;
     if (entry === undefined)
       return (
@@ -61,7 +62,7 @@ export class MemberTable {
         }
       );
     if (other === undefined && (own === undefined || own === entry.member)) {
-      if (entry.wallet) this.wallets.set(cell.trim(), entry);
+      if (entry.wallet) this.wallets.set(textOf(cell.trim()).trim(), entry);
       return entry.member;
     }
     const second = other === undefined ? `${own} as an id` : `${other.member} (line ${other.line})`;
@@ -73,8 +74,13 @@ export class MemberTable {
 }
 
 /** What a wallet or a handle is compared by. */
-export function keyOf(cell: string): string {
+function keyOf(cell: string): string {
   return textOf(cell.trim()).trim().normalize('NFC').replace(/^@/, '').toLowerCase();
+}
+
+/** The content of an order before a table of members was asked: with another table it is the same debt. */
+export function originHash({ op, tokens }: Order, member: string, recipient: string): string {
+  return hash('sha256', JSON.stringify([op, keyOf(member), keyOf(recipient), tokens]), 'binary');
 }
 
 export async function readMemberTable(source: Source): Promise<MemberTable | FileFaults> {
@@ -90,8 +96,15 @@ export async function readMemberTable(source: Source): Promise<MemberTable | Fil
     const head = await readHeaderLine(source.chunks(), INTAKE_LIMITS);
     const isMember = (column: string) => (columnNamed(column) ?? columnLike(column)) === 'member';
     const { delimiter, names } = splitHeader(head, (column) => isMember(column) || isKeyName(column));
-    const memberAt = names.findIndex(isMember);
+    const [memberAt = -1, second] = memberColumns(names);
     const keys = keyColumns(names, memberAt);
+    if (second !== undefined) {
+      fault(
+        head.line,
+        `columns ${show(names[memberAt] ?? '')} and ${show(names[second] ?? '')} both mean the member; leave one.`,
+      );
+      return { faults };
+    }
     if (memberAt === -1 || keys.length === 0) {
       const lacks = memberAt === -1 ? 'member, which holds the ids' : 'wallet or handle';
       fault(
@@ -108,6 +121,8 @@ export async function readMemberTable(source: Source): Promise<MemberTable | Fil
       if (flaw !== 0 || cells.length < names.length || hasSurplus(names, cells))
         fault(line, 'the row has not the cells of the header, or quotes that do not match.');
       else if (typeof member !== 'string') fault(line, member.message);
+      else if (keys.some((at) => invisibleIn(cells[at] ?? '') !== undefined))
+        fault(line, 'a wallet or handle holds a character that cannot be seen.');
       else
         for (const at of keys)
           table.add(undefuse(cells[at] ?? ''), { member, line, wallet: isWalletName(names[at] ?? '') });
@@ -124,6 +139,14 @@ export async function readMemberTable(source: Source): Promise<MemberTable | Fil
     fault(error.finding.line, error.finding.message);
     return { faults };
   }
+}
+
+/** As in a file that is paid: a column with one of our names wins over those that are like it. */
+function memberColumns(names: readonly string[]): number[] {
+  const found = (of: (name: string) => string | undefined) =>
+    names.flatMap((name, at) => (of(name) === 'member' ? [at] : []));
+  const named = found(columnNamed);
+  return named.length > 0 ? named : found(columnLike);
 }
 
 /** Those that are called so; in a table of two columns the one beside the ids, whatever it is called. */

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { Column } from '../core/columns.js';
 import { undefuse } from '../core/formula-cells.js';
 import { type MemberId, type OrderId, orderId, parseOrderId } from '../core/ids.js';
@@ -15,7 +14,7 @@ import {
   readTokensCell,
   trimBlanks,
 } from './cells.js';
-import { keyOf, type MemberTable } from './member-table.js';
+import { type MemberTable, originHash } from './member-table.js';
 import { hasSurplus, recordFaults } from './records.js';
 import type { Row, RowNote } from './row.js';
 import type { Shape } from './shape.js';
@@ -55,7 +54,9 @@ export function readRow(shape: Shape, rules: RowRules, line: number, record: str
   };
   const { members } = rules;
   const readMember = (column: 'member' | 'recipient') =>
-    members == null ? readMemberCell(cell(at[column]), noting(column)) : members.find(cell(at[column]));
+    members == null
+      ? readMemberCell(cell(at[column]), noting(column))
+      : members.find(cell(at[column]), noting(column));
   const member = good('member', readMember('member'));
   const tokens = good('tokens', readTokensCell(cell(at.tokens), rules.maxTokensPerOrder, noting('tokens')));
   const op = good('op', readOpCell(cell(at.op)));
@@ -104,11 +105,6 @@ function fitCells(shape: Shape, record: string[]): string[] {
   if (hasSurplus(shape.names, record) && cells.length > 0)
     cells[cells.length - 1] = [cells.at(-1), ...record.slice(width)].join(shape.sheet.delimiter);
   return cells;
-}
-
-/** The content of an order before a table of members was asked: with another table it is the same debt. */
-function originHash({ op, tokens }: Order, member: string, recipient: string): string {
-  return hash('sha256', JSON.stringify([op, keyOf(member), keyOf(recipient), tokens]), 'binary');
 }
 
 function readOrderCell(cell: string): OrderId | null | CellFault {

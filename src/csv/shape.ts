@@ -1,5 +1,6 @@
 import type { Column } from '../core/columns.js';
-import { show } from '../core/visible.js';
+import { shellWord } from '../core/shell-word.js';
+import { invisibleIn, show } from '../core/visible.js';
 import { type ColumnMap, columnNamed, headerKey, isKeyName, ownColumnNamed, spellingsOf } from './columns.js';
 import { type Head, headerCells, splitHeader } from './header.js';
 import { type ChosenColumns, headerBelow, isKnown } from './mapping.js';
@@ -34,9 +35,10 @@ export function findShape(
   /** A table turns wallets and handles into members: their columns are such of members. */
   byTable = false,
 ): Shape | FileFaults {
-  const { header, map } = chosen;
+  const { header, map, kept: keptMap } = chosen;
+  const said = new Map([...(keptMap?.map ?? []), ...map]);
   const wanted = new Set(
-    [...map.values(), ...chosen.usual.values()].filter((name) => name !== '').map(headerKey),
+    [...said.values(), ...chosen.usual.values()].filter((name) => name !== '').map(headerKey),
   );
   const { delimiter, names } = splitHeader(header, (name) => isKnown(name) || wanted.has(headerKey(name)));
   const faults: Finding[] = [];
@@ -62,17 +64,18 @@ export function findShape(
     .filter(({ line }) => line > header.line)
     .map(({ text }) => headerCells(text, delimiter) ?? []);
   const taken = new TakenColumns(names, keys, fault);
-  taken.mapped(map, chosen.by);
+  taken.mapped(map, 'said');
+  if (keptMap !== null) taken.mapped(keptMap.map, 'kept');
   taken.usual(chosen.usual);
   taken.named();
   taken.like();
   if (byTable) taken.byTable();
   const { columns } = taken;
-  faultMisspelt(names, columns, map, fault);
+  faultMisspelt(names, columns, said, fault);
   faultTwins(names, keys, faults, fault);
   const missing = (['member', 'tokens'] as const).filter((column) => columns[column] === -1);
   const below =
-    missing.length === 0 ? null : headerBelow(head, header.line, new Map([...chosen.usual, ...map]));
+    missing.length === 0 ? null : headerBelow(head, header.line, new Map([...chosen.usual, ...said]));
   if (below !== null) {
     faults.length = 0;
     fault(
@@ -87,11 +90,11 @@ export function findShape(
       null,
       `Line ${header.line} (${show(header.text)}) looks like a row; expected a header line such as member${delimiter}tokens.`,
     );
-  } else faultMissing(missing, { names, cells, columns, map, byTable }, faults, fault);
+  } else faultMissing(missing, { names, cells, columns, map: said, byTable }, faults, fault);
   const found = {
     ...taken.found(header.line, cells),
     headerBelow: below,
-    said: chosen.said ? map : null,
+    said: chosen.said ? said : null,
     kept: chosen.kept,
   };
   if (faults.length > 0) return { faults, found };
@@ -188,6 +191,7 @@ function faultMissing(
 const LOOKS = { member: /^'?(?:<@!?)?[0-9]{15,20}>?$/, tokens: /^[-+]?[0-9]{1,9}(?:[.,]00?)?$/ } as const;
 const OFFERS_MAX = 3;
 
+/** As a shell takes it. A name that cannot be seen whole is not to be typed. */
 function mapHint(column: Column, name: string): string {
-  return /^[\p{L}\p{N}_.-]+$/u.test(name) ? `--map ${column}=${name}` : `--map "${column}=${name}"`;
+  return `--map ${invisibleIn(name) === undefined ? shellWord(`${column}=${name}`) : `${column}=COLUMN`}`;
 }

@@ -38,7 +38,7 @@ export class TakenColumns {
         this.#closed.add(column);
         continue;
       }
-      const index = this.keys.indexOf(headerKey(header));
+      const index = this.#placeOf(header);
       if (index !== -1) this.#take(column, index, by);
       else
         this.fault(
@@ -52,7 +52,7 @@ export class TakenColumns {
   /** What the profile says of what is left, where the header has it. */
   usual(map: ColumnMap): void {
     for (const [column, header] of map) {
-      const index = this.keys.indexOf(headerKey(header));
+      const index = this.#placeOf(header);
       if (index !== -1 && this.#isOpen(column) && !this.#by.has(index)) this.#take(column, index, 'profile');
     }
   }
@@ -91,6 +91,18 @@ export class TakenColumns {
     this.names.forEach((name, index) => {
       if (isKeyName(name) && !this.#by.has(index)) this.#takeOnce('member', index, 'members');
     });
+  }
+
+  /** Of two columns with the name, which one is meant cannot be told. */
+  #placeOf(header: string): number {
+    const index = this.keys.indexOf(headerKey(header));
+    if (index !== this.keys.lastIndexOf(headerKey(header)))
+      this.fault(
+        'ALM_FILE_COLUMN_TWICE',
+        this.names[index] ?? null,
+        `The column ${show(header)} stands twice in the header; rename one.`,
+      );
+    return index;
   }
 
   #isOpen(column: Column): boolean {

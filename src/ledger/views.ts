@@ -42,7 +42,16 @@ const manifest = z.object({
   /** Of the bytes of the file; null for rows that came from none, and before it was noted. */
   fileSha256: z.string().nullable().default(null),
   /** The table by which wallets and handles became members, and the hash of its bytes. */
-  table: z.object({ name: z.string(), sha256: z.string() }).nullable().default(null),
+  table: z
+    .object({
+      name: z.string(),
+      sha256: z.string(),
+      /** Which cells of a row were looked up; -1 for none. */
+      member: z.number(),
+      recipient: z.number(),
+    })
+    .nullable()
+    .default(null),
   again: z.string().nullable(),
   inOrder: z.boolean(),
   /** How it was made: `run` by a process that works it, at first; `import` for the workers. */

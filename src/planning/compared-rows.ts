@@ -8,9 +8,8 @@ import { BareRows } from './sketch.js';
  */
 export class ComparedRows {
   private readonly byReplaced = new Map<string | null, BareRows>();
-  /** Rows whose members a table gave, by what stood in their cells; of letters, the number of their batch. */
-  readonly origins = new BareRows();
-  originsOf: string | null = null;
+  /** Rows whose members a table gave, by what stood in their cells. */
+  private readonly byOrigin = new Map<string | null, BareRows>();
   /** Batches to compare with however old they are, by number: what was cancelled of the same file. */
   whenever: readonly string[] = [];
   /**
@@ -33,10 +32,11 @@ export class ComparedRows {
   }
 
   add(index: number, line: number, content: ContentWords, replacedNo: string | undefined): void {
-    const no = replacedNo ?? null;
-    const rows = this.byReplaced.get(no) ?? new BareRows();
-    this.byReplaced.set(no, rows);
-    rows.add(index, line, content);
+    put(this.byReplaced, replacedNo).add(index, line, content);
+  }
+
+  addOrigin(index: number, line: number, origin: ContentWords, replacedNo: string | undefined): void {
+    put(this.byOrigin, replacedNo).add(index, line, origin);
   }
 
   /**
@@ -60,7 +60,20 @@ export class ComparedRows {
   }
 
   /** The rows by the number of the batch whose orders they stand in for; null for those that stand in for none. */
-  groups(): (readonly [replacedNo: string | null, rows: BareRows])[] {
+  groups(): RowGroups {
     return [...this.byReplaced];
   }
+
+  originGroups(): RowGroups {
+    return [...this.byOrigin];
+  }
+}
+
+export type RowGroups = readonly (readonly [replacedNo: string | null, rows: BareRows])[];
+
+function put(groups: Map<string | null, BareRows>, replacedNo: string | undefined): BareRows {
+  const no = replacedNo ?? null;
+  const rows = groups.get(no) ?? new BareRows();
+  groups.set(no, rows);
+  return rows;
 }

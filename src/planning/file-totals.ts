@@ -129,6 +129,7 @@ function isRow(line: string, sheet: Sheet): boolean {
   return (
     cells.length === sheet.header.length &&
     cells.length > 1 &&
-    cells.some((cell) => /^[0-9]{5,20}$/.test(cell.trim()))
+    (cells.some((cell) => /^(?:<@!?)?'?[0-9]{5,20}>?$/.test(cell.trim())) ||
+      /^[-+]?[0-9]+$/.test(cells[sheet.header.indexOf(sheet.spelt?.get('tokens') ?? '')]?.trim() ?? ''))
   );
 }

@@ -40,6 +40,8 @@ type JudgedRow = {
    * mended is another payment, which that order's batch was never compared for.
    */
   readonly since?: string | undefined;
+  /** The batch of the order that it stands in for, equal or not. */
+  readonly replacedNo?: string | undefined;
 };
 
 export class BlockJudge {
@@ -90,7 +92,13 @@ export class BlockJudge {
       }
       const isEqual =
         old !== null && isPlannedOrder(old.row) && contentHash(old.row.order) === hashes.content;
-      block.rows.push({ row, planned, hashes, since: isEqual ? old.batch.no : undefined });
+      block.rows.push({
+        row,
+        planned,
+        hashes,
+        since: isEqual ? old.batch.no : undefined,
+        replacedNo: old?.batch.no,
+      });
     }
     return block;
   }

@@ -31,7 +31,7 @@ import { ComparedRows } from './compared-rows.js';
 import { type Findings, lineRanges } from './findings.js';
 import type { Spent } from './pass.js';
 import { findRepeats, type Repeats } from './repeats.js';
-import { BareRows, type EqualOrder, equalOrders, originAt, readSketches } from './sketch.js';
+import { BareRows, type EqualOrder, equalOrders, originWords, readSketches } from './sketch.js';
 
 /** What comes of rows that were paid before: a stop, a warning, or, with --new-rows-only, that they are left out. */
 const STOPS_FROM_ROWS = 5;
@@ -39,14 +39,14 @@ const STOPS_FROM_SHARE = 1 / 5;
 const BATCHES_NAMED = 5;
 
 export function noteRepeats(findings: Findings, repeats: Repeats, label: string | null): void {
-  const { count, compared, standIns, batches, unread } = repeats;
+  const { count, compared, standIns, elsewhere, batches, unread } = repeats;
   const code = 'ALM_PLAN_LOOKS_PAID';
   for (const batch of unread) {
     const message = `Batch ${batch} is archived where this process cannot read it: nothing was compared with it.`;
     findings.warning(ofFile(code, message));
   }
   if (count === 0) return;
-  if (standIns === 0 && count < STOPS_FROM_ROWS && count < compared * STOPS_FROM_SHARE) {
+  if (standIns === 0 && elsewhere === 0 && count < STOPS_FROM_ROWS && count < compared * STOPS_FROM_SHARE) {
     for (const { batch, view, rows } of batches)
       for (const [, line, order] of rows) {
         const message = `The same row is order ${orderId(batch, order)} of ${utcMinute(view.manifest.createdAt)} (${view.manifest.source}), which is paid or may still be. It is paid once more; ${label === null ? '--new-rows-only leaves it out' : 'take it out of the file if it should not'}.`;
@@ -66,7 +66,7 @@ export function noteRepeats(findings: Findings, repeats: Repeats, label: string 
     label === null
       ? `--new-rows-only pays the other ${counted(compared - count, 'row')}; --again LABEL pays all of them on purpose. A file that is meant to repeat, such as a weekly one, takes a label each time, or a reference column.`
       : `They were given under the label ${JSON.stringify(label)} before: another label pays all of them on purpose; to pay the other ${counted(compared - count, 'row')}, take these out of the file.`;
-  const message = `${grouped(count)} of its ${counted(compared, 'row')} without a reference ${count === 1 ? 'is an order' : 'are orders'} already, paid or still to be paid: ${named.join('; ')}${more}. ${out}`;
+  const message = `${grouped(count)} of its ${counted(compared, 'row')} without a reference ${count === 1 ? 'is an order' : 'are orders'} already, paid or still to be paid: ${named.join('; ')}${more}. ${elsewhere === 0 ? '' : `${counted(elsewhere, 'of them is', 'of them are')} to another member there: the table of members was another one. `}${out}`;
   findings.fault(ofFile(code, message));
 }
 
@@ -220,14 +220,14 @@ export class PaidSince {
     if (view === undefined || this.named.size === 0) return { judged, paid };
     const rows = new ComparedRows(view.manifest.currency);
     rows.exact = true;
-    const { contents, origins } = await readSketches(this.ref, view.manifest.rows);
-    rows.originsOf = this.ref.no;
+    const { contents } = await readSketches(this.ref, view.manifest.rows);
     for await (const equal of equalOrders(this.ref, view.manifest.rows, contents, [this.named]))
       for (const order of equal) {
         const { index, words } = order;
         if (!isBareLetter(order)) continue;
         rows.add(index, order.row.line, words, this.ref.no);
-        if (origins !== null) rows.origins.add(index, order.row.line, originAt(origins, index));
+        const origin = originWords(view.manifest, order.row);
+        if (origin !== null) rows.addOrigin(index, order.row.line, origin, this.ref.no);
       }
     for (const { batch, rows: found } of (await findRepeats(this.ref.ledger, rows, by.at)).batches)
       for (const [index, , order] of found) paid.set(index, orderId(batch, order));

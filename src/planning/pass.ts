@@ -138,11 +138,11 @@ export class Pass {
     if (judged === undefined) return;
     const sketch = Buffer.alloc(judged.rows.length * SKETCH_ROW_BYTES);
     const origins = Buffer.alloc(this.options.table == null ? 0 : judged.rows.length * ORIGIN_BYTES);
-    judged.rows.forEach(({ row, hashes, since }, at) => {
+    judged.rows.forEach(({ row, hashes, since, replacedNo }, at) => {
       const content = hashes && contentWords(hashes.content);
       sketch.writeUInt32LE(content?.[0] ?? 0, at * SKETCH_ROW_BYTES);
       if (origins.length > 0) writeOrigin(origins, at, originOf(row));
-      this.count(row, content, since);
+      this.count(row, content, since, replacedNo);
     });
     this.sketches.push(sketch);
     this.origins.push(origins);
@@ -165,7 +165,12 @@ export class Pass {
     }
   }
 
-  private count(row: Row, content: ContentWords | undefined, since: string | undefined): void {
+  private count(
+    row: Row,
+    content: ContentWords | undefined,
+    since: string | undefined,
+    replacedNo: string | undefined,
+  ): void {
     this.rows += 1;
     this.totals.add(row);
     if (row.kind === 'invalid') {
@@ -179,7 +184,7 @@ export class Pass {
     if (row.reference !== null || content === undefined) return;
     this.bare.add(this.rows, row.line, content, since);
     const origin = originOf(row);
-    if (origin !== undefined && since === undefined) this.bare.origins.add(this.rows, row.line, origin);
+    if (origin !== undefined) this.bare.addOrigin(this.rows, row.line, origin, replacedNo);
   }
 
   identity(): { content: string; former: string | null; currency: string | null } {

@@ -1,3 +1,4 @@
+import type { Column } from '../core/columns.js';
 import { absoluteOf, minus, NO_SUMS, plus } from '../core/op-sums.js';
 import type { Order } from '../core/order.js';
 import { readGivenRows } from '../csv/given-rows.js';
@@ -197,6 +198,14 @@ export function toPay({ totals, spent }: Plan) {
     payableTokens: minus(totals.payable, spent.tokens),
     duplicates,
   };
+}
+
+/** What is sealed of the table that gave the members: which it was, and which cells of a row were looked up in it. */
+export function sealedTable({ table, sheet }: Plan) {
+  if (table === null) return null;
+  const cellOf = (column: Column) => sheet?.header.indexOf(sheet.spelt?.get(column) ?? '') ?? -1;
+  const { name, sha256 } = table;
+  return { name, sha256, member: cellOf('member'), recipient: cellOf('recipient') };
 }
 
 const NO_IDENTITY = { batch: null, content: null, former: null, existing: null, link: null } as const;

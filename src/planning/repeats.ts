@@ -19,14 +19,13 @@ import {
   sealNumber,
   stateOf,
 } from '../ledger/index.js';
-import type { ComparedRows } from './compared-rows.js';
+import type { ComparedRows, RowGroups } from './compared-rows.js';
 import {
   type BareRows,
   type EqualOrder,
   equalOrders,
   equalOrigins,
   readSketches,
-  recordsAmong,
   sketchHits,
 } from './sketch.js';
 
@@ -38,6 +37,8 @@ import {
 export type Repeats = {
   readonly compared: number;
   readonly count: number;
+  /** How many are orders to another member: the table of members was another one then. */
+  readonly elsewhere: number;
   /** How many of these stand in for an order: such a row is the same debt, and never meant by chance. */
   readonly standIns: number;
   /** Newest first. */
@@ -55,39 +56,60 @@ type RepeatedBatch = {
 /** A row of the file and the order it repeats, by their indexes: a million of them are kept. */
 type Repeat = readonly [index: number, line: number, order: number];
 
-export const NO_REPEATS: Repeats = { compared: 0, count: 0, standIns: 0, batches: [], unread: [] };
+export const NO_REPEATS: Repeats = {
+  compared: 0,
+  count: 0,
+  standIns: 0,
+  elsewhere: 0,
+  batches: [],
+  unread: [],
+};
 
 export async function findRepeats(ledger: RealmLedger, rows: ComparedRows, now: number): Promise<Repeats> {
   if (rows.size === 0) return NO_REPEATS;
-  const matching = await Promise.all(
-    rows.groups().map(async ([no, bare]) => new Matching(no, await sinceOf(ledger, no), bare)),
-  );
+  const matching = await matchingOf(ledger, rows.groups());
+  const byOrigin = await matchingOf(ledger, rows.originGroups());
   const arrivals = await readArrivals(ledger);
   const batches: RepeatedBatch[] = [];
   const unread: BatchId[] = [];
-  const origins = new Origins(
-    new Matching(rows.originsOf, await sinceOf(ledger, rows.originsOf), rows.origins),
-    arrivals,
-  );
+  const tabled: Compared[] = [];
   for (const ref of (await listBatches(ledger)).reverse()) {
     const view = await readBatch(ref);
     if (view === undefined || ref.id === rows.own) continue;
     if (view.manifest.currency !== rows.currency || !mayHavePaid(view)) continue;
     if (rows.label !== null && view.manifest.again !== rows.label) continue;
     const recent = isRecent(view, now) || rows.whenever.includes(ref.no);
-    origins.compareWith(ref, view, recent);
-    const others = matching.filter(({ no }) => (no === null ? recent : no !== ref.no));
-    const retried = others.every((one) => one.precedes(ref, view)) ? NO_RETRIES : await retriedOrders(ref);
-    const open = others.filter((one) => one.precedes(ref, view) || retried.size > 0);
-    if (open.length === 0) continue;
-    const found = await repeatsOf(ref, view, open, retried, arrivals, rows.exact);
+    const batch = { ref, view, arrivals, exact: rows.exact };
+    if (view.manifest.table !== null)
+      tabled.push({ ...batch, ...(await openTo(ref, view, recent, byOrigin)) });
+    const found = await repeatsOf({ ...batch, ...(await openTo(ref, view, recent, matching)) });
     if (found === 'unread') unread.push(ref.id);
     else if (found.length > 0) batches.push({ batch: ref.id, view, rows: found });
   }
-  await origins.addTo(batches, unread);
+  const elsewhere = await addOrigins(tabled, batches, unread);
   const count = batches.reduce((sum, batch) => sum + batch.rows.length, 0);
   const standIns = matching.reduce((sum, { no, matched }) => sum + (no === null ? 0 : matched), 0);
-  return { compared: rows.size, count, standIns, batches, unread };
+  return { compared: rows.size, count, standIns, elsewhere, batches, unread };
+}
+
+function matchingOf(ledger: RealmLedger, groups: RowGroups): Promise<Matching[]> {
+  return Promise.all(groups.map(async ([no, bare]) => new Matching(no, await sinceOf(ledger, no), bare)));
+}
+
+/** A batch, and the rows that its orders may have paid. */
+type Compared = {
+  readonly ref: BatchRef;
+  readonly view: StoredBatch;
+  readonly open: readonly Matching[];
+  readonly retried: ReadonlyMap<number, number>;
+  readonly arrivals: Arrivals;
+  readonly exact: boolean;
+};
+
+async function openTo(ref: BatchRef, view: StoredBatch, recent: boolean, matching: readonly Matching[]) {
+  const others = matching.filter(({ no }) => (no === null ? recent : no !== ref.no));
+  const retried = others.every((one) => one.precedes(ref, view)) ? NO_RETRIES : await retriedOrders(ref);
+  return { open: others.filter((one) => one.precedes(ref, view) || retried.size > 0), retried };
 }
 
 /** Notes which rows of a content an order has matched already. */
@@ -153,18 +175,13 @@ function mayHavePaid({ counts }: BatchView): boolean {
   return [...SPENDING_STATES, 'exhausted' as const].some((state) => (counts[state] ?? 0) > 0);
 }
 
-async function repeatsOf(
-  ref: BatchRef,
-  view: StoredBatch,
-  matching: readonly Matching[],
-  retried: ReadonlyMap<number, number>,
-  arrivals: Arrivals,
-  exact: boolean,
-): Promise<Repeat[] | 'unread'> {
+async function repeatsOf(batch: Compared): Promise<Repeat[] | 'unread'> {
+  const { ref, view, open, retried, arrivals, exact } = batch;
+  if (open.length === 0) return [];
   const { contents: sketch } = await readSketches(ref, view.manifest.rows);
   const found: Repeat[] = [];
   const take = (index: number, a: number, b: number | null) => {
-    for (const one of matching) {
+    for (const one of open) {
       const row = one.precedes(ref, view) || one.isMetBy(retried.get(index)) ? one.take(a, b) : undefined;
       if (row !== undefined) {
         found.push([...row, index]);
@@ -172,7 +189,7 @@ async function repeatsOf(
       }
     }
   };
-  const wanted = matching.map(({ rows }) => rows);
+  const wanted = open.map(({ rows }) => rows);
   try {
     for await (const equal of equalOrders(ref, view.manifest.rows, sketch, wanted))
       for (const { index, words } of await payingAmong(ref, view, equal, arrivals)) take(index, ...words);
@@ -188,58 +205,55 @@ async function repeatsOf(
 
 /**
  * Rows that an earlier file had as this one has them, under a table that has been corrected since: other orders, to
- * other members, and the same debts. What was found by its content is left to that.
+ * other members, and the same debts. What was found by its content is left to that. Answers how many there are.
  */
-class Origins {
-  private readonly batches: { readonly ref: BatchRef; readonly view: StoredBatch }[] = [];
-
-  constructor(
-    private readonly matching: Matching,
-    private readonly arrivals: Arrivals,
-  ) {}
-
-  compareWith(ref: BatchRef, view: StoredBatch, recent: boolean): void {
-    const { no, rows } = this.matching;
-    if (rows.size === 0 || view.manifest.table === null) return;
-    if (no === null ? recent : no !== ref.no && this.matching.precedes(ref, view))
-      this.batches.push({ ref, view });
-  }
-
-  async addTo(batches: RepeatedBatch[], unread: BatchId[]): Promise<void> {
-    const met = new Set(batches.flatMap(({ rows }) => rows.map(([index]) => index)));
-    for (const { ref, view } of this.batches) {
-      const { origins } = await readSketches(ref, view.manifest.rows);
-      const at = batches.findIndex(({ batch }) => batch === ref.id);
-      const known = batches[at]?.rows ?? [];
-      const found = origins === null ? [] : await this.among(ref, view, origins, known, met);
-      if (origins === null && !unread.includes(ref.id)) unread.push(ref.id);
+async function addOrigins(
+  tabled: readonly Compared[],
+  batches: RepeatedBatch[],
+  unread: BatchId[],
+): Promise<number> {
+  const met = new Set(batches.flatMap(({ rows }) => rows.map(([index]) => index)));
+  let elsewhere = 0;
+  for (const batch of tabled) {
+    const { ref, view, open, exact } = batch;
+    const at = batches.findIndex((one) => one.batch === ref.id);
+    const known = batches[at]?.rows ?? [];
+    try {
+      const found = open.length === 0 ? [] : await originsOf(batch, known, met);
+      elsewhere += found.length;
       if (found.length === 0) continue;
       if (at === -1) batches.push({ batch: ref.id, view, rows: found });
       else batches[at] = { batch: ref.id, view, rows: [...known, ...found] };
+    } catch (error) {
+      if (exact || !isArchiveAway(error)) throw error;
+      if (!unread.includes(ref.id)) unread.push(ref.id);
     }
   }
+  return elsewhere;
+}
 
-  private async among(
-    ref: BatchRef,
-    view: StoredBatch,
-    origins: Buffer,
-    known: readonly Repeat[],
-    met: Set<number>,
-  ): Promise<Repeat[]> {
-    const orders = new Set(known.map(([, , order]) => order));
-    const found: Repeat[] = [];
-    for (const equal of equalOrigins(origins, this.matching.rows)) {
-      const left = equal.filter(({ index }) => !orders.has(index));
-      const records = await recordsAmong(ref, left);
-      for (const { index, words } of await payingAmong(ref, view, records, this.arrivals)) {
-        const row = this.matching.takeOther(words, met);
+async function originsOf(
+  { ref, view, open, retried, arrivals }: Compared,
+  known: readonly Repeat[],
+  met: Set<number>,
+): Promise<Repeat[]> {
+  const orders = new Set(known.map(([, , order]) => order));
+  const found: Repeat[] = [];
+  const wanted = open.map(({ rows }) => rows);
+  for await (const equal of equalOrigins(ref, view.manifest, wanted)) {
+    const left = equal.filter(({ index }) => !orders.has(index));
+    for (const { index, words } of await payingAmong(ref, view, left, arrivals)) {
+      for (const one of open) {
+        const isOpen = one.precedes(ref, view) || one.isMetBy(retried.get(index));
+        const row = isOpen ? one.takeOther(words, met) : undefined;
         if (row === undefined) continue;
         met.add(row[0]);
         found.push([...row, index]);
+        break;
       }
     }
-    return found;
   }
+  return found;
 }
 
 type Judged = Pick<EqualOrder, 'index' | 'record' | 'words'>;

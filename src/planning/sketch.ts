@@ -2,11 +2,13 @@ import { DenseIndex, mix, words32 } from '../core/dense-index.js';
 import { AlmonerError } from '../core/errors/error.js';
 import type { Order } from '../core/order.js';
 import { type ContentWords, contentHash, contentWords, SKETCH_ROW_BYTES } from '../core/reference.js';
+import { originHash } from '../csv/member-table.js';
 import {
   type BatchRef,
   batchSource,
   decodePlanBlock,
   decodeRecord,
+  type Manifest,
   type OrderRecord,
   PLAN_BLOCK_ROWS,
   type PlanRow,
@@ -120,33 +122,38 @@ export async function readSketches(ref: BatchRef, rows: number) {
   };
 }
 
-type EqualOrigin = Pick<EqualOrder, 'index' | 'words'>;
+/** The two hashes of a row as its batch's plan has it; the table's columns say which cells were looked up. */
+export function originWords({ table }: Manifest, { order, cells }: PlanRow): ContentWords | null {
+  if (table === null || order === null) return null;
+  return contentWords(originHash(order, cells[table.member] ?? '', cells[table.recipient] ?? ''));
+}
 
-/** The rows of a batch that stood in their file as one of these does, block by block. */
-export function* equalOrigins(origins: Buffer, wanted: BareRows): Generator<EqualOrigin[]> {
-  const rows = origins.length / ORIGIN_BYTES;
-  for (let first = 1; first <= rows; first += PLAN_BLOCK_ROWS) {
-    const equal: EqualOrigin[] = [];
-    for (let index = first; index < first + PLAN_BLOCK_ROWS && index <= rows; index++) {
-      const words = originAt(origins, index);
-      if (wanted.find(...words) !== -1) equal.push({ index, words });
-    }
-    if (equal.length > 0) yield equal;
+/** The orders of a batch that stood in their file as one of these rows does, block by block, with their records. */
+export async function* equalOrigins(
+  ref: BatchRef,
+  manifest: Manifest,
+  wanted: readonly BareRows[],
+): AsyncGenerator<Pick<EqualOrder, 'index' | 'words' | 'record'>[]> {
+  const { origins } = await readSketches(ref, manifest.rows);
+  const isWanted = (words: ContentWords | null) =>
+    words !== null && wanted.some((rows) => rows.find(...words) !== -1);
+  for (let first = 0; first < manifest.rows; first += PLAN_BLOCK_ROWS) {
+    const end = Math.min(manifest.rows, first + PLAN_BLOCK_ROWS);
+    const isThere = Array.from({ length: end - first }, (_, at) => first + at + 1).some(
+      (index) => origins === null || isWanted(originAt(origins, index)),
+    );
+    if (!isThere) continue;
+    const { plan, records } = await readBlock(ref, first / PLAN_BLOCK_ROWS);
+    yield decodePlanBlock(plan).flatMap((row, offset) => {
+      const words = originWords(manifest, row);
+      if (words === null || !isWanted(words)) return [];
+      const index = first + offset + 1;
+      return [{ index, words, record: decodeRecord(records[String(index)]) }];
+    });
   }
 }
 
-/** Of one block, each with its record. */
-export async function recordsAmong(ref: BatchRef, equal: readonly EqualOrigin[]) {
-  const [first] = equal;
-  if (first === undefined) return [];
-  const records = await recordsOfBlock(
-    await batchSource(ref),
-    Math.floor((first.index - 1) / PLAN_BLOCK_ROWS),
-  );
-  return equal.map((one) => ({ ...one, record: decodeRecord(records[String(one.index)]) }));
-}
-
-export function originAt(origins: Buffer, index: number): ContentWords {
+function originAt(origins: Buffer, index: number): ContentWords {
   const at = (index - 1) * ORIGIN_BYTES;
   return [origins.readUInt32LE(at), origins.readUInt32LE(at + 4)];
 }

@@ -31,7 +31,7 @@ import { refuseChanged, refuseOtherName, refuseSpent } from './before-seal.js';
 import { shortId } from './identity.js';
 import { denial } from './judge-earlier.js';
 import { passAddresses, whyMoved } from './looks-paid.js';
-import { type Plan, toPay } from './plan.js';
+import { type Plan, sealedTable, toPay } from './plan.js';
 import { sliceMsOf } from './preview.js';
 
 /**
@@ -277,7 +277,7 @@ function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId): Manifes
     invalid: totals.invalid,
     sha256: content ?? '',
     fileSha256: plan.fileSha256,
-    table: plan.table && { name: plan.table.name, sha256: plan.table.sha256 },
+    table: sealedTable(plan),
     again: plan.again,
     inOrder: options.inOrder,
     sliceMs: sliceMsOf(options.expectedMs, totals.rows),

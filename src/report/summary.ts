@@ -32,6 +32,9 @@ export const SummaryManifest = z.object({
   duplicates: count,
   invalid: count,
   sha256: z.string(),
+  /** Of the bytes of the file, and of the table that gave the members. */
+  fileSha256: z.string().nullable(),
+  table: z.object({ name: z.string(), sha256: z.string() }).nullable(),
   again: z.string().nullable(),
   inOrder: z.boolean(),
   mode: z.enum(['run', 'import']),

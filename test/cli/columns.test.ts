@@ -59,6 +59,18 @@ describe('what is said of a header', { timeout: 120_000 }, () => {
     expect(rehearsed.status, rehearsed.stderr).toBe(0);
   });
 
+  it('is not kept by a rehearsal', async () => {
+    await world.file('rehearsed.csv', `User ID,points,Foo\n${ANN},5,900\n`);
+    expect((await world.run('rehearse', 'rehearsed.csv', '--map', 'tokens=Foo')).status).toBe(0);
+    expect((await world.run('plan', 'rehearsed.csv')).stdout).toContain(`give 5 to ${ANN}`);
+  });
+
+  it('is offered so that a shell takes it as it stands', async () => {
+    await world.file('odd.csv', `User ID,XP \`touch x\` $HOME it's\n${ANN},5\n`);
+    const refused = await world.run('plan', 'odd.csv');
+    expect(refused.stdout + refused.stderr).toContain("--map 'tokens=XP `touch x` $HOME it'\\''s'");
+  });
+
   it('is forgotten when that is asked for', async () => {
     expect((await world.run('plan', 'two.csv', '--forget-map')).status).toBe(3);
     expect((await world.run('plan', 'two.csv')).status).toBe(3);

@@ -71,6 +71,7 @@ describe('what is not written plainly and has one meaning is taken with a note',
     ['+5', 5, ['plus 5']],
     ['+5.00', 5, ['plus 5', 'zeros 5']],
     ['1000,00', 1000, ['zeros 1000']],
+    ['+005', 5, ['plus 5']],
     ['5', 5, []],
   ])('the amount %j', (cell, signed, notes) => {
     const amount = { negative: signed < 0, amount: Math.abs(signed) };

@@ -63,7 +63,7 @@ describe('a column that is missing', () => {
   it('is said with the header, and offered by what its cells hold', async () => {
     const [member, tokens] = await taken(`Name,Snow flake no,Level\nAnn,${ID},5\nBen,${ID},7.00\n`);
     expect(member).toContain('the header has "Name", "Snow flake no", "Level"');
-    expect(member).toContain('One column looks like it: --map "member=Snow flake no".');
+    expect(member).toContain("One column looks like it: --map 'member=Snow flake no'.");
     expect(tokens).toContain('--map tokens=Level');
   });
 
@@ -125,6 +125,51 @@ describe('what is said of columns', () => {
     const usual = parseColumnMap(['tokens=Punkte']);
     expect(await taken(`member,Punkte\n${ID},5\n`, { usual })).toContain('Punkte: tokens profile');
     expect(await taken(`member,tokens\n${ID},5\n`, { usual })).toContain('tokens: tokens name');
+  });
+
+  it('a header line, or a word on another column, leaves what was kept', async () => {
+    const kept = keptUnder(['Who', 'Score', 'points', 'Why'], MAP);
+    const file = `Who,Score,points,Why\n${ID},5,9000,x\n`;
+    const titled = await parse(`Title\n${file}`, { kept, headerLine: 2 });
+    expect(titled.found?.columns[1]).toMatchObject({ meaning: 'tokens', by: 'kept' });
+    expect(titled.found?.said).toEqual(MAP);
+    const more = await parse(file, { kept, map: parseColumnMap(['reason=Why']) });
+    expect(more.found?.columns[1]).toMatchObject({ meaning: 'tokens', by: 'kept' });
+    expect(more.found?.columns[2]).toMatchObject({ meaning: null });
+    expect(more.found?.said).toEqual(new Map([...MAP, ['reason', 'Why']]));
+    const moved = await parse(file, { kept, map: parseColumnMap(['reason=Score']) });
+    expect(moved.found?.columns[1]).toMatchObject({ meaning: 'reason', by: 'said' });
+  });
+
+  it.each([
+    ['a header of our names', `member,tokens,reason\n${ID},111,a\n`],
+    ['rows with ids', `Wer,Gabe,Name\n${ID},111,a\n`],
+    ['rows as wide', 'Wer,Gabe\nann,111\n'],
+  ])('a kept header is not looked for below %s', async (_, above) => {
+    const kept = keptUnder(['Who', 'Score'], MAP);
+    const parsed = await parse(`${above}${FILE}`, { kept });
+    expect(parsed.found?.headerLine).toBe(1);
+  });
+
+  it('is found again where only the names said which delimiter it is', async () => {
+    const map = parseColumnMap(['member=Nick', 'tokens=XP, a, b, c']);
+    const kept = keptUnder(['Nick', 'XP, a, b, c'], map);
+    expect(await taken(`Nick;XP, a, b, c\n${ID};5\n`, { kept })).toEqual([
+      'Nick: member kept',
+      'XP, a, b, c: tokens kept',
+    ]);
+  });
+
+  it('a name that stands twice says nothing, whoever gives it', async () => {
+    const file = `member,points,points\n${ID},5,900\n`;
+    const map = parseColumnMap(['tokens=points']);
+    expect((await taken(file, { map })).join()).toContain('ALM_FILE_COLUMN_TWICE');
+    expect((await taken(file, { usual: map })).join()).toContain('ALM_FILE_COLUMN_TWICE');
+  });
+
+  it('a stray quote in a row is no fault of the header', async () => {
+    const parsed = await parse(`member,tokens,note\n${ID},5,a"b\n${ID},6,"x\n`);
+    expect('faults' in parsed).toBe(false);
   });
 
   it('rows of our own reports are known by the header of their file', () => {

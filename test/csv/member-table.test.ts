@@ -57,6 +57,23 @@ describe('a table of members', () => {
     expect(made.find(B)).toMatchObject({ code: 'ALM_ROW_MEMBER_AMBIGUOUS' });
   });
 
+  it('a column of ours wins over one like it; of two alike neither is taken', async () => {
+    expect((await table(`Discord ID,member,wallet\n${A},${B},0xab\n`)).find('0xAB')).toBe(B);
+    expect(await faults(`User ID,Discord ID,wallet\n42,${B},0xab\n`)).toMatch(
+      /"User ID" and "Discord ID" both/,
+    );
+  });
+
+  it('a handle with a character that cannot be seen is refused', async () => {
+    expect(await faults(`member,handle\n${A},bob\u200b\n`)).toMatch(/line 2: .*cannot be seen/);
+  });
+
+  it('a wallet that a spreadsheet wrote as a formula is asked for as it is', async () => {
+    const made = await table(`member,wallet\n${A},${WALLET}\n`);
+    expect(made.find(`="${WALLET}"`)).toBe(A);
+    expect([...made.wallets.keys()]).toEqual([WALLET]);
+  });
+
   it('of two columns the one beside the ids holds the keys', async () => {
     expect((await table(`User ID,Nick\n${A},ann\n`)).find('ann')).toBe(A);
   });

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { orderId } from '../../src/core/ids.js';
+import { batchKeys } from '../../src/ledger/keys.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { refuseChanged } from '../../src/planning/before-seal.js';
 import { PaidSince } from '../../src/planning/looks-paid.js';
 import { faultCodes, giveCsv, planCsv, putPlan, settleRows } from '../support/csv-plans.js';
-import { ledgersOnRedis, START } from '../support/ledgers-on-redis.js';
+import { ledgersOnRedis, START, type TestBatch } from '../support/ledgers-on-redis.js';
 
 /** Under a corrected table the same row is another order, to another member, and still the same debt. */
 const bench = ledgersOnRedis();
@@ -15,6 +16,13 @@ const OLD = table(['ann', 1], ['ben', 2], ['cid', 3]);
 const NEW = table(['ann', 11], ['ben', 2], ['cid', 3]);
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const csv = (...rows: string[]) => `handle,tokens\n${rows.join('\n')}\n`;
+
+function retry({ ref, rows: [row] }: TestBatch) {
+  if (row?.order == null) throw new Error('no order');
+  const letter = { index: 1, row: { ...row, order: row.order } };
+  const by = { who: 'anna', at: START, why: null, nonce: 'n' };
+  return new PaidSince(ref, [letter]).retry(letter, by);
+}
 
 describe('a row that was paid by another table', () => {
   test('is not paid again to somebody else', async () => {
@@ -47,11 +55,7 @@ describe('a row that was paid by another table', () => {
     const ledger = await bench.ledger();
     const first = await giveCsv(ledger, csv('ann,5'), { members: OLD }, 'R');
     const second = await giveCsv(ledger, csv('ann,5'), { members: NEW }, 'P');
-    const [row] = first.rows;
-    if (row?.order == null) throw new Error('no order');
-    const letter = { index: 1, row: { ...row, order: row.order } };
-    const by = { who: 'anna', at: START, why: null, nonce: 'n' };
-    expect(await new PaidSince(first.ref, [letter]).retry(letter, by)).toMatchObject({
+    expect(await retry(first)).toMatchObject({
       why: expect.stringContaining(orderId(second.ref.id, 1)),
     });
   });
@@ -62,6 +66,46 @@ describe('a row that was paid by another table', () => {
     expect(faultCodes(shown)).toEqual([]);
     await giveCsv(ledger, csv('ann,5'), { members: OLD }, 'P');
     await expect(refuseChanged(shown, ledger, START)).rejects.toThrow(/1 row is by now among the orders/);
+  });
+
+  test('is not paid by its failed row either, with whichever table', async () => {
+    const ledger = await bench.ledger();
+    const first = await giveCsv(ledger, csv('ann,5'), { members: OLD }, 'R');
+    await giveCsv(ledger, csv('ann,5'), { members: NEW }, 'P');
+    const failed = `handle,tokens,almoner_order\nann,5,${orderId(first.ref.id, 1)}\n`;
+    for (const members of [OLD, NEW])
+      expect(faultCodes(await planCsv(ledger, failed, { members }))).toEqual(['ALM_PLAN_LOOKS_PAID']);
+  });
+
+  test('its failed row is not held against the other rows of its own file', async () => {
+    const ledger = await bench.ledger();
+    const first = await giveCsv(ledger, csv('ann,5', 'ann,5'), { members: OLD }, 'P', 'R');
+    const failed = `handle,tokens,almoner_order\nann,5,${orderId(first.ref.id, 2)}\n`;
+    expect(faultCodes(await planCsv(ledger, failed, { members: NEW }))).toEqual([]);
+  });
+
+  test('two dead letters of one debt: the second is not retried after the first', async () => {
+    const ledger = await bench.ledger();
+    const one = await giveCsv(ledger, csv('ann,5'), { members: OLD }, 'R');
+    const other = await giveCsv(ledger, csv('ann,5'), { members: NEW }, 'R');
+    expect(await retry(one)).toBe('ok');
+    expect(await retry(other)).toMatchObject({ why: expect.stringContaining(orderId(one.ref.id, 1)) });
+  });
+
+  test('is found where the sketch is gone, from the rows themselves', async () => {
+    const ledger = await bench.ledger();
+    const first = await giveCsv(ledger, csv('ann,5'), { members: OLD }, 'R');
+    const second = await giveCsv(ledger, csv('ann,5'), { members: NEW }, 'P');
+    await ledger.scripts.redis.del(batchKeys(ledger.keyPrefix, second.ref.no).sketch);
+    expect(await retry(first)).toMatchObject({ why: expect.stringContaining(orderId(second.ref.id, 1)) });
+  });
+
+  test('stops the file however few such rows there are, and says that they were another’s', async () => {
+    const ledger = await bench.ledger();
+    await giveCsv(ledger, csv('ann,5'), { members: OLD }, 'P');
+    const many = Array.from({ length: 40 }, (_, i) => `cid,${100 + i}`);
+    const [fault] = (await planCsv(ledger, csv('ann,5', ...many), { members: NEW })).findings.faults();
+    expect(fault?.message).toContain('1 of them is to another member there');
   });
 
   test('another amount, or another cell, is another debt', async () => {

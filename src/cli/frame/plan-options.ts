@@ -1,4 +1,5 @@
 import { isBatchId } from '../../core/ids.js';
+import { shellWord } from '../../core/shell-word.js';
 import type { PlanRequest } from '../../operations/pay/plan-file.js';
 import type { CommandBase, Given } from './command.js';
 import { flag, NEW_ADDRESS, text, texts, usage, wholeNumber, YES } from './options.js';
@@ -45,9 +46,7 @@ export function retyped(file: string, options: GivenOptions): string {
     ...(options.skipInvalid ? ['--skip-invalid'] : []),
     ...(options.at === undefined ? [] : ['--at', options.at]),
   ];
-  const quoted = (word: string) =>
-    /^[\p{L}\p{N}_@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-  return words.map(quoted).join(' ');
+  return words.map(shellWord).join(' ');
 }
 
 export function planRequest(
@@ -56,6 +55,8 @@ export function planRequest(
 ): PlanRequest {
   if (options.expectTokens !== undefined && !/^[0-9]+$/.test(options.expectTokens))
     throw usage(`--expect-tokens: expected digits, got ${JSON.stringify(options.expectTokens)}`);
+  if (args.FILE === '-' && options.members === '-')
+    throw usage('--members: standard input is the file that is paid; give the table as a file');
   if (options.again !== undefined && options.newRowsOnly)
     throw usage(
       '--again pays rows once more that were paid before, --new-rows-only leaves them out: give one of them',

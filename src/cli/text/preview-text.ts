@@ -126,7 +126,7 @@ type Previewed = Pick<
   readonly columns: string | null;
   readonly first: readonly string[];
   /** The table that gave the members; none for most files. */
-  readonly table?: Manifest['table'];
+  readonly table?: { readonly name: string; readonly sha256: string } | null;
 };
 
 /** By the realm's wall where it has one of its own. */

@@ -99,6 +99,11 @@ export const BatchManifest = z.strictObject({
   duplicates: count,
   invalid: count,
   sha256: z.string(),
+  fileSha256: z.string().nullable().describe('Of the bytes of the file.'),
+  table: z
+    .strictObject({ name: z.string(), sha256: z.string() })
+    .nullable()
+    .describe('The table that gave the members.'),
   again: z.string().nullable(),
   inOrder: z.boolean(),
 });

@@ -24,6 +24,8 @@ export function manifestReply(manifest: Manifest): BatchReply['manifest'] {
     duplicates: manifest.duplicates,
     invalid: manifest.invalid,
     sha256: manifest.sha256,
+    fileSha256: manifest.fileSha256,
+    table: manifest.table && { name: manifest.table.name, sha256: manifest.table.sha256 },
     again: manifest.again,
     inOrder: manifest.inOrder,
   };

@@ -28,10 +28,15 @@ export function rehearsalProfile(now: number): RealmProfile {
   };
 }
 
+/** Made by `rehearse`, and not the embedded realm that is there without any configuration. */
+export function isRehearsal({ name, realmId }: Pick<RealmProfile, 'name' | 'realmId'>): boolean {
+  return name === NAME && realmId.startsWith(`${NAME}-`);
+}
+
 /** The newest few stay to be looked at; older ones leave the store, members and all. */
 export async function dropOldRehearsals(app: App): Promise<void> {
   const rehearsals = (await allLedgers(app.scripts))
-    .filter(({ realm }) => realm.name === NAME && realm.realmId.startsWith(`${NAME}-`))
+    .filter(({ realm }) => isRehearsal(realm))
     .sort((a, b) => a.realm.realmId.localeCompare(b.realm.realmId));
   const old = rehearsals.slice(0, Math.max(0, rehearsals.length - KEPT + 1));
   if (old.length === 0) return;

@@ -17,7 +17,7 @@ import { needPreparer, preparedBy } from '../people/who.js';
 import { mergeIfRestored } from '../services/merge.js';
 import type { Planned } from './plan-file.js';
 import { keepColumns } from './plan-input.js';
-import { makeMembers } from './rehearsals.js';
+import { isRehearsal, makeMembers } from './rehearsals.js';
 
 /** From a confirmed plan to a sealed batch in the books. */
 export type BatchWish = {
@@ -57,7 +57,8 @@ export async function storeBatch(
     run,
     join: () => mergeIfRestored(app, realm.profile, enter),
   });
-  await keepColumns(app.scripts, plan.found, { who, at: Date.now() });
+  // A rehearsal leaves nothing behind.
+  if (!isRehearsal(realm.profile)) await keepColumns(app.scripts, plan.found, { who, at: Date.now() });
   return imported;
 }
 

@@ -132,6 +132,10 @@ function origin({ manifest, files }: Summary): Html {
     ['Certainty', CERTAINTY_WORDS[manifest.certainty]],
     ['SHA-256 of the orders', html`<code>${manifest.sha256}</code>`],
   ];
+  if (manifest.fileSha256 !== null)
+    lines.push(['SHA-256 of the file', html`<code>${manifest.fileSha256}</code>`]);
+  if (manifest.table !== null)
+    lines.push(['Members by', html`${manifest.table.name} <code>${manifest.table.sha256}</code>`]);
   if (manifest.again !== null) lines.push(['Paid again on purpose', manifest.again]);
   if (manifest.inOrder) lines.push(['Order', 'strictly one after the other, as in the file']);
   return html`<section><h2>Where it came from</h2>

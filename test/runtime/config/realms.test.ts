@@ -57,6 +57,7 @@ describe('the realm of the environment', () => {
         statusOverrides: {},
         caps: { maxTokensPerOrder: null, maxTokensPerBatch: null, maxTokensPerDay: null },
         approval: { overTokens: null, overRows: null },
+        columns: {},
         timezone: 'UTC',
         quietHours: null,
         wallets: { method: 'GET', chunk: 100 },
@@ -162,6 +163,7 @@ describe('realms of the file', () => {
     maxTokensPerBatch: 2
     maxTokensPerDay: 3
     approval: { overRows: 7 }
+    columns: {tokens: Punkte}
     timezone: Europe/Berlin
     quietHours: ['22:00-07:00', 'fri 18:00-mon 08:00']
     wallets: { method: POST, chunk: 50 }
@@ -194,6 +196,7 @@ describe('realms of the file', () => {
         statusOverrides: { '409': 'refused', '503': 'not-sent' },
         caps: { maxTokensPerOrder: 1, maxTokensPerBatch: 2, maxTokensPerDay: 3 },
         approval: { overTokens: null, overRows: 7 },
+        columns: { tokens: 'Punkte' },
         timezone: 'Europe/Berlin',
         quietHours: {
           zone: 'Europe/Berlin',

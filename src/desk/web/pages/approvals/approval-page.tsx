@@ -11,6 +11,7 @@ import { RehearsalChip, Time } from '../../parts/marks.js';
 import { Facts, Notice, Panel, Pending, Prose, Table } from '../../parts/panel.js';
 import { BatchLink, go, Link, MemberLink, placeOf } from '../../shell/address.js';
 import { announce, Page } from '../../shell/page.js';
+import { sealFacts } from '../batch/batch-files.js';
 import { doesFacts, payableWords, whenFacts, whereFacts } from '../import/plan-preview.js';
 
 const RETRY_WAITS = 'A retry of its dead letters waits for a second person. ';
@@ -100,7 +101,7 @@ function Preview({ shown }: { readonly shown: ApprovalReply }) {
             manifest.again !== null && ['Again', manifest.again],
             ...whenFacts({ ...shown, begins: gate.begins }),
             manifest.inOrder && ['Order', 'strictly in file order'],
-            ['SHA-256', <span class="mono small wrap">{manifest.sha256}</span>],
+            ...sealFacts(manifest),
           ]}
         />
       </Panel>

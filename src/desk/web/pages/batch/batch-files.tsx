@@ -6,7 +6,7 @@ import { change, useIsOperator } from '../../live/call.js';
 import { useChange, useResource } from '../../live/resource.js';
 import { Button } from '../../parts/fields.js';
 import { Time } from '../../parts/marks.js';
-import { Empty, Facts, Failure, Loading, Panel } from '../../parts/panel.js';
+import { Empty, type Fact, Facts, Failure, Loading, Panel } from '../../parts/panel.js';
 import { announce } from '../../shell/page.js';
 
 const MEANINGS: Readonly<Record<string, string>> = {
@@ -118,11 +118,26 @@ export function ManifestPanel({ reply }: { readonly reply: BatchReply }) {
           ],
           ['Started', <Time at={summary.startedAt} />],
           ['Ended', <Time at={summary.finishedAt} />],
-          ['SHA-256', <span class="mono small wrap">{manifest.sha256}</span>],
+          ...sealFacts(manifest),
         ]}
       />
     </Panel>
   );
+}
+
+/** What was sealed, by its hashes. */
+export function sealFacts({ sha256, fileSha256, table }: BatchReply['manifest']): (Fact | false)[] {
+  const hash = (text: string) => <span class="mono small wrap">{text}</span>;
+  return [
+    ['SHA-256', hash(sha256)],
+    fileSha256 !== null && ['Of the file', hash(fileSha256)],
+    table !== null && [
+      'Members by',
+      <>
+        {table.name} {hash(table.sha256)}
+      </>,
+    ],
+  ];
 }
 
 /** Orders and tokens of each kind of which there are any. */

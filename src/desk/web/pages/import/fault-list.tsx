@@ -102,8 +102,8 @@ function inWordsOfThePage(message: string): string {
     });
 }
 
-/** `--map tokens=Punkte`, `--map "tokens=My Points"`; a dot behind a bare name ends the sentence. */
-const MAP = /--map (?:"(\w+)=([^"]*)"|(\w+)=([\p{L}\p{N}_.-]*[\p{L}\p{N}_-]))/gu;
+/** `--map tokens=Punkte`, `--map 'tokens=My Points'`; a dot behind a bare name ends the sentence. */
+const MAP = /--map (?:'(\w+)=((?:[^']|'\\'')*)'|(\w+)=([\p{L}\p{N}_.-]*[\p{L}\p{N}_-]))/gu;
 
 type StoppedProps = {
   readonly plan: PlanReply;
