@@ -52,7 +52,7 @@ export async function chooseColumns(
   const at = answers.findIndex((answer) => answer !== null);
   const known = answers[at] ?? null;
   const header = soundHeader(keys[at]?.header ?? named, limits);
-  const taken = new Set([...map.values()].map(headerKey));
+  const taken = new Set(filled([...map.values()]).map(headerKey));
   const rest = [...(known?.map ?? [])].filter(
     ([column, name]) => !map.has(column) && !taken.has(headerKey(name)),
   );

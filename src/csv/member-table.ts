@@ -1,7 +1,7 @@
-import { createHash, hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { undefuse } from '../core/formula-cells.js';
 import type { MemberId } from '../core/ids.js';
-import type { Order } from '../core/order.js';
+import { keyOf } from '../core/member-keys.js';
 import { invisibleIn, show, textOf } from '../core/visible.js';
 import { type CellFault, type OnNote, readMemberCell } from './cells.js';
 import { columnLike, columnNamed, isKeyName, isWalletName } from './columns.js';
@@ -71,16 +71,6 @@ export class MemberTable {
       message: `${show(cell)} stands for ${entry.member} (line ${entry.line}) and for ${second} in ${this.name}; leave one of them there.`,
     };
   }
-}
-
-/** What a wallet or a handle is compared by. */
-function keyOf(cell: string): string {
-  return textOf(cell.trim()).trim().normalize('NFC').replace(/^@/, '').toLowerCase();
-}
-
-/** The content of an order before a table of members was asked: with another table it is the same debt. */
-export function originHash({ op, tokens }: Order, member: string, recipient: string): string {
-  return hash('sha256', JSON.stringify([op, keyOf(member), keyOf(recipient), tokens]), 'binary');
 }
 
 export async function readMemberTable(source: Source): Promise<MemberTable | FileFaults> {

@@ -1,6 +1,7 @@
 import type { Column } from '../core/columns.js';
 import { undefuse } from '../core/formula-cells.js';
 import { type MemberId, type OrderId, orderId, parseOrderId } from '../core/ids.js';
+import { originHash } from '../core/member-keys.js';
 import { OPS, type Op, type Order } from '../core/order.js';
 import type { SignedTokens } from '../core/points.js';
 import { hashRow } from '../core/reference.js';
@@ -14,7 +15,7 @@ import {
   readTokensCell,
   trimBlanks,
 } from './cells.js';
-import { type MemberTable, originHash } from './member-table.js';
+import type { MemberTable } from './member-table.js';
 import { hasSurplus, recordFaults } from './records.js';
 import type { Row, RowNote } from './row.js';
 import type { Shape } from './shape.js';

@@ -1,8 +1,8 @@
 import { DenseIndex, mix, words32 } from '../core/dense-index.js';
 import { AlmonerError } from '../core/errors/error.js';
+import { originHash } from '../core/member-keys.js';
 import type { Order } from '../core/order.js';
 import { type ContentWords, contentHash, contentWords, SKETCH_ROW_BYTES } from '../core/reference.js';
-import { originHash } from '../csv/member-table.js';
 import {
   type BatchRef,
   batchSource,

@@ -172,6 +172,18 @@ describe('what is said of columns', () => {
     expect('faults' in parsed).toBe(false);
   });
 
+  it('closing one meaning leaves those closed that were kept so', async () => {
+    const kept = keptUnder(
+      ['Who', 'Score', 'to', 'note'],
+      parseColumnMap(['member=Who', 'tokens=Score', 'recipient=']),
+    );
+    const parsed = await parse(`Who,Score,to,note\n${ID},5,x,y\n`, {
+      kept,
+      map: parseColumnMap(['reason=']),
+    });
+    expect(parsed.found?.columns.map(({ meaning }) => meaning)).toEqual(['member', 'tokens', null, null]);
+  });
+
   it('rows of our own reports are known by the header of their file', () => {
     expect(headerHash(['Who', 'Score', 'almoner_order', 'almoner_error'])).toBe(headerHash(['Who', 'Score']));
   });

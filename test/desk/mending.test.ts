@@ -26,6 +26,7 @@ beforeEach(async () => {
 
 const uploaded = z.object({ upload: z.string(), name: z.string(), bytes: z.number() });
 const planned = z.object({
+  shown: z.string(),
   rows: z.number(),
   fileSha256: z.string().nullable(),
   memberTable: z.object({ name: z.string(), sha256: z.string() }).nullable(),
@@ -207,6 +208,17 @@ describe('a table of members', () => {
 });
 
 describe('columns', () => {
+  test('that mean something else by the time of another tab’s plan are not paid by what the first showed', async () => {
+    const file = (row: string) => `First,Second,pts\n${row}\n`;
+    await start(await upload(file('31301,31302,41')), { map: ['member=First', 'tokens=pts'] });
+    const id = await upload(file('31301,31302,50'));
+    const { shown, rows, payable } = await plan(id);
+    await start(await upload(file('31301,31302,42')), { map: ['member=Second', 'tokens=pts'] });
+    expect((await plan(id)).firstOrders).toEqual(['give 50 to 31302']);
+    const reply = await post(`/api/uploads/${id}/start`, { rows, tokens: payable.tokens, shown });
+    expect([reply.status, refused.parse(reply.json()).error.code]).toEqual([409, 'ALM_PLAN_CHANGED']);
+  });
+
   test('with blanks in their names are mapped, kept under their header, and forgotten', async () => {
     const file = (tokens: number) => `Who is it,My Points,op\n31201,${tokens},x\n`;
     const map = ['member=Who is it', 'tokens=My Points', 'op='];

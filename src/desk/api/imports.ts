@@ -36,7 +36,7 @@ export const PlanRequest = z.strictObject({
   realm: name.optional(),
   skipInvalid: z.boolean().default(false),
   map: z
-    .array(z.string().max(200))
+    .array(z.string().max(2_000))
     .max(20)
     .default([])
     .describe('Names of columns, like `tokens=Punkte`; `op=` takes none for it.'),
@@ -111,6 +111,9 @@ export const PlanReply = z.strictObject({
     })
     .nullable()
     .describe('What the columns are taken for; null where no header could be read.'),
+  shown: z
+    .string()
+    .describe('What this plan would do, as a hash: a start that gives it does that and nothing else.'),
   firstOrders: z.array(z.string()).describe('The first orders in words.'),
   rows: count,
   orders: byOp(count),
@@ -147,6 +150,7 @@ export type PlanReply = Of<typeof PlanReply>;
 export const StartRequest = PlanRequest.extend({
   rows: count.describe('The rows that the person confirmed: PlanReply.rows.'),
   tokens: digits.describe('The total that the person confirmed: PlanReply.payable.tokens.'),
+  shown: z.string().optional().describe('PlanReply.shown of the plan that the person saw.'),
   inOrder: z.boolean().default(false),
 });
 export const StartReply = z.strictObject({

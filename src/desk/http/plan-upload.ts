@@ -46,10 +46,11 @@ export async function planUpload(
     plan.findings.close();
     throw error;
   });
+  const verdict = verdictOf(plan);
   return {
-    document: { ...document, faults },
+    document: { ...document, faults, shown: verdict },
     sheet,
-    verdict: verdictOf(plan),
+    verdict,
     writeFaults: (file) => plan.findings.writeFaults(file),
     async enqueue(inOrder) {
       await refuseUnsafeStore(app);
@@ -89,7 +90,10 @@ async function withCells(
   const known = new Map(first.map(({ line, column }, at) => [`${line} ${column}`, cells[at] ?? null]));
   return faults.map((fault) => {
     const cell = known.get(`${fault.line} ${fault.column}`) ?? null;
-    return cell === null || cell.length > CELL_CHARACTERS_MAX ? fault : { ...fault, cell };
+    // A field of one line would show another text than the cell's.
+    return cell === null || cell.length > CELL_CHARACTERS_MAX || /[\r\n]/.test(cell)
+      ? fault
+      : { ...fault, cell };
   });
 }
 
@@ -97,10 +101,12 @@ async function withCells(
 export function mendUpload(uploads: Uploads, upload: Upload, cells: readonly MendedCell[]): Promise<Upload> {
   const sheet = uploads.sheetOf(upload);
   const name = upload.name.replace(/(?:-mended)?(\.[^.]*)?$/, '-mended$1');
-  return reading(upload.path, async (source) => {
-    const mended = await mendFile(source, sheet, cells);
-    return uploads.receive(Readable.from(mended), name, null, upload.who);
-  });
+  return upload.planning.through(() =>
+    reading(upload.path, async (source) => {
+      const mended = await mendFile(source, sheet, cells);
+      return uploads.receive(Readable.from(mended), name, null, upload.who);
+    }),
+  );
 }
 
 async function reading<T>(path: string, read: (source: Source) => Promise<T>): Promise<T> {

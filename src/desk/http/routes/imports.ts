@@ -101,7 +101,8 @@ export const IMPORT_ROUTES = [
       const upload = uploads.find(params.upload);
       const wanted = planOf(app, uploads, upload, body, visitor.identity);
       const { planned, asShown } = await uploads.planned(upload, ...wanted);
-      checkConfirmed(planned.document, asShown, body);
+      const { shown = planned.verdict } = body;
+      checkConfirmed(planned.document, asShown && shown === planned.verdict, body);
       const { ref, existing } = await planned.enqueue(body.inOrder);
       const { orders, tokens } = planned.document.payable;
       note({ batches: [ref.id], orders, tokens });
@@ -207,7 +208,7 @@ function checkConfirmed(
   if (!asShown)
     throw new AlmonerError(
       'ALM_PLAN_CHANGED',
-      'What the file would do is not what was shown: what other batches pay, or how its own stands, has changed since. Nothing was enqueued and nothing was sent.',
+      'What the file would do is not what was shown: what other batches pay, how its own stands, or what is kept of its columns has changed since. Nothing was enqueued and nothing was sent.',
     );
   if (rows === confirmed.rows && payable.tokens === confirmed.tokens) return;
   throw new AlmonerError(

@@ -56,8 +56,11 @@ export function ImportPage() {
     setOptions(wanted);
     setFailure(null);
     setStage({ at: 'planning', file, plan: before });
+    // Another file may be on the page by then.
+    const isHere = () => held.current.file === file.upload;
     try {
       const planned = await change<PlanReply>(`/api/uploads/${encodeURIComponent(file.upload)}/plan`, wanted);
+      if (!isHere()) return;
       setStage({ at: 'planned', file, plan: planned });
       announce(
         planned.faultCount > 0
@@ -65,13 +68,18 @@ export function ImportPage() {
           : `Plan ready: ${counted(planned.payable.orders, 'order')}`,
       );
     } catch (error) {
+      if (!isHere()) return;
       const refused = asFailure(error);
       setFailure(refused);
       // Nothing goes on without a table that was meant: it has to be chosen again, or left out by a person.
       if (refused.code === 'ALM_DESK_TABLE_UNKNOWN') takeTable(null, said);
       const isGone = refused.code === 'ALM_DESK_UPLOAD_UNKNOWN';
       if (isGone) void giveUp();
-      setStage(isGone ? { at: 'choosing' } : { at: 'uploaded', file, plan: null });
+      if (isGone) setStage({ at: 'choosing' });
+      else
+        setStage(
+          before === null ? { at: 'uploaded', file, plan: null } : { at: 'planned', file, plan: before },
+        );
     }
   };
 
@@ -91,10 +99,15 @@ export function ImportPage() {
     try {
       const path = `/api/uploads/${encodeURIComponent(file.upload)}/mend`;
       const mended = await change<UploadReply>(path, { cells });
+      if (held.current.file !== file.upload) {
+        void throwAway(mended.upload);
+        return;
+      }
       held.current = { ...held.current, file: mended.upload };
       void throwAway(file.upload);
       await plan(mended, draft, before);
     } catch (error) {
+      if (held.current.file !== file.upload) return;
       setFailure(asFailure(error));
       setStage({ at: 'planned', file, plan: before });
     }
@@ -134,6 +147,9 @@ export function ImportPage() {
     setStage({ at: 'choosing' });
   };
   const shown = stage.at === 'choosing' || stage.at === 'sending' ? null : stage;
+  // A table arrives later than it was chosen: what was typed meanwhile counts, and the file that is here by then.
+  const latest = useRef({ file: shown?.file, plan: shown?.plan ?? null, draft });
+  latest.current = { file: shown?.file, plan: shown?.plan ?? null, draft };
   return (
     <Page
       title="Import"
@@ -185,7 +201,11 @@ export function ImportPage() {
               table={table}
               sha256={shown.plan?.memberTable?.sha256 ?? null}
               busy={shown.at === 'planning'}
-              onTable={(chosen) => plan(shown.file, takeTable(chosen, draft), shown.plan)}
+              onTable={(chosen) => {
+                const { file, plan: before, draft: said } = latest.current;
+                if (file?.upload === shown.file.upload) void plan(file, takeTable(chosen, said), before);
+                else void throwAway(chosen?.upload);
+              }}
             />
           </PlanOptions>
           {shown.at === 'planning' && shown.plan === null && (
@@ -221,6 +241,8 @@ export function ImportPage() {
               />
               <PlanPreview plan={shown.plan} />
               <StartPlan
+                // A total is typed for one plan.
+                key={shown.plan.shown}
                 file={shown.file}
                 plan={shown.plan}
                 options={options}

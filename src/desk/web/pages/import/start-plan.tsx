@@ -52,6 +52,7 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
         ...options,
         rows: plan.rows,
         tokens: payable.tokens,
+        shown: plan.shown,
         ...(inOrder ? { inOrder } : {}),
       });
       onStarted();
