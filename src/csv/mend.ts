@@ -16,11 +16,6 @@ export type MendSheet = {
   readonly names: readonly string[];
 };
 
-/** Cells that are mended at once. */
-export const MENDED_MAX = 200;
-/** A longer one is mended where it comes from. */
-export const CELL_CHARACTERS_MAX = 1_000;
-
 type Place = { readonly line: number; readonly column: string };
 export type MendedCell = Place & { readonly text: string };
 

@@ -1,7 +1,17 @@
 import { z } from 'zod';
-import { CELL_CHARACTERS_MAX, MENDED_MAX } from '../../csv/mend.js';
 import { BatchSummary } from './batches.js';
-import { byOp, certainty, count, digits, name, type Of, sum, time } from './values.js';
+import {
+  byOp,
+  CELL_CHARACTERS_MAX,
+  certainty,
+  count,
+  digits,
+  MENDED_MAX,
+  name,
+  type Of,
+  sum,
+  time,
+} from './values.js';
 
 /** From an uploaded file to a batch. */
 

@@ -46,3 +46,8 @@ export const digits = z.string().regex(/^[0-9]{1,30}$/, 'expected a sum as digit
 export function limit(max: number) {
   return z.coerce.number().int().min(1).max(max);
 }
+
+/** Cells that are mended at once. */
+export const MENDED_MAX = 200;
+/** A longer one is mended where it comes from. */
+export const CELL_CHARACTERS_MAX = 1_000;

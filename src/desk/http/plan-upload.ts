@@ -1,13 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import {
-  CELL_CHARACTERS_MAX,
-  cellsAt,
-  MENDED_MAX,
-  type MendedCell,
-  type MendSheet,
-  mendFile,
-} from '../../csv/mend.js';
+import { cellsAt, type MendedCell, type MendSheet, mendFile } from '../../csv/mend.js';
 import { openSource, type Source } from '../../csv/open.js';
 import type { Finding } from '../../csv/row.js';
 import { type PlanChoices, type Planned, planDocument, planFile } from '../../operations/pay/plan-file.js';
@@ -20,6 +13,7 @@ import type { Plan } from '../../planning/plan.js';
 import type { App } from '../../runtime/app.js';
 import { pickProfile } from '../../runtime/config/config.js';
 import type { FaultReply } from '../api/imports.js';
+import { CELL_CHARACTERS_MAX, MENDED_MAX } from '../api/values.js';
 import type { PlannedUpload, Upload, Uploads } from './uploads.js';
 
 /** What is made of an uploaded file: the plan that is shown and started, and the file with its faulty cells put right. */
