@@ -65,7 +65,10 @@ export const show = storeCommand({
   run: (context) => async (app) => {
     const { output, args } = context;
     const place = await findOrder(app.scripts, args.ORDER, context.global.realm);
-    const tell = slowProgress(output.note, (done, of) => `looked at ${grouped(done)} of ${grouped(of)} rows`);
+    const tell = slowProgress(
+      output.note,
+      (done, of) => `looked at ${grouped(done)} of ${counted(of, 'row')}`,
+    );
     const doubt = await doubtEvidence(app, place, ({ rows, ofRows }) => tell(rows, ofRows));
     output.print({
       json: doubt,

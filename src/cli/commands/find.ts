@@ -76,7 +76,7 @@ export const find = storeCommand({
 
 /** Piece by piece up to the limit; whether more matched is known only once one more was found. */
 async function collect(search: Find, limit: number, stop: AbortSignal, note: (text: string) => void) {
-  const tell = slowProgress(note, (done, of) => `looked at ${grouped(done)} of ${grouped(of)} rows`);
+  const tell = slowProgress(note, (done, of) => `looked at ${grouped(done)} of ${counted(of, 'row')}`);
   const orders: Order[] = [];
   const unsearched = new Map<string, FoundOrders['unsearched'][number]>();
   let [scanned, of] = [0, 0];

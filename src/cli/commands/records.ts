@@ -56,7 +56,7 @@ export const history = storeCommand({
     return async (app) => {
       const tell = slowProgress(
         output.note,
-        (done, of) => `looked at ${grouped(done)} of ${grouped(of)} rows`,
+        (done, of) => `looked at ${grouped(done)} of ${counted(of, 'row')}`,
       );
       const orders = await memberHistory(app.scripts, member, {
         realm: global.realm,

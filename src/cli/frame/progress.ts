@@ -3,7 +3,7 @@ import type { Rate } from '../../core/profile.js';
 import { openCount } from '../../core/states.js';
 import { etaSeconds, type Waiting, type WaitingWhy } from '../../core/waiting.js';
 import type { BatchView } from '../../ledger/index.js';
-import { allowedWords, duration, grouped, usedWords } from '../../words/spelling.js';
+import { allowedWords, counted, duration, grouped, usedWords } from '../../words/spelling.js';
 import { settledRows } from '../../words/states.js';
 import type { Sink } from './output.js';
 
@@ -149,6 +149,6 @@ export class FactsProgress extends LiveLine {
     const seconds = (at - this.first.at) / 1000;
     const perSecond = seconds > 0 ? (made - this.first.made) / seconds : 0;
     const left = perSecond > 0 && !isLast ? `, ${duration(((most - made) / perSecond) * 1000)} to go` : '';
-    this.show(`reading facts: ${grouped(made)} of ${grouped(most)} requests${left}`, isLast);
+    this.show(`reading facts: ${grouped(made)} of ${counted(most, 'request')}${left}`, isLast);
   }
 }

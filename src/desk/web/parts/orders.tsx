@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { grouped, percent } from '../../../words/spelling.js';
+import { counted, grouped, percent } from '../../../words/spelling.js';
 import type { FindOrdersPage, OrderRow, OrdersPage } from '../../api/index.js';
 import { asFailure, type CallFailed, read } from '../live/call.js';
 import { useIsRehearsal } from '../live/stream.js';
@@ -122,8 +122,8 @@ export function OrdersPager({ found }: { readonly found: OrdersFound<unknown> })
 
 function wordsOf({ looking, orders, scanned, of }: OrdersFound<unknown>): string {
   if (looking && of === 0) return 'Looking…';
-  if (looking) return `Looking: ${grouped(scanned)} of ${grouped(of)} rows (${percent(scanned, of)})`;
-  return `${grouped(orders.length)} shown, ${grouped(scanned)} of ${grouped(of)} rows looked at`;
+  if (looking) return `Looking: ${grouped(scanned)} of ${counted(of, 'row')} (${percent(scanned, of)})`;
+  return `${grouped(orders.length)} shown, ${grouped(scanned)} of ${counted(of, 'row')} looked at`;
 }
 
 /** One screen of orders, and how far the search for them got. */
