@@ -63,20 +63,20 @@ export async function chooseColumns(
  * The lines that may be the header of a file: the first, and those below a title. What is above a header that was kept
  * is left out without a question, so that it must not look like rows or like a header itself.
  */
-function headersOf({ first, records }: Head): HeaderLine[] {
-  const headers = [first];
-  for (const [at, record] of records.slice(1, TITLE_RECORDS_MAX + 1).entries()) {
-    const above = splitsOf(records[at] ?? first);
-    const widest = Math.max(...splitsOf(record).map((names) => filled(names).length), 0);
-    const isTitle = above.every((cells) => {
-      const meanings = cells.map((cell) => columnNamed(cell) ?? columnLike(cell));
-      const isHeader = meanings.includes('member') && meanings.includes('tokens');
-      return !isHeader && filled(cells).length < widest && !cells.some((cell) => /[0-9]{15}/.test(cell));
-    });
-    if (!isTitle) break;
-    headers.push(record);
-  }
-  return headers;
+function headersOf({ records }: Head): HeaderLine[] {
+  return records.slice(0, TITLE_RECORDS_MAX + 1).filter((record, at) => {
+    const width = Math.max(...splitsOf(record).map((names) => filled(names).length), 0);
+    return records.slice(0, at).every((above) => isTitle(above, width));
+  });
+}
+
+/** Less than the header has, no header itself, and no ids. */
+function isTitle(record: HeaderLine, headerWidth: number): boolean {
+  return splitsOf(record).every((cells) => {
+    const meanings = cells.map((cell) => columnNamed(cell) ?? columnLike(cell));
+    const isHeader = meanings.includes('member') && meanings.includes('tokens');
+    return !isHeader && filled(cells).length < headerWidth && !cells.some((cell) => /[0-9]{15}/.test(cell));
+  });
 }
 
 /** A title has a few lines. */

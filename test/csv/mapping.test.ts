@@ -108,7 +108,8 @@ describe('what is said of columns', () => {
 
   it('a header that was kept is found below a title', async () => {
     const kept = keptUnder(['Who', 'Score'], MAP);
-    expect(await taken(`Title\n${FILE}`, { kept })).toEqual(['Who: member kept', 'Score: tokens kept']);
+    for (const title of ['Title', 'Title\nmade by Ann', 'Title,,\n,,\nby Ann,,'])
+      expect(await taken(`${title}\n${FILE}`, { kept })).toEqual(['Who: member kept', 'Score: tokens kept']);
   });
 
   it('what is said now wins over what was kept, and that over the profile', async () => {
