@@ -72,14 +72,14 @@ export function ImportPage() {
       const refused = asFailure(error);
       setFailure(refused);
       // Nothing goes on without a table that was meant: it has to be chosen again, or left out by a person.
-      if (refused.code === 'ALM_DESK_TABLE_UNKNOWN') takeTable(null, said);
+      const isWithout = refused.code === 'ALM_DESK_TABLE_UNKNOWN';
+      if (isWithout) takeTable(null, said);
       const isGone = refused.code === 'ALM_DESK_UPLOAD_UNKNOWN';
       if (isGone) void giveUp();
+      // What was planned before stays, with the columns by which it can be planned in another way.
       if (isGone) setStage({ at: 'choosing' });
-      else
-        setStage(
-          before === null ? { at: 'uploaded', file, plan: null } : { at: 'planned', file, plan: before },
-        );
+      else if (before === null || isWithout) setStage({ at: 'uploaded', file, plan: null });
+      else setStage({ at: 'planned', file, plan: before });
     }
   };
 
