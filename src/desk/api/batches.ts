@@ -7,7 +7,9 @@ import {
   certainty,
   count,
   cursor,
+  fileSha256,
   limit,
+  memberTable,
   name,
   next,
   type Of,
@@ -99,11 +101,8 @@ export const BatchManifest = z.strictObject({
   duplicates: count,
   invalid: count,
   sha256: z.string(),
-  fileSha256: z.string().nullable().describe('Of the bytes of the file.'),
-  table: z
-    .strictObject({ name: z.string(), sha256: z.string() })
-    .nullable()
-    .describe('The table that gave the members.'),
+  fileSha256,
+  table: memberTable,
   again: z.string().nullable(),
   inOrder: z.boolean(),
 });

@@ -6,7 +6,9 @@ import {
   certainty,
   count,
   digits,
+  fileSha256,
   MENDED_MAX,
+  memberTable,
   name,
   type Of,
   sum,
@@ -97,11 +99,8 @@ export const PlanReply = z.strictObject({
   existing: z.boolean(),
   existingState: z.string().nullable(),
   source: z.string(),
-  fileSha256: z.string().nullable().describe('Of the bytes of the file; sealed with the batch.'),
-  memberTable: z
-    .strictObject({ name: z.string(), sha256: z.string() })
-    .nullable()
-    .describe('The table that gave the members; sealed with the batch.'),
+  fileSha256,
+  memberTable,
   columns: z
     .strictObject({
       headerLine: count,

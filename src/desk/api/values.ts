@@ -47,6 +47,13 @@ export function limit(max: number) {
   return z.coerce.number().int().min(1).max(max);
 }
 
+/** What was sealed of a batch's input beside its orders, by the hashes of bytes. */
+export const fileSha256 = z.string().nullable().describe('Of the bytes of the file; sealed with the batch.');
+export const memberTable = z
+  .strictObject({ name: z.string(), sha256: z.string() })
+  .nullable()
+  .describe('The table that gave the members; sealed with the batch.');
+
 /** Cells that are mended at once. */
 export const MENDED_MAX = 200;
 /** A longer one is mended where it comes from. */
