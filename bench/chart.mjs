@@ -1,4 +1,4 @@
-// Draws docs/images/performance.svg from the latest results: node bench/chart.mjs
+// Draws docs/images/performance.svg from the results that were kept (npm run bench -- --keep): node bench/chart.mjs
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

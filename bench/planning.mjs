@@ -156,7 +156,7 @@ while (runs.length < RUNS) {
   printTable(title, rows);
   console.log(`peak memory of the desk: ${Math.round(peakMb)} MB`);
 }
-if (!QUICK) saveResult('planning', { members: MEMBERS, limitMs: LIMIT_MS, runs });
+saveResult('planning', { members: MEMBERS, limitMs: LIMIT_MS, runs });
 const working = runs.flatMap(({ rows }) => rows).filter((row) => row['late by itself'] !== null);
 const sum = (column) => working.reduce((total, row) => total + row[column], 0);
 const [late, byItself] = [sum('late'), sum('late by itself')];

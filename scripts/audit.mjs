@@ -5,21 +5,24 @@ import { fileURLToPath } from 'node:url';
 
 const GRAVE = ['high', 'critical'];
 
-/** `{ audited, grave, lines }`: whether there was an answer, whether it must stop us, and what to print. */
-export function audit(cwd, omitDev) {
+/** Asks npm, and judges its answer. */
+function audit(cwd, omitDev) {
   const args = ['audit', '--json', ...(omitDev ? ['--omit=dev'] : [])];
   const ran = spawnSync('npm', args, { cwd, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  return judgeAudit(ran.stdout ?? '', omitDev);
+}
+
+/** `{ grave, lines }`: whether the output of `npm audit --json` must stop us, and what to print. */
+export function judgeAudit(output, omitDev) {
   const what = omitDev
     ? 'what is installed with the package'
     : 'everything, tools for building and testing included';
-  const answer = parse(ran.stdout ?? '');
+  const answer = parse(output);
   const counts = answer?.metadata?.vulnerabilities;
-  if (counts === undefined)
-    return { audited: false, grave: false, lines: [`not audited: ${reasonOf(answer)} (${what})`] };
+  if (counts === undefined) return { grave: false, lines: [`not audited: ${reasonOf(answer)} (${what})`] };
   const found = Object.values(answer.vulnerabilities ?? {});
   const listed = found.map(({ name, severity, range }) => `  ${severity}: ${name} ${range}`).sort();
   return {
-    audited: true,
     grave: GRAVE.some((severity) => counts[severity] > 0),
     lines: [
       `audited: ${counts.total === 0 ? 'nothing is known against' : `${counts.total} found in`} ${what}`,
@@ -43,7 +46,7 @@ function reasonOf(answer) {
   return 'the registry did not answer';
 }
 
-export function auditAll(cwd) {
+function auditAll(cwd) {
   const results = [audit(cwd, true), audit(cwd, false)];
   for (const { lines } of results) for (const line of lines) console.log(line);
   return results.some(({ grave }) => grave) ? 1 : 0;

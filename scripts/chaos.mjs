@@ -16,7 +16,7 @@ if (!(seconds > 0) || !/^\d+$/.test(values.seed)) {
   process.exit(2);
 }
 console.log(`chaos: ${seconds} s, seed ${values.seed}, certainty ${values.certainty}`);
-const { status } = spawnSync('npx', ['vitest', 'run', 'test/chaos/chaos.test.ts'], {
+const { status } = spawnSync('npx', ['vitest', 'run', '--project=long', 'test/chaos/chaos.long.test.ts'], {
   stdio: 'inherit',
   env: {
     ...process.env,

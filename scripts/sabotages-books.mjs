@@ -104,7 +104,6 @@ export const BOOKS_AND_DESK = [
     find: "    if (row.state !== 'paid') leave(row, row.state);",
     put: "    if (row.state === 'doubt') continue;\n    else if (row.state !== 'paid') leave(row, row.state);",
     test: 'test/cli/doubt.test.ts',
-    build: true,
   },
   {
     name: 'sealed-as-previewed',
@@ -140,7 +139,6 @@ export const BOOKS_AND_DESK = [
     find: ' count < STOPS_FROM_ROWS && count < compared * STOPS_FROM_SHARE) {',
     put: ' count < compared) {',
     test: 'test/e2e/looks-paid.test.ts',
-    build: true,
   },
   {
     name: 'equal-rows-count-once',
@@ -155,7 +153,6 @@ export const BOOKS_AND_DESK = [
     find: ', with --new-rows-only where another file pays',
     put: ', or the file again with --again LABEL, where another file pays',
     test: 'test/e2e/looks-paid.test.ts',
-    build: true,
   },
   {
     name: 'what-is-over-is-to-be-paid',
@@ -163,7 +160,6 @@ export const BOOKS_AND_DESK = [
     find: '= existing?.view ? left(existing.view) :',
     put: '= existing?.view && plan.run ? left(existing.view) :',
     test: 'test/e2e/looks-paid.test.ts',
-    build: true,
   },
   {
     name: 'another-address-is-a-line',
@@ -199,7 +195,6 @@ export const BOOKS_AND_DESK = [
     find: "award.kind === 'share' ? award.pot : null",
     put: 'null',
     test: 'test/cli/rules-account.test.ts',
-    build: true,
   },
   {
     name: 'runs-without-numbers',
@@ -207,7 +202,6 @@ export const BOOKS_AND_DESK = [
     find: 'new BatchDigest(profile, again, profile.currency, run);',
     put: 'new BatchDigest(profile, again, profile.currency);',
     test: 'test/cli/rules-account.test.ts',
-    build: true,
   },
   {
     name: 'a-number-for-each-asking',
@@ -299,7 +293,6 @@ export const BOOKS_AND_DESK = [
     find: '  await mergeIfRestored(app, profile);',
     put: '',
     test: 'test/chaos/near-copy-after-restore.test.ts',
-    build: true,
   },
   {
     name: 'later-by-the-number',
@@ -370,5 +363,40 @@ export const BOOKS_AND_DESK = [
     find: '[...tidings, ...besides].filter',
     put: '[...tidings, ...besides.slice(0, 0)].filter',
     test: 'test/simulator/found.test.ts',
+  },
+  {
+    name: 'a-conclusion-about-another-attempt',
+    file: 'src/ledger/moves/conclude.lua',
+    find: '  if lastNonce(fields) ~= about.attempt then return true end',
+    put: '',
+    test: 'test/ledger/moves/evidence.test.ts',
+  },
+  {
+    name: 'a-conclusion-under-another-hold',
+    file: 'src/ledger/moves/conclude.lua',
+    find: "  if about.hold ~= '' and holdToken(T, no, index) ~= about.hold then return true end",
+    put: '',
+    test: 'test/ledger/moves/evidence.test.ts',
+  },
+  {
+    name: 'an-old-decision-ends-a-later-doubt',
+    file: 'src/ledger/moves/conclude.lua',
+    find: "return to == 'w' or (fields[12] or '') ~= about.doubt end",
+    put: "return to == 'w' end",
+    test: 'test/ledger/moves/evidence.test.ts',
+  },
+  {
+    name: 'begin-does-not-ask-the-reference',
+    file: 'src/ledger/moves/begin-sending.lua',
+    find: "  if shard ~= '' then\n    local holder",
+    put: '  if shard == nil then\n    local holder',
+    test: 'test/ledger/moves/begin-reference.test.ts',
+  },
+  {
+    name: 'a-refused-result-is-not-offered-again',
+    file: 'src/ledger/moves/offers.ts',
+    find: '      first = error;',
+    put: '      throw error;',
+    test: 'test/queue/refused-results.test.ts',
   },
 ];

@@ -8,7 +8,6 @@ export const SABOTAGES = [
     find: '    const begun = await attempts.begin(ref, {',
     put: '    await this.request(row.order, nonce, terms.currency);\n    const begun = await attempts.begin(ref, {',
     test: 'test/chaos/fail-points.test.ts',
-    build: true,
   },
   {
     name: 'any-currency-will-do',
@@ -81,6 +80,13 @@ export const SABOTAGES = [
     test: 'test/simulator/found.test.ts',
   },
   {
+    name: 'forgotten-in-the-same-epoch',
+    file: 'src/ledger/sessions/recovery.ts',
+    find: '  if (rolledBack && fence.armed && !lowered) return recover(parts, true, true);',
+    put: '',
+    test: 'test/simulator/found.test.ts',
+  },
+  {
     name: 'arming-without-the-others',
     file: 'src/ledger/sessions/arm.lua',
     find: 'if #waiting > 1 then return waiting end',
@@ -127,8 +133,7 @@ export const SABOTAGES = [
     file: 'src/ledger/sessions/liveness.ts',
     find: "      if (answer !== 'gone') return answer === 'refused' ? 'dead' : 'alive';",
     put: "      if (answer !== undefined) return answer === 'answers' ? 'alive' : 'dead';",
-    test: 'test/chaos/cleaned-socket.test.ts',
-    build: true,
+    test: 'test/chaos/cleaned-socket.long.test.ts',
   },
   {
     name: 'a-network-volume-is-local',
@@ -149,8 +154,7 @@ export const SABOTAGES = [
     file: 'src/ledger/sessions/liveness.ts',
     find: '    const folder = await this.folderOf(entry);',
     put: "    if (entry.machine !== (await this.machine).name) return 'elsewhere';\n    const folder = await this.folderOf(entry);",
-    test: 'test/chaos/created-anew.test.ts',
-    build: true,
+    test: 'test/chaos/created-anew.long.test.ts',
   },
   {
     name: 'stale-balances-believed',
@@ -199,8 +203,7 @@ export const SABOTAGES = [
     file: 'src/planning/identity.ts',
     find: '  if (at === null || now',
     put: '  if (at !== 0 || now',
-    test: 'test/chaos/further-back.test.ts',
-    build: true,
+    test: 'test/chaos/further-back.long.test.ts',
   },
   {
     name: 'journals-beside-an-armed-ledger-ignored',
@@ -305,16 +308,14 @@ export const SABOTAGES = [
     file: 'src/queue/sweep.ts',
     find: '[nowMs - PROMOTED_WITHIN_MS, nowMs + LONGEST_PAUSE_MS]',
     put: '[0, nowMs + 100 * LONGEST_PAUSE_MS]',
-    test: 'test/chaos/clock-steps.test.ts',
-    build: true,
+    test: 'test/queue/deliveries.test.ts',
   },
   {
     name: 'slots-of-the-dead-wait',
     file: 'src/ledger/moves/free-slots.lua',
     find: '  if string.sub(by, 1, #whose) == whose and',
     put: '  if false and',
-    test: 'test/chaos/slots-of-the-dead.test.ts',
-    build: true,
+    test: 'test/chaos/slots-of-the-dead.long.test.ts',
   },
   {
     name: 'slots-lost-with-a-reply',
@@ -329,7 +330,6 @@ export const SABOTAGES = [
     find: '    await this.scripts.settled();\n',
     put: '',
     test: 'test/cli/reads-at-the-pace.test.ts',
-    build: true,
   },
   {
     name: 'a-watcher-stays-registered',
@@ -404,15 +404,15 @@ export const SABOTAGES = [
   {
     name: 'taken-back-for-ever',
     file: 'src/ledger/sessions/recovery.ts',
-    find: 'own === undefined ? null : { session: own.head.session, underWay }',
+    find: 'own === undefined ? null : { session: own.head.session, strays }',
     put: 'null',
     test: 'test/simulator/found.test.ts',
   },
   {
     name: 'silence-is-waited-for',
     file: 'src/runtime/redis/connections.ts',
-    find: "socketTimeout: purpose === 'ledger' ? answerMs : answerMs + BLOCKING_MAX_MS",
-    put: 'socketTimeout: 3_600_000 + answerMs + BLOCKING_MAX_MS',
+    find: "socketTimeout: purpose === 'ledger' ? answerMs : answerMs + blockingMaxMs",
+    put: 'socketTimeout: 3_600_000 + answerMs + blockingMaxMs',
     test: 'test/runtime/redis/silent.test.ts',
   },
   {
@@ -420,7 +420,7 @@ export const SABOTAGES = [
     file: 'src/operations/services/merge.ts',
     find: 'then.run === run && then.era === era && then.seq <= seq',
     put: 'true',
-    test: 'test/chaos/library-restarted-store.test.ts',
+    test: 'test/chaos/library-restarted-store.long.test.ts',
   },
   {
     name: 'a-number-is-taken-for-the-batch',

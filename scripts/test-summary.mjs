@@ -24,11 +24,6 @@ export default class TestSummary {
         failed: ended('failed').length + broken + unhandledErrors.length,
         notRun: this.begun.filter((file) => !ran.has(file)),
         skipped: ended('skipped').map(named),
-        retried: tests
-          .filter((test) => (test.diagnostic()?.retryCount ?? 0) > 0)
-          .map(
-            (test) => `${named(test)}\n    ${(test.result().errors?.[0]?.message ?? '').split('\n', 1)[0]}`,
-          ),
         files: modules.map((module) => ({
           name: module.relativeModuleId,
           ms: wholeTime(module.diagnostic()),

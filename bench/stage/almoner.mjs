@@ -24,10 +24,6 @@ export async function openOperator({ realm, redisUrl, rate = 'none', certainty =
     ...env,
   };
   const children = new Set();
-  const killAll = () => {
-    for (const child of children) child.kill('SIGKILL');
-  };
-  process.once('exit', killAll);
   const start = (args, { nodeArgs = [], more = {} } = {}) => {
     const child = spawn(process.execPath, [...nodeArgs, MAIN, ...args], {
       cwd: folder,
@@ -60,8 +56,7 @@ export async function openOperator({ realm, redisUrl, rate = 'none', certainty =
       return { ...JSON.parse(stdout), seconds: (performance.now() - begin) / 1000 };
     },
     async close() {
-      process.off('exit', killAll);
-      killAll();
+      for (const child of children) child.kill('SIGKILL');
       await rm(folder, { recursive: true, force: true }).catch(() => {});
     },
   };

@@ -19,9 +19,6 @@ export async function startRedis({ safe = true, more = [] } = {}) {
     ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder, ...durable, ...more],
     { stdio: 'ignore' },
   );
-  // Whatever happens to the bench, its servers do not outlive it.
-  const kill = () => child.kill('SIGKILL');
-  process.once('exit', kill);
   const client = new Redis(port, '127.0.0.1', { maxRetriesPerRequest: null });
   client.on('error', () => {});
   await client.ping();
@@ -36,8 +33,7 @@ export async function startRedis({ safe = true, more = [] } = {}) {
     cpuSeconds: () => cpuSecondsOf(child.pid),
     async stop() {
       client.disconnect();
-      process.off('exit', kill);
-      kill();
+      child.kill('SIGKILL');
       await once(child, 'close');
       await rm(folder, { recursive: true, force: true });
     },

@@ -1,9 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { cleanUpAtExit } from './clean-up.mjs';
 import { ROOT } from './dist.mjs';
 
-/** Prints a table and keeps the figures: docs/performance.md is written from them. */
+// Every bench loads this module, also one that is started without bench/run.mjs.
+cleanUpAtExit();
+
+export const QUICK = process.argv.includes('--quick');
+/** The documentation cites `results`; git ignores `latest`. */
+const FOLDER = join(ROOT, 'bench', process.argv.includes('--keep') ? 'results' : 'latest');
+
 export function printTable(title, rows) {
   console.log(`\n${title}`);
   const columns = Object.keys(rows[0] ?? {});
@@ -23,9 +30,9 @@ export function spell(value) {
   return Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2);
 }
 
+/** Writes the figures to a file: docs/performance.md is written from those that are kept. */
 export function saveResult(name, result) {
-  const folder = join(ROOT, 'bench', 'results');
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(FOLDER, { recursive: true });
   const document = {
     bench: name,
     at: new Date().toISOString(),
@@ -38,7 +45,9 @@ export function saveResult(name, result) {
     },
     ...result,
   };
-  writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(document, null, 2)}\n`);
+  const path = join(FOLDER, `${name}.json`);
+  writeFileSync(path, `${JSON.stringify(document, null, 2)}\n`);
+  console.log(`\nwritten to ${relative(process.cwd(), path)}`);
 }
 
 /** How busy the machine was before the bench began: figures of a busy machine are worth less. */
@@ -49,5 +58,3 @@ export function median(values) {
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
-
-export const QUICK = process.argv.includes('--quick');

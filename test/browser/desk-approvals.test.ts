@@ -3,38 +3,23 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { cutOff, DESKTOP, openDesk, PHONE, seriousFindings } from '../support/desk-browser.js';
-import { DeskOperator } from '../support/desk-operator.js';
-import { deskInBrowser } from '../support/desk-world.js';
+import { DESKTOP, flaws, openDesk } from '../support/program/desk-browser.js';
+import { deskInBrowser } from '../support/program/desk-in-browser.js';
+import { DeskOperator } from '../support/program/desk-operator.js';
+import { isLong } from '../support/suites.js';
 
-/** Two people in two browsers: one prepares, the other says go; and an admin gives and takes their tokens. */
+/** Two people in two browsers: one prepares, the other approves; and an admin adds and revokes their tokens. */
 
-const { members: MEMBERS, world, browser } = deskInBrowser([], [], { approval: { overTokens: 100 } });
-
-/** Pictures for people, where a folder is named. */
-const PICTURES = process.env.ALMONER_TEST_PICTURES;
-
-let admin: Page;
-
-/** Looks at a page as it stands: nothing is cut off, and axe finds nothing. */
-async function looked(page: Page, name: string): Promise<void> {
-  for (const { size, viewport } of [
-    { size: 'wide', viewport: DESKTOP },
-    { size: 'phone', viewport: PHONE },
-  ]) {
-    await page.setViewportSize(viewport);
-    expect(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true);
-    if ((await page.getByRole('dialog').count()) === 0) expect(await cutOff(page)).toEqual([]);
-    for (const scheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme: scheme });
-      expect([name, size, scheme, await seriousFindings(page)]).toEqual([name, size, scheme, []]);
-      if (PICTURES !== undefined)
-        await page.screenshot({ path: join(PICTURES, `${name}-${size}-${scheme}.png`), fullPage: true });
-    }
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-  await page.setViewportSize(DESKTOP);
-}
+const ZONE = 'Asia/Tokyo';
+const HOUR_MS = 3_600_000;
+/** An hour that is quiet half a day from now: payments of these tests are never in it. */
+const quietFrom = new Date(Date.now() + (12 + 9) * HOUR_MS).toISOString().slice(11, 13);
+const QUIET = `${quietFrom}:00-${quietFrom}:59`;
+const {
+  members: MEMBERS,
+  world,
+  browser,
+} = deskInBrowser([], [], { approval: { overTokens: 100 }, timezone: ZONE, quietHours: [QUIET] });
 
 async function signIn(token: string) {
   const { page, complaints, strangers } = await openDesk(
@@ -48,30 +33,31 @@ type Person = Awaited<ReturnType<typeof signIn>>;
 
 /** Through the page, as an admin does. */
 async function tokenFor(name: string, ...roles: string[]): Promise<string> {
-  await admin.getByLabel('Name').fill(name);
-  for (const role of roles) await admin.getByLabel(new RegExp(`^${role}:`)).check();
-  await admin.getByRole('button', { name: 'Add', exact: true }).click();
-  const made = admin.locator('.notice', { hasText: `The token of ${name}` });
-  await admin.getByRole('cell', { name, exact: true }).waitFor();
+  const { page } = admin;
+  await page.getByLabel('Name').fill(name);
+  for (const role of roles) await page.getByLabel(new RegExp(`^${role}:`)).check();
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  const made = page.locator('.notice', { hasText: `The token of ${name}` });
+  await page.getByRole('cell', { name, exact: true }).waitFor();
   return z
     .string()
     .startsWith('almdesk_')
     .parse(await made.locator('code').textContent());
 }
 
+let admin: Person;
 let ada: Person;
 let ben: Person;
 
 beforeAll(async () => {
-  const { page, at } = await signIn(z.string().parse(world().desk.token));
-  admin = page;
-  await at.goTo('People');
-  await admin.getByText('Nobody has a token.').waitFor();
+  admin = await signIn(world().desk.token);
+  await admin.at.goTo('People');
+  await admin.page.getByText('Nobody has a token.').waitFor();
   ada = await signIn(await tokenFor('ada', 'operator'));
   ben = await signIn(await tokenFor('ben', 'approver'));
 });
 afterAll(async () => {
-  for (const page of [admin, ada?.page, ben?.page]) await page?.context().close();
+  for (const one of [admin, ada, ben]) await one?.page.context().close();
 });
 
 const rows = (tokens: number, from = 0) =>
@@ -80,45 +66,43 @@ const approvals = (page: Page) =>
   page.getByRole('navigation', { name: 'Desk' }).getByRole('link', { name: 'Approvals' });
 
 describe('a batch', () => {
-  test('ada prepares it, sees that it waits and why she cannot say go', async () => {
+  test('ada prepares it, sees that it waits and why she cannot approve it', async () => {
     await ada.at.importFile('may.csv', 'meadow', rows(30));
     await ada.at.stateSays('done');
     await ada.at.offer('june.csv', 'meadow', rows(70, 1));
     await ada.page.getByText(/a second person has to say go for what one person prepares/).waitFor();
-    await looked(ada.page, 'import');
     await ada.at.start(210);
     await ada.page.getByRole('heading', { level: 1, name: 'june.csv' }).waitFor();
     await ada.at.stateSays('planned');
     await ada.page.getByText('somebody other than ada has to say go').waitFor();
     await ada.page.getByText('ben may say go.').waitFor();
-    await looked(ada.page, 'batch');
+    expect(await flaws(ada.page, 'batch')).toEqual([]);
     await ada.page.getByRole('link', { name: 'Look at it as the second person does' }).click();
     await ada.page.getByText('You prepared it; somebody else has to say go.').waitFor();
     expect(await ada.page.getByRole('button', { name: /^(Approve|Refuse)$/ }).count()).toBe(0);
-    await looked(ada.page, 'own');
   });
 
   test('ben sees what it does and what is new in it, types the total, and it is paid', async () => {
     const { page } = ben;
     await approvals(page).getByText('1', { exact: true }).waitFor();
     await ben.at.goTo('Approvals');
-    await looked(page, 'list');
+    expect(await flaws(page, 'approvals')).toEqual([]);
     await page.getByRole('link', { name: 'june.csv' }).click();
     await page.getByText('With may.csv').waitFor();
     await page.getByText('0 orders alike, 1 new, 2 other amount, 1 not here any more.').waitFor();
-    await looked(page, 'approval');
+    expect(await flaws(page, 'approval')).toEqual([]);
     await page.getByRole('button', { name: 'Approve' }).click();
     const dialog = page.getByRole('dialog');
     const approve = dialog.getByRole('button', { name: 'Approve' });
     await dialog.getByLabel('Type the total to confirm').fill('209');
     expect(await approve.isDisabled()).toBe(true);
     await dialog.getByLabel('Type the total to confirm').fill('210');
-    await looked(page, 'dialog');
+    expect(await flaws(page, 'approve')).toEqual([]);
     await approve.click();
     await page.getByRole('heading', { level: 1, name: 'june.csv' }).waitFor();
     await ben.at.stateSays('done');
     expect(await world().balance(MEMBERS[3] ?? '')).toBe(1_070);
-    await expect.poll(() => approvals(page).textContent(), { timeout: 15_000 }).toBe('Approvals');
+    await expect.poll(() => approvals(page).textContent(), { timeout: 30_000 }).toBe('Approvals');
   });
 
   test('refused with a reason, nothing of it is sent', async () => {
@@ -136,47 +120,64 @@ describe('a batch', () => {
     expect(await world().balance(MEMBERS[5] ?? '')).toBe(1_000);
   });
 
-  test('paused by its preparer it still waits, and says so; cancelled under an open dialog it is gone', async () => {
-    const long = `${'a-very-long-name-of-a-file-without-a-blank'.repeat(2)}.csv`;
-    await ada.at.importFile(long, 'meadow', rows(400, 5));
-    const batch = ada.page.url();
-    const steer = async (button: string) => {
-      await ada.page.getByRole('button', { name: button, exact: true }).click();
-      const dialog = ada.page.getByRole('dialog');
-      await dialog.getByLabel(/^Reason/).fill('wait for the list');
-      await dialog.getByRole('button', { name: button, exact: true }).click();
-    };
-    await steer('Pause');
-    await ada.at.stateSays('paused');
-    const { page } = ben;
-    await ben.at.goTo('Approvals');
-    await page.getByText('ada paused the batch: wait for the list').waitFor();
-    await approvals(page).getByText('1', { exact: true }).waitFor();
-    await looked(page, 'long-list');
-    await page.getByRole('link', { name: long }).click();
-    await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByRole('dialog').getByText('It begins when somebody resumes it').waitFor();
-    expect(await page.getByRole('dialog').getByText('as soon as a worker takes it').count()).toBe(0);
-    expect(ada.page.url()).toBe(batch);
-    await steer('Cancel the rest');
-    await page.getByText('It was cancelled: nothing more of it is sent.').waitFor();
-    expect(await page.getByRole('button', { name: /^(Approve|Refuse)$/ }).count()).toBe(0);
-    await looked(page, 'cancelled');
-    await looked(ada.page, 'long-batch');
-  });
+  if (isLong)
+    test('paused by its preparer it still waits, and says so; cancelled under an open dialog it is gone', async () => {
+      const long = `${'a-very-long-name-of-a-file-without-a-blank'.repeat(2)}.csv`;
+      await ada.at.importFile(long, 'meadow', rows(400, 5));
+      const steer = async (button: string) => {
+        await ada.page.getByRole('button', { name: button, exact: true }).click();
+        const dialog = ada.page.getByRole('dialog');
+        await dialog.getByLabel(/^Reason/).fill('wait for the list');
+        await dialog.getByRole('button', { name: button, exact: true }).click();
+      };
+      await steer('Pause');
+      await ada.at.stateSays('paused');
+      const { page } = ben;
+      await ben.at.goTo('Approvals');
+      await page.getByText('ada paused the batch: wait for the list').waitFor();
+      await approvals(page).getByText('1', { exact: true }).waitFor();
+      expect(await flaws(page, 'long-name')).toEqual([]);
+      await page.getByRole('link', { name: long }).click();
+      await page.getByRole('button', { name: 'Approve' }).click();
+      await page.getByRole('dialog').getByText('It begins when somebody resumes it').waitFor();
+      expect(await page.getByRole('dialog').getByText('as soon as a worker takes it').count()).toBe(0);
+      await steer('Cancel the rest');
+      await page.getByText('It was cancelled: nothing more of it is sent.').waitFor();
+      expect(await page.getByRole('button', { name: /^(Approve|Refuse)$/ }).count()).toBe(0);
+      expect(await flaws(page, 'cancelled')).toEqual([]);
+      expect(await flaws(ada.page, 'long-batch')).toEqual([]);
+    });
 
-  test('the printed link cannot prepare one, and says so before the total is typed', async () => {
-    const local = new DeskOperator(admin);
-    await local.goTo('Import');
-    await local.choose('own.csv', rows(1));
-    await admin.getByLabel('Realm').selectOption('meadow');
-    await admin.getByRole('button', { name: 'Plan it' }).click();
-    await admin.getByText('ALM_PEOPLE_NAMELESS').waitFor();
-    expect(await admin.getByLabel('Type the total to confirm').count()).toBe(0);
-  });
+  if (isLong)
+    test('its set time and quiet hours are shown to both people by the zone of the realm', async () => {
+      const day = new Date(Date.now() + 48 * HOUR_MS).toISOString().slice(0, 10);
+      const begins = `${day} 18:30 ${ZONE}`;
+      const quiet = `${QUIET} ${ZONE}: nothing is sent for the first time then`;
+      const { page, at } = ada;
+      await at.goTo('Import');
+      await at.choose('later.csv', [`${MEMBERS[0]},500`]);
+      await page.getByLabel('Realm').selectOption('meadow');
+      await page.getByLabel('Begin at').fill(`${day} 18:30`);
+      await at.planBy(/^Plan (it|again)$/);
+      await page.getByText(begins).first().waitFor();
+      await page.getByText(quiet).waitFor();
+      await at.start(500);
+      await page.getByRole('heading', { level: 1, name: 'later.csv' }).waitFor();
+      await page.getByText(begins).first().waitFor();
+      await ben.at.goTo('Approvals');
+      await ben.page.getByText(`begins ${begins}`).waitFor();
+      await ben.page.getByRole('link', { name: 'later.csv' }).click();
+      await ben.page.getByText(quiet).waitFor();
+      await ben.page.getByRole('button', { name: 'Approve' }).click();
+      const dialog = ben.page.getByRole('dialog');
+      await dialog.getByText(`It begins at ${begins}.`).waitFor();
+      await dialog.getByLabel('Type the total to confirm').fill('500');
+      await dialog.getByRole('button', { name: 'Approve' }).click();
+      await page.getByText(`It begins at ${begins}.`).waitFor();
+    });
 });
 
-test('a rule’s go is asked for by one and given by the other', async () => {
+test('a rule is asked for by one and approved by the other', async () => {
   await writeFile(join(world().folder, 'jobs', 'nightly.yaml'), RULE());
   await ada.at.goTo('Rules');
   const press = (page: Page, button: string) =>
@@ -184,15 +185,14 @@ test('a rule’s go is asked for by one and given by the other', async () => {
   const answer = (page: Page, verb: string) =>
     page.getByRole('dialog').getByRole('button', { name: verb, exact: true }).click();
   await press(ada.page, 'Ask for a go');
-  await looked(ada.page, 'rule-ask');
   await answer(ada.page, 'Ask for it');
   await ada.page.getByText('You asked for it; somebody else has to say go.').waitFor();
   expect(await ada.page.getByRole('button', { name: 'Approve: nightly' }).count()).toBe(0);
   await ben.at.goTo('Approvals');
   await ben.page.getByRole('link', { name: 'Look at its text, then approve it' }).click();
-  await looked(ben.page, 'rule-asked');
   await press(ben.page, 'Approve');
   await ben.page.getByRole('dialog').getByText('You are the second person.').waitFor();
+  expect(await flaws(ben.page, 'rule')).toEqual([]);
   await answer(ben.page, 'Approve');
   await ben.page.getByRole('dialog').waitFor({ state: 'detached' });
   const card = ben.page.getByRole('region', { name: 'nightly', exact: true });
@@ -213,28 +213,78 @@ limits:
 reason: For every night
 `;
 
+/** The ledger of the meadow, which requires something. */
+async function ledgerKey(): Promise<string> {
+  for (const key of await world().store.keys('almoner:{*}'))
+    if ((await world().store.hexists(key, 'overTokens')) === 1) return key;
+  throw new Error('nothing is required');
+}
+
+if (isLong)
+  test('a dialog that asks for less agrees to nothing that somebody asked for meanwhile', async () => {
+    const key = await ledgerKey();
+    const most = () => world().store.hget(key, 'overTokens');
+    await world().store.hset(key, 'overTokens', 50);
+    const ask = async ({ page, at }: Person) => {
+      await at.goTo('Overview');
+      await at.goTo('Approvals');
+      await page.getByRole('button', { name: 'Ask for it' }).click();
+      return page.getByRole('dialog');
+    };
+    const open = await ask(ada);
+    const button = open.getByRole('button', { name: 'Ask for it' });
+    expect(await button.isEnabled()).toBe(true);
+    await (await ask(ben)).getByRole('button', { name: 'Ask for it' }).click();
+    await ben.page.getByText('You asked for it; somebody else has to say go.').waitFor();
+    await open.getByText('ben asked for it meanwhile.').waitFor();
+    expect(await button.isDisabled()).toBe(true);
+    expect(await open.getByRole('button', { name: 'Agree' }).count()).toBe(0);
+    expect(await most()).toBe('50');
+    await open.getByRole('button', { name: 'Go back' }).click();
+    const fay = await signIn(await tokenFor('fay', 'approver'));
+    await fay.at.goTo('Approvals');
+    await fay.page.getByRole('button', { name: 'Agree' }).click();
+    const agree = fay.page.getByRole('dialog');
+    await agree.getByText('ben asked for it. From then on').waitFor();
+    await agree.getByRole('button', { name: 'Agree' }).click();
+    await agree.waitFor({ state: 'detached' });
+    expect(await most()).toBe('100');
+    await fay.page.context().close();
+  });
+
+test('nothing was fetched from elsewhere, and no page complained', () => {
+  expect(ada).toMatchObject({ strangers: [], complaints: [] });
+  expect(ben).toMatchObject({ strangers: [], complaints: [] });
+});
+
+/** Last: tokens end, and a refused request is an error of the console. */
 describe('the page People', () => {
-  test('is the admin’s: nobody else sees it', async () => {
+  test('is the admin’s, whose printed link prepares no payment and says so before the total is typed', async () => {
     expect(await ada.page.getByRole('link', { name: 'People' }).count()).toBe(0);
     await ada.page.goto(`${world().desk.url}/people`);
     await ada.page.getByText('Tokens are given and taken by an admin').waitFor();
+    const { page, at } = admin;
+    await at.goTo('Import');
+    await at.choose('own.csv', rows(1));
+    await page.getByLabel('Realm').selectOption('meadow');
+    await page.getByRole('button', { name: 'Plan it' }).click();
+    await page.getByText('ALM_PEOPLE_NAMELESS').waitFor();
+    expect(await page.getByLabel('Type the total to confirm').count()).toBe(0);
   });
 
   test('shows a token once, revokes one’s own and the last admin only with those words', async () => {
-    await new DeskOperator(admin).goTo('People');
+    await admin.at.goTo('People');
     const cleo = await signIn(await tokenFor('cleo', 'viewer', 'admin'));
-    await looked(admin, 'people');
+    const { page } = cleo;
     // Long names break, and what others do is seen without a reload.
     const long = 'x'.repeat(64);
     await cleo.at.goTo('People');
     await tokenFor(long, 'viewer');
-    await cleo.page.getByRole('cell', { name: long, exact: true }).waitFor();
-    await looked(cleo.page, 'long-people');
-    await admin.getByRole('button', { name: 'Copy' }).click();
-    await admin.getByRole('button', { name: 'Done' }).click();
-    expect(await admin.getByText('almdesk_').count()).toBe(0);
-    const { page } = cleo;
-    await cleo.at.goTo('People');
+    await page.getByRole('cell', { name: long, exact: true }).waitFor();
+    expect(await flaws(admin.page, 'people')).toEqual([]);
+    await admin.page.getByRole('button', { name: 'Copy' }).click();
+    await admin.page.getByRole('button', { name: 'Done' }).click();
+    expect(await admin.page.getByText('almdesk_').count()).toBe(0);
     await page.getByRole('button', { name: 'Revoke ben' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('waits for a second person again').waitFor();
@@ -246,16 +296,9 @@ describe('the page People', () => {
     await page.getByRole('button', { name: 'Revoke cleo' }).click();
     await dialog.getByText('This is your own token').waitFor();
     await dialog.getByText('Nobody else is admin').waitFor();
-    await looked(page, 'revoke');
+    expect(await flaws(page, 'revoke')).toEqual([]);
     await dialog.getByRole('button', { name: 'Revoke the last admin' }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await page.context().close();
-  });
-
-  test('nothing was fetched from elsewhere, and no page complained but of what was refused', () => {
-    for (const { strangers, complaints } of [ada, ben]) {
-      expect(strangers).toEqual([]);
-      expect(complaints.filter((text) => !text.includes('401'))).toEqual([]);
-    }
   });
 });

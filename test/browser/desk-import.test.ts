@@ -1,120 +1,98 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
-import { DESKTOP, type DeskPage, openDesk, PHONE, seriousFindings } from '../support/desk-browser.js';
-import { DeskOperator } from '../support/desk-operator.js';
-import { deskInBrowser } from '../support/desk-world.js';
+import { DESKTOP, type DeskPage, flaws, openDesk, PHONE } from '../support/program/desk-browser.js';
+import { deskInBrowser } from '../support/program/desk-in-browser.js';
+import { DeskOperator } from '../support/program/desk-operator.js';
+import { isLong } from '../support/suites.js';
 
-/** What only a person can decide about a file: that rows were paid before, and that an address is another one. */
-
-const { members: MEMBERS, world, browser } = deskInBrowser([], ['harbour', 'lagoon']);
-
-type Screen = { readonly name: string; readonly viewport: typeof DESKTOP; readonly tokens: number };
-/** Each pays other amounts: the same again would be what the other one paid. */
-const A_DESKTOP: Screen = { name: 'a desktop', viewport: DESKTOP, tokens: 5 };
-const A_PHONE: Screen = { name: 'a phone', viewport: PHONE, tokens: 7 };
+/** Decisions about a file that only a person can take: rows that were paid before, and a realm at another address. */
+const { members: MEMBERS, world, browser } = deskInBrowser([], ['harbour']);
+const [ADA = ''] = MEMBERS;
 
 let opened: DeskPage;
 let page: Page;
 let operator: DeskOperator;
-const openScreen = async ({ viewport }: Screen) => {
-  opened = await openDesk(browser(), world().desk, { viewport });
+beforeAll(async () => {
+  opened = await openDesk(browser(), world().desk, { viewport: DESKTOP });
   page = opened.page;
   operator = new DeskOperator(page);
-};
-const closeScreen = async () => {
-  expect(opened).toMatchObject({ strangers: [], complaints: [] });
-  await page.context().close();
-};
+});
+afterAll(async () => {
+  await page?.context().close();
+});
 
-const rowsOf = (from: number, to: number, tokens: number) =>
+const csvFile = (name: string, text: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
+const choose = (name: string, text: string) =>
+  page.getByLabel('CSV file', { exact: true }).last().setInputFiles(csvFile(name, text));
+const rows = (from: number, to: number, tokens: number) =>
   MEMBERS.slice(from, to).map((member) => `${member},${tokens}`);
 const balances = () => Promise.all(MEMBERS.map((member) => world().balance(member)));
 const fault = () => page.getByRole('region', { name: 'Faults' }).locator('td.what').allTextContents();
-const onlyNew = () => page.getByLabel(/^Only new rows/);
-const addressMeant = () => page.getByLabel(/^The new address is meant/);
+const goodRows = () => page.getByLabel('Take the good rows, carry the bad ones as invalid');
 const total = () => page.getByLabel('Type the total to confirm');
-const fitsTheScreen = () =>
-  page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth');
-const countsShown = async () => {
-  const reply = await fetch(`${world().desk.url}/api${new URL(page.url()).pathname}`, {
-    headers: { authorization: `Bearer ${world().desk.token}` },
-  });
-  const shape = z.object({ summary: z.object({ counts: z.record(z.string(), z.number()) }) });
-  return shape.parse(await reply.json()).summary.counts;
-};
+const anotherFile = () => page.getByRole('button', { name: 'Another file' }).click();
 
-describe.each([A_DESKTOP, A_PHONE])('rows that were paid before, at $name', (screen) => {
-  const { tokens } = screen;
-  const rows = (from: number, to: number) => rowsOf(from, to, tokens);
-  beforeAll(async () => {
-    await openScreen(screen);
-    await operator.importFile(`paid-${tokens}.csv`, 'meadow', rows(0, 20));
-    await operator.stateSays('done');
-  });
-  afterAll(closeScreen);
+test('rows that were paid before stop a file; the new ones alone are paid, and nothing said of it holds for the next', async () => {
+  const onlyNew = () => page.getByLabel(/^Only new rows/);
+  await operator.importFile('paid.csv', 'meadow', rows(0, 20, 5));
+  await operator.stateSays('done');
+  await operator.offer('appended.csv', 'meadow', rows(0, 26, 5));
+  const [told = ''] = await fault();
+  expect(told).toContain('20 of its 26 rows without a reference are orders already');
+  expect(told).toContain('“Only new rows” pays the other 6 rows');
+  expect(told).not.toContain('--');
+  await page.getByText('Rows of this file were paid before, or may still be.').waitFor();
+  expect(await page.getByText('Mend the file').count()).toBe(0);
+  expect(await total().count()).toBe(0);
+  expect(await flaws(page, 'paid-before')).toEqual([]);
 
-  test('stop the file in the words of this page, which offers the new ones alone', async () => {
-    await operator.offer(`appended-${tokens}.csv`, 'meadow', rows(0, 26));
-    const [told = ''] = await fault();
-    expect(told).toContain('20 of its 26 rows without a reference are orders already');
-    expect(told).toContain('“Only new rows” pays the other 6 rows');
-    expect(told).not.toContain('--');
-    await page.getByText('Rows of this file were paid before, or may still be.').waitFor();
-    expect(await page.getByText('Mend the file').count()).toBe(0);
-    expect(await total().count()).toBe(0);
-    expect(await fitsTheScreen()).toBe(true);
-    expect(await seriousFindings(page)).toEqual([]);
-  });
+  await operator.planBy('Plan only the new rows');
+  expect(await onlyNew().isChecked()).toBe(true);
+  const pay = page.getByRole('button', { name: 'Pay 6 orders' });
+  await total().fill('30');
+  expect(await pay.isEnabled()).toBe(true);
+  await onlyNew().uncheck();
+  expect(await pay.isDisabled()).toBe(true);
+  await page.getByText('The switches above were changed. Plan again').waitFor();
+  await onlyNew().check();
+  expect(await pay.isEnabled()).toBe(true);
+  const before = await balances();
+  await operator.start(30);
+  await page.getByRole('heading', { level: 1, name: 'appended.csv' }).waitFor();
+  await operator.stateSays('done');
+  expect(await balances()).toEqual(before.map((had, at) => (at >= 20 && at < 26 ? had + 5 : had)));
 
-  test('a choice is seen in the switches, and a plan they no longer belong to cannot be started', async () => {
-    await operator.planBy('Plan only the new rows');
-    expect(await onlyNew().isChecked()).toBe(true);
-    const pay = page.getByRole('button', { name: 'Pay 6 orders' });
-    await total().fill(String(6 * tokens));
-    expect(await pay.isEnabled()).toBe(true);
-    await onlyNew().uncheck();
-    expect(await pay.isDisabled()).toBe(true);
-    await page.getByText('The switches above were changed. Plan again').waitFor();
-    await onlyNew().check();
-    expect(await pay.isEnabled()).toBe(true);
-  });
-
-  test('exactly the new rows that were confirmed are paid', async () => {
-    const before = await balances();
-    await operator.start(6 * tokens);
-    await page.getByRole('heading', { level: 1, name: `appended-${tokens}.csv` }).waitFor();
-    await operator.stateSays('done');
-    expect(await countsShown()).toEqual({ paid: 6, duplicate: 20 });
-    expect(await balances()).toEqual(before.map((had, at) => (at >= 20 && at < 26 ? had + tokens : had)));
-  });
-
-  test('stop the next file again: what was said of one ends with it', async () => {
-    await operator.offer(`more-${tokens}.csv`, 'meadow', rows(20, 32));
-    await operator.planBy('Plan only the new rows');
-    await page.getByRole('button', { name: 'Pay 6 orders' }).waitFor();
-    await page.getByRole('button', { name: 'Another file' }).click();
-    await operator.planned(() => operator.choose(`again-${tokens}.csv`, rows(10, 33)));
-    expect((await fault()).join()).toContain('16 of its 23 rows');
-    expect(await onlyNew().isChecked()).toBe(false);
-    expect(await total().count()).toBe(0);
-  });
+  await operator.offer('more.csv', 'meadow', rows(20, 32, 5));
+  await operator.planBy('Plan only the new rows');
+  await page.getByRole('button', { name: 'Pay 6 orders' }).waitFor();
+  await anotherFile();
+  await operator.planned(() => operator.choose('again.csv', rows(10, 33, 5)));
+  expect((await fault()).join()).toContain('16 of its 23 rows');
+  expect(await onlyNew().isChecked()).toBe(false);
+  expect(await total().count()).toBe(0);
 });
 
-/** Once said, an address is not asked for again: each screen moves to one of its own. */
-const MOVES = [
-  { ...A_DESKTOP, door: 'harbour' },
-  { ...A_PHONE, door: 'lagoon' },
-];
+if (isLong)
+  test('a file that is a batch already is called so, also after another one was to be paid again on purpose', async () => {
+    await operator.offer('labelled.csv', 'meadow', [`${ADA},51`]);
+    await page.getByRole('button', { name: 'Pay 1 order' }).waitFor();
+    await page.getByLabel('Again on purpose').fill('spring');
+    await goodRows().check();
+    await operator.planBy('Plan again');
+    await anotherFile();
+    await operator.choose('paid.csv', rows(0, 20, 5));
+    await page.getByText('These very orders are already a batch:').waitFor();
+    expect(await page.getByLabel('Again on purpose').inputValue()).toBe('');
+    expect(await goodRows().isChecked()).toBe(false);
+    expect(await page.getByLabel('Realm').inputValue()).toBe('meadow');
+    await anotherFile();
+  });
 
-describe.each(MOVES)('a realm under another address, at $name', (screen) => {
-  const { tokens, door } = screen;
-  const rows = (from: number, to: number) => rowsOf(from, to, tokens);
-  beforeAll(() => openScreen(screen));
-  afterAll(closeScreen);
-
-  test('stops the file with what it would mean to go on', async () => {
-    await operator.offer(`moved-${tokens}.csv`, door, rows(0, 3));
+if (isLong)
+  test('a realm at another address stops a file; that it is meant holds for one realm and one file, and is asked once', async () => {
+    const addressMeant = () => page.getByLabel(/^The new address is meant/);
+    await page.setViewportSize(PHONE);
+    await operator.offer('moved.csv', 'harbour', rows(0, 3, 7));
     const [told = ''] = await fault();
     expect(told).toMatch(
       /Realm meadow was paid before under another address: http:\/\/127\.0\.0\.1:\d+ \(\d+ orders paid/,
@@ -123,77 +101,125 @@ describe.each(MOVES)('a realm under another address, at $name', (screen) => {
     expect(await page.getByText('Mend the file').count()).toBe(0);
     expect(await addressMeant().isChecked()).toBe(false);
     expect(await total().count()).toBe(0);
-    expect(await fitsTheScreen()).toBe(true);
-    expect(await seriousFindings(page)).toEqual([]);
-  });
+    expect(await flaws(page, 'other-address')).toEqual([]);
 
-  test('is meant of one realm and one file only', async () => {
     await operator.planBy('The new address is meant');
     expect(await addressMeant().isChecked()).toBe(true);
     await page.getByRole('button', { name: 'Pay 3 orders' }).waitFor();
     await page.getByRole('region', { name: 'Warnings' }).getByText('under another address').waitFor();
     await page.getByLabel('Realm').selectOption('moor');
-    await page.getByLabel('Realm').selectOption(door);
+    await page.getByLabel('Realm').selectOption('harbour');
     expect(await addressMeant().isChecked()).toBe(false);
     await addressMeant().check();
-    await page.getByRole('button', { name: 'Another file' }).click();
-    await operator.planned(() => operator.choose(`moved-on-${tokens}.csv`, rows(0, 4)));
+    await anotherFile();
+    await operator.planned(() => operator.choose('moved-on.csv', rows(0, 4, 7)));
     expect((await fault()).join()).toContain('under another address');
     expect(await addressMeant().isChecked()).toBe(false);
-  });
 
-  test('is meant beside other switches, pays the file that was confirmed, and is asked once', async () => {
     await operator.planBy('The new address is meant');
-    await page.getByLabel('Take the good rows, carry the bad ones as invalid').check();
+    await goodRows().check();
     await operator.planBy('Plan again');
     const before = await balances();
-    await operator.start(4 * tokens);
-    await page.getByRole('heading', { level: 1, name: `moved-on-${tokens}.csv` }).waitFor();
+    await operator.start(28);
+    await page.getByRole('heading', { level: 1, name: 'moved-on.csv' }).waitFor();
     await operator.stateSays('done');
-    expect(await balances()).toEqual(before.map((had, at) => (at < 4 ? had + tokens : had)));
+    expect(await balances()).toEqual(before.map((had, at) => (at < 4 ? had + 7 : had)));
     const audit = page.getByRole('region', { name: 'Audit of this batch' });
     await audit.getByText('new address: the realm was paid before at').waitFor();
-    await operator.offer(`settled-${tokens}.csv`, door, [`${MEMBERS[5]},${tokens + 1}`]);
+    await operator.offer('settled.csv', 'harbour', [`${MEMBERS[5]},8`]);
     await page.getByRole('button', { name: 'Pay 1 order' }).waitFor();
     expect(await addressMeant().count()).toBe(0);
+    await anotherFile();
+    await page.setViewportSize(DESKTOP);
   });
-});
 
-describe('files left in tabs that were closed', () => {
-  beforeAll(() => openScreen(A_DESKTOP));
-  afterAll(closeScreen);
-
-  test('are shown to their owner, gone on with, and thrown away', async () => {
+if (isLong)
+  test('files left in closed tabs are shown to their owner, who resumes them or throws them away', async () => {
     for (const [file, tokens] of [
       ['left-one.csv', 61],
       ['left-two.csv', 62],
     ] as const) {
       const tab = await page.context().newPage();
       await tab.goto(`${world().desk.url}/import`);
-      await new DeskOperator(tab).choose(file, rowsOf(0, 3, tokens));
+      await new DeskOperator(tab).choose(file, rows(0, 3, tokens));
       await tab.getByRole('button', { name: /^Plan (it|again)$/ }).waitFor();
       await tab.close();
     }
+    await operator.goTo('Overview');
     await operator.goTo('Import');
     const left = page.getByRole('region', { name: 'Uploaded and not started' });
     await left.getByText('left-two.csv').waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await flaws(page, 'left')).toEqual([]);
     await left.getByRole('button', { name: 'Throw away left-one.csv' }).click();
     await left.getByText('left-one.csv').waitFor({ state: 'detached' });
     await left.getByRole('button', { name: 'Go on with left-two.csv' }).click();
     await page.getByLabel('Realm').selectOption('moor');
     await operator.planBy(/^Plan (it|again)$/);
     await page.getByRole('button', { name: 'Pay 3 orders' }).waitFor();
-    await page.getByRole('button', { name: 'Another file' }).click();
+    await anotherFile();
     await page.getByText('Drop a CSV here').waitFor();
     await page.getByText('left-two.csv').waitFor({ state: 'detached' });
-  });
 
-  test('the hidden field for files is no stop on the way through the page by Tab', async () => {
+    // The hidden field for files is no stop on the way through the page by Tab.
     await page.getByRole('button', { name: 'Choose a file' }).focus();
     await page.keyboard.press('Shift+Tab');
     expect(await page.evaluate('document.activeElement.id')).not.toBe('csv');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Choose a file');
   });
+
+if (isLong)
+  describe('an answer that comes late', () => {
+    /** Holds the first request to such an address until it is let go. */
+    async function holdFirst(address: string): Promise<() => void> {
+      let go = () => {};
+      const gone = new Promise<void>((resolve) => {
+        go = resolve;
+      });
+      let first = true;
+      await page.route(address, async (route: Route) => {
+        const isFirst = first;
+        first = false;
+        if (isFirst) await gone;
+        await route.continue();
+      });
+      return go;
+    }
+
+    test('does not take a newer file away, nor what was typed meanwhile', async () => {
+      await operator.goTo('Import');
+      const go = await holdFirst('**/api/uploads/*/plan');
+      await choose('first.csv', `member,tokens\n${ADA},5\n`);
+      await page.getByLabel('Realm').selectOption('meadow');
+      await page.getByRole('button', { name: /^Plan (it|again)$/ }).click();
+      await anotherFile();
+      await choose('second.csv', `member,tokens\n${ADA},6\n`);
+      await page.getByText(`give 6 to ${ADA}`).waitFor();
+      const answered = page.waitForResponse('**/api/uploads/*/plan');
+      go();
+      await (await answered).finished();
+      await page.unroute('**/api/uploads/*/plan');
+      // Asked after it, answered after it: by then the page has shown whatever the late answer makes it show.
+      await page.evaluate(
+        "fetch('/health').then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))",
+      );
+      expect(await page.getByRole('heading', { name: 'second.csv' }).count()).toBe(1);
+      expect(await page.getByText(`give 6 to ${ADA}`).count()).toBe(1);
+      expect(await page.getByText('There is no such upload').count()).toBe(0);
+
+      const letGo = await holdFirst('**/api/uploads?name=table.csv');
+      await page
+        .getByLabel('Table of members (wallets or handles)')
+        .setInputFiles(csvFile('table.csv', `member,wallet\n${ADA},0xab\n`));
+      await page.getByLabel('Begin at').fill('23:30');
+      const planned = page.waitForResponse('**/api/uploads/*/plan');
+      letGo();
+      await planned;
+      expect(await page.getByLabel('Begin at').inputValue()).toBe('23:30');
+    });
+  });
+
+test('met no error but the refused plan of a file that was taken away, and asked no other host', () => {
+  expect(opened.strangers).toEqual([]);
+  expect(opened.complaints.filter((text) => !/ 404 .*\/plan$/.test(text))).toEqual([]);
 });

@@ -2,56 +2,64 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { almoner, type DeskProcess, startAlmoner, startDeskProcess } from '../support/almoner.js';
-import { DESKTOP, launchBrowser, openDesk, PHONE, seriousFindings } from '../support/desk-browser.js';
-import { endServerOf } from '../support/store-program.js';
+import { almoner, type DeskProcess, startAlmoner, startDeskProcess } from '../support/program/almoner.js';
+import { ask } from '../support/program/desk.js';
+import {
+  DESKTOP,
+  type DeskPage,
+  flaws,
+  launchBrowser,
+  openDesk,
+  PHONE,
+  seriousFindings,
+} from '../support/program/desk-browser.js';
+import { DeskOperator } from '../support/program/desk-operator.js';
+import { startRedis, type TestRedis } from '../support/redis-server.js';
+import { isLong } from '../support/suites.js';
 import { until } from '../support/until.js';
 
-/** Every page as it is seen, heard and measured, over the books of a rehearsal. */
-
-/** Eleven pages with a check of every element; generous, because machines under load are slow at it. */
-const TOUR_MS = 120_000;
+/** The pages themselves, on a desk without a worker, over the batch of a rehearsal and a store that was started again. */
 
 const MEMBERS = Array.from({ length: 30 }, (_, at) => String(5_001 + at));
 const ATTACK = '"><img src=x onerror=alert(1)><script>alert(1)</script>';
 
+let redis: TestRedis;
 let folder: string;
 let env: NodeJS.ProcessEnv;
 let desk: DeskProcess;
 let browser: Browser;
-let pages: readonly (readonly [name: string, path: string])[];
+let opened: DeskPage;
+let page: Page;
+let batch: string;
 
 beforeAll(async () => {
+  redis = await startRedis();
   folder = await mkdtemp(join(tmpdir(), 'almoner-desk-'));
-  env = { ALMONER_DATA: join(folder, 'data'), ALMONER_REPORTS: join(folder, 'reports') };
+  env = {
+    REDIS_URL: redis.url,
+    ALMONER_DATA: join(folder, 'data'),
+    ALMONER_REPORTS: join(folder, 'reports'),
+  };
   const rows = MEMBERS.map(
     (member, at) => `${member},${at + 1},gift-${at},"${ATTACK.replaceAll('"', '""')}"\n`,
   );
   await writeFile(join(folder, 'gifts.csv'), `member,tokens,reference,reason\n${rows.join('')}`);
+  await writeFile(join(folder, 'paid.csv'), 'member,tokens\n1001,5\n');
+  await almoner(['run', 'paid.csv', '--yes', '--json'], { env, cwd: folder });
   await almoner(['rehearse', 'gifts.csv'], { env, cwd: folder });
+  await redis.kill();
+  await redis.restart();
   [desk, browser] = await Promise.all([startDeskProcess(['--port', '0'], env, folder), launchBrowser()]);
-  const batch = await newestBatch();
-  pages = [
-    ['Overview', '/'],
-    ['Batches', '/batches'],
-    ['gifts.csv', `/batches/${batch}`],
-    [`Order ${batch}-1`, `/orders/${batch}-1`],
-    ['Dead letters', '/dead'],
-    ['Doubts', '/doubts'],
-    [`Member ${MEMBERS[0]}`, `/members/${MEMBERS[0]}`],
-    ['Import', '/import'],
-    ['Rules', '/rules'],
-    ['Notices', '/notices'],
-    ['Audit', '/audit'],
-    ['No such page', '/nowhere'],
-  ];
+  batch = await newestBatch();
+  opened = await openDesk(browser, desk, { viewport: DESKTOP });
+  page = opened.page;
 });
 afterAll(async () => {
   await browser?.close();
   await desk?.end('SIGTERM');
-  await endServerOf(join(folder, 'data'));
+  await redis?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -65,130 +73,155 @@ async function newestBatch(): Promise<string> {
   return newest.batch;
 }
 
-/** Through the page's own router: loading eleven pages anew would only test the browser. */
-async function visit(page: Page, name: string, path: string): Promise<void> {
-  await page.evaluate(
-    `history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new Event('popstate'))`,
-  );
-  await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
-  await until(`${path} to have loaded`, async () => (await page.locator('.loading').count()) === 0);
-}
+const places = () => page.getByRole('navigation', { name: 'Desk' });
+const heading = (name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 
-describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
-  test(
-    'no page has a serious barrier, an error, or a request to another host',
-    async () => {
-      const opened = await openDesk(browser, desk, { viewport: DESKTOP, colorScheme });
-      for (const [name, path] of pages) {
-        await visit(opened.page, name, path);
-        expect({ path, found: await seriousFindings(opened.page) }).toEqual({ path, found: [] });
-      }
-      expect(opened).toMatchObject({ strangers: [], complaints: [] });
-      await opened.page.context().close();
-    },
-    TOUR_MS,
-  );
+test('the printed link signs in and leaves no token in the address; a wrong token is refused in words', async () => {
+  expect(page.url()).toBe(`${desk.url}/`);
+  // A refused request is an error of the console: this visitor has a page of their own.
+  const { page: visitor } = await openDesk(browser, desk, { viewport: DESKTOP });
+  await visitor.getByRole('button', { name: 'Sign out' }).click();
+  await visitor.getByLabel('Desk token').fill('almdesk_no');
+  const help = (await visitor.locator('#token-help').allInnerTexts()).join(' ');
+  expect(help).toContain('good until the desk stops');
+  expect(help).not.toContain('one-time');
+  expect(await flaws(visitor, 'login')).toEqual([]);
+  await visitor.getByRole('button', { name: 'Sign in' }).click();
+  await visitor.getByText('Nobody was signed in').waitFor();
+  await visitor.context().close();
 });
 
-test(
-  'on a phone no page scrolls sideways, and none has a serious barrier',
-  async () => {
-    const { page } = await openDesk(browser, desk, { viewport: PHONE });
-    for (const [name, path] of pages) {
-      await visit(page, name, path);
-      const width: unknown = await page.evaluate('document.documentElement.scrollWidth');
-      expect({ path, width }).toEqual({ path, width: PHONE.width });
-      expect({ path, found: await seriousFindings(page) }).toEqual({ path, found: [] });
-    }
-    await page.context().close();
-  },
-  TOUR_MS,
-);
+test('where nobody has sent since the store started, nothing calls for a recovery', async () => {
+  await page.getByText('nothing sent since the store started').waitFor();
+  expect(await page.locator('main').textContent()).not.toMatch(/Fenced|almoner recover/);
+  const metrics = await ask(`${desk.url}/metrics`, { as: desk.token });
+  expect(metrics.text).toMatch(/almoner_fence_armed\{realm="[^"]+"\} 1/);
+});
 
-test('a rehearsal is called one wherever it is shown', async () => {
-  const { page } = await openDesk(browser, desk, { viewport: DESKTOP });
-  for (const [name, path] of pages.slice(0, 4)) {
-    await visit(page, name, path);
-    await page.getByText('REHEARSAL').first().waitFor();
-  }
+test('a rehearsal is called one wherever it is shown, and a script in a CSV cell stays text', async () => {
+  const rehearsal = () => page.getByText('REHEARSAL').first().waitFor();
+  await rehearsal();
+  await places().getByRole('link', { name: 'Batches' }).click();
+  await heading('Batches');
+  await rehearsal();
+  await page.getByRole('link', { name: 'gifts.csv' }).first().click();
+  await heading('gifts.csv');
+  await rehearsal();
   await until('the title to say so', async () => (await page.title()).includes('REHEARSAL'));
-  await page.context().close();
-});
-
-test('a script in a CSV cell stays text', async () => {
-  const { page } = await openDesk(browser, desk, { viewport: DESKTOP });
-  const [name, path] = pages[3] ?? ['', ''];
-  await visit(page, name, path);
+  expect(await flaws(page, 'rehearsal')).toEqual([]);
+  await page.goto(`${desk.url}/orders/${batch}-1`);
+  await heading(`Order ${batch}-1`);
+  await rehearsal();
   await page.getByText(ATTACK).first().waitFor();
   expect(await page.locator('#desk img, #desk script').count()).toBe(0);
-  await page.context().close();
 });
 
-test('a shared address opens the same view, and the heading takes the focus after a link', async () => {
-  const { page } = await openDesk(browser, desk, { viewport: DESKTOP });
-  const [, path] = pages[2] ?? ['', ''];
-  await page.goto(`${desk.url}${path}?state=paid&q=gift-0`);
+test('a shared address opens the same view, a heading takes the focus after a link, and colours outlive the page', async () => {
+  await page.goto(`${desk.url}/batches/${batch}?state=paid&q=gift-0`);
   await page.locator('table.orders tbody tr').first().waitFor();
   expect(await page.getByLabel('Search').inputValue()).toBe('gift-0');
   expect(await page.getByLabel('State', { exact: true }).inputValue()).toBe('paid');
-  await page.getByRole('navigation', { name: 'Desk' }).getByRole('link', { name: 'Audit' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor();
+  await places().getByRole('link', { name: 'Audit' }).click();
+  await heading('Audit');
   await until('the heading to have the focus', async () =>
     page.evaluate("document.activeElement?.textContent === 'Audit'"),
   );
-  await page.context().close();
-});
-
-test('the chosen colours outlive the page', async () => {
-  const { page } = await openDesk(browser, desk, { viewport: DESKTOP, colorScheme: 'light' });
   await page.getByLabel('Colours').selectOption('dark');
   await page.reload();
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await heading('Audit');
   expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
-  await page.context().close();
+  await page.getByLabel('Colours').selectOption('light');
 });
 
-test('a wrong token is refused in words, and signing out asks for one again', async () => {
-  const { page } = await openDesk(browser, desk, { viewport: DESKTOP });
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await page.getByLabel('Desk token').fill('almdesk_no');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('Nobody was signed in').waitFor();
-  await page.context().close();
-});
+if (isLong)
+  test('a file that takes is not confirmed as a payment, and that no worker runs is said before, after and loudly', async () => {
+    const text = async () => (await page.locator('main').allInnerTexts()).join(' ').replaceAll(/\s+/g, ' ');
+    // In a window of its own: a tab behind another one is drawn once a second.
+    const { page: overview } = await openDesk(browser, desk, { viewport: DESKTOP });
+    await overview.getByText('Lately ended').waitFor();
+    const operator = new DeskOperator(page);
+    await page.setViewportSize(PHONE);
+    await operator.goTo('Import');
+    // A warning names the switch of the page, not the option of a command.
+    await operator.planned(() => operator.choose('both.csv', ['5001,50', '5001,-20']));
+    expect(await text()).toContain('if it matters (“Strictly in file order”, below).');
+    expect(await text()).not.toContain('--in-order');
+    await page.getByRole('button', { name: 'Another file' }).click();
+    await operator.planned(() => operator.choose('mixed.csv', ['5001,50', '5002,-20']));
+    const asked = await text();
+    expect(asked).toMatch(/This sends 2 orders to realm \w+: give 50 · take 20 · net \+30 tokens\./);
+    expect(asked).toContain('The total is 70, the amounts given and taken together.');
+    expect(asked).toContain('NO WORKER IS RUNNING for realm');
+    expect(asked).not.toMatch(/\bpays\b/);
+    expect(await flaws(page, 'mixed')).toEqual([]);
+    await operator.start(70);
+    await heading('mixed.csv');
+    await page.getByText('NO WORKER IS RUNNING for realm').waitFor();
+    const shown = await text();
+    expect(shown).toContain('In all: give 50 · take 20 · net +30 tokens');
+    expect(shown).toContain('Tokens, absolute');
+    expect(shown).toContain('2 orders, 70 tokens, absolute no-worker');
+    await overview.getByRole('alert').getByText('NO WORKER RUNNING').waitFor();
+    expect(await overview.getByRole('alert').textContent()).toContain('2 orders wait');
+    expect(await flaws(overview, 'no-worker')).toEqual([]);
+    await overview.context().close();
 
-test('work that waits without a worker is said loudly, without reloading', async () => {
-  const { page } = await openDesk(browser, desk, { viewport: DESKTOP });
-  await page.getByText('Lately ended').waitFor();
-  await writeFile(join(folder, 'more.csv'), 'member,tokens\n5001,3\n5002,4\n');
-  await almoner(['import', 'more.csv', '--yes'], { env, cwd: folder });
-  const alarm = page.getByRole('alert').getByText('NO WORKER RUNNING');
-  await alarm.waitFor();
-  expect(await page.getByRole('alert').textContent()).toContain('2 orders wait');
-  expect(await seriousFindings(page)).toEqual([]);
-  await page.context().close();
-});
+    // No command is shown beside the button that does the same.
+    await page.getByRole('button', { name: 'Pause' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('In all: give 50 · take 20 · net +30 tokens.').waitFor();
+    await dialog.getByRole('button', { name: 'Pause' }).click();
+    await operator.stateSays('paused');
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
+    expect(await text()).toContain('Continue with “Resume”.');
+    expect(await text()).not.toMatch(/almoner (resume|report|pause)/);
+    await operator.goTo('Batches');
+    await page.getByText('give 50 · take 20 · net +30').waitFor();
+    expect(await text()).not.toContain('almoner resume');
+    await page.setViewportSize(DESKTOP);
+    expect(opened).toMatchObject({ strangers: [], complaints: [] });
+  });
+
+if (isLong)
+  test('a store that is frozen is said on every page, and so is its return', async () => {
+    await page.goto(desk.url);
+    await page.locator('.live', { hasText: 'Live' }).waitFor();
+    process.kill(redis.pid, 'SIGSTOP');
+    try {
+      const begun = performance.now();
+      await page.locator('.live', { hasText: 'No store' }).waitFor();
+      await page.getByText(/^The store does not answer, showing state of \d\d:\d\d:\d\d\./).waitFor();
+      expect(await page.locator('.tile', { hasText: 'Store' }).textContent()).toContain('DOWN');
+      expect(performance.now() - begun).toBeLessThan(10_000);
+      expect(await seriousFindings(page)).toEqual([]);
+      await page.getByRole('link', { name: 'Doubts' }).first().click();
+      await page.getByText('ALM_STORE_UNREACHABLE').waitFor();
+    } finally {
+      process.kill(redis.pid, 'SIGCONT');
+    }
+    await page.locator('.live', { hasText: 'Live' }).waitFor();
+  });
 
 /** Last: it ends the desk. */
-test('a lost connection is said with the time of what is shown, and found again', async () => {
-  // The token of a start ends with it, and its sessions with the token; a named one outlives the desk.
-  const added = await almoner(['desk', 'token', 'add', 'ada', '--role', 'viewer', '--json'], {
-    env,
-    cwd: folder,
+if (isLong)
+  test('a lost connection is said with the time of what is shown, and found again', async () => {
+    // The token of a start ends with it, and its sessions with the token; a named one outlives the desk.
+    const added = await almoner(['desk', 'token', 'add', 'ada', '--role', 'viewer', '--json'], {
+      env,
+      cwd: folder,
+    });
+    const { token } = z.object({ token: z.string() }).parse(JSON.parse(added.stdout));
+    const { page: viewer } = await openDesk(browser, { url: desk.url, token }, { viewport: DESKTOP });
+    const { port } = new URL(desk.url);
+    const says = (words: string) => viewer.locator('.live').getByText(words, { exact: true }).waitFor();
+    await says('Live');
+    await desk.end('SIGTERM');
+    const again = startAlmoner(['serve', '--port', port], { env, cwd: folder });
+    onTestFinished(() => again.kill());
+    await viewer.getByText(/Connection lost, showing state of \d\d:\d\d:\d\d/).waitFor();
+    await says('Lost');
+    await until('the desk to be back', () => again.stdout().includes(desk.url), 60_000);
+    // The page asks again after 1, 2, 4, 8 and 15 s.
+    viewer.setDefaultTimeout(30_000);
+    await says('Live');
   });
-  const { token } = z.object({ token: z.string() }).parse(JSON.parse(added.stdout));
-  const { page } = await openDesk(browser, { url: desk.url, token }, { viewport: DESKTOP });
-  const { port } = new URL(desk.url);
-  const says = (words: string) => page.locator('.live').getByText(words, { exact: true }).waitFor();
-  await says('Live');
-  await desk.end('SIGTERM');
-  await page.getByText(/Connection lost, showing state of \d\d:\d\d:\d\d/).waitFor();
-  await says('Lost');
-  const again = startAlmoner(['serve', '--port', port], { env, cwd: folder });
-  onTestFinished(() => again.kill());
-  await until('the desk to be back', () => again.stdout().includes(desk.url), 60_000);
-  // It is asked again after 1, 2, 4, 8 and 15 s.
-  page.setDefaultTimeout(30_000);
-  await says('Live');
-  await page.context().close();
-});

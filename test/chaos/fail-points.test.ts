@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FAIL_POINTS, type FailPoint } from '../../src/core/fail-point.js';
 import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
-import { MAIN } from '../support/almoner.js';
-import { auditByContent } from '../support/auditor.js';
-import { RealmAndWorkers } from '../support/realm-and-workers.js';
-import { uniqueRows } from '../support/unique-rows.js';
+import { MAIN } from '../support/program/almoner.js';
+import { auditByContent } from '../support/program/auditor.js';
+import { onBadNetwork, Program } from '../support/program/program.js';
+import { uniqueRows } from '../support/program/unique-rows.js';
 import { until } from '../support/until.js';
 
 /**
@@ -21,7 +21,7 @@ const PRELOAD = fileURLToPath(new URL('../support/fail-point-preload.mjs', impor
 /** At these the request is on its way or its answer is not yet kept: nobody can know what a death leaves. */
 const AMBIGUOUS: readonly FailPoint[] = ['intent-written', 'answered', 'result-journaled'];
 
-function workerFailingAt(world: RealmAndWorkers, point: FailPoint, signal: NodeJS.Signals) {
+function workerFailingAt(world: Program, point: FailPoint, signal: NodeJS.Signals) {
   return world.start(
     ['worker', '--concurrency', '1'],
     { FAIL_AT: `${point}:${signal}:3`, FAIL_POINTS: resolve(dirname(MAIN), '../core/fail-point.js') },
@@ -30,34 +30,32 @@ function workerFailingAt(world: RealmAndWorkers, point: FailPoint, signal: NodeJ
 }
 
 describe.each(['SIGKILL', 'SIGSTOP'] as const)('%s', (signal) => {
-  let world: RealmAndWorkers;
+  let world: Program;
   beforeAll(async () => {
-    world = await RealmAndWorkers.open({
-      certainty: 'manual',
-      members: uniqueRows(ROWS).seeds,
-      // A pace makes the claim a step of its own.
-      rate: '1000/s',
-    });
+    world = await Program.start(
+      onBadNetwork({
+        certainty: 'manual',
+        members: uniqueRows(ROWS).seeds,
+        // A pace makes the claim a step of its own.
+        rate: '1000/s',
+        limits: { lockMs: 1_000 },
+        // On a busy machine an answer that comes late would be a doubt.
+        totalMs: 20_000,
+      }),
+    );
   });
-  afterAll(() => world.close());
+  afterAll(() => world.end());
 
   test('at every fail point: nobody is paid twice, nothing is called what it is not, no doubt without need', async () => {
     await world.file('pay.csv', uniqueRows(ROWS).csv);
     const imported = await world.run('import', 'pay.csv', '--yes', '--json');
     expect(imported.status, imported.stderr).toBe(0);
     const ref = await findBatch(world.ledger().scripts, String(JSON.parse(imported.stdout).batch));
-    const frozen: ReturnType<typeof workerFailingAt>[] = [];
-    for (const point of FAIL_POINTS) {
-      const worker = workerFailingAt(world, point, signal);
-      if (signal === 'SIGKILL') await worker.ended;
-      else
-        await until(
-          `the worker to freeze at ${point}: ${worker.stderr()}`,
-          () => isStopped(worker.child.pid),
-          60_000,
-        );
-      frozen.push(worker);
-    }
+    // At once: each meets what the others leave, and takes three orders at most.
+    const failing = FAIL_POINTS.map((point) => ({ point, ...workerFailingAt(world, point, signal) }));
+    for (const { point, child, ended, stderr } of failing)
+      if (signal === 'SIGKILL') expect(await ended, `${point}: ${stderr()}`).toBe(null);
+      else await until(`the worker to freeze at ${point}: ${stderr()}`, () => isStopped(child.pid), 60_000);
     const last = world.start(['worker', '--concurrency', '4']);
     if (signal === 'SIGSTOP') {
       // All that nobody holds is paid while they are frozen, which takes longer than every lock.
@@ -66,7 +64,7 @@ describe.each(['SIGKILL', 'SIGSTOP'] as const)('%s', (signal) => {
         async () => ((await readBatch(ref))?.counts.planned ?? 0) === 0,
         60_000,
       );
-      for (const { child } of frozen) child.kill('SIGCONT');
+      for (const { child } of failing) child.kill('SIGCONT');
     }
     await until(
       `the batch to be done: ${last.stderr()}`,

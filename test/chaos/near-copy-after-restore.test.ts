@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRealmAdmin } from '../../src/realm/server/admin.js';
-import { REALM_ID, RealmAndWorkers } from '../support/realm-and-workers.js';
+import { onBadNetwork, Program, REALM_ID } from '../support/program/program.js';
 
 /** A store that was restored has forgotten payments; whoever gives the same rows again is told by the journals. */
-let world: RealmAndWorkers;
+let world: Program;
 const MEMBERS = Array.from({ length: 7 }, (_, i) => String(8_000_001 + i));
 /** Half of them with references, half without. */
 const row = (member: string, i: number) => `${member},10,${i < 3 ? `r${member}` : ''}`;
@@ -11,9 +11,9 @@ const fileOf = (members: readonly string[]) =>
   ['member,tokens,reference', ...members.map(row), ''].join('\n');
 
 beforeAll(async () => {
-  world = await RealmAndWorkers.open({ certainty: 'idempotent', members: [] });
+  world = await Program.start(onBadNetwork({ certainty: 'idempotent', members: [] }));
 });
-afterAll(() => world.close());
+afterAll(() => world.end());
 
 async function paidTwice(): Promise<string[]> {
   const seen = new Set<string>();
@@ -32,7 +32,7 @@ test.each(['run', 'import'])(
     const { batch, counts } = JSON.parse(refused.stdout);
     expect(counts, refused.stderr).toMatchObject({ refused: 6 });
     const restore = await world.photograph(command);
-    await createRealmAdmin(world.realmRedis.client()).putMembers(
+    await createRealmAdmin(world.realmStore.client()).putMembers(
       REALM_ID,
       members.map((member) => ({ member, tokens: 0 })),
     );

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { almoner } from '../support/almoner.js';
 import { document, textField } from '../support/document.js';
-import { startRealmAndOperator } from '../support/realm-and-operator.js';
+import { almoner } from '../support/program/almoner.js';
+import { Program } from '../support/program/program.js';
 
 /** A batch is done, with a dead letter, before its realm requires a second person: the go that it takes is for the retry. */
 test('the retry waits, is shown for what it is, and its total is asked for', async () => {
-  const world = await startRealmAndOperator({ members: [{ member: '1', tokens: 0 }] });
+  const world = await Program.start({ members: [{ member: '1', tokens: 0 }] });
   try {
     await world.file('gift.csv', 'member,tokens\n1,5\n99,70\n');
     const batch = textField(await world.run('run', 'gift.csv', '--yes', '--json'), 'batch');

@@ -1,15 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { almoner, type Ran } from '../support/almoner.js';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { document, textField } from '../support/document.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { almoner, type Ran } from '../support/program/almoner.js';
+import { Program } from '../support/program/program.js';
+import { setStart } from '../support/program/set-start.js';
+import { startWorkerBeside } from '../support/program/worker-beside.js';
 import { until } from '../support/until.js';
 
 /** Two people at two terminals, each with a token of their own. */
-let world: RealmAndOperator;
+let world: Program;
 const tokens = new Map<string, string>();
 beforeAll(async () => {
   const members = ['1', '2', '3'].map((member) => ({ member, tokens: 0 }));
-  world = await startRealmAndOperator({ members, profile: { approval: { overTokens: 100, overRows: 50 } } });
+  world = await Program.start({ members, profile: { approval: { overTokens: 100, overRows: 50 } } });
   for (const [name, ...roles] of [
     ['ada', 'operator', 'approver'],
     ['ben', 'approver'],
@@ -155,29 +159,29 @@ describe('a set time', { timeout: 120_000 }, () => {
     const past = await as('ada', 'import', 'later.csv', '--yes', '--at', '2020-01-01 10:00');
     expect([past.status, past.stderr]).toEqual([3, expect.stringContaining('2020-01-01 10:00 UTC is over')]);
     expect((await as('ada', 'import', 'later.csv', '--yes', '--at', 'noon')).stderr).toContain('got "noon"');
-    const at = new Date(Date.now() + 6_000).toISOString().replace(/\.\d+Z$/, 'Z');
+    const at = new Date(Date.now() + 3_600_000).toISOString().replace(/\.\d+Z$/, 'Z');
     const before = await counted();
-    const made = await as(
-      'ada',
-      'import',
-      'later.csv',
-      '--yes',
-      '--at',
-      at,
-      '--json',
-      '--config',
-      'weaker.yaml',
-    );
+    const options = ['--at', at, '--json', '--config', 'weaker.yaml'];
+    const made = await as('ada', 'import', 'later.csv', '--yes', ...options);
     expect(document(made)).toMatchObject({
       state: 'planned',
       waiting: [
         { why: 'start-time', until: new Date(at).toISOString(), message: expect.stringContaining('UTC') },
       ],
     });
-    const worker = world.start(['worker', '--config', 'weaker.yaml']);
-    await until('the payment', async () => (await counted()) === before + 1, 60_000);
-    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(at) - 1_000);
-    await worker.kill();
+    const redis = new Redis(world.env.REDIS_URL ?? '');
+    onTestFinished(() => redis.disconnect());
+    const worker = await startWorkerBeside({
+      env: { ...world.env, ALMONER_CONFIG: join(world.folder, 'weaker.yaml') },
+      cwd: world.folder,
+    });
+    onTestFinished(() => worker.stop());
+    // Instead of an hour, the batch waits half a second.
+    const startAt = Date.now() + 500;
+    await setStart(redis, textField(made, 'batch'), startAt);
+    await until('the payment', async () => (await counted()) === before + 1);
+    expect(Date.now()).toBeGreaterThanOrEqual(startAt);
+    await worker.stop();
   });
 
   test('that the pace does not reach is warned of', async () => {

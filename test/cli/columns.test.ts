@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { document } from '../support/document.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { Program } from '../support/program/program.js';
 
 const ANN = '119283746501928374';
 const BEN = '119283746501928375';
 const WALLETS = ['0x52908400098527886E0F7030069857D2E4169EE7', '0x8617E340B3D01FA5F11F306F4090FD50E238070D'];
 
-let world: RealmAndOperator;
+let world: Program;
 beforeAll(async () => {
-  world = await startRealmAndOperator({
+  world = await Program.start({
     members: [
       { member: ANN, tokens: 100, wallets: [WALLETS[0] ?? ''] },
       { member: BEN, tokens: 100 },

@@ -1,19 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { almoner } from '../support/almoner.js';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { document, field, textField } from '../support/document.js';
-import { REALM_ID, type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { almoner } from '../support/program/almoner.js';
+import { Program, REALM_ID } from '../support/program/program.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 
 /** The dead letters, from the command line, against a realm service that does not know every member. */
 
 let store: TestRedis;
-let world: RealmAndOperator;
+let world: Program;
 beforeAll(async () => {
   store = await startRedis();
-  world = await startRealmAndOperator({
+  world = await Program.start({
     members: [{ member: '1', tokens: 100 }],
     env: { REDIS_URL: store.url },
   });
@@ -145,13 +145,13 @@ describe('almoner dead', { timeout: 120_000 }, () => {
       expect.stringContaining('it is planned, not a dead letter'),
     ]);
 
-    const worker = world.start(['worker']);
+    const worker = await world.worker();
+    onTestFinished(() => worker.stop());
     await until('the worker to pay it', async () => {
       const status = await world.run('status', batch, '--json');
       return field(status, 'state') === 'done' && field(status, 'counts.paid') === 2;
     });
-    worker.child.kill('SIGTERM');
-    expect(await worker.ended).toBe(0);
+    await worker.stop();
   });
 
   it('never retries what was discarded, and hides it', async () => {

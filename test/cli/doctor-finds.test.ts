@@ -1,17 +1,21 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { almoner } from '../support/almoner.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
-import { freePort, startRedis } from '../support/redis-server.js';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { LEDGER_SCRIPTS } from '../../src/ledger/index.js';
+import { almoner } from '../support/program/almoner.js';
+import { Program } from '../support/program/program.js';
+import { freePort, startRedis, type TestRedis } from '../support/redis-server.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 type Check = { name: string; state: string; message: string; remedy?: string };
 
 async function doctor(env: NodeJS.ProcessEnv, name: string): Promise<Check & { status: number | null }> {
   const cwd = await tempFolder();
+  // A store that is away is found after this time.
+  writeFileSync(join(cwd, 'almoner.config.yaml'), 'limits: { storeAnswerMs: 500 }\n');
   const data = { ALMONER_DATA: join(cwd, 'data'), ALMONER_REPORTS: join(cwd, 'reports') };
   const ran = await almoner(['doctor', '--json'], { cwd, env: { ...data, ...env } });
   const { checks }: { checks: Check[] } = JSON.parse(ran.stdout);
@@ -21,26 +25,40 @@ async function doctor(env: NodeJS.ProcessEnv, name: string): Promise<Check & { s
 }
 
 describe('an unsafe store', () => {
-  const cases: [string, string[], string, RegExp][] = [
-    ['without append-only', ['--appendonly', 'no'], 'ALM_STORE_NOT_APPEND_ONLY', /appendonly yes/],
-    [
-      'that does not fsync every write',
-      ['--appendfsync', 'everysec'],
-      'ALM_STORE_FSYNC',
-      /appendfsync always/,
-    ],
-    ['that evicts', ['--maxmemory-policy', 'allkeys-lru'], 'ALM_STORE_EVICTS', /noeviction/],
-  ];
-  test.each(cases)('%s is found, with the remedy', async (_, settings, code, remedy) => {
-    const redis = await startRedis(settings);
-    try {
-      const found = await doctor({ REDIS_URL: redis.url }, 'store');
-      expect(found).toMatchObject({ status: 2, state: 'failed' });
-      expect(found.message).toContain(code);
-      expect(found.remedy).toMatch(remedy);
-    } finally {
-      await redis.stop();
-    }
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+
+  /** The store is unsafe in this way until the test is over. */
+  async function set(setting: string, value: string): Promise<void> {
+    const client = redis.client();
+    const [, before = ''] = z.array(z.string()).parse(await client.config('GET', setting));
+    await client.config('SET', setting, value);
+    onTestFinished(async () => void (await client.config('SET', setting, before)));
+  }
+
+  test.each([
+    ['without append-only', 'appendonly', 'no', 'ALM_STORE_NOT_APPEND_ONLY', /appendonly yes/],
+    ['that does not fsync every write', 'appendfsync', 'everysec', 'ALM_STORE_FSYNC', /appendfsync always/],
+    ['that evicts', 'maxmemory-policy', 'allkeys-lru', 'ALM_STORE_EVICTS', /noeviction/],
+  ])('%s is found, with the remedy', async (_, setting, value, code, remedy) => {
+    await set(setting, value);
+    const found = await doctor({ REDIS_URL: redis.url }, 'store');
+    expect(found).toMatchObject({ status: 2, state: 'failed' });
+    expect(found.message).toContain(code);
+    expect(found.remedy).toMatch(remedy);
+  });
+
+  test('every script is loaded before the store is called safe', async () => {
+    await redis.client().script('FLUSH');
+    const found = await doctor({ REDIS_URL: redis.url }, 'store');
+    expect(found).toMatchObject({ state: 'ok', message: expect.stringContaining('compiles every script') });
+    const known = await redis
+      .client()
+      .script('EXISTS', ...[...LEDGER_SCRIPTS.values()].map(({ sha }) => sha));
+    expect(known).toEqual([...LEDGER_SCRIPTS].map(() => 1));
   });
 
   test('that does not answer is found', async () => {
@@ -49,30 +67,25 @@ describe('an unsafe store', () => {
   });
 
   test('is refused by a command that pays, unless its risk is named', async () => {
-    const redis = await startRedis(['--appendfsync', 'everysec']);
-    try {
-      const cwd = await tempFolder();
-      const env = {
-        REDIS_URL: redis.url,
-        ALMONER_REPORTS: join(cwd, 'reports'),
-        ALMONER_DATA: join(cwd, 'data'),
-      };
-      writeFileSync(join(cwd, 'one.csv'), 'member,tokens\n123,5\n');
-      const refused = await almoner(['run', 'one.csv', '--yes'], { cwd, env });
-      expect(refused).toMatchObject({ status: 5, stderr: expect.stringContaining('ALM_STORE_FSYNC') });
-      const accepted = await almoner(['run', 'one.csv', '--yes', '--json'], {
-        cwd,
-        env: { ...env, ALMONER_ACCEPT_RISKS: 'fsync' },
-      });
-      expect(accepted.status, accepted.stderr).toBe(0);
-      const { batch } = JSON.parse(accepted.stdout);
-      const report = await import('node:fs/promises').then(({ readFile }) =>
-        readFile(join(cwd, 'reports', batch, 'summary.json'), 'utf8'),
-      );
-      expect(report).toContain('Accepted risk of the store: fsync');
-    } finally {
-      await redis.stop();
-    }
+    await set('appendfsync', 'everysec');
+    const cwd = await tempFolder();
+    const env = {
+      REDIS_URL: redis.url,
+      ALMONER_REPORTS: join(cwd, 'reports'),
+      ALMONER_DATA: join(cwd, 'data'),
+    };
+    writeFileSync(join(cwd, 'one.csv'), 'member,tokens\n123,5\n');
+    const refused = await almoner(['run', 'one.csv', '--yes'], { cwd, env });
+    expect(refused).toMatchObject({ status: 5, stderr: expect.stringContaining('ALM_STORE_FSYNC') });
+    const accepted = await almoner(['run', 'one.csv', '--yes', '--json'], {
+      cwd,
+      env: { ...env, ALMONER_ACCEPT_RISKS: 'fsync' },
+    });
+    expect(accepted.status, accepted.stderr).toBe(0);
+    const { batch } = JSON.parse(accepted.stdout);
+    expect(readFileSync(join(cwd, 'reports', batch, 'summary.json'), 'utf8')).toContain(
+      'Accepted risk of the store: fsync',
+    );
   });
 });
 
@@ -86,14 +99,15 @@ test('a private store that ended with the last command is no fault', async () =>
 });
 
 describe('a realm', () => {
-  let world: RealmAndOperator;
+  let world: Program;
   beforeAll(async () => {
-    world = await startRealmAndOperator();
+    world = await Program.start();
     await world.admin.issueKey('other');
   });
   afterAll(() => world.end());
 
   const realm = () => ({
+    REDIS_URL: world.env.REDIS_URL,
     ALMONER_REALM_URL: world.realm.url,
     ALMONER_REALM_ID: 'town',
     ALMONER_API_KEY: world.env.ALMONER_API_KEY,

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { folderWritable, nodeVersion } from '../../src/cli/doctor/machine.js';
 import { keyPlace, transport } from '../../src/cli/doctor/realm.js';
 import { loadConfig, pickProfile } from '../../src/runtime/config/config.js';
-import { almoner } from '../support/almoner.js';
+import { almoner } from '../support/program/almoner.js';
 
 let cwd: string;
 beforeEach(() => {
@@ -56,7 +56,7 @@ describe('realms', () => {
   const profileAt = async (url: string, env: NodeJS.ProcessEnv = {}) =>
     pickProfile(
       await loadConfig({
-        env: { ...REALM, ALMONER_API_KEY: 'k', ...env, ALMONER_REALM_URL: url },
+        env: { ...REALM, ALMONER_API_KEY: 'key-of-the-doctor', ...env, ALMONER_REALM_URL: url },
         cwd,
         flags: {},
       }),
@@ -76,7 +76,7 @@ describe('realms', () => {
       ALMONER_API_KEY_FILE: 'key',
     });
     expect(await keyPlace(profile, {}).run()).toMatchObject({ state: 'failed' });
-    writeFileSync(join(cwd, 'key'), 'k', { mode: 0o600 });
+    writeFileSync(join(cwd, 'key'), 'key-of-the-doctor', { mode: 0o600 });
     expect(await keyPlace(profile, {}).run()).toMatchObject({ state: 'ok' });
     chmodSync(join(cwd, 'key'), 0o644);
     expect(await keyPlace(profile, {}).run()).toMatchObject({ state: 'warning' });
@@ -84,6 +84,7 @@ describe('realms', () => {
 });
 
 test('the configuration is printed with origins and without secrets', async () => {
+  writeFileSync(join(cwd, 'almoner.config.yaml'), 'limits: { storeAnswerMs: 500 }\n');
   const env = { ...REALM, ALMONER_API_KEY: 'canary-key-1234', REDIS_URL: 'redis://:canary-pw@127.0.0.1:9/0' };
   for (const args of [['doctor'], ['doctor', '--json', '--log-level', 'trace']]) {
     const { stdout, stderr } = await almoner(args, { cwd, env });

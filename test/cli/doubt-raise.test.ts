@@ -2,18 +2,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkRaisable } from '../../src/operations/doubts/resolve.js';
 import { parseFaults } from '../../src/realm/server/faults.js';
 import { document, field, textField } from '../support/document.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { begun, feedAll, sendAs } from '../support/order-moves.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { begun, feedAll, sendAs } from '../support/ledger/order-moves.js';
+import { Program } from '../support/program/program.js';
 import { until } from '../support/until.js';
 
 /** A realm that honours keys, applies every change and never lets an answer through: unknown for a day. */
 
 const bench = ledgersOnRedis();
-let world: RealmAndOperator;
+let world: Program;
 let batch: string;
 beforeAll(async () => {
-  world = await startRealmAndOperator({
+  world = await Program.start({
     members: [{ member: '1', tokens: 100 }],
     faults: parseFaults(['reset-after:1']),
     env: { ALMONER_OPERATOR: 'ada' },

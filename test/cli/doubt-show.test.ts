@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFaultDice, parseFaults } from '../../src/realm/server/faults.js';
 import { document, textField } from '../support/document.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { Program } from '../support/program/program.js';
 
 /** One order is paid, the next is applied and its answer cut off; reads of the member come through. */
 
@@ -9,10 +9,10 @@ const FAULT = 'reset-after:0.5';
 /** The requests in their order: both writes, the read when the doubt arises, the reads of `doubt show`. */
 const CUT = [false, true, false, false, false, false];
 
-let world: RealmAndOperator;
+let world: Program;
 let batch: string;
 beforeAll(async () => {
-  world = await startRealmAndOperator({
+  world = await Program.start({
     members: [{ member: '1', tokens: 100 }],
     faults: parseFaults([FAULT], seedFor(CUT)),
     env: { ALMONER_CERTAINTY: 'manual' },

@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseFaults } from '../../src/realm/server/faults.js';
 import { document, field, textField } from '../support/document.js';
-import { REALM_ID, type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { Program, REALM_ID } from '../support/program/program.js';
 
 /**
  * Certainty `manual` against a service that applies every change and then cuts the connection: nothing is
  * ever sent again by itself, and only an operator ends a doubt.
  */
 
-let world: RealmAndOperator;
+let world: Program;
 let batch: string;
 beforeAll(async () => {
-  world = await startRealmAndOperator({
+  world = await Program.start({
     members: [
       { member: '1', tokens: 100 },
       { member: '2', tokens: 100 },
@@ -170,6 +170,21 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
       key: `${order(2)}.1`,
     });
     expect(await world.applied()).toHaveLength(4);
+  });
+
+  it('refuses an old decision about an order that is in doubt again, and says what is there now', async () => {
+    const doubt = textField(await world.run('doubt', 'show', order(2), '--json'), 'doubt');
+    expect(doubt).toMatch(/^d2-/);
+    const monday = await world.run('doubt', 'resolve', '--file', 'decided.csv', '--reason', 'x');
+    expect(monday.status).toBe(3);
+    expect(monday.stderr).toMatch(
+      new RegExp(`${order(2)} is in doubt as ${doubt}; the decision is about its doubt d1-`),
+    );
+    const bare = await world.run('doubt', 'resolve', order(2), '--unpaid', '--reason', 'x');
+    expect([bare.status, bare.stderr]).toEqual([3, expect.stringContaining(`${order(2)}:${doubt}`)]);
+    const other = await world.run('doubt', 'resolve', `${order(2)}:d1-0000`, '--unpaid', '--reason', 'x');
+    expect(other.status).toBe(3);
+    expect(await counts()).toEqual({ paid: 1, doubt: 3 });
   });
 
   it('ends the batch as paid when the last doubt is, and the exit codes follow', async () => {

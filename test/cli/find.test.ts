@@ -2,11 +2,9 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { almoner, startAlmoner } from '../support/almoner.js';
 import { document, textField } from '../support/document.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
-import { startRedis, type TestRedis } from '../support/redis-server.js';
-import { until } from '../support/until.js';
+import { almoner } from '../support/program/almoner.js';
+import { Program } from '../support/program/program.js';
 
 const told = z.object({
   batches: z.array(z.object({ batch: z.string(), by: z.array(z.string()), archived: z.boolean() })),
@@ -18,7 +16,7 @@ const told = z.object({
 });
 
 const DAY = new Date().toISOString().slice(0, 10);
-let world: RealmAndOperator;
+let world: Program;
 /** Paid and archived; refused in part; never sent. */
 let [archived, mixed, planned] = ['', '', ''];
 
@@ -30,8 +28,8 @@ async function find(...args: string[]) {
 const hits = ({ orders }: z.infer<typeof told>) => orders.map(({ order, by }) => [order, by.join(' ')]);
 
 beforeAll(async () => {
-  world = await startRealmAndOperator({
-    embedded: true,
+  world = await Program.start({
+    store: 'embedded',
     members: [
       { member: '20261103', tokens: 100 },
       { member: '12', tokens: 100 },
@@ -110,6 +108,16 @@ describe('almoner find', () => {
     expect((await world.run('find', 'x', '--by', 'line')).status).toBe(2);
   });
 
+  it('stops at the limit where every row of a large batch matches', async () => {
+    const rows = Array.from({ length: 3_000 }, (_, i) => `${7_000_000 + i},55`);
+    await world.file('bulk.csv', `member,tokens\n${rows.join('\n')}\n`);
+    const bulk = textField(await world.run('import', 'bulk.csv', '--yes', '--json'), 'batch');
+    const many = await find('55', '--limit', '3');
+    expect(hits(many)).toEqual([1, 2, 3].map((index) => [`${bulk}-${index}`, 'amount']));
+    expect([many.more, many.rows.scanned < 1_000]).toEqual([true, true]);
+    expect(hits(await find('7002999'))).toEqual([[`${bulk}-3000`, 'member']]);
+  });
+
   it('names a batch whose archive is gone, and finds everything else', async () => {
     const archives = join(world.folder, 'data', 'archive');
     const [realm = ''] = await readdir(archives);
@@ -120,49 +128,5 @@ describe('almoner find', () => {
     expect((await world.run('find', 'inv-2')).stdout).toContain(
       `Not searched: Batch ${archived} is archived`,
     );
-  });
-});
-
-describe('fifty thousand rows', () => {
-  let store: TestRedis;
-  let place: { readonly cwd: string; readonly env: NodeJS.ProcessEnv };
-  let bulk = '';
-  beforeAll(async () => {
-    store = await startRedis();
-    const note = 'a note '.repeat(20);
-    const rows = Array.from({ length: 50_000 }, (_, i) => `${7_000_000 + i},5,bulk-${i},${note}${i}`);
-    await world.file('bulk.csv', `member,tokens,reference,note\n${rows.join('\n')}\n`);
-    place = { cwd: world.folder, env: { ...world.env, REDIS_URL: store.url } };
-    bulk = textField(await almoner(['import', 'bulk.csv', '--yes', '--json'], place), 'batch');
-  }, 120_000);
-  afterAll(() => store.stop());
-
-  it('are looked through in less memory than they take', { timeout: 60_000 }, async () => {
-    const small = startAlmoner(['find', '7049999', '--json'], {
-      ...place,
-      nodeArgs: ['--max-old-space-size=40'],
-    });
-    expect(await small.ended, small.stderr()).toBe(0);
-    expect(hits(told.parse(JSON.parse(small.stdout())))).toEqual([[`${bulk}-50000`, 'member']]);
-    // What matches every row stops at the limit.
-    const many = told.parse(document(await almoner(['find', '5', '--limit', '3', '--json'], place)));
-    expect(hits(many)).toEqual([1, 2, 3].map((index) => [`${bulk}-${index}`, 'amount']));
-    expect([many.more, many.rows.scanned < 1_000]).toEqual([true, true]);
-  });
-
-  it('are left with 130 at Ctrl-C, and what was found by then is told', { timeout: 60_000 }, async () => {
-    const redis = store.client();
-    await redis.config('RESETSTAT');
-    const stopped = startAlmoner(['find', '5', '--limit', '10000', '--json'], place);
-    const reads = async () =>
-      Number(/cmdstat_hgetall:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
-    await until('rows to be looked at', async () => (await reads()) > 30);
-    // A store that stands still keeps the scan from getting to its end before the signal is heard.
-    process.kill(store.pid, 'SIGSTOP');
-    stopped.child.kill('SIGINT');
-    process.kill(store.pid, 'SIGCONT');
-    expect(await stopped.ended, stopped.stderr()).toBe(130);
-    const { stopped: isStopped, rows } = told.parse(JSON.parse(stopped.stdout()));
-    expect([isStopped, rows.of, rows.scanned < 50_000]).toEqual([true, 50_000, true]);
   });
 });

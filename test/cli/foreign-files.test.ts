@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { field } from '../support/document.js';
+import { Program } from '../support/program/program.js';
 
 /**
- * Files as spreadsheets, chat bots and wallet tools write them. Each reaches a rehearsal as it is, or after one message
- * that names the step; what no step but another export can save says which.
+ * Files as spreadsheets, chat bots and wallet tools write them. Each has a clean plan as it is, or after one message
+ * that names the step; where only another export helps, the message says which.
  */
 const A = '119283746501928374';
 const B = '119283746501928375';
@@ -14,9 +15,9 @@ const WALLETS = ['0x52908400098527886E0F7030069857D2E4169EE7', '0x8617E340B3D01F
 type Foreign = {
   readonly from: string;
   readonly file: string | Buffer;
-  /** What the message names, and what is then given beside the file. */
+  /** The options that the message names; with them the file is clean. */
   readonly step?: readonly string[];
-  /** What the message says where the file has to be made anew. */
+  /** The message where the file has to be exported again. */
   readonly anew?: RegExp;
 };
 
@@ -113,9 +114,9 @@ const FILES: readonly Foreign[] = [
   },
 ];
 
-let world: RealmAndOperator;
+let world: Program;
 beforeAll(async () => {
-  world = await startRealmAndOperator();
+  world = await Program.start();
   await world.file('members.csv', `member,wallet,handle\n${A},${WALLETS[0]},ann\n${B},${WALLETS[1]},ben\n`);
 });
 afterAll(() => world.end());
@@ -134,8 +135,15 @@ describe('a file of', { timeout: 120_000 }, () => {
         for (const word of step.filter((one) => one !== 'members.csv')) expect(said).toContain(word);
       }
       if (anew !== undefined) return;
-      const rehearsed = await world.run('rehearse', name, ...step);
-      expect(rehearsed.status, rehearsed.stdout + rehearsed.stderr).toBe(0);
+      const planned = await world.run('plan', name, ...step);
+      expect(planned.status, planned.stdout + planned.stderr).toBe(0);
     },
   );
+
+  it('another tool is rehearsed with the step that its plan names', async () => {
+    await world.file('holders.csv', `address,XP\n${WALLETS[0]},5\n${WALLETS[1]},7\n`);
+    const step = ['--members', 'members.csv', '--map', 'tokens=XP'];
+    const rehearsed = await world.run('rehearse', 'holders.csv', ...step, '--json');
+    expect([rehearsed.status, field(rehearsed, 'counts')]).toEqual([0, { paid: 2 }]);
+  });
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isCommand, moduleNameOf, TABLE } from '../../src/cli/frame/table.js';
-import { almoner, MAIN, spawned } from '../support/almoner.js';
+import { almoner, MAIN, spawned } from '../support/program/almoner.js';
 
 let cwd: string;
 beforeAll(() => {
@@ -135,6 +135,10 @@ describe('a bug is called a bug: ALM_CLI_INTERNAL, exit 1', () => {
     const plain = await spawned(['doctor'], { cwd, env });
     expect(plain.status).toBe(1);
     expect(plain.stderr).toMatch(/^error: ALM_CLI_INTERNAL: .*boom\nNext: .+\n$/);
+  });
+
+  test('for a program too', async () => {
+    const env = { NODE_OPTIONS: `--import "${hook("throw new Error('boom')")}"` };
     const json = await spawned(['doctor', '--json'], { cwd, env });
     expect(json.status).toBe(1);
     expect(oneDocument(json.stdout)).toHaveProperty('error.code', 'ALM_CLI_INTERNAL');

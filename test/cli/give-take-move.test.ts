@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { document, textField } from '../support/document.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { Program } from '../support/program/program.js';
 
 /** A debit is nobody's payment, and fifty given and fifty taken are not a hundred paid: wherever sums are told. */
-let world: RealmAndOperator;
+let world: Program;
 beforeAll(async () => {
   const members = ['1', '2', '3'].map((member) => ({ member, tokens: 10_000 }));
-  world = await startRealmAndOperator({ members });
+  world = await Program.start({ members });
   const head = 'member,recipient,op,tokens,reference';
   await world.file(
     'mixed.csv',

@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { almoner } from '../support/almoner.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { almoner } from '../support/program/almoner.js';
+import { Program } from '../support/program/program.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 describe('init', () => {
-  let world: RealmAndOperator;
+  let world: Program;
   beforeAll(async () => {
-    world = await startRealmAndOperator({ members: [{ member: '119837460192837465', tokens: 0 }] });
+    world = await Program.start({ members: [{ member: '119837460192837465', tokens: 0 }] });
   });
   afterAll(() => world.end());
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { almoner } from '../support/almoner.js';
 import { document, textField } from '../support/document.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { almoner } from '../support/program/almoner.js';
+import { Program } from '../support/program/program.js';
 
 /** `last` where the books hold two realms: whoever looks sees the newest, whoever changes something must say which. */
-let world: RealmAndOperator;
+let world: Program;
 let [town, village]: [string, string] = ['', ''];
 beforeAll(async () => {
-  world = await startRealmAndOperator({ members: [{ member: '1', tokens: 100 }] });
+  world = await Program.start({ members: [{ member: '1', tokens: 100 }] });
   await world.file('pay.csv', 'member,tokens\n1,5\n');
   town = textField(await world.run('import', 'pay.csv', '--yes', '--json'), 'batch');
 });

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { MAIN } from '../support/almoner.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { MAIN } from '../support/program/almoner.js';
+import { Program } from '../support/program/program.js';
 import { until } from '../support/until.js';
 
 /** Whoever leaves a question instead of answering it, on a real terminal: `script` gives the program one. */
-let world: RealmAndOperator;
+let world: Program;
 beforeAll(async () => {
-  world = await startRealmAndOperator({ members: [{ member: '1', tokens: 100 }] });
+  world = await Program.start({ members: [{ member: '1', tokens: 100 }] });
   await world.file('pay.csv', 'member,tokens\n1,5\n');
 });
 afterAll(() => world.end());

@@ -6,10 +6,10 @@ import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { App } from '../../src/runtime/app.js';
 import { loadConfig, pickProfile } from '../../src/runtime/config/config.js';
 import { createLogger } from '../../src/runtime/logger.js';
-import { almoner } from '../support/almoner.js';
 import { document } from '../support/document.js';
+import { HISTORY_RATE as RATE, RefusalHistory, sayLimit } from '../support/ledger/refusal-history.js';
+import { almoner } from '../support/program/almoner.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
-import { HISTORY_RATE as RATE, RefusalHistory, sayLimit } from '../support/refusal-history.js';
 
 /** What `almoner pace` tells of realms of which nothing, or a lower limit, was learnt, and how it is forgotten. */
 // Long ones: what is a key of one test is kept out of everything that is printed in this process.

@@ -9,6 +9,7 @@ const NOTHING = {
     members: undefined,
     again: undefined,
     newAddress: false,
+    newLedger: false,
     newRowsOnly: false,
     skipInvalid: false,
   },

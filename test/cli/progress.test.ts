@@ -4,11 +4,11 @@ import { Progress } from '../../src/cli/frame/progress.js';
 import type { Waiting } from '../../src/core/waiting.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { waitingOf } from '../../src/operations/batches/waiting.js';
-import { ledgersOnRedis, type TestBatch } from '../support/ledgers-on-redis.js';
-import { sendAs } from '../support/order-moves.js';
-import { HISTORY_RATE as RATE, sayLimit } from '../support/refusal-history.js';
-import { standingOrders } from '../support/standing-orders.js';
-import { until } from '../support/until.js';
+import { ledgersOnRedis, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
+import { sendAs } from '../support/ledger/order-moves.js';
+import { NO_PROFILES } from '../support/ledger/realm-profile.js';
+import { HISTORY_RATE as RATE, sayLimit } from '../support/ledger/refusal-history.js';
+import { standingOrders } from '../support/ledger/standing-orders.js';
 
 /** The line of a batch, drawn of real books into a terminal that keeps what it was given. */
 const bench = ledgersOnRedis();
@@ -24,7 +24,7 @@ function terminal() {
 async function shown(batch: TestBatch, progress: Progress, waiting?: Waiting[]): Promise<void> {
   const view = await readBatch(batch.ref);
   if (view === undefined) throw new Error('the batch is there');
-  progress.showBatch(view, null, waiting ?? (await waitingOf(batch.ref)));
+  progress.showBatch(view, null, waiting ?? (await waitingOf(batch.ref, NO_PROFILES)));
 }
 
 test('what moves has a rate, in the unit of what is allowed', async () => {
@@ -66,7 +66,7 @@ test('an order that waits for its retry because of the hold does not hide it', a
   const { lines, stream } = terminal();
   await sendAs(batch, 1, 'w', { ...by(batch), dueInMs: 90_000, limited: true });
   await sayLimit(batch.ledger, RATE, RATE, 90_000);
-  expect((await waitingOf(batch.ref)).map(({ why }) => why)).toEqual(['retry', 'hold']);
+  expect((await waitingOf(batch.ref, NO_PROFILES)).map(({ why }) => why)).toEqual(['retry', 'hold']);
   await shown(batch, new Progress(stream, RATE));
   expect(lines[0]).toContain('3 wait (hold since ');
   expect(lines[0]).not.toContain('/s');
@@ -76,11 +76,15 @@ test('a hold that has ended since it was looked for is none', async () => {
   const batch = await running(4);
   const { lines, stream } = terminal();
   const progress = new Progress(stream, RATE);
-  await sayLimit(batch.ledger, RATE, RATE, 1_000);
-  const waiting = await waitingOf(batch.ref);
+  await sayLimit(batch.ledger, RATE, RATE, 60_000);
+  const waiting = await waitingOf(batch.ref, NO_PROFILES);
   await shown(batch, progress, waiting);
-  await until('its end', () => waiting.every((one) => Date.parse(one.until ?? '') < Date.now()));
-  await shown(batch, progress, waiting);
+  const ended = new Date(Date.now() - 1).toISOString();
+  await shown(
+    batch,
+    progress,
+    waiting.map((one) => ({ ...one, until: ended })),
+  );
   expect(lines[0]).toContain(' wait (hold since ');
   expect(lines[1]).toMatch(/ {2}paid 0 {2}0\/s of 50\/s$/);
 });

@@ -1,16 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { almoner } from '../support/almoner.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { almoner } from '../support/program/almoner.js';
+import { Program } from '../support/program/program.js';
 
 /**
  * Errors that a person meets, provoked and read: each says what happened in words of this very case, what was
  * and was not done, and what to do next.
  */
-let world: RealmAndOperator;
+let world: Program;
 beforeAll(async () => {
-  world = await startRealmAndOperator({ members: [{ member: '1', tokens: 0 }] });
+  world = await Program.start({ members: [{ member: '1', tokens: 0 }] });
   await world.file('good.csv', 'member,tokens\n1,5\n');
   await world.file('empty.csv', '');
   writeFileSync(join(world.folder, 'utf16.csv'), Buffer.from('\ufeffmember,tokens\n1,5\n', 'utf16le'));
@@ -152,22 +152,25 @@ describe('a person who meets', () => {
   });
 
   test('a refused key is told what stays planned, and that a resume with it changes nothing', async () => {
-    const wrong = { ALMONER_API_KEY: 'not-the-key-of-the-town-0123456789' };
-    const run = world.start(['run', 'good.csv', '--yes', '--batch-id', 'halted', '--again', 'halted'], wrong);
-    expect(await run.ended).toBe(5);
-    expect(run.stdout()).toMatch(
+    const withWrongKey = (...args: string[]) =>
+      almoner(args, {
+        cwd: world.folder,
+        env: { ...world.env, ALMONER_API_KEY: 'not-the-key-of-the-town-0123456789' },
+      });
+    const command = ['run', 'good.csv', '--yes', '--batch-id', 'halted', '--again', 'halted'];
+    const run = await withWrongKey(...command);
+    expect(run.status).toBe(5);
+    expect(run.stdout).toMatch(
       /is halted: The realm answered 401: [^()]+[^.] \(nothing was applied\)\. No further request/,
     );
-    const resume = world.start(['resume', 'halted'], wrong);
-    expect(await resume.ended).toBe(5);
-    expect(resume.stderr()).toMatch(
-      /The realm stays halted, and nothing was sent\.\nNext: Put the right key/,
-    );
-    const mended = world.start(['run', 'good.csv', '--yes', '--batch-id', 'halted', '--again', 'halted']);
-    expect(await mended.ended, mended.stderr()).toBe(0);
-    const again = world.start(['run', 'good.csv', '--yes', '--batch-id', 'halted', '--again', 'halted']);
-    expect(await again.ended).toBe(0);
-    expect(again.stdout()).toContain('which was over before: nothing was sent');
+    const resume = await withWrongKey('resume', 'halted');
+    expect(resume.status).toBe(5);
+    expect(resume.stderr).toMatch(/The realm stays halted, and nothing was sent\.\nNext: Put the right key/);
+    const mended = await world.run(...command);
+    expect(mended.status, mended.stderr).toBe(0);
+    const again = await world.run(...command);
+    expect(again.status).toBe(0);
+    expect(again.stdout).toContain('which was over before: nothing was sent');
   });
 
   test('a cancelled batch is told that running its file again sends nothing', async () => {

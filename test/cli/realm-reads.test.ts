@@ -2,27 +2,23 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { almoner, type RealmProcess, startRealmProcess } from '../support/almoner.js';
+import { almoner } from '../support/program/almoner.js';
+import { startRealm, type TestRealm } from '../support/program/realm-service.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 
 /** `almoner member` and `almoner wallets` against the real realm service. */
 
 const ID = '1190000000000000001';
 let redis: TestRedis;
-let realm: RealmProcess;
+let realm: TestRealm;
 let cwd: string;
 let env: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
   redis = await startRedis();
   cwd = await mkdtemp(join(tmpdir(), 'almoner-test-'));
-  const members = join(cwd, 'members.csv');
-  await writeFile(members, `member,tokens,wallets\n${ID},50,wa|wb\n`);
-  realm = await startRealmProcess(
-    ['--port', '0', '--realm-id', 'club', '--members', members],
-    { REDIS_URL: redis.url },
-    cwd,
-  );
+  realm = await startRealm(redis, { realmId: 'club' });
+  await realm.admin.putMembers('club', [{ member: ID, tokens: 50, wallets: ['wa', 'wb'] }]);
   env = {
     REDIS_URL: redis.url,
     ALMONER_REALM_URL: realm.url,
@@ -33,7 +29,7 @@ beforeAll(async () => {
   };
 });
 afterAll(async () => {
-  await realm.end('SIGTERM');
+  await realm.close();
   await redis.stop();
   await rm(cwd, { recursive: true, force: true });
 });

@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { almoner, startRealmProcess } from '../support/almoner.js';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createFaultDice, parseFaults } from '../../src/realm/server/faults.js';
 import { bareHttp } from '../support/bare-http.js';
+import { almoner, startRealmProcess } from '../support/program/almoner.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { tempFolder } from '../support/temp-folder.js';
 
@@ -60,23 +63,20 @@ describe('almoner realm serve', () => {
     expect(service.stderr()).not.toContain(key);
   });
 
-  it('makes the faults it is asked for, the same again for the same seed', async () => {
-    const statuses = async (seed: string) => {
-      const switches = ['--fault', 'error-before:0.5:503', '--fault-seed', seed, '--rotate-key'];
-      const { url, realm, key, end } = await startRealmProcess(
-        ['--port', '0', ...switches],
-        { REDIS_URL: redis.url },
-        await tempFolder(),
-      );
-      const seen: number[] = [];
-      for (let call = 0; call < 24; call++) seen.push((await member(url, realm, key, '1')).status);
-      await end('SIGTERM');
-      return seen;
-    };
-    const first = await statuses('1');
-    expect(new Set(first)).toEqual(new Set([404, 503]));
-    expect(await statuses('1')).toEqual(first);
-    expect(await statuses('2')).not.toEqual(first);
+  it('makes the faults of the seed that it is given', async () => {
+    const fault = 'error-before:0.5:503';
+    const dice = createFaultDice(parseFaults([fault], 2), () => 0);
+    const expected = Array.from({ length: 24 }, () => (dice.next().misfortune === null ? 404 : 503));
+    expect(new Set(expected)).toEqual(new Set([404, 503]));
+    const { url, realm, key, end } = await startRealmProcess(
+      ['--port', '0', '--fault', fault, '--fault-seed', '2', '--rotate-key'],
+      { REDIS_URL: redis.url },
+      await tempFolder(),
+    );
+    const seen: number[] = [];
+    for (const _ of expected) seen.push((await member(url, realm, key, '1')).status);
+    await end('SIGTERM');
+    expect(seen).toEqual(expected);
   });
 
   it('refuses bad switches and a bad members file before it listens', async () => {
@@ -99,17 +99,18 @@ describe('almoner realm serve', () => {
   });
 
   it('says so when the port is taken', async () => {
-    const cwd = await tempFolder();
-    const env = { REDIS_URL: redis.url };
-    const service = await startRealmProcess(['--port', '0'], env, cwd);
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    const address = other.address();
+    const port = typeof address === 'object' ? String(address?.port) : '';
     const listeners = process.listenerCount('SIGTERM');
-    const ran = await almoner(['realm', 'serve', '--json', '--port', new URL(service.url).port], {
-      cwd,
-      env,
+    const ran = await almoner(['realm', 'serve', '--json', '--port', port], {
+      cwd: await tempFolder(),
+      env: { REDIS_URL: redis.url },
     });
     expect(ran.status).toBe(2);
     expect(ran.stdout).toContain('ALM_SERVICE_PORT_TAKEN');
     expect(process.listenerCount('SIGTERM')).toBe(listeners);
-    await service.end('SIGTERM');
   });
 });

@@ -2,12 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { document, textField } from '../support/document.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { Program } from '../support/program/program.js';
 
-let world: RealmAndOperator;
+let world: Program;
 let batch: string;
 beforeAll(async () => {
-  world = await startRealmAndOperator({ members: [{ member: '1', tokens: 100 }] });
+  world = await Program.start({ members: [{ member: '1', tokens: 100 }] });
   await world.file('pay.csv', 'member,tokens,reference,reason\n1,5,secret-ref,won\n404,6,b,lost\n');
   batch = textField(await world.run('import', 'pay.csv', '--yes', '--json'), 'batch');
 });

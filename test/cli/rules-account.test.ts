@@ -2,13 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { almoner } from '../support/almoner.js';
-import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
+import { almoner } from '../support/program/almoner.js';
+import { Program, REALM_ID } from '../support/program/program.js';
 
 /** What a rule may pay in a period, whichever way its orders come; and that its next run pays who was not paid. */
-let world: RulesWorld;
+let world: Program;
 beforeAll(async () => {
-  world = await startRulesWorld();
+  world = await Program.start({ store: 'own' });
 });
 afterAll(() => world.end());
 
@@ -59,52 +59,51 @@ async function usedUp(name: string, first: number, award = LIMITED): Promise<{ b
 const balance = (member: number) => world.realm.admin.balance(REALM_ID, String(member));
 
 describe('the account of a rule and its period', () => {
-  test.each([
-    ['perPeriod', 'retried', 201, LIMITED],
-    ['a pot', 'shared', 231, POT],
-  ])(
-    '%s is not passed by retrying a dead letter, and the refusal says which limit',
-    async (_, name, first, award) => {
-      const { batch } = await usedUp(name, first, award);
-      const retried = await run('dead', 'retry', '--batch', batch, '--run');
-      expect(await balance(first + 1)).toBe(100);
-      expect(retried.status).toBe(4);
-      expect(retried.stdout).toMatch(
-        new RegExp(
-          `the rule ${name} has a limit of 120 for 20\\d\\d-\\d\\d, of which 120 is paid or reserved: 60 more would pass it`,
-        ),
-      );
-    },
-  );
+  const overLimit = (name: string) =>
+    new RegExp(
+      `the rule ${name} has a limit of 120 for 20\\d\\d-\\d\\d, of which 120 is paid or reserved: 60 more would pass it`,
+    );
 
-  test('perPeriod is not passed by running failed.csv, with or without the reference', async () => {
-    const { batch } = await usedUp('again', 211);
-    const file = join(world.folder, 'reports', batch, 'failed.csv');
-    const refused = await run('run', file, '--yes');
-    expect(await balance(212)).toBe(100);
-    expect(refused.status).toBe(3);
-    expect(refused.stderr + refused.stdout).toMatch(/ALM_RULE_OVER_LIMIT/);
-    const bare = join(world.folder, 'bare.csv');
-    await writeFile(bare, (await readFile(file, 'utf8')).replace(/rule:again:[^,]*/, ''));
-    const without = await run('run', bare, '--yes');
-    expect(await balance(212)).toBe(100);
-    expect(without.status).toBe(3);
-    // With a higher limit the next run of the rule pays it; nothing was left behind by the refusals.
-    await rule('again', ['211', '212', '213'], `${SIXTY}\nlimits: { perPeriod: 180 }`);
-    expect((await document('rules', 'run', 'again', '--yes')).counts).toEqual({ paid: 1 });
-    expect(await balance(212)).toBe(160);
+  test('a pot is not passed by retrying a dead letter, and the refusal says which limit', async () => {
+    const { batch } = await usedUp('shared', 231, POT);
+    const retried = await run('dead', 'retry', '--batch', batch, '--run');
+    expect(await balance(232)).toBe(100);
+    expect([retried.status, retried.stdout]).toEqual([4, expect.stringMatching(overLimit('shared'))]);
   });
 
-  test('perPeriod has back what was undone', async () => {
-    const { batch } = await usedUp('undone', 221);
-    const file = join(world.folder, 'undo.csv');
-    expect((await run('undo', batch, '--out', file)).status).toBe(0);
-    expect((await document('run', file, '--yes')).counts).toEqual({ paid: 1 });
-    expect(await balance(221)).toBe(100);
-    const retried = await run('dead', 'retry', '--batch', batch, '--run');
-    expect(await balance(222), retried.stdout).toBe(160);
-    expect((await document('rules', 'run', 'undone', '--yes')).status).toBe(3);
-    expect(await balance(221)).toBe(100);
+  test('perPeriod is passed neither by a retry nor by failed.csv, and has back what was undone', async () => {
+    const { batch } = await usedUp('limited', 201);
+    const retry = () => run('dead', 'retry', '--batch', batch, '--run');
+    const refused = await retry();
+    expect([refused.status, refused.stdout]).toEqual([4, expect.stringMatching(overLimit('limited'))]);
+    // With the reference of its row, and without.
+    const failed = join(world.folder, 'reports', batch, 'failed.csv');
+    const bare = join(world.folder, 'bare.csv');
+    await writeFile(bare, (await readFile(failed, 'utf8')).replace(/rule:limited:[^,]*/, ''));
+    const ran = await run('run', failed, '--yes');
+    expect([ran.status, ran.stderr + ran.stdout]).toEqual([
+      3,
+      expect.stringContaining('ALM_RULE_OVER_LIMIT'),
+    ]);
+    const without = await run('run', bare, '--yes');
+    expect([without.status, without.stderr + without.stdout]).toEqual([
+      3,
+      expect.stringContaining('ALM_ROW_REFERENCE_OTHER'),
+    ]);
+    expect(await balance(202)).toBe(100);
+
+    const undo = join(world.folder, 'undo.csv');
+    expect((await run('undo', batch, '--out', undo)).status).toBe(0);
+    expect((await document('run', undo, '--yes')).counts).toEqual({ paid: 1 });
+    expect(await balance(201)).toBe(100);
+    const retried = await retry();
+    expect(await balance(202), retried.stdout).toBe(160);
+    expect((await document('rules', 'run', 'limited', '--yes')).status).toBe(3);
+    expect(await balance(201)).toBe(100);
+    // With a higher limit the next run of the rule pays the remaining member; the refusals left nothing behind.
+    await rule('limited', ['201', '202', '203'], `${SIXTY}\nlimits: { perPeriod: 180 }`);
+    expect((await document('rules', 'run', 'limited', '--yes')).counts).toEqual({ paid: 1 });
+    expect([await balance(201), await balance(202)]).toEqual([160, 160]);
   });
 });
 

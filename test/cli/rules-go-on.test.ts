@@ -4,10 +4,10 @@ import { planRule } from '../../src/operations/rules/plan.js';
 import { makeBatch } from '../../src/operations/rules/run.js';
 import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';
-import { almoner } from '../support/almoner.js';
-import { booksOf, dailySchedule, MONDAY } from '../support/daily-schedule.js';
-import { heldBefore } from '../support/held-script.js';
-import { REALM_ID } from '../support/rules-world.js';
+import { heldBefore } from '../support/ledger/held-script.js';
+import { almoner } from '../support/program/almoner.js';
+import { booksOf, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
+import { REALM_ID } from '../support/program/program.js';
 
 const daily = dailySchedule();
 

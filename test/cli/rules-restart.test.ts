@@ -1,13 +1,17 @@
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { listBatches, readBatch } from '../../src/ledger/read/batches.js';
+import { openRule } from '../../src/operations/rules/files.js';
+import { planRule } from '../../src/operations/rules/plan.js';
+import { makeBatch } from '../../src/operations/rules/run.js';
 import { parseFaults } from '../../src/realm/server/faults.js';
 import type { MemberSeed } from '../../src/realm/server/members.js';
-import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
+import { dying } from '../support/machines/dying.js';
+import { Program, REALM_ID } from '../support/program/program.js';
 import { until } from '../support/until.js';
 
-/** Real processes, killed in the middle; the next command goes on. */
-let world: RulesWorld;
+/** A process that dies in the middle; the next command goes on. */
+let world: Program;
 afterEach(() => world.end());
 
 const seeds = (count: number): MemberSeed[] =>
@@ -33,55 +37,51 @@ async function rule(members: readonly MemberSeed[], award: string): Promise<void
 const planned = z.object({ resumed: z.boolean(), awards: z.number(), factRequests: z.number() });
 
 test('killed while reading facts: what was read is kept and not asked for again', async () => {
-  const members = seeds(300);
-  world = await startRulesWorld({ members, faults: parseFaults(['latency:1:100'], 1) });
+  const members = seeds(200);
+  world = await Program.start({ store: 'own', members, faults: parseFaults(['latency:1:100'], 1) });
   await rule(members, 'award: { tokens: web3.held, rounding: floor }');
-  const process = world.start('rules', 'plan', 'killed');
-  await until('some of the facts', () => world.requests.length >= 60, 60_000);
+  const process = world.start(['rules', 'plan', 'killed']);
+  await until('some of the facts', () => world.requests.length >= 40, 60_000);
   await process.kill();
   const before = world.requests.length;
   expect(before).toBeLessThan(members.length);
-  const ran = await world.run('plan', 'killed', '--json');
+  const ran = await world.run('rules', 'plan', 'killed', '--json');
   expect(planned.parse(JSON.parse(ran.stdout))).toMatchObject({
     resumed: true,
-    awards: 300,
-    factRequests: 300,
+    awards: 200,
+    factRequests: 200,
   });
+  // A person sees how far the reading is.
+  expect(ran.stderr).toMatch(/reading facts: 200 of 200 requests/);
   // Only what was on its way when the process died, at most 32 requests, is asked for once more.
   const twice = world.requests.length - new Set(world.requests).size;
   expect(new Set(world.requests).size).toBe(members.length);
   expect(twice).toBeLessThanOrEqual(32);
 }, 120_000);
 
-test('killed while enqueuing: the run is gone on with, and everybody is in one batch, once', async () => {
-  // Enough blocks that no machine is through with them between two looks; nobody is paid here.
-  const members = seeds(30_000);
-  world = await startRulesWorld();
+test('dies while enqueuing: the next command takes the run up, and everybody is in one batch, once', async () => {
+  const members = seeds(600);
+  world = await Program.start({ store: 'own' });
   await rule(members, 'award: { tokens: 2 }');
-  const process = world.start('rules', 'run', 'killed', '--yes', '--import');
-  const store = world.store.client();
-  const block = await until(
-    'a batch that is half enqueued',
-    async () => (await store.keys('almoner:*:b:1:p:2')).length > 0,
-    60_000,
-  );
-  await process.kill();
-  expect(block).toBe(true);
-  const app = await world.app();
-  const [profile] = app.config.profiles;
+  const first = await world.app();
+  const [profile] = first.config.profiles;
   if (profile === undefined) throw new Error('no profile');
-  const ledger = app.ledger(profile);
+  const realm = await first.realm(profile);
+  const loaded = await openRule(first.config, world.folder, 'killed');
+  const { signal: stop } = new AbortController();
+  const request = { at: Date.now(), scheduled: false, stop, onProgress: () => {} };
+  const { meta } = await planRule(first, realm, loaded, request);
+  const death = dying(first, 'storing');
+  await Promise.all([makeBatch(first, realm, meta, null, Date.now()).catch(() => {}), death]);
+  const ledger = (await world.app()).ledger(profile);
   const [half] = await listBatches(ledger);
+  expect(half).toBeDefined();
   expect(half === undefined ? undefined : await readBatch(half)).toBeUndefined();
 
-  const ran = await world.run('run', 'killed', '--yes', '--import', '--json');
+  const ran = await world.run('rules', 'run', 'killed', '--yes', '--import', '--json');
   expect(ran.stderr).toMatch(/Going on with run/);
-  expect(JSON.parse(ran.stdout)).toMatchObject({
-    batch: half?.id,
-    rows: 30_000,
-    counts: { planned: 30_000 },
-  });
+  expect(JSON.parse(ran.stdout)).toMatchObject({ batch: half?.id, rows: 600, counts: { planned: 600 } });
   expect(await listBatches(ledger)).toHaveLength(1);
-  const again = await world.run('run', 'killed', '--yes', '--import', '--json');
+  const again = await world.run('rules', 'run', 'killed', '--yes', '--import', '--json');
   expect(JSON.parse(again.stdout)).toMatchObject({ batch: null, state: 'nothing' });
-}, 120_000);
+});

@@ -1,15 +1,15 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { almoner, type Ran } from '../support/almoner.js';
 import { document, textField } from '../support/document.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { almoner, type Ran } from '../support/program/almoner.js';
+import { Program } from '../support/program/program.js';
 
 /** The second person's go for a rule, at a terminal: for the text that they name, which is the one that they saw. */
-let world: RealmAndOperator;
+let world: Program;
 const tokens = new Map<string, string>();
 beforeAll(async () => {
-  world = await startRealmAndOperator({ profile: { approval: { overTokens: 0 } } });
+  world = await Program.start({ profile: { approval: { overTokens: 0 } } });
   for (const name of ['ada', 'ben']) {
     const roles = ['--role', 'operator', '--role', 'approver'];
     tokens.set(name, textField(await world.run('desk', 'token', 'add', name, ...roles, '--json'), 'token'));

@@ -4,11 +4,11 @@ import type { RedisKey } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AuditTrail } from '../../src/desk/audit-trail.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
-import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
+import { Program, REALM_ID } from '../support/program/program.js';
 
-let world: RulesWorld;
+let world: Program;
 beforeAll(async () => {
-  world = await startRulesWorld();
+  world = await Program.start({ store: 'own' });
 });
 afterAll(() => world.end());
 
@@ -24,11 +24,11 @@ const RULE = (name: string, tokens = 5) =>
     'reason: x',
   ].join('\n');
 
-const listed = async () => JSON.parse((await world.run('list', '--json')).stdout).rules;
+const listed = async () => JSON.parse((await world.run('rules', 'list', '--json')).stdout).rules;
 
 test('sync makes the store equal to the files, shows the difference, and a go counts for one text only', async () => {
   await world.file('jobs/a.yaml', 'name: alpha\n');
-  const faulty = await world.run('sync');
+  const faulty = await world.run('rules', 'sync');
   expect([faulty.status, faulty.stdout]).toEqual([
     3,
     expect.stringMatching(/^No rule that can be read has a schedule\.$/m),
@@ -40,12 +40,12 @@ test('sync makes the store equal to the files, shows the difference, and a go co
     { state: 'unsynced' },
   ]);
 
-  const first = await world.run('sync');
+  const first = await world.run('rules', 'sync');
   expect(first.stdout).toMatch(/^\+ alpha .*: new, WAITS for a go$/m);
   expect(first.stdout).toMatch(/Next: .*rules sync --approve alpha/);
   expect(await listed()).toMatchObject([{ state: 'waits' }, { state: 'waits' }]);
 
-  const approved = await world.run('sync', '--approve', 'alpha');
+  const approved = await world.run('rules', 'sync', '--approve', 'alpha');
   expect(approved.stdout).toMatch(/^= alpha .*: unchanged, approved now$/m);
   expect(await listed()).toMatchObject([
     { state: 'approved', next: expect.stringMatching(/T0[78]:00:00/) },
@@ -54,12 +54,12 @@ test('sync makes the store equal to the files, shows the difference, and a go co
 
   await world.file('jobs/a.yaml', RULE('alpha', 6));
   expect(await listed()).toMatchObject([{ state: 'changed', next: null }, {}]);
-  expect((await world.run('sync')).stdout).toMatch(/^~ alpha .*: changed, WAITS for a go$/m);
+  expect((await world.run('rules', 'sync')).stdout).toMatch(/^~ alpha .*: changed, WAITS for a go$/m);
 
   await rm(join(world.folder, 'jobs/b.yaml'));
-  expect((await world.run('sync')).stdout).toMatch(/^- beta .*is gone; it does not run$/m);
+  expect((await world.run('rules', 'sync')).stdout).toMatch(/^- beta .*is gone; it does not run$/m);
   expect(await listed()).toMatchObject([{ rule: 'alpha' }, { rule: 'beta', state: 'gone' }]);
-  expect((await world.run('sync', '--prune')).stdout).toMatch(/^- beta .*: removed$/m);
+  expect((await world.run('rules', 'sync', '--prune')).stdout).toMatch(/^- beta .*: removed$/m);
   expect(await new AuditTrail((await world.app()).scripts).page(undefined, 1, {})).toMatchObject({
     entries: [{ who: 'ada', what: 'removed the schedule of rule beta, whose file or schedule is gone' }],
   });
@@ -70,15 +70,15 @@ test('goes given at once, and syncs beside them, do not undo each other', async 
   const names = ['one', 'two', 'three', 'four'];
   for (const name of names) await world.file(`jobs/${name}.yaml`, RULE(name));
   const ran = await Promise.all([
-    ...names.map((name) => world.run('sync', '--approve', name)),
-    world.run('sync'),
-    world.run('sync', '--prune'),
+    ...names.map((name) => world.run('rules', 'sync', '--approve', name)),
+    world.run('rules', 'sync'),
+    world.run('rules', 'sync', '--prune'),
   ]);
   expect(ran.map(({ status }) => status)).toEqual(ran.map(() => 0));
   const states = (await listed()).filter(({ rule }: { rule: string }) => names.includes(rule));
   expect(states).toMatchObject(names.map(() => ({ state: 'approved' })));
   for (const name of names) await rm(join(world.folder, `jobs/${name}.yaml`));
-  await world.run('sync', '--prune');
+  await world.run('rules', 'sync', '--prune');
 });
 
 test('a go for a text that another process has replaced meanwhile is none, and undoes nothing', async () => {
@@ -99,22 +99,22 @@ test('a go for a text that another process has replaced meanwhile is none, and u
   expect(held).toBe(true);
   expect(await listed()).toMatchObject([{ rule: 'alpha' }, { rule: 'late', state: 'approved' }]);
   await rm(join(world.folder, 'jobs/late.yaml'));
-  await world.run('sync', '--prune');
+  await world.run('rules', 'sync', '--prune');
 });
 
 test('a faulty rule is told and not synced; an unknown name is not approved', async () => {
   await world.file('jobs/c.yaml', 'name: gamma\n');
-  const ran = await world.run('sync', '--json');
+  const ran = await world.run('rules', 'sync', '--json');
   expect(ran.status).toBe(3);
   expect(JSON.parse(ran.stdout).faults.length).toBeGreaterThan(0);
   expect(await listed()).toMatchObject([{ rule: 'alpha' }, { rule: 'gamma', state: 'faulty' }]);
-  expect((await world.run('sync', '--approve', 'gamma')).status).toBe(2);
+  expect((await world.run('rules', 'sync', '--approve', 'gamma')).status).toBe(2);
   await rm(join(world.folder, 'jobs/c.yaml'));
 });
 
 test('two files of one name refuse each other', async () => {
   await world.file('jobs/d.yaml', RULE('alpha', 7));
-  const ran = await world.run('check', '--json');
+  const ran = await world.run('rules', 'check', '--json');
   expect(ran.status).toBe(3);
   expect(JSON.parse(ran.stdout).faults).toMatchObject([{ file: 'jobs/d.yaml', code: 'ALM_RULE_NAME_TAKEN' }]);
 });

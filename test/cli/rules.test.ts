@@ -1,9 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { almoner } from '../support/almoner.js';
 import { dataFolders } from '../support/data-folder.js';
-import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
+import { almoner } from '../support/program/almoner.js';
+import { Program, REALM_ID } from '../support/program/program.js';
+import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 const MEMBERS = Array.from({ length: 12 }, (_, index) => ({
@@ -49,9 +50,9 @@ const runDocument = z.object({
 const json = <T>(schema: z.ZodType<T>, { stdout }: { stdout: string }): T => schema.parse(JSON.parse(stdout));
 
 describe('a rule on a realm', () => {
-  let world: RulesWorld;
+  let world: Program;
   beforeAll(async () => {
-    world = await startRulesWorld({ members: MEMBERS });
+    world = await Program.start({ store: 'own', members: MEMBERS });
     await world.file('jobs/audience.csv', AUDIENCE);
   });
   afterAll(() => world.end());
@@ -59,7 +60,7 @@ describe('a rule on a realm', () => {
   test('plan says who would get what, and why not, with the calls that the rule names and no others', async () => {
     await world.file('jobs/plan.yaml', RULE({ name: 'name: planned' }));
     world.requests.length = 0;
-    const ran = await world.run('plan', 'planned', '--json');
+    const ran = await world.run('rules', 'plan', 'planned', '--json');
     expect(ran.status).toBe(0);
     const plan = json(planDocument, ran);
     expect(plan).toMatchObject({ state: 'planned', awards: 8, tokens: '580', factRequests: 12, stops: [] });
@@ -67,7 +68,7 @@ describe('a rule on a realm', () => {
     expect([...world.requests].sort()).toEqual(
       MEMBERS.map(({ member }) => `GET /web3/members/${member}`).sort(),
     );
-    const words = await world.run('plan', 'planned');
+    const words = await world.run('rules', 'plan', 'planned');
     expect(words.stdout).toMatch(/Awards +8 members: give 580 · net \+580 tokens/);
     expect(words.stdout).toMatch(/a fact is missing: 106 \(web3\.held\)/);
     expect(words.stdout).toMatch(/Next: almoner rules run --plan/);
@@ -76,16 +77,16 @@ describe('a rule on a realm', () => {
   test('facts of the award are read only for members who meet a condition on the row', async () => {
     await world.file('jobs/row.yaml', RULE({ name: 'name: by-row', condition: 'condition: row.active' }));
     world.requests.length = 0;
-    await world.run('plan', 'by-row', '--json');
+    await world.run('rules', 'plan', 'by-row', '--json');
     expect(world.requests).toHaveLength(6);
   });
 
   test('a plan is paid exactly as planned, without reading again, and an edited rule is said to be one', async () => {
     await world.file('jobs/edited.yaml', RULE({ name: 'name: edited' }));
-    const plan = json(planDocument, await world.run('plan', 'edited', '--json'));
+    const plan = json(planDocument, await world.run('rules', 'plan', 'edited', '--json'));
     await world.file('jobs/edited.yaml', RULE({ name: 'name: edited', award: 'award: { tokens: 9999 }' }));
     world.requests.length = 0;
-    const ran = await world.run('run', '--plan', plan.plan, '--yes', '--json');
+    const ran = await world.run('rules', 'run', '--plan', plan.plan, '--yes', '--json');
     expect(ran.status).toBe(0);
     expect(ran.stderr).toMatch(/edited after this plan was made.*ALM_RULE_EDITED/);
     const run = json(runDocument, ran);
@@ -97,44 +98,44 @@ describe('a rule on a realm', () => {
       tokens: { paid: '580' },
     });
     expect(world.requests.filter((request) => request.startsWith('GET'))).toEqual([]);
-    const again = json(runDocument, await world.run('run', '--plan', plan.plan, '--yes', '--json'));
+    const again = json(runDocument, await world.run('rules', 'run', '--plan', plan.plan, '--yes', '--json'));
     expect(again.batch).toBe(run.batch);
     expect(world.requests.filter((request) => request.startsWith('PATCH'))).toHaveLength(8);
   });
 
   test('a second run in the period pays nobody twice, also when the amounts have changed', async () => {
     await world.file('jobs/twice.yaml', RULE({ name: 'name: twice' }));
-    expect((await world.run('run', 'twice', '--yes', '--json')).status).toBe(0);
+    expect((await world.run('rules', 'run', 'twice', '--yes', '--json')).status).toBe(0);
     await world.file(
       'jobs/twice.yaml',
       RULE({ name: 'name: twice', award: 'award: { tokens: 77 }', condition: '' }),
     );
-    const ran = await world.run('run', 'twice', '--yes', '--json');
+    const ran = await world.run('rules', 'run', 'twice', '--yes', '--json');
     // The four who got nothing before get the new award; the others keep what they have.
     expect(json(runDocument, ran)).toMatchObject({
       state: 'done',
       counts: { paid: 4 },
       tokens: { paid: '308' },
     });
-    const third = await world.run('run', 'twice', '--yes', '--json');
+    const third = await world.run('rules', 'run', 'twice', '--yes', '--json');
     expect(json(runDocument, third)).toMatchObject({ state: 'nothing', batch: null });
     expect(third.status).toBe(0);
   });
 
   test('explain shows a decision from the facts of then', async () => {
     await world.file('jobs/frozen.yaml', RULE({ name: 'name: frozen' }));
-    const run = json(runDocument, await world.run('run', 'frozen', '--yes', '--json'));
+    const run = json(runDocument, await world.run('rules', 'run', 'frozen', '--yes', '--json'));
     await world.realm.admin.putMembers(REALM_ID, [{ ...MEMBER_109, web3: { held: 1 } }], 'keep');
-    const explained = await world.run('explain', run.plan, '109');
+    const explained = await world.run('rules', 'explain', run.plan, '109');
     expect(explained.stdout).toMatch(/web3\.held > 2 {2}→ held/);
     expect(explained.stdout).toMatch(/web3 {7}\{"held":8\}/);
     expect(explained.stdout).toMatch(/web3\.held \* 10 {2}→ 80/);
     expect(explained.stdout).toMatch(/80 tokens/);
-    const byBatch = await world.run('explain', run.batch ?? '', '102', '--json');
+    const byBatch = await world.run('rules', 'explain', run.batch ?? '', '102', '--json');
     expect(JSON.parse(byBatch.stdout)).toMatchObject({ leftOut: 'condition', facts: { web3: { held: 1 } } });
-    const tried = await world.run('try', 'frozen', '--member', '109', '--at', '2031-01-01');
+    const tried = await world.run('rules', 'try', 'frozen', '--member', '109', '--at', '2031-01-01');
     expect(tried.stdout).toMatch(/did not hold/);
-    const nobody = await world.run('explain', 'last', '999');
+    const nobody = await world.run('rules', 'explain', 'last', '999');
     expect(nobody.status).toBe(2);
     expect(nobody.stderr).toMatch(/ALM_RULE_NOT_IN_RUN/);
     await world.realm.admin.putMembers(REALM_ID, [MEMBER_109], 'keep');
@@ -143,11 +144,11 @@ describe('a rule on a realm', () => {
   test('a limit stops the run before anything is paid, and its plan cannot be run', async () => {
     await world.file('jobs/limit.yaml', RULE({ name: 'name: limited', limits: 'limits: { perRun: 579 }' }));
     world.requests.length = 0;
-    const ran = await world.run('run', 'limited', '--yes', '--json');
+    const ran = await world.run('rules', 'run', 'limited', '--yes', '--json');
     expect(ran.status).toBe(3);
     const plan = json(planDocument, ran);
     expect(plan).toMatchObject({ state: 'stopped', stops: [{ code: 'ALM_RULE_OVER_LIMIT' }] });
-    const forced = await world.run('run', '--plan', plan.plan, '--yes');
+    const forced = await world.run('rules', 'run', '--plan', plan.plan, '--yes');
     expect(forced.status).toBe(3);
     expect(forced.stderr).toMatch(/ALM_RULE_PLAN_UNUSABLE/);
     expect(world.requests.some((request) => request.startsWith('PATCH'))).toBe(false);
@@ -162,19 +163,19 @@ describe('a rule on a realm', () => {
         limits: 'limits: { perPeriod: 90 }',
       });
     await world.file('jobs/shared.yaml', rule('condition: row.active'));
-    const even = json(planDocument, await world.run('plan', 'shared', '--json'));
+    const even = json(planDocument, await world.run('rules', 'plan', 'shared', '--json'));
     await world.file('jobs/shared.yaml', rule('condition: "!row.active"'));
-    const odd = json(planDocument, await world.run('plan', 'shared', '--json'));
+    const odd = json(planDocument, await world.run('rules', 'plan', 'shared', '--json'));
     expect([even.tokens, odd.tokens]).toEqual(['60', '60']);
-    expect((await world.run('run', '--plan', even.plan, '--yes', '--json')).status).toBe(0);
-    const second = await world.run('run', '--plan', odd.plan, '--yes');
+    expect((await world.run('rules', 'run', '--plan', even.plan, '--yes', '--json')).status).toBe(0);
+    const second = await world.run('rules', 'run', '--plan', odd.plan, '--yes');
     expect(second.status).toBe(3);
     expect(second.stderr).toMatch(
       /limit of 90 for 20.*of which 60 is paid or reserved: 60 more.*ALM_RULE_OVER_LIMIT|ALM_RULE_OVER_LIMIT.*limit of 90 for 20.*of which 60 is paid or reserved: 60 more/,
     );
     // Who was paid is passed over, whatever the rule would give now.
     await world.file('jobs/shared.yaml', rule('condition: row.active').replace('tokens: 10', 'tokens: 11'));
-    expect(json(planDocument, await world.run('plan', 'shared', '--json')).leftOut).toMatchObject({
+    expect(json(planDocument, await world.run('rules', 'plan', 'shared', '--json')).leftOut).toMatchObject({
       already: 6,
     });
   });
@@ -189,7 +190,7 @@ describe('a rule on a realm', () => {
       RULE({ name: 'name: wallets', audience: 'audience: { file: wallets.csv, checkWallets: true }' }),
     );
     world.requests.length = 0;
-    const plan = json(planDocument, await world.run('plan', 'wallets', '--json'));
+    const plan = json(planDocument, await world.run('rules', 'plan', 'wallets', '--json'));
     expect(plan.leftOut).toMatchObject({ wallet: 1 });
     expect(world.requests.filter((request) => request === 'GET /members/includes')).toHaveLength(1);
     expect(world.requests).toHaveLength(12);
@@ -198,7 +199,7 @@ describe('a rule on a realm', () => {
   test('nothing is sent without a confirmation', async () => {
     await world.file('jobs/asks.yaml', RULE({ name: 'name: asks' }));
     world.requests.length = 0;
-    const ran = await world.run('run', 'asks');
+    const ran = await world.run('rules', 'run', 'asks');
     expect(ran.status).toBe(2);
     expect(ran.stderr).toMatch(/ALM_CLI_NOT_CONFIRMED/);
     expect(world.requests.some((request) => request.startsWith('PATCH'))).toBe(false);
@@ -206,7 +207,7 @@ describe('a rule on a realm', () => {
 
   test('a rule for another realm is refused by name', async () => {
     await world.file('jobs/other.yaml', RULE({ name: 'name: other', realm: 'realm: embedded' }));
-    const ran = await world.run('plan', 'other');
+    const ran = await world.run('rules', 'plan', 'other');
     expect(ran.status).toBe(2);
     expect(ran.stderr).toMatch(/ALM_RULE_REALM.*"embedded", which is not configured/);
   });
@@ -214,11 +215,18 @@ describe('a rule on a realm', () => {
 
 describe('on a fresh machine', () => {
   const dataFolder = dataFolders();
+  let store: TestRedis;
+  beforeAll(async () => {
+    store = await startRedis();
+  });
+  afterAll(() => store.stop());
 
   test.each(['weekly', 'holders', 'pot', 'penalty'])(
     'the sample %s is planned and paid on the embedded realm without any configuration',
     async (name) => {
-      const env = { ALMONER_DATA: await dataFolder(), ALMONER_REPORTS: await tempFolder() };
+      const folders = { ALMONER_DATA: await dataFolder(), ALMONER_REPORTS: await tempFolder() };
+      // One of them also starts a store of its own.
+      const env = name === 'weekly' ? folders : { ...folders, REDIS_URL: store.url };
       const run = await almoner(['rules', 'run', `jobs/${name}.yaml`, '--yes', '--json'], {
         env,
         cwd: process.cwd(),
@@ -228,7 +236,6 @@ describe('on a fresh machine', () => {
       expect(state).toBe('done');
       expect(Object.keys(counts)).toEqual(['paid']);
     },
-    60_000,
   );
 
   test('check needs neither store nor realm, and tells faults with line and column', async () => {

@@ -1,18 +1,19 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { almoner, type Ran } from '../support/almoner.js';
 import { document, textField } from '../support/document.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { almoner, type Ran } from '../support/program/almoner.js';
+import { Program } from '../support/program/program.js';
+import { setStart } from '../support/program/set-start.js';
 
 /** What becomes of a batch's set time when somebody names another one, and when it is missed. */
 const HOUR = 3_600_000;
-let world: RealmAndOperator;
+let world: Program;
 let redis: Redis;
 const tokens = new Map<string, string>();
 beforeAll(async () => {
   const members = ['1', '2', '3'].map((member) => ({ member, tokens: 0 }));
   const profile = { approval: { overTokens: 100 }, timezone: 'Asia/Tokyo' };
-  world = await startRealmAndOperator({ members, profile });
+  world = await Program.start({ members, profile });
   redis = new Redis(world.env.REDIS_URL ?? '');
   for (const name of ['ada', 'ben']) {
     const roles = ['--role', 'operator', '--role', 'approver'];
@@ -35,13 +36,7 @@ async function imported(file: string, row: string, ...more: string[]): Promise<s
   return textField(await as('ada', 'import', file, '--yes', ...more, '--json'), 'batch');
 }
 
-/** The clock cannot be stepped: its time was two hours ago. */
-async function missed(batch: string): Promise<void> {
-  for (const key of await redis.keys('*:b:*'))
-    if ((await redis.type(key)) === 'hash' && (await redis.hget(key, 'id')) === batch)
-      return void (await redis.hset(key, 'startAt', Date.now() - 2 * HOUR));
-  throw new Error(`no batch ${batch}`);
-}
+const missed = (batch: string) => setStart(redis, batch, Date.now() - 2 * HOUR);
 
 test('another time for orders that are a batch already is refused, and changes nothing', async () => {
   const at = inHours(2);
@@ -99,3 +94,11 @@ test('a go that came before a set time that was missed begins nothing late; a pe
   expect((await as('ada', 'run', 'missed.csv', '--yes')).status).toBe(0);
   expect(await counted()).toBe(before + 1);
 }, 60_000);
+
+test('a batch that was paused before its time and is resumed waits for it, and the command says so', async () => {
+  const batch = await imported('paused.csv', '3,7', '--at', inHours(5));
+  expect((await as('ada', 'pause', batch)).status).toBe(0);
+  const resumed = await as('ada', 'resume', batch);
+  expect(resumed.stdout).toMatch(/nothing of it is sent for the first time yet: It begins at /);
+  expect(resumed.stdout).not.toContain('It goes on');
+});

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { batchId, memberId } from '../../src/core/ids.js';
 import { tokens } from '../../src/core/points.js';
 import { openBatch } from '../../src/ledger/moves/import-batch.js';
@@ -8,21 +8,23 @@ import { blockClaims, putBlock } from '../../src/ledger/moves/put-block.js';
 import { encodePlanBlock, type PlanRow } from '../../src/ledger/plan-block.js';
 import { allLedgers } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
-import { almoner } from '../support/almoner.js';
 import { document, field, textField } from '../support/document.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { almoner } from '../support/program/almoner.js';
+import { Program } from '../support/program/program.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 
 /** Pause, resume and cancel, while workers, runs and halted realms are about. */
 
+/** Slow enough that a batch is still being paid when somebody stops it. */
+const RATE = '20/s';
 let store: TestRedis;
-let world: RealmAndOperator;
+let world: Program;
 beforeAll(async () => {
   store = await startRedis();
-  world = await startRealmAndOperator({
+  world = await Program.start({
     members: [{ member: '1', tokens: 100 }],
-    env: { REDIS_URL: store.url, ALMONER_RATE: '10/s', ALMONER_OPERATOR: 'ada' },
+    env: { REDIS_URL: store.url, ALMONER_RATE: RATE, ALMONER_OPERATOR: 'ada' },
   });
 });
 afterAll(async () => {
@@ -40,8 +42,9 @@ async function imported(name: string, count: number): Promise<string> {
 
 describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
   it('stop and move the workers, and say what happens to what is being sent', async () => {
-    const batch = await imported('paused', 1_000);
-    const worker = world.start(['worker']);
+    const batch = await imported('paused', 300);
+    const worker = await world.worker();
+    onTestFinished(() => worker.stop());
     await until('some to be paid', async () => (await world.appliedCount()) >= 5, 60_000);
     const paused = await world.run('pause', batch, '--reason', 'wrong amounts', '--json');
     expect([paused.status, document(paused)]).toMatchObject([
@@ -53,7 +56,7 @@ describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
       return typeof counts === 'object' && counts !== null && !('sending' in counts);
     });
     const applied = await world.appliedCount();
-    expect(applied).toBeLessThan(1_000);
+    expect(applied).toBeLessThan(300);
     const again = await world.run('pause', batch);
     expect([again.status, again.stdout]).toEqual([0, expect.stringContaining('stands still already')]);
     expect(again.stdout).toContain('Nothing is being sent.');
@@ -70,8 +73,7 @@ describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
       0,
       expect.stringContaining('any reference they have is free again'),
     ]);
-    worker.child.kill('SIGTERM');
-    expect(await worker.ended).toBe(0);
+    await worker.stop();
     const end = await status(batch);
     expect([field(end, 'state'), field(end, 'counts.paid')]).toEqual([
       'cancelled',
@@ -82,10 +84,7 @@ describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
       expect([verb, ran.status, ran.stderr]).toEqual([verb, 2, expect.stringContaining('ALM_BATCH_CANNOT')]);
     }
     // Only what was paid keeps its reference.
-    await world.file(
-      'again.csv',
-      rowsOf('paused', 1_000).replace('reference\n', 'reference\n1,1,one more\n'),
-    );
+    await world.file('again.csv', rowsOf('paused', 300).replace('reference\n', 'reference\n1,1,one more\n'));
     const planned = await world.run('plan', 'again.csv', '--json');
     expect(field(planned, 'duplicates')).toBe(field(end, 'counts.paid'));
     await world.run('report', batch);
@@ -95,7 +94,7 @@ describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
   });
 
   it('resume hands a run whose process was killed to the workers, and says when there are none', async () => {
-    await world.file('killed.csv', rowsOf('killed', 60));
+    await world.file('killed.csv', rowsOf('killed', 20));
     const before = await world.appliedCount();
     const run = world.start(['run', 'killed.csv', '--yes']);
     await until('some to be paid', async () => (await world.appliedCount()) >= before + 3, 60_000);
@@ -107,13 +106,13 @@ describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
     const resumed = await world.run('resume', 'last');
     expect([resumed.status, resumed.stdout]).toEqual([0, expect.stringContaining('NO WORKER IS RUNNING')]);
     expect(resumed.stdout).toContain('Next: almoner worker');
-    const worker = world.start(['worker']);
+    const worker = await world.worker();
+    onTestFinished(() => worker.stop());
     // The slot of the request that died with its process is given up only after the request's own time-out.
     await until('the worker to end it', async () => field(await status(batch), 'state') === 'done', 180_000);
-    worker.child.kill('SIGTERM');
-    expect(await worker.ended).toBe(0);
-    expect(field(await status(batch), 'counts')).toEqual({ paid: 60 });
-    expect(await world.applied()).toHaveLength(before + 60);
+    await worker.stop();
+    expect(field(await status(batch), 'counts')).toEqual({ paid: 20 });
+    expect(await world.applied()).toHaveLength(before + 20);
   });
 
   it('resume of a halted realm tries the key first', async () => {

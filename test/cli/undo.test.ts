@@ -2,15 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { document, field, textField } from '../support/document.js';
-import { REALM_ID, type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { Program, REALM_ID } from '../support/program/program.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 
 const TIMEOUT_MS = 120_000;
 let store: TestRedis;
-let world: RealmAndOperator;
+let world: Program;
 beforeAll(async () => {
   store = await startRedis();
-  world = await startRealmAndOperator({
+  world = await Program.start({
     env: { REDIS_URL: store.url },
     members: [
       { member: '1', tokens: 100 },

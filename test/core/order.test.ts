@@ -39,9 +39,8 @@ describe('an order', () => {
 
 describe('ids', () => {
   test('a member id is digits and nothing else, kept as text', () => {
-    for (const text of ['0', '1', '119000000000000001', '9'.repeat(20), '007'])
-      expect(isMemberId(text)).toBe(true);
-    for (const text of ['', '-1', '+1', '1.0', '1e3', ' 1', '1 ', '１', '9'.repeat(21), '0x1'])
+    for (const text of ['0', '1', '119000000000000001', '9'.repeat(20)]) expect(isMemberId(text)).toBe(true);
+    for (const text of ['', '-1', '+1', '1.0', '1e3', ' 1', '1 ', '１', '9'.repeat(21), '0x1', '007', '00'])
       expect(isMemberId(text)).toBe(false);
     expect(() => memberId('x')).toThrow(RangeError);
   });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CERTAINTIES } from '../../src/core/profile.js';
 import { changeOf, type SealedTerms, termsOf } from '../../src/core/terms.js';
-import { testProfile } from '../support/realm-profile.js';
+import { testProfile } from '../support/ledger/realm-profile.js';
 
 const profile = testProfile({ currency: 'gold', certainty: 'readback', keyLifetimeMs: 60_000 });
 const seal = (changes: Partial<SealedTerms> = {}): SealedTerms => ({

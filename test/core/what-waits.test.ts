@@ -220,6 +220,25 @@ describe('what a session was sending that nobody hears of', () => {
     ]);
   });
 
+  test('alive, and for longer than its time-outs: overdue, or with the error by which the store refuses it', () => {
+    const late = { ...sending(2), sinceMs: NOW - 90_000, stuck: { error: null } };
+    const refused = { ...sending(3), sinceMs: NOW - 80_000, stuck: { error: 'NOPERM no right.' } };
+    expect(told(batch({ sending: [sending(4), late, refused] }))).toEqual([
+      { why: 'overdue', orders: 2, tokens: '10', since: -90_000, until: null, next: 'almoner recover' },
+      { why: 'store-refuses', orders: 3, tokens: '15', since: -80_000, until: null, next: 'almoner recover' },
+    ]);
+    const [, one] = whatWaits(batch({ sending: [late, refused] }), realm()).map(waitingOf);
+    expect(one?.message).toContain('the store refuses to take it: NOPERM no right. The session');
+  });
+
+  test('so many refused results that nothing more is sent: the rest waits for the same reason', () => {
+    const refused = { ...sending(64), sinceMs: NOW - 80_000, stuck: { error: 'NOPERM' } };
+    expect(told(batch({ sending: [refused] }))).toMatchObject([
+      { why: 'store-refuses', orders: 64 },
+      { why: 'store-refuses', orders: 10, since: -80_000 },
+    ]);
+  });
+
   test('a run of a session that is missing: all of it is named', () => {
     const silent = sign({ kind: 'run', life: 'elsewhere', seenMs: NOW - 50_000 });
     const run = batch({ owner: silent.session, sending: [sending(4)] });

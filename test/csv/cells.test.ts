@@ -13,7 +13,7 @@ describe('an id cell', () => {
     ['9007199254740993', '9007199254740993'],
     [' 119 ', '119'],
     ['="119283746501928374"', '119283746501928374'],
-    ['007', '007'],
+    ['0', '0'],
   ])('reads %j exactly as text', (cell, id) => {
     expect(readMemberCell(cell)).toBe(id);
   });
@@ -40,6 +40,10 @@ describe('an id cell', () => {
     ['=A1', /a formula/],
     ['', /empty/],
     ['123456789012345678901', /has 21 digits; expected 1 to 20/],
+    ['007', /"007" begins with a zero.*another member\. Write the id as its source shows it/],
+    ['="0119"', /"0119" begins with a zero.*take it for 119/],
+    ['<@0119>', /"0119" begins with a zero/],
+    ['00', /"00" begins with a zero.*take it for 0,/],
     ['Ann', /"Ann" is not an id; expected 1 to 20 decimal digits/],
   ])('refuses %j by name', (cell, message) => {
     expect(messageOf(readMemberCell(cell))).toMatch(message);

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ColumnMap, parseColumnMap } from '../../src/csv/columns.js';
 import { type ColumnWish, headerHash, type KeptColumns, NO_WISH } from '../../src/csv/mapping.js';
 import { openSource } from '../../src/csv/open.js';
@@ -10,6 +10,7 @@ const ID = '119283746501928374';
 
 async function parse(text: string, wish: Partial<ColumnWish> = {}): Promise<ParsedSheet | FileFaults> {
   const source = await openSource('-', { stdin: Readable.from([text]) });
+  onTestFinished(() => source.close());
   const rules = { realms: ['guild'], currency: null, maxTokensPerOrder: null };
   return parseSheet(source, { ...rules, wish: { ...NO_WISH, ...wish } });
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { MemberTable, readMemberTable } from '../../src/csv/member-table.js';
 import { openSource } from '../../src/csv/open.js';
 
@@ -9,10 +9,9 @@ const B = '119283746501928375';
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7';
 
 async function read(text: string) {
-  return readMemberTable({
-    ...(await openSource('-', { stdin: Readable.from([text]) })),
-    name: 'members.csv',
-  });
+  const source = await openSource('-', { stdin: Readable.from([text]) });
+  onTestFinished(() => source.close());
+  return readMemberTable({ ...source, name: 'members.csv' });
 }
 
 async function table(text: string): Promise<MemberTable> {

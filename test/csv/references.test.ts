@@ -8,7 +8,7 @@ import { readBytes } from './read-file.js';
 const HEADER = 'op,member,recipient,tokens,Payment\n';
 
 it.each([
-  ['credit,007,,5,r', 'credit,7,,5,r', 'give 5 to 007', 'give 5 to 7'],
+  ['credit,70,,5,r', 'credit,7,,5,r', 'give 5 to 70', 'give 5 to 7'],
   [
     'debit,99999999999999999999,,9007199254740991,r',
     'credit,99999999999999999999,,9007199254740991,r',
@@ -17,9 +17,9 @@ it.each([
   ],
   [
     'transfer,119283746501928374,1,5,r',
-    'transfer,119283746501928374,01,5,r',
+    'transfer,119283746501928374,10,5,r',
     'move 5 from 119283746501928374 to 1',
-    'move 5 from 119283746501928374 to 01',
+    'move 5 from 119283746501928374 to 10',
   ],
 ])('a reference that stands for another order gives both: %s, %s', async (first, second, old, new_) => {
   const map = new Map([['reference' as const, 'Payment']]);

@@ -106,7 +106,7 @@ export const TORTURE: readonly (readonly [file: string, outcome: string, warning
     '2:member:ALM_ROW_ID_INVALID 3:member:ALM_ROW_ID_INVALID 4:member:ALM_ROW_ID_INVALID',
     '',
   ],
-  ['id-leading-zeros.csv', 'ok credit=2/10', 'ALM_PLAN_ID_LEADING_ZEROS'],
+  ['id-leading-zeros.csv', '2:member:ALM_ROW_ID_LEADING_ZERO', ''],
   ['ids-damaged.csv', '0::ALM_PLAN_IDS_DAMAGED', ''],
   ['id-one-ends-in-zeros.csv', 'ok credit=20/100', 'ALM_PLAN_ID_ENDS_IN_ZEROS'],
   [
@@ -131,7 +131,7 @@ export const TORTURE: readonly (readonly [file: string, outcome: string, warning
   ['recipient-empty-with-op.csv', '3:recipient:ALM_ROW_RECIPIENT_MISSING', ''],
   ['recipient-missing-for-transfer.csv', '2:recipient:ALM_ROW_RECIPIENT_MISSING', ''],
   ['recipient-with-credit.csv', '2:recipient:ALM_ROW_RECIPIENT_UNEXPECTED', ''],
-  ['self-transfer.csv', '2:to:ALM_ROW_SELF_TRANSFER 3:to:ALM_ROW_SELF_TRANSFER', ''],
+  ['self-transfer.csv', '2:to:ALM_ROW_SELF_TRANSFER 3:to:ALM_ROW_ID_LEADING_ZERO', ''],
   ['other-realm.csv', '4:realm:ALM_ROW_REALM_OTHER 5:realm:ALM_ROW_REALM_OTHER', ''],
   ['reference-same-content.csv', 'ok credit=3/15 duplicates=1', ''],
   [

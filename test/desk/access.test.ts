@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROUTES } from '../../src/desk/http/routes.js';
-import { ask, startDesk, type TestDesk } from '../support/desk.js';
+import { ask, startDesk, type TestDesk } from '../support/program/desk.js';
 
 let desk: TestDesk;
 

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { keepRequirement } from '../../src/ledger/index.js';
 import { Tokens } from '../../src/operations/people/tokens.js';
-import { type CallOptions, startDesk, type TestDesk } from '../support/desk.js';
-import { type PickyRealm, startPickyRealm } from '../support/picky-realm.js';
+import { type CallOptions, startDesk, type TestDesk } from '../support/program/desk.js';
+import { type PickyRealm, startPickyRealm } from '../support/program/picky-realm.js';
 import { until } from '../support/until.js';
 
 /** Two people, one payment, at the desk: who may say go, for what, and what a refusal does. */

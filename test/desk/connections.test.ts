@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Connections } from '../../src/desk/http/connections.js';
 import { Tokens } from '../../src/operations/people/tokens.js';
 import { bareHttp } from '../support/bare-http.js';
-import { startDesk, type TestDesk } from '../support/desk.js';
+import { startDesk, type TestDesk } from '../support/program/desk.js';
 import { until } from '../support/until.js';
 
 const CONNECTIONS_MAX = 12;

@@ -3,7 +3,8 @@ import fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { keepDoor } from '../../src/desk/http/access/door.js';
-import { startDesk, type TestDesk } from '../support/desk.js';
+import { startDesk, type TestDesk } from '../support/program/desk.js';
+import { cases } from '../support/suites.js';
 import { until } from '../support/until.js';
 
 /**
@@ -128,6 +129,8 @@ function isHarmless({ text }: Answer): boolean {
   );
 }
 
+/** The quick suite asks a quarter of all pairs, which has every way and every spelling many times. */
+const EVERY = cases(4, 1);
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
 
 describe('the walk', () => {
@@ -165,15 +168,16 @@ describe('the walk', () => {
   test('without a token no spelling of any way, by any method, tells a stranger anything', async () => {
     const told: string[] = [];
     let asked = 0;
-    for (const { method, url } of desk.server.ways)
-      for (const [spelling, spell] of Object.entries(SPELLINGS)) {
+    for (const [way, { method, url }] of desk.server.ways.entries())
+      for (const [at, [spelling, spell]] of Object.entries(SPELLINGS).entries()) {
+        if ((way + at) % EVERY !== 0) continue;
         asked += 1;
         const reply = await send(method, spell(filled(url)));
         if (isHarmless(reply)) continue;
         told.push(`${method} ${url}, ${spelling}: ${reply.status}`);
       }
     expect(told).toEqual([]);
-    expect(asked).toBeGreaterThan(1_000);
+    expect(asked).toBeGreaterThan(1_000 / EVERY);
     for (const url of new Set(desk.server.ways.map((way) => way.url)))
       for (const method of METHODS) {
         const reply = await send(method, filled(url));

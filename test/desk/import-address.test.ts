@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { startDesk } from '../support/desk.js';
+import { startDesk } from '../support/program/desk.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 /** A desk with one realm id at three addresses; nothing is sent to any of them. */

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { BatchReply } from '../../src/desk/api/batches.js';
 import { Overview } from '../../src/desk/api/overview.js';
 import { Live } from '../../src/desk/live/live.js';
-import { startDesk, type TestDesk } from '../support/desk.js';
+import { startDesk, type TestDesk } from '../support/program/desk.js';
 import { until } from '../support/until.js';
 
 let desk: TestDesk;
@@ -123,7 +123,7 @@ describe('a line that cannot be served', () => {
   });
 
   test('never keeps the line of a revoked token open', async () => {
-    const own = await startDesk({ options: { heartbeatMs: 100 } });
+    const own = await startDesk({ options: { times: { heartbeatMs: 100 } } });
     const before = desk;
     desk = own;
     try {
@@ -156,7 +156,7 @@ describe('a line that cannot be served', () => {
         },
       },
       logger,
-      50,
+      { tickMs: 20, heartbeatMs: 50 },
     );
     const welcome: Record<string, () => Promise<boolean>> = {
       revoked: async () => false,

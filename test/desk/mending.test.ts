@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { findBatch, readBatch } from '../../src/ledger/index.js';
-import { startDesk, type TestDesk } from '../support/desk.js';
+import { startDesk, type TestDesk } from '../support/program/desk.js';
 
 /** What people do to a file on the desk before it is started: say what its columns are, give a table, mend cells. */
 let desk: TestDesk;

@@ -4,8 +4,8 @@ import { Notifier } from '../../src/desk/notify/notifier.js';
 import { Outbox } from '../../src/desk/notify/outbox.js';
 import { webhook } from '../../src/desk/notify/webhook.js';
 import { keepRequirement } from '../../src/ledger/index.js';
-import { startDesk, type TestDesk } from '../support/desk.js';
-import { closers, logged, outside } from '../support/outside.js';
+import { startDesk, type TestDesk } from '../support/program/desk.js';
+import { closers, logged, outside } from '../support/program/outside.js';
 import { until } from '../support/until.js';
 
 /** A batch whose set time was missed asks a person, at the desk and outside, and begins when one says so. */

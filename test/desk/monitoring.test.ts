@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { startDesk, type TestDesk } from '../support/desk.js';
+import { startDesk, type TestDesk } from '../support/program/desk.js';
 
 let desk: TestDesk;
 let served: Set<string>;

@@ -6,7 +6,7 @@ import { discord, messageText } from '../../src/desk/notify/discord.js';
 import { newsOf, type Standing } from '../../src/desk/notify/matters.js';
 import type { Notice } from '../../src/desk/notify/target.js';
 import { webhook } from '../../src/desk/notify/webhook.js';
-import { outside } from '../support/outside.js';
+import { outside } from '../support/program/outside.js';
 
 const summary: BatchSummary = {
   batch: 'abc123',

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { findBatch } from '../../src/ledger/read/batches.js';
-import { startDesk, type TestDesk } from '../support/desk.js';
-import { type PickyRealm, startPickyRealm } from '../support/picky-realm.js';
+import { startDesk, type TestDesk } from '../support/program/desk.js';
+import { type PickyRealm, startPickyRealm } from '../support/program/picky-realm.js';
 import { until } from '../support/until.js';
 
 /** One batch of 603 rows: 600 paid, but three of them refused and two in doubt, one member twice. */

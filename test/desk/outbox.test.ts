@@ -3,8 +3,8 @@ import { noticeId } from '../../src/desk/notify/matters.js';
 import { Outbox, RETRY_MS } from '../../src/desk/notify/outbox.js';
 import type { Target } from '../../src/desk/notify/target.js';
 import { webhook } from '../../src/desk/notify/webhook.js';
-import { startDesk, type TestDesk } from '../support/desk.js';
-import { closers, logged, outside } from '../support/outside.js';
+import { startDesk, type TestDesk } from '../support/program/desk.js';
+import { closers, logged, outside } from '../support/program/outside.js';
 
 const { signal } = new AbortController();
 let desk: TestDesk;

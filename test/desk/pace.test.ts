@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { startDesk, type TestDesk } from '../support/desk.js';
-import { HISTORY_RATE as RATE, RefusalHistory } from '../support/refusal-history.js';
+import { HISTORY_RATE as RATE, RefusalHistory } from '../support/ledger/refusal-history.js';
+import { startDesk, type TestDesk } from '../support/program/desk.js';
 import { until } from '../support/until.js';
 
 /** What the desk shows of a pace that was learnt, and who may have it forgotten. */

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ROUTES } from '../../src/desk/http/routes.js';
 import { keepRequirement } from '../../src/ledger/index.js';
-import { type CallOptions, startDesk, type TestDesk } from '../support/desk.js';
-import { answered, checkReply } from '../support/desk-replies.js';
-import { type PickyRealm, startPickyRealm } from '../support/picky-realm.js';
+import { type CallOptions, startDesk, type TestDesk } from '../support/program/desk.js';
+import { answered, checkReply } from '../support/program/desk-replies.js';
+import { type PickyRealm, startPickyRealm } from '../support/program/picky-realm.js';
 import { until } from '../support/until.js';
 
 /** Every request of every test of the desk is checked by the schema of its reply; here every route is asked once. */

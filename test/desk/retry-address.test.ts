@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { startDesk } from '../support/desk.js';
-import { startPickyRealm } from '../support/picky-realm.js';
+import { startDesk } from '../support/program/desk.js';
+import { startPickyRealm } from '../support/program/picky-realm.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 

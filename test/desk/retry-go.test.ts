@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { keepRequirement } from '../../src/ledger/index.js';
 import { retryOrder } from '../../src/ledger/moves/retry.js';
-import { startDesk, type TestDesk } from '../support/desk.js';
-import { sealed, type TestBatch } from '../support/ledgers-on-redis.js';
-import { feedAll, sendAs } from '../support/order-moves.js';
-import { type PickyRealm, startPickyRealm } from '../support/picky-realm.js';
+import { sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
+import { feedAll, sendAs } from '../support/ledger/order-moves.js';
+import { startDesk, type TestDesk } from '../support/program/desk.js';
+import { type PickyRealm, startPickyRealm } from '../support/program/picky-realm.js';
 import { until } from '../support/until.js';
 
 /** The dead letters of a batch that was done before a second person was required: what is to be approved is their retry. */

@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { appendFile, cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { putDecisions } from '../../src/ledger/notes/rule-runs.js';
 import { allLedgers } from '../../src/ledger/realm-ledger.js';
+import { RuleThread } from '../../src/rules/rule-thread.js';
 import { encodeEntries, type RunEntry } from '../../src/rules/run-record.js';
 import { listRuns, putRun, readEntries } from '../../src/rules/run-store.js';
 import { bareHttp } from '../support/bare-http.js';
-import { startDesk, type TestDesk } from '../support/desk.js';
+import { startDesk, type TestDesk } from '../support/program/desk.js';
 import { until } from '../support/until.js';
 
 let desk: TestDesk;
@@ -70,16 +71,14 @@ describe('rules at the desk', () => {
   });
 
   test('are looked at once for all who ask, however many', async () => {
-    let threads = 0;
-    const count = () => {
-      threads += 1;
-    };
-    process.on('worker', count);
+    const jobs = vi.spyOn(RuleThread.prototype, 'ask');
     await appendFile(join(desk.folder, 'jobs', 'weekly.yaml'), '# changed\n');
     const asked = Array.from({ length: 100 }, () => desk.call('/api/rules', { as: desk.tokens.viewer }));
     expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([200]));
-    process.off('worker', count);
-    expect(threads).toBe(1);
+    const looks = jobs.mock.calls.filter(
+      ([job, path]) => job === 'look' && String(path).endsWith('weekly.yaml'),
+    );
+    expect(looks).toHaveLength(1);
   });
 
   test('a rule with a schedule gets its go from one person, for the very text that was shown', async () => {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openApiDocument } from '../../src/desk/api/openapi.js';
 import { ROUTE_GROUPS, ROUTES } from '../../src/desk/http/routes.js';
-import { startDesk, type TestDesk } from '../support/desk.js';
+import { startDesk, type TestDesk } from '../support/program/desk.js';
+import { until } from '../support/until.js';
 
 let desk: TestDesk;
 
@@ -145,15 +146,37 @@ describe('errors', () => {
     }
   });
 
-  test('a store that is away is a 503 for machines, and the front page says so', async () => {
-    const own = await startDesk();
+  test('a store that is frozen or gone is a 503 for machines, soon, and the overview says so', async () => {
+    const local = `almdesk_${'l'.repeat(43)}`;
+    const own = await startDesk({ options: { localToken: local, times: { lookMs: 300, sharedMs: 0 } } });
+    const unreachable = { error: { code: 'ALM_STORE_UNREACHABLE' } };
     try {
+      await own.call('/api/overview', { as: local });
+      const begun = performance.now();
+      process.kill(own.redis.pid, 'SIGSTOP');
+      const [health, ready, overview, ...pages] = await Promise.all([
+        own.call('/health', { as: null }),
+        own.call('/ready', { as: null }),
+        own.call('/api/overview', { as: local }),
+        own.call('/api/overview'),
+        ...['/api/dead', '/api/doubts', '/api/audit', '/api/batches/last/orders'].map((path) =>
+          own.call(path, { as: local }),
+        ),
+      ]).finally(() => process.kill(own.redis.pid, 'SIGCONT'));
+      expect(performance.now() - begun).toBeLessThan(8_000);
+      expect([health.status, ready.status, ready.json()]).toEqual([200, 503, { ok: false }]);
+      expect(overview.json()).toMatchObject({ store: { up: false, latencyMs: null } });
+      for (const page of pages) expect([page.status, page.json()]).toMatchObject([503, unreachable]);
+      await until(
+        'the desk to be ready',
+        async () => (await own.call('/ready', { as: null })).status === 200,
+      );
+
       await own.redis.kill();
       expect((await own.call('/health', { as: null })).status).toBe(200);
       expect((await own.call('/ready', { as: null })).status).toBe(503);
       const reply = await own.call('/api/overview');
-      expect(reply.status).toBe(503);
-      expect(reply.json()).toMatchObject({ error: { code: 'ALM_STORE_UNREACHABLE' } });
+      expect([reply.status, reply.json()]).toMatchObject([503, unreachable]);
       await own.redis.restart();
     } finally {
       await own.close();

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startDesk, type TestDesk } from '../support/desk.js';
+import { startDesk, type TestDesk } from '../support/program/desk.js';
 import { until } from '../support/until.js';
 
 let desk: TestDesk;

@@ -2,11 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { beginSending } from '../../src/ledger/moves/begin-sending.js';
 import { feed } from '../../src/ledger/moves/feed.js';
+import { isPlannedOrder } from '../../src/ledger/plan-block.js';
 import { findBatch } from '../../src/ledger/read/batches.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { Session } from '../../src/ledger/sessions/session.js';
-import { startDesk, type TestDesk } from '../support/desk.js';
-import { WHY } from '../support/order-moves.js';
+import { WHY } from '../support/ledger/order-moves.js';
+import { startDesk, type TestDesk } from '../support/program/desk.js';
 import { until } from '../support/until.js';
 
 /** The desk, its metrics and its API name what stands still, by the same answer as the command line. */
@@ -56,9 +57,9 @@ test('a sender that is lost with an order in its hands', async () => {
   const lost = await Session.open('worker', desk.app.config.dataFolder);
   await lost.register(ledger);
   await feed(ledger, no, 3, '');
-  const { order } = await new PlanReader(ledger).row(no, 2);
-  if (order === null) throw new Error('row 2 is an order');
-  const request = { batch: ref.id, nonce: 'n', order, dayCap: null, resend: null, before: null };
+  const row = await new PlanReader(ledger).row(no, 2);
+  if (!isPlannedOrder(row)) throw new Error('row 2 is an order');
+  const request = { batch: ref.id, nonce: 'n', row, dayCap: null, resend: null, before: null };
   const begun = await beginSending(ledger, { no, index: 2 }, { ...request, capReason: WHY, hold: '' });
   expect('refusal' in begun).toBe(false);
   const far = { machine: 'away', boot: 'another', socket: '/nowhere/x.sock', placeId: 'another' };

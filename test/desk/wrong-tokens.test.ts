@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { deskAddress } from '../../src/desk/http/access/address.js';
 import { WrongTokens } from '../../src/desk/http/access/wrong-tokens.js';
 import { newToken } from '../../src/operations/people/tokens.js';
-import { ask, startDesk, type TestDesk } from '../support/desk.js';
+import { ask, startDesk, type TestDesk } from '../support/program/desk.js';
 import { until } from '../support/until.js';
 
 const trail = z.object({ entries: z.array(z.object({ who: z.string(), what: z.string() })) });

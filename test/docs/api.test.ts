@@ -4,8 +4,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startDeskProcess } from '../support/almoner.js';
-import { startPickyRealm } from '../support/picky-realm.js';
+import { startDeskProcess } from '../support/program/almoner.js';
+import { startPickyRealm } from '../support/program/picky-realm.js';
 import { startRedis } from '../support/redis-server.js';
 
 /** The commands of docs/api.md as they stand there, in one shell, against a real desk with a worker. */

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { Program } from '../support/program/program.js';
 
-let world: RealmAndOperator;
+let world: Program;
 afterEach(() => world.end());
 
 const id = (n: number) => String(7_000_000 + n);
@@ -22,7 +22,7 @@ async function json(...args: string[]) {
 }
 
 test('a paid file with rows appended stops and says which rows; --new-rows-only pays the others, once', async () => {
-  world = await startRealmAndOperator({ members });
+  world = await Program.start({ members });
   await world.file('a.csv', bare(0, 100));
   const first = await json('run', 'a.csv', '--yes');
   await world.file('b.csv', bare(0, 130));
@@ -60,7 +60,7 @@ test('a paid file with rows appended stops and says which rows; --new-rows-only 
 });
 
 test('a small file stops from a fifth on, whatever --yes says; below that a warning names the row', async () => {
-  world = await startRealmAndOperator({ members });
+  world = await Program.start({ members });
   await world.file('a.csv', bare(0, 19));
   const first = await json('run', 'a.csv', '--yes');
   await world.file('b.csv', `${bare(1, 19)}${id(0)},1\n`);
@@ -80,7 +80,7 @@ test('a small file stops from a fifth on, whatever --yes says; below that a warn
 });
 
 test('after a cancelled run nothing advises to pay its paid rows again, and the rest is paid once by either way', async () => {
-  world = await startRealmAndOperator({ members });
+  world = await Program.start({ members });
   await world.file('a.csv', bare(0, 100));
   const first = await json('run', 'a.csv', '--yes', '--first', '38');
   expect((await world.run('cancel', first.told.batch, '--json')).status).toBe(0);
@@ -107,7 +107,7 @@ test('after a cancelled run nothing advises to pay its paid rows again, and the 
 });
 
 test('the plan of a batch that is over has nothing to pay', async () => {
-  world = await startRealmAndOperator({ members });
+  world = await Program.start({ members });
   await world.file('a.csv', bare(0, 100));
   const { told } = await json('run', 'a.csv', '--yes');
   expect((await json('plan', 'a.csv')).told).toMatchObject({
@@ -122,7 +122,7 @@ test('the plan of a batch that is over has nothing to pay', async () => {
 });
 
 test('a refused file does not count a spent reference as to be paid', async () => {
-  world = await startRealmAndOperator({ members });
+  world = await Program.start({ members });
   const rows = (tokens: (n: number) => number) =>
     ['member,tokens,reference', ...[0, 1, 2, 3].map((n) => `${id(n)},${tokens(n)},r-${n}`), ''].join('\n');
   await world.file(
@@ -138,7 +138,7 @@ test('a refused file does not count a spent reference as to be paid', async () =
 });
 
 test('--new-rows-only and --again are two different wishes', async () => {
-  world = await startRealmAndOperator({ members });
+  world = await Program.start({ members });
   await world.file('a.csv', bare(0, 3));
   const { status, stderr } = await world.run('plan', 'a.csv', '--again', 'x', '--new-rows-only');
   expect(status).toBe(2);

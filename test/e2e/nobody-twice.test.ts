@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { Program } from '../support/program/program.js';
 
-let world: RealmAndOperator;
+let world: Program;
 afterEach(() => world.end());
 
 const ids = Array.from({ length: 30 }, (_, n) => String(7_000_000 + n));
@@ -18,7 +18,7 @@ async function json(...args: string[]) {
 }
 
 test('the same file again, renamed, or with other line ends and delimiter is the same batch', async () => {
-  world = await startRealmAndOperator({ members });
+  world = await Program.start({ members });
   await world.file('a.csv', bare());
   const first = await json('run', 'a.csv', '--yes');
   expect(first.status, first.stderr).toBe(0);
@@ -39,7 +39,7 @@ test('the same file again, renamed, or with other line ends and delimiter is the
 });
 
 test('importing from two terminals at once makes one batch', async () => {
-  world = await startRealmAndOperator({ members });
+  world = await Program.start({ members });
   await world.file('a.csv', bare());
   const both = await Promise.all([
     json('import', 'a.csv', '--yes'),
@@ -54,7 +54,7 @@ test('importing from two terminals at once makes one batch', async () => {
 });
 
 test('a file that repeats most of an earlier one is refused, naming it; --again pays on purpose', async () => {
-  world = await startRealmAndOperator({ members });
+  world = await Program.start({ members });
   await world.file('a.csv', bare());
   const first = await json('run', 'a.csv', '--yes');
   await world.file('b.csv', `${bare()}7000001,99\n`);
@@ -70,7 +70,7 @@ test('a file that repeats most of an earlier one is refused, naming it; --again 
 });
 
 test('one more row under the same references pays only that row', async () => {
-  world = await startRealmAndOperator({ members });
+  world = await Program.start({ members });
   await world.file('a.csv', referenced());
   expect((await json('run', 'a.csv', '--yes')).status).toBe(0);
   await world.file('b.csv', `${referenced()}7000001,500,week-1-new\n`);
@@ -83,7 +83,7 @@ test('one more row under the same references pays only that row', async () => {
 });
 
 test('a spent reference with other content is a fault that names the order', async () => {
-  world = await startRealmAndOperator({ members });
+  world = await Program.start({ members });
   await world.file('a.csv', referenced());
   const first = await json('run', 'a.csv', '--yes');
   await world.file(
@@ -100,7 +100,7 @@ test('a spent reference with other content is a fault that names the order', asy
 
 test('the mended failed.csv pays once; retrying the old order afterwards is refused', async () => {
   const [missing = '', ...rest] = ids;
-  world = await startRealmAndOperator({ members: members.slice(1) });
+  world = await Program.start({ members: members.slice(1) });
   await world.file('a.csv', referenced([...rest, missing]));
   const first = await json('run', 'a.csv', '--yes');
   expect(first).toMatchObject({ status: 4, told: { counts: { paid: 29, refused: 1 } } });
@@ -119,7 +119,7 @@ test('the mended failed.csv pays once; retrying the old order afterwards is refu
 });
 
 test('running paid.csv, or a row whose order may still be paid, is a fault', async () => {
-  world = await startRealmAndOperator({ members });
+  world = await Program.start({ members });
   await world.file('a.csv', referenced());
   const first = await json('run', 'a.csv', '--yes', '--first', '10');
   for (const part of ['paid.csv', 'unprocessed.csv']) {
@@ -132,7 +132,7 @@ test('running paid.csv, or a row whose order may still be paid, is a fault', asy
 });
 
 test('stop, undo, correct and run with the same references: everybody ends with the corrected amount', async () => {
-  world = await startRealmAndOperator({ members });
+  world = await Program.start({ members });
   await world.file(
     'wrong.csv',
     referenced(ids, () => 100),

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
-import { almoner } from '../support/almoner.js';
 import { document, field, textField } from '../support/document.js';
-import { type PickyRealm, startPickyRealm } from '../support/picky-realm.js';
+import { almoner } from '../support/program/almoner.js';
+import { type PickyRealm, startPickyRealm } from '../support/program/picky-realm.js';
+import { startWorkerBeside, type WorkerBeside } from '../support/program/worker-beside.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { until } from '../support/until.js';
-import { startWorkerBeside, type WorkerBeside } from '../support/worker-beside.js';
 
 /** What was confirmed is what is sent, whatever becomes of the profile between the two. */
 

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseFaults } from '../../src/realm/server/faults.js';
-import { auditReport } from '../support/auditor.js';
 import { mixedRows } from '../support/mixed-rows.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { auditReport } from '../support/program/auditor.js';
+import { Program } from '../support/program/program.js';
 import { until } from '../support/until.js';
 
-const ROWS = 600;
+const ROWS = 300;
 const { csv, seeds } = mixedRows(ROWS, 150);
-let world: RealmAndOperator;
+let world: Program;
 
 beforeAll(async () => {
-  world = await startRealmAndOperator({
+  world = await Program.start({
     members: seeds,
     profile: {
       timeouts: { responseMs: 1_500, totalMs: 2_000 },

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { AlmonerError } from '../../src/core/errors/error.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { CallBatcher } from '../../src/ledger/realm-ledger.js';
 import { STATE_CODES } from '../../src/ledger/record.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { begin, begun, feedAll, settleAs } from '../support/order-moves.js';
-import { tieUp } from '../support/tie-up.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { begin, begun, feedAll, settleAs } from '../support/ledger/order-moves.js';
+import { tieUp } from '../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 const HUGE = Number.MAX_SAFE_INTEGER;
@@ -85,10 +86,13 @@ describe('moves that come together', () => {
     const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
     const admin = bench.redis().client();
+    const calls = async () =>
+      Number(/^cmdstat_evalsha:calls=(\d+)/m.exec(await admin.info('commandstats'))?.[1] ?? 0);
+    const before = await calls();
     await admin.config('SET', 'maxmemory', '1');
     try {
       const asked = Promise.all([begun(batch, 1), begun(batch, 2)]);
-      await expect.poll(() => admin.info('errorstats')).toContain('errorstat_OOM');
+      await expect.poll(async () => (await calls()) - before).toBeGreaterThan(2);
       await admin.config('SET', 'maxmemory', '0');
       expect((await asked).map(({ attempts }) => attempts)).toEqual([1, 1]);
     } finally {
@@ -122,6 +126,29 @@ describe('gathering', () => {
       (await others).map((one) => (one.status === 'fulfilled' ? one.value : String(one.reason))),
     ).toEqual([20, 30, 'Error: four', 50]);
     expect(calls).toEqual([[1], [2, 3, 4], [5]]);
+  });
+
+  test('an order that makes a call of many fail is rejected alone; the others get their answers singly', async () => {
+    const calls: number[][] = [];
+    const gathered = new CallBatcher<number, number>(async (asks) => {
+      calls.push([...asks]);
+      if (asks.includes(2)) throw new Error('poison');
+      return asks.map((ask) => ask * 10);
+    }, 10);
+    const all = await Promise.allSettled([1, 2, 3].map((ask) => gathered.ask(ask)));
+    expect(all).toMatchObject([{ value: 10 }, { reason: { message: 'poison' } }, { value: 30 }]);
+    expect(calls).toEqual([[1, 2, 3], [1], [2], [3]]);
+  });
+
+  test('a store that does not answer is not asked singly', async () => {
+    let calls = 0;
+    const gathered = new CallBatcher<number, number>(async () => {
+      calls += 1;
+      throw new AlmonerError('ALM_STORE_UNREACHABLE', 'away');
+    }, 10);
+    const all = await Promise.allSettled([1, 2, 3].map((ask) => gathered.ask(ask)));
+    expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(calls).toBe(1);
   });
 
   test('a call that fails fails all of it, and the next one is made', async () => {

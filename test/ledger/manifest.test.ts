@@ -4,7 +4,7 @@ import { decodeEvent, encodeEvent, type OrderEvent } from '../../src/ledger/orde
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { decodeManifest, encodeManifest } from '../../src/ledger/views.js';
-import { ledgersOnRedis, manifestOf, planRow } from '../support/ledgers-on-redis.js';
+import { ledgersOnRedis, manifestOf, planRow } from '../support/ledger/ledgers-on-redis.js';
 
 const bench = ledgersOnRedis();
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { batchId, memberId, orderId } from '../../src/core/ids.js';
+import { batchId, isRecordedMemberId, orderId } from '../../src/core/ids.js';
 import type { Order } from '../../src/core/order.js';
 import { TOKENS_MAX, tokens } from '../../src/core/points.js';
 import {
@@ -11,9 +11,10 @@ import {
   mayMention,
   type PlanRow,
 } from '../../src/ledger/plan-block.js';
-import { planRow } from '../support/ledgers-on-redis.js';
+import { planRow } from '../support/ledger/ledgers-on-redis.js';
 
-const member = fc.stringMatching(/^[0-9]{1,20}$/).map(memberId);
+/** Ledgers hold ids with leading zeros, from before they were refused. */
+const member = fc.stringMatching(/^[0-9]{1,20}$/).filter(isRecordedMemberId);
 const amount = fc.integer({ min: 1, max: TOKENS_MAX }).map(tokens);
 const order: fc.Arbitrary<Order> = fc.oneof(
   fc.record({

@@ -28,12 +28,19 @@ describe('an order record', () => {
   test('reads back as it was written, exactly', () => {
     fc.assert(
       fc.property(record, (value) => {
-        const { session, nonce, marks, replacedBy, arrivesUntil, ...read } = decodeRecord(
+        const { session, nonce, doubt, marks, replacedBy, arrivesUntil, ...read } = decodeRecord(
           encodeRecord(value),
         );
         // Without a time of its own, a key was first used when the order was sent.
         expect(read).toEqual({ ...value, keyFirstAt: value.keyFirstAt ?? value.sentAt });
-        expect([session, nonce, marks, replacedBy, arrivesUntil]).toEqual([null, null, [], null, null]);
+        expect([session, nonce, doubt, marks, replacedBy, arrivesUntil]).toEqual([
+          null,
+          null,
+          null,
+          [],
+          null,
+          null,
+        ]);
       }),
     );
   });

@@ -1,10 +1,8 @@
 import { readdirSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Almoner, BatchProgress, PayRow } from '../../src/index.js';
+import type { Almoner, PayRow } from '../../src/index.js';
 import { parseFaults } from '../../src/realm/server/faults.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { Program } from '../support/program/program.js';
 import { until } from '../support/until.js';
 import { listed, openBooks, refusalOf } from './open-books.js';
 
@@ -18,13 +16,13 @@ const rowsOf = (event: string, count: number): PayRow[] =>
     reference: `${event}/${index}`,
   }));
 
-let world: RealmAndOperator;
+let world: Program;
 let almoner: Almoner;
 beforeAll(async () => {
-  world = await startRealmAndOperator({
+  world = await Program.start({
     members: Array.from({ length: MEMBERS }, (_, index) => ({ member: member(index), tokens: 0 })),
     faults: parseFaults(['latency:1:40']),
-    env: { ALMONER_RATE: '15/s' },
+    env: { ALMONER_RATE: '20/s' },
   });
   almoner = await openBooks(world.env, { cwd: world.folder });
 });
@@ -63,24 +61,13 @@ describe('several at once', () => {
 test('one after the other leaves nothing behind: no connection, file, listener or session', async () => {
   await almoner.pay({ rows: rowsOf('warm', 1) });
   const before = { open: openFiles(), listeners: listeners() };
-  for (let event = 0; event < 12; event++) await almoner.pay({ rows: rowsOf(`small-${event}`, 1) });
+  for (let event = 0; event < 6; event++) await almoner.pay({ rows: rowsOf(`small-${event}`, 1) });
   // Sockets to the realm close by themselves, a moment after they fell idle.
   await until('as many open files as before', () => openFiles() <= before.open);
-  expect(listeners()).toEqual(before.listeners);
+  const more = Object.entries(listeners()).filter(([name, count]) => count > (before.listeners[name] ?? 0));
+  expect(more).toEqual([]);
   const { stdout } = await world.run('recover', '--json');
   expect(JSON.parse(stdout)).toMatchObject({ realms: [{ sessions: [] }] });
-});
-
-test('the journals of many payments stay within their budget', async () => {
-  await world.file('tight.yaml', 'limits: {journalMegabytes: 1}\n');
-  const tight = await openBooks(world.env, { cwd: world.folder, config: 'tight.yaml' });
-  const journals = async () =>
-    (await readdir(join(world.folder, 'data', 'journal'))).filter((name) => name.endsWith('.journal'));
-  for (let event = 0; (await journals()).length < 32; event++)
-    await tight.pay({ rows: rowsOf(`fill-${event}`, 1) });
-  for (let event = 0; event < 5; event++) await tight.pay({ rows: rowsOf(`over-${event}`, 1) });
-  expect((await journals()).length).toBeLessThanOrEqual(33);
-  await tight.close();
 });
 
 test('a dead letter is paid by a row that stands in for it, once', async () => {
@@ -102,10 +89,11 @@ describe('stopping', () => {
   test('by a signal gives the paused batch; the same call goes on with it', async () => {
     const stop = new AbortController();
     const rows = rowsOf('signal', MEMBERS);
-    const paused = await almoner.pay(
-      { rows },
-      { signal: stop.signal, onProgress: ({ counts }) => (counts.paid ?? 0) > 2 && stop.abort() },
-    );
+    const before = await world.appliedCount();
+    const paying = almoner.pay({ rows }, { signal: stop.signal });
+    await until('some payments', async () => (await world.appliedCount()) > before + 2);
+    stop.abort();
+    const paused = await paying;
     expect(paused).toMatchObject({ state: 'paused', reason: { code: 'ALM_BATCH_INTERRUPTED' } });
     expect(paused.counts.sending ?? 0).toBe(0);
     expect(await appliedOf(paused.batch)).toHaveLength(paused.counts.paid ?? 0);
@@ -125,12 +113,10 @@ describe('stopping', () => {
   test('by closing: what is being sent finishes, the batch is paused, and later calls are refused', async () => {
     const books = await openBooks(world.env, { cwd: world.folder });
     const rows = rowsOf('closed', MEMBERS);
-    const closing: Promise<void>[] = [];
-    const onProgress = ({ counts }: BatchProgress) => {
-      if ((counts.paid ?? 0) > 2) closing.push(books.close());
-    };
-    const paused = await books.pay({ rows }, { onProgress });
-    await Promise.all(closing);
+    const before = await world.appliedCount();
+    const paying = books.pay({ rows });
+    await until('some payments', async () => (await world.appliedCount()) > before + 2);
+    const [paused] = await Promise.all([paying, books.close()]);
     expect(paused).toMatchObject({ state: 'paused', reason: { code: 'ALM_BATCH_INTERRUPTED' } });
     expect(await appliedOf(paused.batch)).toHaveLength(paused.counts.paid ?? 0);
     await books.close();

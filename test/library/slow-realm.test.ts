@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { BatchProgress } from '../../src/index.js';
 import { parseFaults } from '../../src/realm/server/faults.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { Program } from '../support/program/program.js';
 import { until } from '../support/until.js';
 import { openBooks, refusalOf } from './open-books.js';
 
@@ -14,9 +14,9 @@ const rowsOf = (event: string) =>
     reference: `${event}-${index}`,
   }));
 
-let world: RealmAndOperator;
+let world: Program;
 beforeAll(async () => {
-  world = await startRealmAndOperator({
+  world = await Program.start({
     members: rowsOf('').map(({ member }) => ({ member, tokens: 0 })),
     faults: parseFaults(['latency:1:1500']),
   });
@@ -49,7 +49,7 @@ test('closing does not wait until all members of a plan were read', async () => 
 });
 
 test('a cancelled batch whose answers were lost keeps neither the call nor the closing', async () => {
-  const lost = await startRealmAndOperator({
+  const lost = await Program.start({
     members: rowsOf('').map(({ member }) => ({ member, tokens: 0 })),
     faults: parseFaults(['reset-after:1']),
   });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { retryOrder } from '../../src/ledger/moves/retry.js';
 import { afterRetry } from '../../src/operations/dead/after-retry.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { feedAll, sendAs } from '../support/order-moves.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { feedAll, sendAs } from '../support/ledger/order-moves.js';
 
 const bench = ledgersOnRedis();
 

@@ -7,13 +7,13 @@ import { startSchedules } from '../../src/operations/services/schedules.js';
 import { App } from '../../src/runtime/app.js';
 import { loadConfig } from '../../src/runtime/config/config.js';
 import { createLogger } from '../../src/runtime/logger.js';
-import { booksOf } from '../support/daily-schedule.js';
-import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
+import { booksOf } from '../support/program/daily-schedule.js';
+import { Program, REALM_ID } from '../support/program/program.js';
 import { until } from '../support/until.js';
 
 /** A service outside hears after each good round that all is well; where it hears nothing, it raises the alarm. */
 
-let world: RulesWorld;
+let world: Program;
 let server: Server;
 let app: App;
 let calls: string[];
@@ -29,7 +29,7 @@ beforeEach(async () => {
     reply.writeHead(status).end();
   }).listen(0, '127.0.0.1');
   await until('the port', () => server.listening);
-  world = await startRulesWorld();
+  world = await Program.start({ store: 'own' });
   await world.file('almoner.config.yaml', 'deadMan: { urlEnv: ALMONER_DEAD_MAN_URL }\n');
   const { port } = server.address() as AddressInfo;
   const env = { ...world.env, ALMONER_DEAD_MAN_URL: `http://127.0.0.1:${port}/s3cret-path` };

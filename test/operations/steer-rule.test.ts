@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { steerRule } from '../../src/operations/rules/steer-rule.js';
 import { changeScheduledRule, scheduledRules } from '../../src/rules/approvals.js';
-import { startDesk } from '../support/desk.js';
+import { startDesk } from '../support/program/desk.js';
 
 const REALMS = ['alpha', 'beta']
   .map(

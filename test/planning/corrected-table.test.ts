@@ -5,8 +5,8 @@ import { batchKeys } from '../../src/ledger/keys.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { refuseChanged } from '../../src/planning/before-seal.js';
 import { PaidSince } from '../../src/planning/looks-paid.js';
-import { faultCodes, giveCsv, planCsv, putPlan, settleRows } from '../support/csv-plans.js';
-import { ledgersOnRedis, START, type TestBatch } from '../support/ledgers-on-redis.js';
+import { faultCodes, giveCsv, planCsv, putPlan, settleRows } from '../support/ledger/csv-plans.js';
+import { ledgersOnRedis, START, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 
 /** Under a corrected table the same row is another order, to another member, and still the same debt. */
 const bench = ledgersOnRedis();

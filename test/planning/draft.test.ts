@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
-import { giveCsv, planCsv, putPlan } from '../support/csv-plans.js';
-import { ledgersOnRedis } from '../support/ledgers-on-redis.js';
+import { giveCsv, planCsv, putPlan } from '../support/ledger/csv-plans.js';
+import { ledgersOnRedis } from '../support/ledger/ledgers-on-redis.js';
 
 const bench = ledgersOnRedis();
 

@@ -10,10 +10,10 @@ import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { writeUndo } from '../../src/operations/batches/undo.js';
 import { denial } from '../../src/planning/judge-earlier.js';
 import type { Plan } from '../../src/planning/plan.js';
-import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';
-import { ledgersOnRedis, START, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
-import { audit, concludeAs, feedAll, moment, sendAs } from '../support/order-moves.js';
-import { tieUp } from '../support/tie-up.js';
+import { planCsv, putPlan, settleRows } from '../support/ledger/csv-plans.js';
+import { ledgersOnRedis, START, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
+import { audit, concludeAs, feedAll, moment, sendAs } from '../support/ledger/order-moves.js';
+import { tieUp } from '../support/ledger/tie-up.js';
 
 /** What a row says of an earlier order, from the file to the books: that it stands in for it, or undoes it. */
 const bench = ledgersOnRedis();
@@ -243,7 +243,7 @@ describe('an undo row', () => {
     expect(await isSpent()).toBe(true);
     const rival = await plan(ledger, `${undo(`${ref.id}-1`)}2,,credit,1,other\n`);
     expect(rival.spent.count).toBe(1);
-    const { rows, leftOut } = await writeUndo(ref, () => undefined);
+    const { rows, leftOut } = await writeUndo(ref, { profiles: [] }, () => undefined);
     expect([rows, leftOut]).toMatchObject([0, [{ why: 'undo-in-doubt', orders: 1, tokens: 5n }]]);
     await concludeAs(doubtful, 1, 'D', 'P');
     expect(await isSpent()).toBe(false);

@@ -5,8 +5,8 @@ import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { EarlierWords } from '../../src/planning/earlier-words.js';
-import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';
-import { type Line, ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
+import { planCsv, putPlan, settleRows } from '../support/ledger/csv-plans.js';
+import { type Line, ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 /** What a row is told of the order that stands against it: what both do, where the old one stands, what became of it. */

@@ -9,11 +9,11 @@ import { newNonce } from '../../src/ledger/script-client.js';
 import { acceptMissing, REMOVED } from '../../src/ledger/sessions/accept-missing.js';
 import { type Plan, planRows } from '../../src/planning/plan.js';
 import { AWARD_SHEET } from '../../src/rules/awards.js';
-import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';
-import { attemptOf, mergeContext, PAID } from '../support/journaled-attempt.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { audit } from '../support/order-moves.js';
-import { testProfile } from '../support/realm-profile.js';
+import { planCsv, putPlan, settleRows } from '../support/ledger/csv-plans.js';
+import { attemptOf, mergeContext, PAID } from '../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { audit } from '../support/ledger/order-moves.js';
+import { testProfile } from '../support/ledger/realm-profile.js';
 
 const bench = ledgersOnRedis();
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { planCsv, putPlan, settleRows } from '../support/csv-plans.js';
-import { ledgersOnRedis } from '../support/ledgers-on-redis.js';
+import { planCsv, putPlan, settleRows } from '../support/ledger/csv-plans.js';
+import { ledgersOnRedis } from '../support/ledger/ledgers-on-redis.js';
 
 const bench = ledgersOnRedis();
 const bare = (...members: number[]) => `member,tokens\n${members.map((member) => `${member},5\n`).join('')}`;

@@ -11,11 +11,12 @@ import { PaidSince } from '../../src/planning/looks-paid.js';
 import { type Plan, planRows } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { AWARD_SHEET } from '../../src/rules/awards.js';
-import { putPlan, settleRows } from '../support/csv-plans.js';
-import { importing } from '../support/importing.js';
-import { ledgersOnRedis, START } from '../support/ledgers-on-redis.js';
-import { testProfile } from '../support/realm-profile.js';
-import { tieUp } from '../support/tie-up.js';
+import { putPlan, settleRows } from '../support/ledger/csv-plans.js';
+import { importing } from '../support/ledger/importing.js';
+import { ledgersOnRedis, START } from '../support/ledger/ledgers-on-redis.js';
+import { testProfile } from '../support/ledger/realm-profile.js';
+import { tieUp } from '../support/ledger/tie-up.js';
+import { cases } from '../support/suites.js';
 
 const bench = ledgersOnRedis();
 
@@ -171,6 +172,8 @@ const importing1: Act = async (ledger) => {
 
 /** The first goes so far, the second so far, the first to its end, the second to its end. */
 async function interleaved(first: number, second: number, act: Act = importing1) {
+  // A plan looks at every realm of the store: those of the rounds before would make each round slower.
+  await bench.redis().client().flushall();
   const here = await bench.ledger();
   const there = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}), {
     ...here.realm,
@@ -191,10 +194,14 @@ async function interleaved(first: number, second: number, act: Act = importing1)
   return { both, calls: halts.map(({ calls }) => calls()), ends: (await Promise.all(ends)).flat() };
 }
 
+/** The quick suite plays an eighth of all places where two can meet, the long suite half of them: each has some of each row and column. */
+const EVERY = cases(8, 2);
+
 test('of two imports at once under two addresses one is refused, wherever they meet', async () => {
   const { calls } = await interleaved(0, 0);
   for (let first = 0; first <= (calls[0] ?? 0); first++)
     for (let second = 0; second <= (calls[0] ?? 0); second++) {
+      if ((first + second) % EVERY !== 0) continue;
       const { both, ends } = await interleaved(first, second);
       const refused = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
       expect(refused, `before calls ${first} and ${second}`).toEqual([
@@ -225,6 +232,7 @@ test('of a retry and an import at once under two addresses one is refused, where
   const [mostHere = 0, mostThere = 0] = calls;
   for (let first = 0; first <= mostHere; first++)
     for (let second = 0; second <= mostThere; second++) {
+      if ((first + second) % EVERY !== 0) continue;
       const { both, ends } = await interleaved(first, second, retrying1);
       const refused = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
       expect(refused, `before calls ${first} and ${second}`).toEqual([

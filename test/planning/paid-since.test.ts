@@ -13,12 +13,12 @@ import {
   giveCsv as given,
   planCsv,
   putPlan,
-} from '../support/csv-plans.js';
-import { attemptOf, merge, mergeContext, PAID, WAITS } from '../support/journaled-attempt.js';
-import { ledgersOnRedis, type TestBatch } from '../support/ledgers-on-redis.js';
-import { audit, concludeAs, moment, sendAs } from '../support/order-moves.js';
+} from '../support/ledger/csv-plans.js';
+import { attemptOf, merge, mergeContext, PAID, WAITS } from '../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
+import { audit, concludeAs, moment, sendAs } from '../support/ledger/order-moves.js';
+import { tieUp } from '../support/ledger/tie-up.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { tieUp } from '../support/tie-up.js';
 
 /** What may have paid the row of a dead letter since, and who knows of it. */
 const bench = ledgersOnRedis();

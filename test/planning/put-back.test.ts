@@ -6,10 +6,10 @@ import { park } from '../../src/ledger/journal/parked.js';
 import { listBatches } from '../../src/ledger/read/batches.js';
 import { PaidSince } from '../../src/planning/looks-paid.js';
 import { importPlan } from '../../src/planning/store-plan.js';
-import { planCsv, putPlan } from '../support/csv-plans.js';
-import { importing } from '../support/importing.js';
-import { attemptOf, mergeContext, PAID, REFUSED } from '../support/journaled-attempt.js';
-import { ledgersOnRedis, START, sealed } from '../support/ledgers-on-redis.js';
+import { planCsv, putPlan } from '../support/ledger/csv-plans.js';
+import { importing } from '../support/ledger/importing.js';
+import { attemptOf, mergeContext, PAID, REFUSED } from '../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, START, sealed } from '../support/ledger/ledgers-on-redis.js';
 
 const bench = ledgersOnRedis();
 const CSV = `member,tokens\n${[1, 2, 3, 4, 5, 6].map((n) => `${n},5\n`).join('')}`;

@@ -8,8 +8,14 @@ import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { ComparedRows } from '../../src/planning/compared-rows.js';
 import { findRepeats } from '../../src/planning/repeats.js';
-import { type Line, ledgersOnRedis, planRow, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
-import { audit, begun, concludeAs, feedAll, settleAs } from '../support/order-moves.js';
+import {
+  type Line,
+  ledgersOnRedis,
+  planRow,
+  sealed,
+  type TestBatch,
+} from '../support/ledger/ledgers-on-redis.js';
+import { audit, begun, concludeAs, feedAll, settleAs } from '../support/ledger/order-moves.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 /** Which rows of a file without references are orders of the last 30 days already, paid or still to be paid. */

@@ -11,11 +11,11 @@ import { acceptMissing, REMOVED } from '../../src/ledger/sessions/accept-missing
 import { type Plan, planRows } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { AWARD_SHEET } from '../../src/rules/awards.js';
-import { importing } from '../support/importing.js';
-import { mergeContext } from '../support/journaled-attempt.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { testProfile } from '../support/realm-profile.js';
-import { tieUp } from '../support/tie-up.js';
+import { importing } from '../support/ledger/importing.js';
+import { mergeContext } from '../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { testProfile } from '../support/ledger/realm-profile.js';
+import { tieUp } from '../support/ledger/tie-up.js';
 
 /** Between the preview and the seal the books go on: what was confirmed is what is sealed, or nothing is. */
 const bench = ledgersOnRedis();

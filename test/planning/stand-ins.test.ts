@@ -13,10 +13,10 @@ import {
   planCsv,
   putPlan,
   settleRows,
-} from '../support/csv-plans.js';
-import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
-import { audit, moment } from '../support/order-moves.js';
-import { tieUp } from '../support/tie-up.js';
+} from '../support/ledger/csv-plans.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
+import { audit, moment } from '../support/ledger/order-moves.js';
+import { tieUp } from '../support/ledger/tie-up.js';
 
 /** The same payment through another door: whichever way it comes, it is known as the same. */
 const bench = ledgersOnRedis();

@@ -7,10 +7,10 @@ import { readBatch } from '../../src/ledger/read/batches.js';
 import { planRows } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { AWARD_SHEET } from '../../src/rules/awards.js';
-import { importing } from '../support/importing.js';
-import { ledgersOnRedis, START } from '../support/ledgers-on-redis.js';
-import { testProfile } from '../support/realm-profile.js';
-import { tieUp } from '../support/tie-up.js';
+import { importing } from '../support/ledger/importing.js';
+import { ledgersOnRedis, START } from '../support/ledger/ledgers-on-redis.js';
+import { testProfile } from '../support/ledger/realm-profile.js';
+import { tieUp } from '../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 const ROWS = 300;

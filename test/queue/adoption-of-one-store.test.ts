@@ -5,11 +5,11 @@ import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { recover } from '../../src/ledger/sessions/recovery.js';
 import { listSessions, Session } from '../../src/ledger/sessions/session.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { feedAll, WHY } from '../support/order-moves.js';
-import { Machines } from '../support/sender-in-process.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { feedAll, WHY } from '../support/ledger/order-moves.js';
+import { photograph } from '../support/ledger/unreliable-store.js';
+import { Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { photograph } from '../support/unreliable-store.js';
 
 const bench = ledgersOnRedis();
 
@@ -44,7 +44,10 @@ test('what was read of one store is not concluded upon in another: a store resto
         return { certainty: 'idempotent', currency: null, keyLifetimeMs: 60_000 };
       },
     },
-    self: { session, attempts: { merging: () => Promise.resolve(), sending: () => new Set<string>() } },
+    self: {
+      session,
+      attempts: { merging: () => Promise.resolve(), sending: () => new Set<string>(), has: () => false },
+    },
     forget: () => {},
     retakeRun: () => Promise.resolve(),
     onDoubt: () => Promise.resolve(),

@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { parkedAttempts } from '../../src/ledger/journal/parked.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
-import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
-import { begin, feedAll } from '../support/order-moves.js';
-import { Machines } from '../support/sender-in-process.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
+import { begin, feedAll } from '../support/ledger/order-moves.js';
+import { tieUp } from '../support/ledger/tie-up.js';
+import { photograph } from '../support/ledger/unreliable-store.js';
+import { Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { tieUp } from '../support/tie-up.js';
-import { photograph } from '../support/unreliable-store.js';
 
 /**
  * Machine 2 has sent after the backup was made. The store is restored, machine 1 arms it and goes on, and machine 2

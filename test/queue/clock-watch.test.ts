@@ -3,10 +3,10 @@ import { retryOrder } from '../../src/ledger/moves/retry.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ClockWatch } from '../../src/queue/two-clocks.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { concludeAs, feedAll, moment, sendAs } from '../support/order-moves.js';
-import { SETTLE_MS } from '../support/played-realm.js';
-import { Machines } from '../support/sender-in-process.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { concludeAs, feedAll, moment, sendAs } from '../support/ledger/order-moves.js';
+import { Machines } from '../support/machines/machines.js';
+import { SETTLE_MS } from '../support/machines/played-realm.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { listJournals } from '../../src/ledger/journal/folder.js';
 import { fileName, Journal } from '../../src/ledger/journal/journal.js';
 import { readSessionJournal } from '../../src/ledger/journal/reader.js';
-import { journalHead } from '../support/journal-lines.js';
-import { attemptOf } from '../support/journaled-attempt.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
+import { journalHead } from '../support/ledger/journal-lines.js';
+import { attemptOf } from '../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 const bench = ledgersOnRedis();

@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
 import { DEAD_QUEUE, type DeadLetter, openQueue } from '../../src/queue/queues.js';
-import { RealmAndWorkers } from '../support/realm-and-workers.js';
+import { onBadNetwork, Program } from '../support/program/program.js';
+import { startWorkerBeside } from '../support/program/worker-beside.js';
 import { until } from '../support/until.js';
 
-let world: RealmAndWorkers;
+let world: Program;
 beforeAll(async () => {
-  world = await RealmAndWorkers.open({ certainty: 'idempotent', members: [{ member: '5001', tokens: 1 }] });
+  world = await Program.start(
+    onBadNetwork({ certainty: 'idempotent', members: [{ member: '5001', tokens: 1 }] }),
+  );
 });
-afterAll(() => world.close());
+afterAll(() => world.end());
 
 test('the board shows what became of a dead letter, and how often it was tried', async () => {
   await world.file('pay.csv', 'member,tokens,reference\n5001,1,a\n5999,7,b\n');
@@ -16,7 +19,7 @@ test('the board shows what became of a dead letter, and how often it was tried',
   const { batch } = JSON.parse(imported.stdout);
   const ledger = world.ledger();
   const queue = openQueue<DeadLetter>(ledger, DEAD_QUEUE, world.store.client());
-  world.start(['worker']);
+  const worker = await startWorkerBeside({ env: world.env, cwd: world.folder });
   const letter = (attempts: number) =>
     until(`a letter of ${attempts} attempts`, async () =>
       (await queue.getWaiting()).map(({ data }) => data).find((data) => data.attempts === attempts),
@@ -36,6 +39,7 @@ test('the board shows what became of a dead letter, and how often it was tried',
     expect(retried.status, retried.stderr + retried.stdout).toBe(0);
     expect(await letter(2)).toMatchObject({ order: `${batch}-2`, state: 'refused' });
   } finally {
+    await worker.stop();
     await queue.close();
   }
 }, 120_000);

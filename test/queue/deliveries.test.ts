@@ -1,11 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { LONGEST_PAUSE_MS } from '../../src/core/decide.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { Feeder, feedWindow } from '../../src/queue/feed.js';
-import { type OrderJob, openQueue, ordersOf } from '../../src/queue/queues.js';
+import { addOrders, type OrderJob, openQueue, ordersOf } from '../../src/queue/queues.js';
 import { Sweeper } from '../../src/queue/sweep.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { begin, begun, feedAll, settleAs } from '../support/order-moves.js';
-import { testProfile } from '../support/realm-profile.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { begin, begun, feedAll, settleAs } from '../support/ledger/order-moves.js';
+import { testProfile } from '../support/ledger/realm-profile.js';
 import { until } from '../support/until.js';
 
 const bench = ledgersOnRedis();
@@ -76,6 +77,30 @@ test('orders whose job lives are left alone, in whatever job; those of lost jobs
   expect(await sweeper.tick()).toBe(0);
   const again = (await queue.getWaiting()).filter(({ data }) => data.first >= 9 && data.last <= 16);
   expect(again.map(({ data }) => data.first).sort((a, b) => a - b)).toEqual([9, 10, 11, 12, 13, 14, 15, 16]);
+});
+
+test('a job that a wrong clock put off for longer than any pause, or left behind, is no live job', async () => {
+  const ledger = await bench.ledger();
+  const queue = queueOf(ledger);
+  const sweeper = new Sweeper(ledger, queue, bench.redis().client(), '');
+  const batch = await sealed(ledger, some(3));
+  await feedAll(batch);
+  const anHourAhead: Readonly<Record<number, number>> = {
+    1: LONGEST_PAUSE_MS + 3_600_000,
+    2: 60_000,
+    3: 60_000,
+  };
+  await addOrders(queue, batch.no, [1, 2, 3], 0, 1, (index) => anHourAhead[index] ?? 0);
+  const { redis } = ledger.scripts;
+  // The third was added by a clock that was an hour behind, and its worker has not seen it since.
+  const [delayed = ''] = (await queue.getDelayed())
+    .filter(({ data }) => data.first === 3)
+    .map(({ id }) => id);
+  await redis.zadd(queue.toKey('delayed'), (Date.now() - 3_600_000) * 0x1000, delayed);
+  for (const index of [1, 2, 3])
+    await redis.zadd(`${ledger.keyPrefix}:b:${batch.no}:due`, Date.now() - 60_000, String(index));
+  expect(await sweeper.tick()).toBe(2);
+  expect((await queue.getWaiting()).map(({ data }) => data.first).sort()).toEqual([1, 3]);
 });
 
 test('an order that is not due yet is not begun, however it is delivered; a clock set back does not hold it', async () => {

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { mergeParked } from '../../src/ledger/journal/merge.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { acceptMissing, REMOVED } from '../../src/ledger/sessions/accept-missing.js';
-import { attemptOf, merge, mergeContext, PAID } from '../support/journaled-attempt.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { feedAll } from '../support/order-moves.js';
+import { attemptOf, merge, mergeContext, PAID } from '../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { feedAll } from '../support/ledger/order-moves.js';
 
 const bench = ledgersOnRedis();
 

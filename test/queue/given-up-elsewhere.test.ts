@@ -6,13 +6,13 @@ import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { acceptMissing } from '../../src/ledger/sessions/accept-missing.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';
-import { mergeContext } from '../support/journaled-attempt.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { feedAll } from '../support/order-moves.js';
-import { Machines } from '../support/sender-in-process.js';
+import { mergeContext } from '../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { feedAll } from '../support/ledger/order-moves.js';
+import { tieUp } from '../support/ledger/tie-up.js';
+import { photograph } from '../support/ledger/unreliable-store.js';
+import { Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { tieUp } from '../support/tie-up.js';
-import { photograph } from '../support/unreliable-store.js';
 
 /** What a person gives up holds in the store in which it was given up, and reaches all that it may concern. */
 const bench = ledgersOnRedis();

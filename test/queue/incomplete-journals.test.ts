@@ -5,12 +5,12 @@ import { listJournals, noteRemoved } from '../../src/ledger/journal/folder.js';
 import { fileName } from '../../src/ledger/journal/journal.js';
 import { encodeEntry } from '../../src/ledger/journal/line.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { feedAll } from '../support/order-moves.js';
-import { Clocks, PlayedRealm } from '../support/played-realm.js';
-import { Sender } from '../support/sender-in-process.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { feedAll } from '../support/ledger/order-moves.js';
+import { tieUp } from '../support/ledger/tie-up.js';
+import { Sender } from '../support/machines/machines.js';
+import { Clocks, PlayedRealm } from '../support/machines/played-realm.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { tieUp } from '../support/tie-up.js';
 
 /**
  * A sender dies after the ledger has said `sending` and before its intent is written. Its journal proves that nothing

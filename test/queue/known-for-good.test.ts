@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { closeBreaker } from '../../src/ledger/moves/steer.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
-import { attemptOf, merge } from '../support/journaled-attempt.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { begun, feedAll, settleAs } from '../support/order-moves.js';
+import { attemptOf, merge } from '../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { begun, feedAll, settleAs } from '../support/ledger/order-moves.js';
 
 const bench = ledgersOnRedis();
 

@@ -2,16 +2,18 @@ import { access, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { textField } from '../support/document.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { almoner } from '../support/program/almoner.js';
+import { Program } from '../support/program/program.js';
+import { startWorkerBeside } from '../support/program/worker-beside.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 
 /** A store that is lost under a worker, or a desk: what it knew of the old one is no knowledge of the new one. */
-let world: RealmAndOperator;
+let world: Program;
 let books: TestRedis;
 beforeAll(async () => {
   books = await startRedis();
-  world = await startRealmAndOperator({
+  world = await Program.start({
     members: Array.from({ length: 9 }, (_, i) => ({ member: String(i + 1), tokens: 0 })),
     env: { REDIS_URL: books.url },
   });
@@ -31,6 +33,12 @@ async function lose(): Promise<void> {
   await books.restart();
 }
 
+async function work(config: string): Promise<void> {
+  const env = { ...world.env, ALMONER_CONFIG: join(world.folder, config) };
+  const worker = await startWorkerBeside({ env, cwd: world.folder });
+  onTestFinished(() => worker.stop());
+}
+
 const importLax = async (file: string) =>
   textField(await world.run('--config', 'lax.yaml', 'import', file, '--yes', '--json'), 'batch');
 const isThere = (path: string) =>
@@ -41,8 +49,7 @@ const reported = (batch: string) => until('the report', () => isThere(report(bat
 const report = (batch: string) => join(world.folder, 'reports', batch, 'paid.csv');
 
 test('what its own profile requires is required of what is imported then', async () => {
-  const worker = world.start(['--config', 'strict.yaml', 'worker']);
-  onTestFinished(() => worker.kill());
+  await work('strict.yaml');
   const ada = textField(
     await world.run('--config', 'strict.yaml', 'desk', 'token', 'add', 'ada', '--role', 'operator', '--json'),
     'token',
@@ -50,10 +57,8 @@ test('what its own profile requires is required of what is imported then', async
   await world.file('third.csv', 'member,tokens\n5,7\n');
   await world.file('fourth.csv', 'member,tokens\n6,900\n');
   const paidBefore = await world.appliedCount();
-  const imported = world.start(['--config', 'strict.yaml', 'import', 'third.csv', '--yes'], {
-    ALMONER_TOKEN: ada,
-  });
-  await imported.ended;
+  const env = { ...world.env, ALMONER_TOKEN: ada };
+  await almoner(['--config', 'strict.yaml', 'import', 'third.csv', '--yes'], { env, cwd: world.folder });
   await until('the payment', async () => (await world.appliedCount()) === paidBefore + 1, 30_000);
   await lose();
   // Taken before the worker has looked again it waits for two people; after that it is not even taken.
@@ -70,8 +75,7 @@ test('what its own profile requires is required of what is imported then', async
 
 test('its report names who was paid, not who stood under the same number before', async () => {
   await lose();
-  const worker = world.start(['--config', 'lax.yaml', 'worker']);
-  onTestFinished(() => worker.kill());
+  await work('lax.yaml');
   await world.file('first.csv', 'member,tokens\n1,5\n2,5\n');
   await world.file('second.csv', 'member,tokens\n3,5\n4,5\n');
   const first = await importLax('first.csv');

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { feedAll } from '../support/order-moves.js';
-import { Machines } from '../support/sender-in-process.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { feedAll } from '../support/ledger/order-moves.js';
+import { photograph } from '../support/ledger/unreliable-store.js';
+import { Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { photograph } from '../support/unreliable-store.js';
 
 const bench = ledgersOnRedis();
 

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { readRecord } from '../../src/ledger/read/rows.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { startWorkerInProcess } from '../support/ledger/worker-in-process.js';
 import { until } from '../support/until.js';
-import { startWorkerInProcess } from '../support/worker-in-process.js';
 
 const bench = ledgersOnRedis();
 

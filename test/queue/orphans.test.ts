@@ -8,15 +8,15 @@ import { readBatch } from '../../src/ledger/read/batches.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { listSessions, Session } from '../../src/ledger/sessions/session.js';
 import { addOrders, ORDERS_QUEUE, type OrderJob, openQueue } from '../../src/queue/queues.js';
-import { DeafRealm } from '../support/deaf-realm.js';
-import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
-import { feedAll } from '../support/order-moves.js';
-import { Clocks, PlayedRealm } from '../support/played-realm.js';
-import { Sender } from '../support/sender-in-process.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
+import { feedAll } from '../support/ledger/order-moves.js';
+import { tieUp } from '../support/ledger/tie-up.js';
+import { startWorkerInProcess } from '../support/ledger/worker-in-process.js';
+import { Sender } from '../support/machines/machines.js';
+import { Clocks, PlayedRealm } from '../support/machines/played-realm.js';
+import { DeafRealm } from '../support/program/deaf-realm.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { tieUp } from '../support/tie-up.js';
 import { until } from '../support/until.js';
-import { startWorkerInProcess } from '../support/worker-in-process.js';
 
 const bench = ledgersOnRedis();
 

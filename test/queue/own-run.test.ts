@@ -6,13 +6,13 @@ import { ScriptClient } from '../../src/ledger/script-client.js';
 import { Session } from '../../src/ledger/sessions/session.js';
 import { RealmWorker } from '../../src/queue/worker.js';
 import { createRealmClient } from '../../src/realm/client/client.js';
-import { DeafRealm } from '../support/deaf-realm.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { WHY } from '../support/order-moves.js';
-import { testProfile } from '../support/realm-profile.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { WHY } from '../support/ledger/order-moves.js';
+import { testProfile } from '../support/ledger/realm-profile.js';
+import { tieUp } from '../support/ledger/tie-up.js';
+import { photograph } from '../support/ledger/unreliable-store.js';
+import { DeafRealm } from '../support/program/deaf-realm.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { tieUp } from '../support/tie-up.js';
-import { photograph } from '../support/unreliable-store.js';
 import { until } from '../support/until.js';
 
 const bench = ledgersOnRedis();
@@ -31,7 +31,7 @@ test.each(['before the run took the batch', 'when the run had just begun'])(
       realmId,
       certainty: 'idempotent',
       timeouts: { connectMs: 1_000, tlsMs: 1_000, responseMs: 500, totalMs: 500 },
-      attempts: { max: 3, backoffMs: 1_000, backoffMaxMs: 1_000 },
+      attempts: { max: 3, backoffMs: 100, backoffMaxMs: 100 },
     });
     const ledger = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}), shared.realm);
     const session = await Session.open('run', await tempFolder());

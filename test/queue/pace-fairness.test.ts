@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openBatches } from '../../src/ledger/moves/feed.js';
 import { Feeder } from '../../src/queue/feed.js';
 import { type OrderJob, openQueue } from '../../src/queue/queues.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { sendAs } from '../support/order-moves.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { sendAs } from '../support/ledger/order-moves.js';
 
 const bench = ledgersOnRedis();
 const ANY = () => Promise.resolve(true);

@@ -3,8 +3,8 @@ import { readPaceState } from '../../src/ledger/moves/pace-slots.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { type Answer, Pace } from '../../src/queue/pace.js';
-import { ledgersOnRedis } from '../support/ledgers-on-redis.js';
-import { testProfile } from '../support/realm-profile.js';
+import { ledgersOnRedis } from '../support/ledger/ledgers-on-redis.js';
+import { testProfile } from '../support/ledger/realm-profile.js';
 import { until } from '../support/until.js';
 
 const bench = ledgersOnRedis();

@@ -4,9 +4,9 @@ import { markForgotten, park, parkedAttempts } from '../../src/ledger/journal/pa
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
-import { attemptOf, mergeContext, PAID } from '../support/journaled-attempt.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { feedAll } from '../support/order-moves.js';
+import { attemptOf, mergeContext, PAID } from '../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { feedAll } from '../support/ledger/order-moves.js';
 
 /** Payments of a forgotten batch, which several machines know a part of each. */
 const bench = ledgersOnRedis();

@@ -3,10 +3,10 @@ import type { QuietHours } from '../../src/core/quiet-hours.js';
 import { approveBatch } from '../../src/ledger/moves/gate.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { storeNowMs } from '../../src/ledger/realm-ledger.js';
-import { ledgersOnRedis, type SealOptions, sealed } from '../support/ledgers-on-redis.js';
-import { audit } from '../support/order-moves.js';
+import { ledgersOnRedis, type SealOptions, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { audit } from '../support/ledger/order-moves.js';
+import { startWorkerInProcess } from '../support/ledger/worker-in-process.js';
 import { until } from '../support/until.js';
-import { startWorkerInProcess } from '../support/worker-in-process.js';
 
 /** Quiet hours hold what is sent, not the clocks of the gate: what may begin begins in them, and sends nothing. */
 const bench = ledgersOnRedis();

@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { document, textField } from '../support/document.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { Program } from '../support/program/program.js';
+import { startWorkerBeside } from '../support/program/worker-beside.js';
 import { until } from '../support/until.js';
 
 /** A worker in the quiet hours of its realm, which end while it waits: the profile is changed, as a person would. */
-let world: RealmAndOperator;
+let world: Program;
 const hour = (offset: number) => new Date(Date.now() + offset * 3_600_000).toISOString().slice(11, 16);
 beforeAll(async () => {
   const quietHours = [`${hour(-1)}-${hour(2)}`];
-  world = await startRealmAndOperator({
+  world = await Program.start({
     members: [{ member: '1', tokens: 0 }],
     profile: { quietHours, timezone: 'UTC' },
   });
@@ -20,7 +21,7 @@ test('nothing is sent, which is said with its end; once they are over it goes by
   const plan = await world.run('plan', 'gift.csv');
   expect(plan.stdout).toMatch(/Quiet +\d\d:\d\d-\d\d:\d\d UTC: nothing is sent for the first time then/);
   const batch = textField(await world.run('import', 'gift.csv', '--yes', '--json'), 'batch');
-  const worker = world.start(['worker']);
+  const quiet = await startWorkerBeside({ env: world.env, cwd: world.folder });
   await until(
     'it to be said',
     async () => {
@@ -35,8 +36,9 @@ test('nothing is sent, which is said with its end; once they are over it goes by
     ],
   });
   expect(await world.appliedCount()).toBe(0);
-  await worker.kill();
+  await quiet.stop();
   await world.file('almoner.config.yaml', '{}');
-  world.start(['worker']);
+  const worker = await startWorkerBeside({ env: world.env, cwd: world.folder });
+  onTestFinished(() => worker.stop());
   await until('the payment', async () => (await world.appliedCount()) === 1, 60_000);
 }, 180_000);

@@ -7,10 +7,10 @@ import { readRecord } from '../../src/ledger/read/rows.js';
 import { storeNowMs } from '../../src/ledger/realm-ledger.js';
 import { compare, Readback } from '../../src/queue/readback.js';
 import { TwoClocks } from '../../src/queue/two-clocks.js';
-import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
-import { begun, concludeAs, feedAll, held, settleAs } from '../support/order-moves.js';
-import { testProfile } from '../support/realm-profile.js';
-import { tieUp } from '../support/tie-up.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
+import { begun, concludeAs, feedAll, held, settleAs } from '../support/ledger/order-moves.js';
+import { testProfile } from '../support/ledger/realm-profile.js';
+import { tieUp } from '../support/ledger/tie-up.js';
 import { until } from '../support/until.js';
 
 const TERMS = { certainty: 'readback', currency: null, keyLifetimeMs: 1e9 } as const;
@@ -145,7 +145,7 @@ describe('a doubt whose request may still arrive', () => {
     const readback = reading(batch, balances, hurrying());
     const resolve = async (index: number) => {
       for (let looks = 0; looks < 8 && (await codeOf(batch, index)) === 'u'; looks++)
-        await readback.resolve({ no: batch.no, index }, batch.row(index), TERMS);
+        await readback.resolve(batch.ref.id, { no: batch.no, index }, batch.row(index), TERMS);
     };
     // Another tool moved the member for a moment: the first order is a doubt, and its request is under way.
     await lose(batch, readback, 1);
@@ -208,8 +208,9 @@ describe('a doubt whose request may still arrive', () => {
     await settleAs(batch, 2, 'u', await begun(batch, 2, { hold }));
     await ledger.scripts.redis.hset(`${ledger.keyPrefix}:void`, '1', 1);
     const era = (await ledger.scripts.redis.hget(ledger.keyPrefix, 'era')) ?? '';
-    expect(await concludeAs(batch, 2, 'u', 'P', { era })).toMatchObject({ concluded: false });
-    expect(await concludeAs(batch, 2, 'u', 'D', { era })).toMatchObject({ concluded: true });
+    const about = { batch: batch.ref.id, attempt: 'nonce-2', read: { hold, era } };
+    expect(await concludeAs(batch, 2, 'u', 'P', { about })).toMatchObject({ concluded: false });
+    expect(await concludeAs(batch, 2, 'u', 'D', { about })).toMatchObject({ concluded: true });
     expect(await tieUp(ledger)).toEqual([]);
   });
 });

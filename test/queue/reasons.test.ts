@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { WriteOutcome } from '../../src/core/classify.js';
 import { haltReason, refusalReason } from '../../src/queue/reasons.js';
-import { testProfile } from '../support/realm-profile.js';
+import { testProfile } from '../support/ledger/realm-profile.js';
 
 const outcome = (message: string): WriteOutcome => ({
   kind: 'refused',

@@ -5,12 +5,12 @@ import { Here } from '../../src/ledger/sessions/liveness.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';
 import { recoverRealms } from '../../src/operations/services/recover.js';
 import { App } from '../../src/runtime/app.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { feedAll } from '../support/order-moves.js';
-import { testProfile } from '../support/realm-profile.js';
-import { Machines } from '../support/sender-in-process.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { feedAll } from '../support/ledger/order-moves.js';
+import { testProfile } from '../support/ledger/realm-profile.js';
+import { photograph } from '../support/ledger/unreliable-store.js';
+import { Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { photograph } from '../support/unreliable-store.js';
 
 const bench = ledgersOnRedis();
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { feedAll } from '../support/order-moves.js';
-import { Clocks, PlayedRealm } from '../support/played-realm.js';
-import { Sender } from '../support/sender-in-process.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { feedAll } from '../support/ledger/order-moves.js';
+import { photograph } from '../support/ledger/unreliable-store.js';
+import { Sender } from '../support/machines/machines.js';
+import { Clocks, PlayedRealm } from '../support/machines/played-realm.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { photograph } from '../support/unreliable-store.js';
 
 const bench = ledgersOnRedis();
 

@@ -8,13 +8,13 @@ import { readRecord } from '../../src/ledger/read/rows.js';
 import { acceptMissing, lossOf, REMOVED } from '../../src/ledger/sessions/accept-missing.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';
-import { mergeContext } from '../support/journaled-attempt.js';
-import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
-import { begin, feedAll } from '../support/order-moves.js';
-import { Machines } from '../support/sender-in-process.js';
+import { mergeContext } from '../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
+import { begin, feedAll } from '../support/ledger/order-moves.js';
+import { tieUp } from '../support/ledger/tie-up.js';
+import { photograph } from '../support/ledger/unreliable-store.js';
+import { Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { tieUp } from '../support/tie-up.js';
-import { photograph } from '../support/unreliable-store.js';
 
 /** Order 1 is paid; its journal was removed after the ledger had settled it, and the floor says so. */
 const bench = ledgersOnRedis();

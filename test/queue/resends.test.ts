@@ -6,12 +6,12 @@ import { batchKeys } from '../../src/ledger/keys.js';
 import { retryOrder } from '../../src/ledger/moves/retry.js';
 import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readDetails, readRecord } from '../../src/ledger/read/rows.js';
-import { DeafRealm } from '../support/deaf-realm.js';
-import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
-import { begun, settleAs } from '../support/order-moves.js';
-import { tieUp } from '../support/tie-up.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
+import { begun, settleAs } from '../support/ledger/order-moves.js';
+import { tieUp } from '../support/ledger/tie-up.js';
+import { startWorkerInProcess } from '../support/ledger/worker-in-process.js';
+import { DeafRealm } from '../support/program/deaf-realm.js';
 import { until } from '../support/until.js';
-import { startWorkerInProcess } from '../support/worker-in-process.js';
 
 /** A crew and a realm that honours keys, real requests between them; the first change it is asked for hangs. */
 const bench = ledgersOnRedis();
@@ -130,23 +130,20 @@ describe('a refusal of a resend', () => {
       return record.attempts >= 2 && record.code !== 's' ? record : undefined;
     });
 
-  test.each([404, 422])(
-    '%i leaves it unknown, with key and reference, until what hangs can no longer arrive; then it is refused',
-    async (status) => {
-      const { batch, realm } = await refusing(status);
-      expect(await refusedOnce(batch)).toMatchObject({ code: 'u', keyNumber: 1 });
-      expect(await referenceIsSpent(batch)).toBe(true);
-      const begunAt = performance.now();
-      const end = await inState(batch, 'R');
-      expect(performance.now() - begunAt).toBeGreaterThan(SETTLE_MS / 3);
-      expect(end).toMatchObject({ keyNumber: 2, evidence: 'key' });
-      expect(await referenceIsSpent(batch)).toBe(false);
-      expect(new Set(realm.asked).size).toBe(1);
-      // Not asked more often than needed: once at once, and when the settle time is over.
-      expect(realm.asked.length).toBeLessThanOrEqual(4);
-      expect(await tieUp(batch.ledger)).toEqual([]);
-    },
-  );
+  test('leaves it unknown, with key and reference, until the first request can no longer arrive', async () => {
+    const { batch, realm } = await refusing(404);
+    expect(await refusedOnce(batch)).toMatchObject({ code: 'u', keyNumber: 1 });
+    expect(await referenceIsSpent(batch)).toBe(true);
+    const begunAt = performance.now();
+    const end = await inState(batch, 'R');
+    expect(performance.now() - begunAt).toBeGreaterThan(SETTLE_MS / 3);
+    expect(end).toMatchObject({ keyNumber: 2, evidence: 'key' });
+    expect(await referenceIsSpent(batch)).toBe(false);
+    expect(new Set(realm.asked).size).toBe(1);
+    // Not asked more often than needed: once at once, and when the settle time is over.
+    expect(realm.asked.length).toBeLessThanOrEqual(4);
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
 
   test('what hung and lands meanwhile is found by the next resend: paid once', async () => {
     const { batch, realm } = await refusing(422);

@@ -13,11 +13,11 @@ import {
   sealed,
   type TestBatch,
   testBatch,
-} from '../support/ledgers-on-redis.js';
-import { feedAll } from '../support/order-moves.js';
-import { type Machine, Machines } from '../support/sender-in-process.js';
+} from '../support/ledger/ledgers-on-redis.js';
+import { feedAll } from '../support/ledger/order-moves.js';
+import { photograph } from '../support/ledger/unreliable-store.js';
+import { type Machine, Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { photograph } from '../support/unreliable-store.js';
 
 /** A batch is known by its orders: rows that are none may come and go between two imports of the same one. */
 const bench = ledgersOnRedis();

@@ -9,10 +9,10 @@ import { syncRules } from '../../src/operations/rules/sync.js';
 import type { RunMeta } from '../../src/rules/run-record.js';
 import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';
-import { almoner } from '../support/almoner.js';
-import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/daily-schedule.js';
-import { dying } from '../support/dying.js';
-import { heldBefore } from '../support/held-script.js';
+import { heldBefore } from '../support/ledger/held-script.js';
+import { dying } from '../support/machines/dying.js';
+import { almoner } from '../support/program/almoner.js';
+import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
 import { until } from '../support/until.js';
 
 /** A schedule pays what a person approved, and nothing that somebody else has begun. */

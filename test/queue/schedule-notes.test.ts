@@ -6,10 +6,10 @@ import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { listBatches } from '../../src/ledger/read/batches.js';
 import { lastRuns, scheduledRules } from '../../src/rules/approvals.js';
 import { listRuns } from '../../src/rules/run-store.js';
-import { almoner } from '../support/almoner.js';
-import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/daily-schedule.js';
-import { dying } from '../support/dying.js';
-import { REALM_ID } from '../support/rules-world.js';
+import { dying } from '../support/machines/dying.js';
+import { almoner } from '../support/program/almoner.js';
+import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
+import { REALM_ID } from '../support/program/program.js';
 import { until } from '../support/until.js';
 
 /** What is noted of a time of a schedule is what happened, and keeps no later time from its run. */

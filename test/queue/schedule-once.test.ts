@@ -5,7 +5,7 @@ import { listBatches } from '../../src/ledger/read/batches.js';
 import { lastRunOf, lastRuns } from '../../src/rules/approvals.js';
 import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';
-import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/daily-schedule.js';
+import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
 import { until } from '../support/until.js';
 
 /** A time of a schedule is dealt with once, wherever a process dies and however many there are. */
@@ -26,7 +26,8 @@ function dyingAfterSeal(app: App, writes: number): { isDead(): boolean } {
   };
   scripts.redis.sendCommand = (command, stream) => {
     if (left !== undefined && WRITES.includes(command.name)) left -= 1;
-    if (isDead() && command.name !== 'quit') throw new Error('this process is dead');
+    // A fault of the program is not repeated; a lost connection would be.
+    if (isDead() && command.name !== 'quit') throw new TypeError('this process is dead');
     return send(command, stream);
   };
   return { isDead };

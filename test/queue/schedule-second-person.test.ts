@@ -5,7 +5,7 @@ import { listBatches, readBatch } from '../../src/ledger/read/batches.js';
 import { addToken } from '../../src/operations/people/manage-tokens.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
 import type { App } from '../../src/runtime/app.js';
-import { booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/daily-schedule.js';
+import { booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
 import { until } from '../support/until.js';
 
 /** In a realm that requires a second person, a schedule pays what two people saw: this text, for these members. */

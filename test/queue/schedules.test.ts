@@ -1,5 +1,5 @@
 import { Queue } from 'bullmq';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { queuePrefix } from '../../src/ledger/keys.js';
 import { registerRealm } from '../../src/ledger/moves/gate.js';
 import { listBatches, readBatch } from '../../src/ledger/read/batches.js';
@@ -9,8 +9,9 @@ import { type ScheduledRun, startSchedules } from '../../src/operations/services
 import { SCHEDULES_QUEUE, startScheduler, syncWakeUps } from '../../src/queue/schedules.js';
 import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';
-import { sealed } from '../support/ledgers-on-redis.js';
-import { REALM_ID, type RulesWorld, startRulesWorld } from '../support/rules-world.js';
+import { sealed } from '../support/ledger/ledgers-on-redis.js';
+import { emptyProgram } from '../support/program/daily-schedule.js';
+import { Program, REALM_ID } from '../support/program/program.js';
 import { until } from '../support/until.js';
 
 const MEMBERS = Array.from({ length: 40 }, (_, index) => ({
@@ -37,24 +38,23 @@ const SUNDAY = at('2020-11-15T12:00:00Z');
 const WEEK_MS = 7 * 24 * 3_600_000;
 const MONDAY = at('2020-11-16T09:00:00Z');
 
-let world: RulesWorld;
+let world: Program;
 let clock = SUNDAY;
 /** How often a scheduler asked for the time. */
 let looks = 0;
 const running: { stop(): Promise<void> }[] = [];
 
-beforeEach(() => {
+beforeAll(async () => {
+  world = await Program.start({ store: 'own' });
+});
+afterAll(() => world.end());
+beforeEach(async () => {
   clock = SUNDAY;
+  await emptyProgram(world, MEMBERS);
 });
 afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
-  await world.end();
 });
-
-async function open(options: Parameters<typeof startRulesWorld>[0] = {}): Promise<App> {
-  world = await startRulesWorld({ members: MEMBERS, ...options });
-  return world.app();
-}
 
 const sync = (app: App, approve: string[] = []) =>
   syncRules(app, { cwd: world.folder, approve, prune: false, now: clock });
@@ -89,7 +89,7 @@ async function batches(app: App) {
 
 describe('approved rules run at their times', () => {
   test('once at the time, and not again however often it is looked', async () => {
-    const app = await open();
+    const app = await world.app();
     await world.file('jobs/weekly.yaml', RULE());
     await sync(app, ['weekly']);
     clock = MONDAY - 1;
@@ -109,7 +109,7 @@ describe('approved rules run at their times', () => {
   });
 
   test('a new rule waits for a go, and so does a changed one', async () => {
-    const app = await open();
+    const app = await world.app();
     await world.file('jobs/weekly.yaml', RULE());
     expect((await sync(app)).rules).toMatchObject([{ rule: 'weekly', change: 'new', approved: false }]);
     const { runs } = await schedule(app);
@@ -130,7 +130,7 @@ describe('approved rules run at their times', () => {
   });
 
   test('a file that was edited after the go does not run', async () => {
-    const app = await open();
+    const app = await world.app();
     await world.file('jobs/weekly.yaml', RULE());
     await world.file('jobs/other.yaml', RULE({ name: 'name: other', award: 'award: { tokens: 1 }' }));
     await sync(app, ['all']);
@@ -144,7 +144,7 @@ describe('approved rules run at their times', () => {
   });
 
   test('a run that a limit stops pays nothing and says so', async () => {
-    const app = await open();
+    const app = await world.app();
     await world.file('jobs/weekly.yaml', RULE({ limits: 'limits: { perRun: 10 }' }));
     await sync(app, ['weekly']);
     const { runs } = await schedule(app);
@@ -157,7 +157,7 @@ describe('approved rules run at their times', () => {
 });
 
 test('a realm that was paid under another address is not paid again: the run fails and names it', async () => {
-  const app = await open();
+  const app = await world.app();
   const { scripts, realm } = await ledger(app);
   const before = openLedger(scripts, { ...realm, baseUrl: 'https://former.example' });
   await registerRealm(before);
@@ -178,7 +178,7 @@ test('a realm that was paid under another address is not paid again: the run fai
 
 describe('after a downtime', () => {
   test('once: a missed week is made up for, in the period of its own time', async () => {
-    const app = await open();
+    const app = await world.app();
     await world.file('jobs/weekly.yaml', RULE());
     await sync(app, ['weekly']);
     clock = at('2020-12-02T15:00:00Z');
@@ -189,7 +189,7 @@ describe('after a downtime', () => {
   });
 
   test('skip: a missed week stays missed and is told, and the next one runs', async () => {
-    const app = await open();
+    const app = await world.app();
     await world.file('jobs/weekly.yaml', RULE({ schedule: 'schedule: { cron: "0 9 * * 1", missed: skip }' }));
     await sync(app, ['weekly']);
     clock = MONDAY + 2 * 24 * 3_600_000;
@@ -202,7 +202,10 @@ describe('after a downtime', () => {
   });
 
   test('a run that was begun is finished later, with the facts that were read before', async () => {
-    const app = await open({ rate: '10/s' });
+    // Slow, so that it is stopped in the middle; the process after it is not.
+    world.env.ALMONER_RATE = '10/s';
+    const app = await world.app();
+    world.env.ALMONER_RATE = 'none';
     await world.file('jobs/weekly.yaml', RULE({ schedule: 'schedule: { cron: "0 9 * * 1", missed: skip }' }));
     await sync(app, ['weekly']);
     const first = await schedule(app);
@@ -221,7 +224,7 @@ describe('after a downtime', () => {
 });
 
 test('a clock stepped back by an hour passes the time of a run again and does not run it again', async () => {
-  const app = await open();
+  const app = await world.app();
   const later = {
     name: 'name: later',
     schedule: 'schedule: { cron: "30 9 * * 1", timezone: UTC, missed: once }',
@@ -250,7 +253,7 @@ test('a clock stepped back by an hour passes the time of a run again and does no
 });
 
 test('two schedulers at once make one batch and read each fact once', async () => {
-  const app = await open();
+  const app = await world.app();
   await world.file('jobs/weekly.yaml', RULE());
   await sync(app, ['weekly']);
   const [one, other] = [await schedule(await world.app()), await schedule(await world.app())];
@@ -265,7 +268,7 @@ test('two schedulers at once make one batch and read each fact once', async () =
 });
 
 test('a daily run at 02:30 comes once on both days of change, with a clock that moves by the hour', async () => {
-  const app = await open();
+  const app = await world.app();
   const daily = { name: 'name: daily', period: 'period: day', award: 'award: { tokens: 1 }' };
   const cron = (zone: string) => `schedule: { cron: "30 2 * * *", timezone: ${zone}, missed: once }`;
   await world.file('jobs/daily.yaml', RULE({ ...daily, schedule: cron('Europe/Berlin') }));
@@ -293,7 +296,7 @@ test('a daily run at 02:30 comes once on both days of change, with a clock that 
 
 describe('wake-ups', () => {
   test('are made equal to what is wanted, and each one asks for its rule', async () => {
-    const app = await open();
+    const app = await world.app();
     const own = await ledger(app);
     const connection = () => app.store.connect('test');
     const wanted = ['one', 'two'].map((rule) => ({ rule, cron: '0 9 * * 1', timezone: 'Europe/Berlin' }));

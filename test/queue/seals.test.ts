@@ -5,9 +5,9 @@ import { haltBatch } from '../../src/ledger/moves/steer.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { KnownBatches } from '../../src/queue/batches.js';
-import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
-import { WHY } from '../support/order-moves.js';
-import { testProfile } from '../support/realm-profile.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
+import { WHY } from '../support/ledger/order-moves.js';
+import { testProfile } from '../support/ledger/realm-profile.js';
 
 const bench = ledgersOnRedis();
 

@@ -8,11 +8,11 @@ import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { readAudit, snapshotBatch } from '../../src/ledger/read/snapshot.js';
 import { acceptMissing } from '../../src/ledger/sessions/accept-missing.js';
-import { attemptOf, merge, mergeContext, PAID } from '../support/journaled-attempt.js';
-import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledgers-on-redis.js';
-import { begun, concludeAs, feedAll, moment, sendAs, settleAs } from '../support/order-moves.js';
+import { attemptOf, merge, mergeContext, PAID } from '../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
+import { begun, concludeAs, feedAll, moment, sendAs, settleAs } from '../support/ledger/order-moves.js';
+import { startWorkerInProcess } from '../support/ledger/worker-in-process.js';
 import { until } from '../support/until.js';
-import { startWorkerInProcess } from '../support/worker-in-process.js';
 
 const bench = ledgersOnRedis();
 

@@ -7,9 +7,9 @@ import { closeBreaker, realmState } from '../../src/ledger/moves/steer.js';
 import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readDetails } from '../../src/ledger/read/rows.js';
 import { Breaker } from '../../src/queue/breaker.js';
-import { type Line, ledgersOnRedis } from '../support/ledgers-on-redis.js';
-import { askedRealm, balance, MAX, readbackWorld, status } from '../support/readback-world.js';
-import { tieUp } from '../support/tie-up.js';
+import { type Line, ledgersOnRedis } from '../support/ledger/ledgers-on-redis.js';
+import { askedRealm, balance, MAX, readbackWorld, status } from '../support/ledger/readback-orders.js';
+import { tieUp } from '../support/ledger/tie-up.js';
 
 /** Members that cannot be read once an order is unknown, and the probe of an open breaker. */
 const bench = ledgersOnRedis();

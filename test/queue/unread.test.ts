@@ -9,12 +9,19 @@ import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { readDetails, rowContext } from '../../src/ledger/read/rows.js';
 import { Breaker } from '../../src/queue/breaker.js';
 import { Unread } from '../../src/queue/unread.js';
-import { type Line, ledgersOnRedis } from '../support/ledgers-on-redis.js';
-import { audit, claimFor, held, WHY } from '../support/order-moves.js';
-import { type Answer, askedRealm, balance, MAX, readbackWorld, status } from '../support/readback-world.js';
-import { testProfile } from '../support/realm-profile.js';
+import { type Line, ledgersOnRedis } from '../support/ledger/ledgers-on-redis.js';
+import { audit, claimFor, held, WHY } from '../support/ledger/order-moves.js';
+import {
+  type Answer,
+  askedRealm,
+  balance,
+  MAX,
+  readbackWorld,
+  status,
+} from '../support/ledger/readback-orders.js';
+import { testProfile } from '../support/ledger/realm-profile.js';
+import { tieUp } from '../support/ledger/tie-up.js';
 import { freePort } from '../support/redis-server.js';
-import { tieUp } from '../support/tie-up.js';
 
 /** Members that cannot be read before an order is sent. */
 const bench = ledgersOnRedis();

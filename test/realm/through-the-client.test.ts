@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { memberId } from '../../src/core/ids.js';
 import { createRealmClient, type RealmClient } from '../../src/realm/client/client.js';
 import { type PacedReads, readsAt } from '../../src/runtime/paced-reads.js';
-import { testProfile, UNPACED } from '../support/realm-profile.js';
-import { startRealm, type TestRealm } from '../support/realm-service.js';
+import { testProfile, UNPACED } from '../support/ledger/realm-profile.js';
+import { startRealm, type TestRealm } from '../support/program/realm-service.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 
 /** Every row of the interface's tables, spoken by the client to the real service. */
@@ -68,7 +68,13 @@ describe('the five calls', () => {
 
   it('4: points added and subtracted, and a subtraction that is too large', async () => {
     const change = (tokens: number) =>
-      client.changeBalance({ member: ADA, tokens, currency: null, idempotencyKey: nextKey() });
+      client.changeBalance({
+        member: ADA,
+        tokens,
+        currency: null,
+        idempotencyKey: nextKey(),
+        mayLeave: () => true,
+      });
     expect(await change(7)).toMatchObject({ kind: 'paid', status: 200, balance: '107' });
     expect(await change(-50)).toMatchObject({ kind: 'paid', balance: '57' });
     const refused = await change(-58);
@@ -76,7 +82,13 @@ describe('the five calls', () => {
     expect(refused.requestId).not.toBeNull();
     expect((await client.member(ADA)).balance).toBe('57');
     expect(
-      await client.changeBalance({ member: NOBODY, tokens: 1, currency: null, idempotencyKey: nextKey() }),
+      await client.changeBalance({
+        member: NOBODY,
+        tokens: 1,
+        currency: null,
+        idempotencyKey: nextKey(),
+        mayLeave: () => true,
+      }),
     ).toMatchObject({
       kind: 'refused',
       code: 'ALM_REFUSED_NOT_FOUND',
@@ -84,10 +96,22 @@ describe('the five calls', () => {
   });
 
   it('5: points moved from one member to another, exactly to that one', async () => {
-    const transfer = { member: ADA, recipient: BOB, tokens: 30, currency: null, idempotencyKey: nextKey() };
+    const transfer = {
+      member: ADA,
+      recipient: BOB,
+      tokens: 30,
+      currency: null,
+      idempotencyKey: nextKey(),
+      mayLeave: () => true,
+    };
     expect(await client.transfer(transfer)).toMatchObject({ kind: 'paid', balance: '70' });
     expect((await client.member(BOB)).balance).toBe('35');
-    const tooMuch = await client.transfer({ ...transfer, tokens: 71, idempotencyKey: nextKey() });
+    const tooMuch = await client.transfer({
+      ...transfer,
+      tokens: 71,
+      idempotencyKey: nextKey(),
+      mayLeave: () => true,
+    });
     expect(tooMuch).toMatchObject({ kind: 'refused', code: 'ALM_REFUSED_BALANCE' });
     const nobody = await client.transfer({ ...transfer, recipient: NOBODY, idempotencyKey: nextKey() });
     expect(nobody).toMatchObject({ kind: 'refused', code: 'ALM_REFUSED_NOT_FOUND' });
@@ -95,7 +119,13 @@ describe('the five calls', () => {
   });
 
   it('a write sent again with its key is applied once and answered alike', async () => {
-    const change = { member: ADA, tokens: 7, currency: null, idempotencyKey: nextKey() };
+    const change = {
+      member: ADA,
+      tokens: 7,
+      currency: null,
+      idempotencyKey: nextKey(),
+      mayLeave: () => true,
+    };
     const first = await client.changeBalance(change);
     const again = await client.changeBalance(change);
     expect([first.balance, again.balance]).toEqual(['107', '107']);
@@ -105,9 +135,22 @@ describe('the five calls', () => {
 
 describe('authentication', () => {
   const write = (by: RealmClient) =>
-    by.changeBalance({ member: ADA, tokens: 1, currency: null, idempotencyKey: nextKey() });
+    by.changeBalance({
+      member: ADA,
+      tokens: 1,
+      currency: null,
+      idempotencyKey: nextKey(),
+      mayLeave: () => true,
+    });
   const move = (by: RealmClient) =>
-    by.transfer({ member: ADA, recipient: BOB, tokens: 1, currency: null, idempotencyKey: nextKey() });
+    by.transfer({
+      member: ADA,
+      recipient: BOB,
+      tokens: 1,
+      currency: null,
+      idempotencyKey: nextKey(),
+      mayLeave: () => true,
+    });
 
   it('401: a key that does not exist, on every call', async () => {
     const stranger = clientWith('no-such-key');

@@ -5,7 +5,7 @@ import { writeFaultsFile } from '../../src/operations/pay/plan-file.js';
 import { Findings } from '../../src/planning/findings.js';
 import { writeRows } from '../../src/report/whole-file.js';
 import { writeReport } from '../../src/report/write-report.js';
-import { START } from '../support/batch-record.js';
+import { START } from '../support/ledger/batch-record.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { lateVersion, soonVersion } from './two-versions.js';
 

@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeReport } from '../../src/report/write-report.js';
-import { recordOf, rowOf, START } from '../support/batch-record.js';
-import { checksums, readRows } from '../support/report-files.js';
+import { recordOf, rowOf, START } from '../support/ledger/batch-record.js';
+import { checksums, readRows } from '../support/program/report-files.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 const secretCells = ['cell-member', 'cell-tokens', 'cell-reason', 'ada@secret.example'];

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { html } from '../../src/report/html/markup.js';
 import { FailingGroups, Slowest } from '../../src/report/run-facts.js';
 import { latencyFacts, paceUsed } from '../../src/report/summarize.js';
-import { recordOf, rowOf } from '../support/batch-record.js';
+import { recordOf, rowOf } from '../support/ledger/batch-record.js';
 
 describe('failing groups', () => {
   test('messages that differ only in an id are one group, with its first orders', () => {

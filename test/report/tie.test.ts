@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { AlmonerError } from '../../src/core/errors/error.js';
 import type { BatchRecord } from '../../src/ledger/views.js';
 import { writeReport } from '../../src/report/write-report.js';
-import { recordOf, rowOf, START } from '../support/batch-record.js';
-import { checksums } from '../support/report-files.js';
+import { recordOf, rowOf, START } from '../support/ledger/batch-record.js';
+import { checksums } from '../support/program/report-files.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 const rows = [rowOf('paid', 1), rowOf('refused', 2), rowOf('invalid', 3), rowOf('duplicate', 4)];

@@ -1,5 +1,5 @@
 import type { BatchRecord } from '../../src/ledger/views.js';
-import { recordOf, rowOf } from '../support/batch-record.js';
+import { recordOf, rowOf } from '../support/ledger/batch-record.js';
 
 /** One batch half-way and at its end: every file of the two reports differs. */
 export function soonVersion(): BatchRecord {

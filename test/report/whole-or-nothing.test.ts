@@ -1,68 +1,21 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { access, chmod, mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'vite';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
 import type { BatchRecord } from '../../src/ledger/views.js';
 import { writeReport } from '../../src/report/write-report.js';
-import { recordOf, rowOf, START } from '../support/batch-record.js';
-import { checksums } from '../support/report-files.js';
+import { recordOf, rowOf, START } from '../support/ledger/batch-record.js';
+import { checksums } from '../support/program/report-files.js';
 import { tempFolder } from '../support/temp-folder.js';
+import { killedWriters } from './killed-writers.js';
 import { lateVersion, soonVersion } from './two-versions.js';
 
-const FILES = 9;
 const now = START;
 
-async function programOf(entry: string, folder: string): Promise<string> {
-  await build({
-    configFile: false,
-    logLevel: 'silent',
-    ssr: { noExternal: true },
-    build: { ssr: entry, outDir: folder, rollupOptions: { output: { entryFileNames: 'program.mjs' } } },
-  });
-  return join(folder, 'program.mjs');
-}
-
 describe('report files appear whole or not at all', () => {
-  test('a process killed between any two files leaves only whole files, old or new', async () => {
-    const scratch = await tempFolder();
-    const program = await programOf('test/report/doomed-writer.ts', join(scratch, 'program'));
-    const soon = await writeReport(soonVersion(), { folder: join(scratch, 'soon'), now });
-    const late = await writeReport(lateVersion(), { folder: join(scratch, 'late'), now });
-    const old = await checksums(soon.folder);
-    const fresh = await checksums(late.folder);
-    const folder = join(scratch, 'reports');
-    await mkdir(folder);
-    const place = join(folder, soonVersion().batch.manifest.batch);
-    const killAt = async (moment: 'staged' | 'replaced', count: number) => {
-      const child = fork(program, [folder, 'late', moment, String(count)], { execArgv: [] });
-      onTestFinished(() => void child.kill('SIGKILL'));
-      expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
-    };
-
-    await killAt('staged', 4);
-    await expect(access(place), 'a first report is not seen before it is whole').rejects.toThrow();
-
-    for (const count of [1, 7, 9]) {
-      await writeReport(soonVersion(), { folder, now });
-      await killAt('staged', count);
-      expect(await checksums(place)).toEqual(old);
-    }
-    for (let count = 1; count < FILES; count += 1) {
-      await writeReport(soonVersion(), { folder, now });
-      await killAt('replaced', count);
-      const found = await checksums(place);
-      const replaced = Object.keys(found).filter((name) => found[name] === fresh[name]);
-      expect(found).toEqual({ ...old, ...Object.fromEntries(replaced.map((name) => [name, fresh[name]])) });
-      expect(replaced.length).toBeGreaterThanOrEqual(count);
-    }
-
-    await writeReport(lateVersion(), { folder, now });
-    expect(await checksums(folder)).toEqual(await checksums(join(scratch, 'late')));
-  });
+  test('a process killed in the middle leaves only whole files, old or new', () =>
+    killedWriters({ staged: [9], replaced: [1, 8] }));
 
   test('a failure while rows are read leaves what stood before, and nothing else', async () => {
     const folder = await tempFolder();

@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest';
 import { ORDER_STATES, type OrderState } from '../../src/core/states.js';
 import { Summary } from '../../src/report/summary.js';
 import { writeReport } from '../../src/report/write-report.js';
-import { recordOf, rowOf, START } from '../support/batch-record.js';
-import { checksums, readRows } from '../support/report-files.js';
+import { recordOf, rowOf, START } from '../support/ledger/batch-record.js';
+import { checksums, readRows } from '../support/program/report-files.js';
+import { vividBatch } from '../support/program/vivid-batch.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { vividBatch } from '../support/vivid-batch.js';
 
 const PARTS = ['paid.csv', 'failed.csv', 'doubt.csv', 'unprocessed.csv', 'duplicate.csv'];
 const now = START;
@@ -93,6 +93,7 @@ describe('the report of a batch', () => {
     const [header = [], row = []] = await readRows(folder, 'doubt.csv');
     const told = Object.fromEntries(header.map((name, at) => [name, row[at]]).slice(8));
     expect(told).toEqual({
+      almoner_doubt: 'd1-0c4f',
       almoner_sent_at: '2026-03-01T10:00:00.000Z',
       almoner_key: 'spring-2.1',
       almoner_request_id: 'req-7',

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { generated } from '../support/suites.js';
 import { faultsOf, ruleText } from './rule-file.js';
 
 /** Faults that have nothing to do with each other, each in a field of its own. */
@@ -40,7 +41,7 @@ test('every fault of a rule is listed, whatever else is wrong with it or missing
       for (const one of kept) for (const message of await messages(one)) expect(all).toContain(message);
       expect(new Set(all).size).toBe(all.length);
     }),
-    { numRuns: 150 },
+    generated(40, 300),
   );
 });
 

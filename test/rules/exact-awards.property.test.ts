@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { TOKENS_MAX } from '../../src/core/points.js';
 import { sharePot } from '../../src/rules/decide.js';
 import { ROUNDINGS } from '../../src/rules/schema.js';
+import { generated } from '../support/suites.js';
 import { awardsOf, decided, found } from './candidates.js';
 import { goodRule, ruleText } from './rule-file.js';
 
@@ -71,7 +72,7 @@ describe('awards are exact over the whole range of tokens', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      generated(100, 2_000),
     );
   });
 
@@ -93,6 +94,7 @@ describe('awards are exact over the whole range of tokens', () => {
         const result = decided({ ...loaded, audience: { ...loaded.audience, rows } });
         expect(result.tokens).toBe(digits / scale);
       }),
+      generated(100, 2_000),
     );
   });
 

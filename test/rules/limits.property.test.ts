@@ -4,6 +4,7 @@ import { memberId } from '../../src/core/ids.js';
 import { decide, sharePot } from '../../src/rules/decide.js';
 import type { Candidate } from '../../src/rules/decision.js';
 import type { LimitName, Rule } from '../../src/rules/rule.js';
+import { generated } from '../support/suites.js';
 import { found, settingOf } from './candidates.js';
 import { goodRule, ruleText } from './rule-file.js';
 
@@ -77,7 +78,7 @@ describe('for any audience, facts and limits', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      generated(150, 2_000),
     );
   });
 
@@ -90,7 +91,7 @@ describe('for any audience, facts and limits', () => {
         const once = () => decide(limited(loaded.rule, limits), members.map(candidate), settingOf(loaded));
         expect(once()).toEqual(once());
       }),
-      { numRuns: 50 },
+      generated(25, 500),
     );
   });
 });
@@ -112,6 +113,7 @@ test('shares add up to the pot, and nobody is a whole point off', () => {
         }
       },
     ),
+    generated(100, 2_000),
   );
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { loadRule } from '../../src/rules/load-rule.js';
 import { ruleJsonSchema } from '../../src/rules/schema.js';
-import { goodRule, ruleText } from './rule-file.js';
+import { faultsOf, goodRule, ruleText } from './rule-file.js';
 
 const SCHEMA_FILE = 'src/rules/rule.schema.json';
 const samples = readdirSync('jobs').filter((name) => name.endsWith('.yaml'));
@@ -39,12 +39,17 @@ describe('what an operator may write', () => {
   test('ids need no quotes, however long they are', async () => {
     const { audience } = await goodRule(
       ruleText({
-        audience: 'audience:\n  members: [1190322117000000123, "0012", 007, {member: 5, score: 3}]',
+        audience: 'audience:\n  members: [1190322117000000123, "12", 7, {member: 5, score: 3}]',
       }),
     );
-    expect(audience.rows.map(({ member }) => member)).toEqual(['1190322117000000123', '0012', '007', '5']);
+    expect(audience.rows.map(({ member }) => member)).toEqual(['1190322117000000123', '12', '7', '5']);
     expect(audience.columns).toEqual(['member', 'score']);
     expect(audience.rows[3]?.cells).toEqual(['5', '3']);
+  });
+
+  test.each(['"0012"', '007', '{member: 05}'])('an id with a leading zero is refused: %s', async (id) => {
+    const [fault] = await faultsOf(ruleText({ audience: `audience:\n  members: [${id}]` }));
+    expect(fault?.message).toContain('member id');
   });
 
   test('an audience may lie in another file, CSV or YAML, in any of its ways', async () => {

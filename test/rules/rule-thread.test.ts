@@ -11,7 +11,7 @@ import {
   withRuleThread,
 } from '../../src/rules/rule-thread.js';
 import { decodeEntries } from '../../src/rules/run-record.js';
-import { testProfile } from '../support/realm-profile.js';
+import { testProfile } from '../support/ledger/realm-profile.js';
 import { until } from '../support/until.js';
 import { AT, candidatesOf } from './candidates.js';
 import { goodRule, ruleText } from './rule-file.js';
@@ -49,10 +49,11 @@ describe('a rule in its thread', () => {
   });
 
   test('that takes too long on one member is ended, with rule, member and limit', async () => {
-    const { thread, decide } = await begun(await endless());
+    expect(JUDGING_LIMITS.memberMs).toBe(1_000);
+    const { thread, decide } = await begun(await endless(), undefined, { ...JUDGING_LIMITS, memberMs: 100 });
     const error = await decide().catch((failure: unknown) => failure);
     if (!isAlmonerError(error, 'ALM_RULE_TOO_SLOW')) throw error;
-    expect(error.message).toMatch(/rule thanks \(.*rule\.yaml\) .* 1000 ms, .* one member, .* member 102\./);
+    expect(error.message).toMatch(/rule thanks \(.*rule\.yaml\) .* 100 ms, .* one member, .* member 102\./);
     await expect(thread.ask('slice', 0)).rejects.toBe(error);
   });
 
@@ -91,6 +92,35 @@ describe('a rule in its thread', () => {
     await expect(stopped).rejects.toThrow(/interrupted/);
     await Promise.all(others);
     expect(seen.most).toBe(2);
+  });
+
+  test('serves the next use, which finds nothing of the one before it', async () => {
+    const loaded = await goodRule(ruleText());
+    const { rule, audience } = loaded;
+    let first: RuleThread | undefined;
+    await withRuleThread(undefined, async (thread) => {
+      first = thread;
+      await thread.ask('begin', { rule, columns: audience.columns, at: AT });
+      const read = candidatesOf(loaded).map(({ row, ...facts }) => facts);
+      await thread.ask('add', packSlice(audience.rows, 0), read);
+      await thread.ask('decide', BOUNDS);
+      expect(decodeEntries(await thread.ask('block', 0))).toHaveLength(3);
+    });
+    await withRuleThread(undefined, async (thread) => {
+      expect(thread).toBe(first);
+      expect(decodeEntries(await thread.ask('block', 0))).toEqual([]);
+      await expect(thread.ask('decide', BOUNDS)).rejects.toThrow('no rule was handed to the thread');
+    });
+  });
+
+  test('that a stop has ended serves no other use', async () => {
+    const stop = new AbortController();
+    const stopped = withRuleThread(stop.signal, async (thread) => {
+      stop.abort();
+      await thread.ask('look', 'nowhere.yaml', 'nowhere.yaml', false);
+    });
+    await expect(stopped).rejects.toThrow(/interrupted/);
+    await withRuleThread(undefined, (thread) => thread.ask('forget'));
   });
 
   test('is not held while facts are read, which may take hours', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runNumber } from '../../src/rules/run-store.js';
-import { ledgersOnRedis, sealed } from '../support/ledgers-on-redis.js';
-import { feedAll, sendAs } from '../support/order-moves.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { feedAll, sendAs } from '../support/ledger/order-moves.js';
 
 const bench = ledgersOnRedis();
 const RUN = {

@@ -13,9 +13,10 @@ import { planRun } from '../../src/rules/plan-run.js';
 import type { LoadedRule } from '../../src/rules/rule.js';
 import { RuleThread } from '../../src/rules/rule-thread.js';
 import { readEntries } from '../../src/rules/run-store.js';
-import { importing } from '../support/importing.js';
-import { ledgersOnRedis } from '../support/ledgers-on-redis.js';
-import { testProfile } from '../support/realm-profile.js';
+import { importing } from '../support/ledger/importing.js';
+import { ledgersOnRedis } from '../support/ledger/ledgers-on-redis.js';
+import { testProfile } from '../support/ledger/realm-profile.js';
+import { generated } from '../support/suites.js';
 import { AT } from './candidates.js';
 import { goodRule, ruleText } from './rule-file.js';
 
@@ -114,7 +115,7 @@ test('running twice pays each member once and never goes over the period, whatev
       expect(sum).toBeLessThanOrEqual(PER_PERIOD);
       expect(await heldOf(ledger, accountName('thanks', '2026-W47'))).toBe(BigInt(sum));
     }),
-    { numRuns: 20 },
+    generated(8, 80),
   );
 }, 60_000);
 

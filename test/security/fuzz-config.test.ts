@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isAlmonerError } from '../../src/core/errors/error.js';
 import { loadConfig } from '../../src/runtime/config/config.js';
+import { cases, generated } from '../support/suites.js';
 import { yamlBomb } from '../support/yaml-bomb.js';
 
 let cwd: string;
@@ -50,7 +51,7 @@ test('any bytes as the file', async () => {
       fc.string({ unit: 'binary', maxLength: 400 }),
       async (text) => void (await load(text, {})),
     ),
-    { numRuns: 300 },
+    generated(60, 300),
   );
 });
 
@@ -60,7 +61,7 @@ test('any tree under the known names; nothing reaches the prototype', async () =
       await load(JSON.stringify(tree), {});
       expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
     }),
-    { numRuns: 300 },
+    generated(60, 300),
   );
   await load('__proto__: {polluted: yes}\nrealms: {__proto__: {polluted: 1}}', {});
   expect('polluted' in {}).toBe(false);
@@ -81,7 +82,7 @@ test('any text in any variable', async () => {
       fc.dictionary(fc.constantFrom(...names), fc.string({ unit: 'binary', maxLength: 60 })),
       async (env) => void (await load(null, env)),
     ),
-    { numRuns: 500 },
+    generated(100, 500),
   );
 });
 
@@ -92,7 +93,7 @@ test('a YAML bomb is refused at once', async () => {
 });
 
 test('nesting that would exhaust the stack, and very many settings, are refused at once', async () => {
-  const fields = Array.from({ length: 20_000 }, (_, i) => `a${i}: 1`).join('\n');
+  const fields = Array.from({ length: cases(6_000, 20_000) }, (_, i) => `a${i}: 1`).join('\n');
   const before = process.cpuUsage();
   for (const text of [
     '['.repeat(100_000),

@@ -1,10 +1,10 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedRealm, startEmbeddedRealm } from '../../src/realm/embedded.js';
-import { type RealmBooks, realmBooks } from '../support/realm-books.js';
+import { brokenHttp } from '../support/broken-http.js';
+import { type RealmBooks, realmBooks } from '../support/program/realm-books.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
+import { generated } from '../support/suites.js';
 
 let redis: TestRedis;
 let realm: EmbeddedRealm;
@@ -54,7 +54,7 @@ test('any body is answered with a client error or applied, and the sum of points
       expect([200, 400, 404, 413, 415, 422]).toContain(status);
       if (status !== 200 || path === '1/transfer') expect(await books.totalPoints('fuzz')).toBe(before);
     }),
-    { numRuns: 150 },
+    generated(40, 150),
   );
 });
 
@@ -70,22 +70,11 @@ test('any path and header value is answered, and never with a 500', async () => 
       });
       expect(status).toBeLessThan(500);
     }),
-    { numRuns: 150 },
+    generated(40, 150),
   );
 });
 
 test('broken HTTP never ends the service', async () => {
-  const { hostname, port } = new URL(realm.baseUrl);
-  await fc.assert(
-    fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
-      const socket = connect(Number(port), hostname);
-      socket.on('error', () => {});
-      await once(socket, 'connect');
-      socket.end(bytes);
-      socket.resume();
-      await once(socket, 'close');
-    }),
-    { numRuns: 60 },
-  );
+  await brokenHttp(Number(new URL(realm.baseUrl).port), generated(10, 60));
   expect(await patch('1/tokenBalance', '{"tokens":1}')).toBe(200);
 });

@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { loadRule } from '../../src/rules/load-rule.js';
 import type { FaultyRule, LoadedRule } from '../../src/rules/rule.js';
 import { hostileText, hostileValue } from '../support/hostile.js';
+import { cases, generated } from '../support/suites.js';
 import { yamlBomb } from '../support/yaml-bomb.js';
 
 /** Whatever stands in a rule file, it is a rule or a list of faults with their places: no crash, no hang. */
@@ -53,7 +54,7 @@ describe('rule files', () => {
     const bytes = fc.oneof(fc.uint8Array({ maxLength: 400 }), fc.string({ unit: 'binary', maxLength: 400 }));
     await fc.assert(
       fc.asyncProperty(bytes, async (content) => void (await load(content))),
-      { numRuns: 200 },
+      generated(40, 200),
     );
   });
 
@@ -79,7 +80,7 @@ describe('rule files', () => {
           await load(changed);
         },
       ),
-      { numRuns: 200 },
+      generated(40, 200),
     );
   });
 
@@ -131,7 +132,7 @@ describe('rule files', () => {
           await load(JSON.stringify(Object.fromEntries([...entries, [name, value]])));
         },
       ),
-      { numRuns: 200 },
+      generated(40, 200),
     );
   });
 
@@ -180,7 +181,7 @@ describe('rule files', () => {
         const base: Record<string, unknown> = parse(SAMPLES[0] ?? '');
         await load(JSON.stringify({ ...base, condition: text }));
       }),
-      { numRuns: 200 },
+      generated(40, 200),
     );
   });
 });
@@ -203,7 +204,7 @@ describe('rule files made to exhaust', () => {
   });
 
   test('a map of very many fields', async () => {
-    const fields = Array.from({ length: 40_000 }, (_, i) => `a${i}: 1`);
+    const fields = Array.from({ length: cases(10_000, 40_000) }, (_, i) => `a${i}: 1`);
     await refused(fields.join('\n'));
     await refused(`{${fields.join(', ')}}`);
   });

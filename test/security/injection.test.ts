@@ -5,8 +5,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { almoner, type Ran } from '../support/almoner.js';
 import { dataFolders } from '../support/data-folder.js';
+import { almoner, type Ran } from '../support/program/almoner.js';
 
 /** A realm whose words are made to deceive whoever reads them, and a file that is no better. */
 const EVIL =

@@ -10,16 +10,16 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { startDesk, type TestDesk } from '../support/desk.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../support/realm-and-operator.js';
+import { startDesk, type TestDesk } from '../support/program/desk.js';
+import { Program } from '../support/program/program.js';
 
 /** Names that try to leave their folder, and folders that were made to lead elsewhere. */
 const NAMES = ['../outside', '..', '.', '/etc', 'a/b', 'a\\b', 'a\u0000b', '%2e%2e', '-rf', 'A'.repeat(300)];
 
 describe('batch names', () => {
-  let world: RealmAndOperator;
+  let world: Program;
   beforeAll(async () => {
-    world = await startRealmAndOperator({ members: [{ member: '1', tokens: 0 }] });
+    world = await Program.start({ members: [{ member: '1', tokens: 0 }] });
     await world.file('a.csv', 'member,tokens\n1,5\n');
   });
   afterAll(() => world.end());

@@ -1,6 +1,6 @@
 import { FAIL_POINTS } from '../../src/core/fail-point.js';
 import type { Certainty } from '../../src/core/profile.js';
-import type { Fate } from '../support/played-realm.js';
+import type { Fate } from '../support/machines/played-realm.js';
 import { Dice } from './dice.js';
 import type { JournalTail } from './journal-tail.js';
 import type { Move, Plan } from './moves.js';
@@ -16,13 +16,18 @@ import {
   type Weights,
 } from './themes.js';
 
-/** The whole history that a seed stands for. */
-export function planOf(seed: number, certainty: Certainty, wanted?: ThemeName): Plan {
-  const dice = new Dice(seed);
-  const fitting = THEME_NAMES.filter((name) => {
+/** The themes that histories of a certainty may have. */
+export function themesOf(certainty: Certainty): ThemeName[] {
+  return THEME_NAMES.filter((name) => {
     const theme: Theme = THEMES[name];
     return theme.only === undefined || theme.only === certainty;
   });
+}
+
+/** The whole history that a seed stands for. */
+export function planOf(seed: number, certainty: Certainty, wanted?: ThemeName): Plan {
+  const dice = new Dice(seed);
+  const fitting = themesOf(certainty);
   const name = wanted ?? fitting[dice.below(fitting.length)] ?? 'everything';
   const theme: Theme = THEMES[name];
   const machines = 2 + dice.below(2);

@@ -61,6 +61,7 @@ const answer = (who: number): Move => ({ do: 'answer', who, count: 1, how: SMOOT
 const claim = (who: number, first: number): Send => ({ ...send(who, first, 'paid'), until: 'claimed' });
 const goOn = (who: number): Move => ({ do: 'go on', who, how: SMOOTHLY });
 const look = (who: number): Move => ({ do: 'look', who, how: SMOOTHLY });
+const leave = (who: number): Move => ({ do: 'leave', who });
 const EVERYBODY: Move = { do: 'everybody looks' };
 const PHOTOGRAPH: Move = { do: 'photograph' };
 const restore = (to: number): Move => ({ do: 'restore', to });
@@ -243,3 +244,15 @@ test('balances read under a hold of which the store has forgotten that it was gi
     claim(1, GAIN),
     goOn(0),
   ));
+
+/** Monday's process pays order 1 and ends; Tuesday's notes that the ledger knows of it, and pays order 2. */
+const TWO_DAYS: readonly Move[] = [leave(0), PHOTOGRAPH, send(1, 1, 'paid'), leave(1), send(1, 2, 'paid')];
+/** The same server gets Sunday's data back: same run_id, same epoch. */
+const BACKUP: Move = { do: 'restore', to: 1, sameServer: true };
+const ONE_FOLDER = { machines: 1, processes: 2, early: 1 } as const;
+
+test('a store that forgets under the same run_id and epoch: a living process merges all journals beside it', () =>
+  ends(ONE_FOLDER, ...TWO_DAYS, BACKUP, look(1), look(1), send(1, 1, 'paid')));
+
+test('a store that forgets under the same run_id and epoch: a process merges all journals at its start', () =>
+  ends(ONE_FOLDER, ...TWO_DAYS, leave(1), BACKUP, look(1), look(1), send(1, 1, 'paid')));

@@ -97,7 +97,7 @@ async function make(scene: Scene, move: Move): Promise<void> {
     case 'photograph':
       return scene.photograph();
     case 'restore':
-      return scene.restore(move.to);
+      return scene.restore(move.to, move.sameServer);
     case 'restart the store':
       return scene.store.restart();
     case 'recover': {

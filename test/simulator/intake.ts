@@ -6,7 +6,7 @@ import { type RealmLedger, storeNowMs } from '../../src/ledger/realm-ledger.js';
 import { type Plan, planRows, planSource } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { AWARD_SHEET } from '../../src/rules/awards.js';
-import { importing } from '../support/importing.js';
+import { importing } from '../support/ledger/importing.js';
 import { ruleLimit, sealedRun } from './rules.js';
 import { csvOf, type File, type Given } from './sheet.js';
 import type { World } from './wiring.js';

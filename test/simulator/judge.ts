@@ -1,5 +1,5 @@
 import { type OrderId, orderId } from '../../src/core/ids.js';
-import { tieUp } from '../support/tie-up.js';
+import { tieUp } from '../support/ledger/tie-up.js';
 import type { Move } from './moves.js';
 import type { Operator } from './operator.js';
 import { passesLimit, ruleLimit } from './rules.js';

@@ -1,5 +1,5 @@
 import type { Certainty } from '../../src/core/profile.js';
-import type { Fate } from '../support/played-realm.js';
+import type { Fate } from '../support/machines/played-realm.js';
 import { type How, SMOOTHLY } from './process.js';
 import type { ThemeName } from './themes.js';
 
@@ -36,7 +36,7 @@ export type Move =
   | { readonly do: 'step the clock'; readonly machine: number | 'store'; readonly ms: number }
   | { readonly do: 'suspend'; readonly machine: number; readonly ms: number }
   | { readonly do: 'photograph' }
-  | { readonly do: 'restore'; readonly to: number }
+  | { readonly do: 'restore'; readonly to: number; readonly sameServer?: boolean }
   | { readonly do: 'restart the store' }
   | { readonly do: 'recover'; readonly machine: number }
   | { readonly do: 'accept missing'; readonly machine: number; readonly nth: number }

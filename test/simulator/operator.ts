@@ -16,7 +16,7 @@ import { writeUndo } from '../../src/operations/batches/undo.js';
 import { recoverRealms } from '../../src/operations/services/recover.js';
 import { PaidSince } from '../../src/planning/looks-paid.js';
 import { App } from '../../src/runtime/app.js';
-import { namedOrders } from '../support/named-orders.js';
+import { namedOrders } from '../support/ledger/named-orders.js';
 import { Intake } from './intake.js';
 import { type Machine, on } from './machine.js';
 import type { File } from './sheet.js';
@@ -107,10 +107,10 @@ export class Operator {
   }
 
   /** Ends a doubt as `almoner doubt resolve` does. */
-  async resolve(no: string, index: number, record: OrderRecord, paid: boolean): Promise<void> {
+  async resolve(file: File, no: string, index: number, record: OrderRecord, paid: boolean): Promise<void> {
     const at = this.moment();
     await conclude(this.ledger, { no, index }, await this.row(no, index), {
-      from: 'doubt',
+      about: { batch: file.id, doubt: record.doubt ?? '' },
       to: paid ? 'paid' : 'exhausted',
       evidence: 'operator',
       detail: {
@@ -162,7 +162,7 @@ export class Operator {
   async undoFile(file: File, no: string): Promise<string | null> {
     let text = '';
     try {
-      await writeUndo({ ledger: this.ledger, no, id: file.id }, (line) => {
+      await writeUndo({ ledger: this.ledger, no, id: file.id }, { profiles: [] }, (line) => {
         text += line;
         return undefined;
       });

@@ -35,7 +35,7 @@ export async function resolveDoubts(scene: Scene): Promise<void> {
     for (const [i, record] of (batch?.records ?? []).entries()) {
       const id = orderId(file.id, i + 1);
       if (batch === undefined || record.code !== 'D' || !scene.realm.isOver(id)) continue;
-      await scene.operator.resolve(batch.no, i + 1, record, scene.realm.hasApplied(id));
+      await scene.operator.resolve(file, batch.no, i + 1, record, scene.realm.hasApplied(id));
     }
   }
 }

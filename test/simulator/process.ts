@@ -4,7 +4,7 @@ import { type BatchId, type OrderId, orderId } from '../../src/core/ids.js';
 import type { OrderRef } from '../../src/ledger/moves/begin-sending.js';
 import { feed, openBatches } from '../../src/ledger/moves/feed.js';
 import { Session } from '../../src/ledger/sessions/session.js';
-import type { Fate } from '../support/played-realm.js';
+import type { Fate } from '../support/machines/played-realm.js';
 import { Gate } from './gate.js';
 import { type JournalTail, lostTail } from './journal-tail.js';
 import { type Machine, on } from './machine.js';

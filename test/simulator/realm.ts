@@ -1,7 +1,7 @@
 import type { OutcomeKind } from '../../src/core/classify.js';
 import type { MemberId, OrderId } from '../../src/core/ids.js';
 import { effectsOf, type Order } from '../../src/core/order.js';
-import type { Fate } from '../support/played-realm.js';
+import type { Fate } from '../support/machines/played-realm.js';
 import type { Clocks } from './clocks.js';
 
 /**

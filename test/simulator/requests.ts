@@ -3,7 +3,7 @@ import { AlmonerError } from '../../src/core/errors/error.js';
 import type { BatchId, OrderId } from '../../src/core/ids.js';
 import type { Order } from '../../src/core/order.js';
 import type { RealmClient } from '../../src/realm/client/client.js';
-import type { Fate } from '../support/played-realm.js';
+import type { Fate } from '../support/machines/played-realm.js';
 import type { Realm } from './realm.js';
 
 /** What goes over the wire: a client that reaches the played realm, and the list of who sent what. */
@@ -41,8 +41,8 @@ export class Requests {
 }
 
 export function realmClient(realm: Realm, send: (key: string) => Promise<OutcomeKind>): RealmClient {
-  const write = async ({ idempotencyKey }: { readonly idempotencyKey: string }) =>
-    outcomeOf(await send(idempotencyKey));
+  const write = async ({ idempotencyKey, mayLeave }: Parameters<RealmClient['changeBalance']>[0]) =>
+    outcomeOf(mayLeave() ? await send(idempotencyKey) : 'not-sent');
   const never = () => Promise.reject(new Error('nobody asks the played realm for this'));
   return {
     readMember: (id) => {

@@ -16,9 +16,9 @@ export class Simulator {
     private readonly end: () => Promise<void>,
   ) {}
 
-  static async start(): Promise<Simulator> {
-    // Nothing here has to survive: memory is disk enough.
-    const folder = inMemory();
+  /** Nothing here has to survive a crash: `parent` may lie in memory. */
+  static async start(parent = tmpdir()): Promise<Simulator> {
+    const folder = mkdtempSync(join(parent, 'almoner-sim-'));
     const path = join(folder, 'redis.sock');
     const server = await startRedis(['--appendonly', 'no', '--unixsocket', path]);
     const redis = new Redis({ path, maxRetriesPerRequest: null });
@@ -42,14 +42,6 @@ export class Simulator {
     return shrink(plan, async (shorter) =>
       (await this.play(shorter)).faults.some((fault) => fault.kind === kind),
     );
-  }
-}
-
-function inMemory(): string {
-  try {
-    return mkdtempSync('/dev/shm/almoner-sim-');
-  } catch {
-    return mkdtempSync(join(tmpdir(), 'almoner-sim-'));
   }
 }
 

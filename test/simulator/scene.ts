@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { type OrderId, orderId } from '../../src/core/ids.js';
-import { testProfile } from '../support/realm-profile.js';
+import { testProfile } from '../support/ledger/realm-profile.js';
 import { Clocks } from './clocks.js';
 import { firstFile } from './files.js';
 import type { Preview } from './intake.js';
@@ -21,7 +21,7 @@ import type { World } from './wiring.js';
 /** All that takes part in a history, as it stands. */
 
 type Photograph = {
-  readonly restore: () => Promise<void>;
+  readonly restore: (sameServer: boolean) => Promise<void>;
   /** How many requests had left, and which sessions the store knew. */
   readonly sent: number;
   readonly sessions: ReadonlySet<string>;
@@ -205,7 +205,7 @@ export class Scene {
     });
   }
 
-  async restore(to: number): Promise<void> {
+  async restore(to: number, sameServer = false): Promise<void> {
     const photograph = this.photographs[to % this.photographs.length];
     if (photograph === undefined) return;
     const since = this.world.requests.sent.slice(photograph.sent);
@@ -213,7 +213,7 @@ export class Scene {
     const waits = this.plan.theme === 'lost pasts';
     if (this.machines.some(({ lost, number }) => lost && unmerged.knows(number, waits))) return;
     this.unmerged = unmerged;
-    await photograph.restore();
+    await photograph.restore(sameServer);
     this.numbers = await this.operator.numbers();
   }
 

@@ -50,13 +50,16 @@ export class Store {
     return sha;
   }
 
-  /** All keys of a realm as they stand. The answer puts them back, on another server than they were taken from. */
-  async photograph(realm: string): Promise<() => Promise<void>> {
+  /**
+   * All keys of a realm as they stand. The answer puts them back: on another server than they were taken from, unless
+   * it is `sameServer` that got a backup's data (REPLICAOF the backup, then NO ONE).
+   */
+  async photograph(realm: string): Promise<(sameServer: boolean) => Promise<void>> {
     const kept = await this.redis.callBuffer('EVAL', PHOTOGRAPH, 0, `${realm}*`);
     if (!Array.isArray(kept)) throw new TypeError('expected a list of keys');
-    return async () => {
+    return async (sameServer) => {
       await this.redis.call('EVAL', RESTORE, 0, `${realm}*`, ...plain(kept));
-      this.restart();
+      if (!sameServer) this.restart();
     };
   }
 
@@ -131,6 +134,7 @@ export class Link {
         const sha = await this.store.load(text);
         return this.script(() => this.store.evalsha(sha, realm, args));
       };
+    if (name === 'status') return this.dead ? 'end' : target.status;
     if (name === 'time')
       return () => (this.dead ? Promise.reject(new Died()) : Promise.resolve(this.store.now()));
     const value: unknown = Reflect.get(target, name);

@@ -1,5 +1,5 @@
 import type { Certainty } from '../../src/core/profile.js';
-import type { Fate } from '../support/played-realm.js';
+import type { Fate } from '../support/machines/played-realm.js';
 import type { Move } from './moves.js';
 import { KEY_LIFETIME_MS, SETTLE_MS } from './realm.js';
 

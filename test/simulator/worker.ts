@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { CERTAINTIES } from '../../src/core/profile.js';
 import { planOf } from './draw.js';
@@ -18,7 +19,8 @@ const asked = z
   })
   .parse(JSON.parse(process.argv[2] ?? ''));
 
-const simulator = await Simulator.start();
+const MEMORY = '/dev/shm';
+const simulator = await Simulator.start(existsSync(MEMORY) ? MEMORY : undefined);
 const tally = newTally();
 let failure: string | null = null;
 // Without a parent nobody reads what it finds.

@@ -1,4 +1,4 @@
-import type { Ran } from './almoner.js';
+import type { Ran } from './program/almoner.js';
 
 /** The one JSON document of a command, to be looked at with matchers; anything beside it is a failure. */
 export function document(ran: Ran): unknown {

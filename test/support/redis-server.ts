@@ -32,6 +32,9 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
+/** The server under test: `redis-server`, or the one of the project (see scripts/test-servers.mjs). */
+export const SERVER_PROGRAM = process.env.ALMONER_TEST_SERVER ?? 'redis-server';
+
 const SAFE = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
 
 export async function startRedis(settings: readonly string[] = []): Promise<TestRedis> {
@@ -84,7 +87,7 @@ async function launchSomewhere(folder: string, settings: readonly string[]) {
 
 async function launch(port: number, folder: string, settings: readonly string[]): Promise<ChildProcess> {
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...SAFE];
-  const child = spawn('redis-server', [...args, ...settings], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(SERVER_PROGRAM, [...args, ...settings], { stdio: ['ignore', 'pipe', 'inherit'] });
   const out = child.stdout;
   if (out === null) throw new Error('redis-server has no stdout');
   let seen = '';

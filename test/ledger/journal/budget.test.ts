@@ -4,8 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { boundJournals } from '../../../src/ledger/journal/budget.js';
 import { listJournals, noteMerged, noteRemoved, readRemoved } from '../../../src/ledger/journal/folder.js';
 import { Journal } from '../../../src/ledger/journal/journal.js';
-import { journalHead, journalIntent } from '../../support/journal-lines.js';
+import { journalHead, journalIntent } from '../../support/ledger/journal-lines.js';
+import { onDisk } from '../../support/on-disk.js';
 import { tempFolder } from '../../support/temp-folder.js';
+
+onDisk();
 
 const REALM = 'almoner:{0123456789ab}';
 const OWN = '00000000000a';

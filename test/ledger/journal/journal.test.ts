@@ -6,9 +6,12 @@ import { listJournals, readHead } from '../../../src/ledger/journal/folder.js';
 import { fileName, Journal, type JournalLimits } from '../../../src/ledger/journal/journal.js';
 import { decodeEntry, encodeEntry, type Intent } from '../../../src/ledger/journal/line.js';
 import { readSessionJournal } from '../../../src/ledger/journal/reader.js';
-import { journalHead } from '../../support/journal-lines.js';
+import { journalHead } from '../../support/ledger/journal-lines.js';
+import { onDisk } from '../../support/on-disk.js';
 import { tempFolder } from '../../support/temp-folder.js';
 import { until } from '../../support/until.js';
+
+onDisk();
 
 const REALM = 'almoner:{0123456789ab}';
 const SESSION = '00000000000a';

@@ -10,7 +10,7 @@ import { readFence } from '../../../src/ledger/sessions/fence.js';
 import { Here } from '../../../src/ledger/sessions/liveness.js';
 import { readPlace, thisMachine } from '../../../src/ledger/sessions/place.js';
 import { Session } from '../../../src/ledger/sessions/session.js';
-import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
+import { ledgersOnRedis } from '../../support/ledger/ledgers-on-redis.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
 const bench = ledgersOnRedis();

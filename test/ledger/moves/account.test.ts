@@ -4,10 +4,16 @@ import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
-import { attemptOf, merge, PAID } from '../../support/journaled-attempt.js';
-import { type Line, ledgersOnRedis, START, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
-import { audit, concludeAs, feedAll, sendAs } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+import { attemptOf, merge, PAID } from '../../support/ledger/journaled-attempt.js';
+import {
+  type Line,
+  ledgersOnRedis,
+  START,
+  sealed,
+  type TestBatch,
+} from '../../support/ledger/ledgers-on-redis.js';
+import { audit, concludeAs, feedAll, sendAs } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 /** One account for each rule and period: no order of it becomes payable without passing it. */
 const bench = ledgersOnRedis();

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { readPaceState } from '../../../src/ledger/moves/pace-slots.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { texts } from '../../../src/ledger/script-client.js';
-import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
-import { storeClockGoesBack } from '../../support/store-clock.js';
+import { ledgersOnRedis } from '../../support/ledger/ledgers-on-redis.js';
+import { storeClockGoesBack } from '../../support/ledger/store-clock.js';
 
 const bench = ledgersOnRedis();
 const take = async (ledger: RealmLedger) =>

@@ -13,8 +13,8 @@ import { snapshotBatch } from '../../../src/ledger/read/snapshot.js';
 import { openLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
 import { scanRows, wantMember } from '../../../src/operations/batches/scan-rows.js';
-import { type Line, ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
-import { begun, settleAs } from '../../support/order-moves.js';
+import { type Line, ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
+import { begun, settleAs } from '../../support/ledger/order-moves.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
 const bench = ledgersOnRedis();

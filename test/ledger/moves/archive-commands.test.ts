@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { almoner } from '../../support/almoner.js';
-import { type RealmAndOperator, startRealmAndOperator } from '../../support/realm-and-operator.js';
+import { almoner } from '../../support/program/almoner.js';
+import { Program } from '../../support/program/program.js';
 
-let world: RealmAndOperator;
+let world: Program;
 afterEach(() => world.end());
 
 const ROWS = 40;
@@ -23,7 +23,7 @@ async function json(...args: string[]) {
 }
 
 test('a batch past its retention is archived in passing; report, status, history and undo read the archive', async () => {
-  world = await startRealmAndOperator({ embedded: true, members, env: { ALMONER_RETENTION_DAYS: '0' } });
+  world = await Program.start({ store: 'embedded', members, env: { ALMONER_RETENTION_DAYS: '0' } });
   await world.file('week.csv', csv);
   const run = await json('run', 'week.csv', '--yes');
   expect(run.status, run.stderr).toBe(4);
@@ -74,7 +74,7 @@ test('a batch past its retention is archived in passing; report, status, history
 }, 120_000);
 
 test('commands that say they change nothing leave batches whose time is over to the others', async () => {
-  world = await startRealmAndOperator({ embedded: true, members });
+  world = await Program.start({ store: 'embedded', members });
   await world.file('week.csv', csv);
   expect((await world.run('run', 'week.csv', '--yes')).status).toBe(4);
   const env = { ...world.env, ALMONER_RETENTION_DAYS: '0' };

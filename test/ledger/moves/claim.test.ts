@@ -1,9 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { claim } from '../../../src/ledger/moves/begin-sending.js';
 import { cancelBatch, haltRealm, pauseBatch, releaseRealm } from '../../../src/ledger/moves/steer.js';
-import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
-import { audit, begun, claimFor, feedAll, held, sendAs, settleAs, WHY } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import {
+  audit,
+  begun,
+  claimFor,
+  feedAll,
+  held,
+  sendAs,
+  settleAs,
+  WHY,
+} from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 

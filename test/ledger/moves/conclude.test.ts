@@ -3,9 +3,9 @@ import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
 import { readAudit } from '../../../src/ledger/read/snapshot.js';
-import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
-import { audit, begun, concludeAs, feedAll, sendAs, settleAs } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import { audit, begun, concludeAs, feedAll, sendAs, settleAs } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { discardOrder } from '../../../src/ledger/moves/retry.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
-import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
-import { begun, feedAll, sendAs } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import { begun, feedAll, sendAs } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 const BY = { who: 'ada', why: 'left the realm', at: 1 };

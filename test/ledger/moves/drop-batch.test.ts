@@ -14,9 +14,9 @@ import {
   planRow,
   sealed,
   type TestBatch,
-} from '../../support/ledgers-on-redis.js';
-import { feedAll, sendAs } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+} from '../../support/ledger/ledgers-on-redis.js';
+import { feedAll, sendAs } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 const BY = { who: 'ada', why: null, at: 1, nonce: 'retry' };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { dispatched, feed, openBatches } from '../../../src/ledger/moves/feed.js';
 import { pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
-import { type Line, ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
+import { type Line, ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import {
   afterwards,
   audit,
@@ -13,8 +13,8 @@ import {
   sendAs,
   settleAs,
   WHY,
-} from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+} from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 const credits = (count: number): Line[] => Array.from({ length: count }, () => ({}));

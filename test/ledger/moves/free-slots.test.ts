@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { freeSlots } from '../../../src/ledger/moves/pace-slots.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { texts } from '../../../src/ledger/script-client.js';
-import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
+import { ledgersOnRedis } from '../../support/ledger/ledgers-on-redis.js';
 
 const bench = ledgersOnRedis();
 const TIMEOUT_MS = 60_000;

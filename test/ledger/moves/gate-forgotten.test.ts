@@ -14,8 +14,8 @@ import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { openLedger, storeNowMs } from '../../../src/ledger/realm-ledger.js';
 import { disarm } from '../../../src/ledger/sessions/fence.js';
-import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
-import { audit, feedAll, sendAs } from '../../support/order-moves.js';
+import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import { audit, feedAll, sendAs } from '../../support/ledger/order-moves.js';
 
 /** What the gate goes by may be forgotten by a store, or end with somebody's token: none of it lets anything begin. */
 const bench = ledgersOnRedis();

@@ -16,9 +16,9 @@ import { pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readAudit } from '../../../src/ledger/read/snapshot.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
-import { type Line, ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
-import { audit, feedAll, sendAs, WHY } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+import { type Line, ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
+import { audit, feedAll, sendAs, WHY } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 /** Nothing begins that may not: neither without a second person where one is required, nor before its time. */
 const bench = ledgersOnRedis();

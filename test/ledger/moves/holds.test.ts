@@ -5,7 +5,7 @@ import { cancelBatch, disownBatch, pauseBatch, resumeBatch } from '../../../src/
 import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
 import { type RealmLedger, storeNowMs } from '../../../src/ledger/realm-ledger.js';
 import { acceptMissing } from '../../../src/ledger/sessions/accept-missing.js';
-import { ledgersOnRedis, START, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
+import { ledgersOnRedis, START, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import {
   afterwards,
   audit,
@@ -18,8 +18,8 @@ import {
   orphanAs,
   settleAs,
   WHY,
-} from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+} from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 /** Under read-back one order at a time moves a member: holds, hand-over, and nobody held for ever. */
 const bench = ledgersOnRedis();

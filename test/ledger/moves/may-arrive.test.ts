@@ -14,10 +14,10 @@ import {
   planRow,
   sealed,
   type TestBatch,
-} from '../../support/ledgers-on-redis.js';
-import { begun, concludeAs, feedAll, sendAs } from '../../support/order-moves.js';
+} from '../../support/ledger/ledgers-on-redis.js';
+import { begun, concludeAs, feedAll, sendAs } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 import { tempFolder } from '../../support/temp-folder.js';
-import { tieUp } from '../../support/tie-up.js';
 import { until } from '../../support/until.js';
 
 /**

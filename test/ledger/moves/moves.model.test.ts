@@ -8,10 +8,17 @@ import { discardOrder, retryOrder } from '../../../src/ledger/moves/retry.js';
 import { cancelBatch, pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
-import { type Line, ledgersOnRedis, START, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
-import type { SettledCode } from '../../support/order-moves.js';
-import { audit, begin, concludeAs, moment, settleAs, WHY } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+import {
+  type Line,
+  ledgersOnRedis,
+  START,
+  sealed,
+  type TestBatch,
+} from '../../support/ledger/ledgers-on-redis.js';
+import type { SettledCode } from '../../support/ledger/order-moves.js';
+import { audit, begin, concludeAs, moment, settleAs, WHY } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
+import { generated } from '../../support/suites.js';
 
 /**
  * Whatever is done in whatever order, twice, late or by the wrong one: after every step each order is in
@@ -279,6 +286,6 @@ test('after any sequence of moves, repeated and late ones included, the books ti
         redis.disconnect();
       },
     ),
-    { numRuns: 60, interruptAfterTimeLimit: 9_000, markInterruptAsFailure: false },
+    generated(25, 150),
   );
 });

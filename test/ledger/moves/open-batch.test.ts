@@ -6,8 +6,14 @@ import { blockClaims, putBlock } from '../../../src/ledger/moves/put-block.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { listBatches } from '../../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
-import { contentHash, ledgersOnRedis, manifestOf, planRow, sealed } from '../../support/ledgers-on-redis.js';
-import { audit } from '../../support/order-moves.js';
+import {
+  contentHash,
+  ledgersOnRedis,
+  manifestOf,
+  planRow,
+  sealed,
+} from '../../support/ledger/ledgers-on-redis.js';
+import { audit } from '../../support/ledger/order-moves.js';
 
 const bench = ledgersOnRedis();
 const open = (ledger: RealmLedger, importer: string, id = 'spring', content = 'content-1') =>

@@ -4,9 +4,9 @@ import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import type { OrderEvent } from '../../../src/ledger/order-event.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
-import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
-import { audit, begun, feedAll, sendAs, settleAs } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
+import { audit, begun, feedAll, sendAs, settleAs } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 const DIED: OrderEvent = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { askProbe, closeBreaker, realmState, releaseRealm } from '../../../src/ledger/moves/steer.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
-import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
-import { WHY } from '../../support/order-moves.js';
+import { ledgersOnRedis } from '../../support/ledger/ledgers-on-redis.js';
+import { WHY } from '../../support/ledger/order-moves.js';
 import { until } from '../../support/until.js';
 
 const bench = ledgersOnRedis();

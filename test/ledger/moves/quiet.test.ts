@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { retryOrder } from '../../../src/ledger/moves/retry.js';
-import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
-import { begin, begun, claimFor, feedAll, sendAs, settleAs } from '../../support/order-moves.js';
+import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import { begin, begun, claimFor, feedAll, sendAs, settleAs } from '../../support/ledger/order-moves.js';
 
 const bench = ledgersOnRedis();
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { dispatched, generationsOf, redispatch } from '../../../src/ledger/moves/feed.js';
 import { cancelBatch, pauseBatch } from '../../../src/ledger/moves/steer.js';
-import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
-import { audit, begun, claimFor, feedAll, held, sendAs, WHY } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import { audit, begun, claimFor, feedAll, held, sendAs, WHY } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readPaceState } from '../../../src/ledger/moves/pace-slots.js';
-import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
-import { HISTORY_RATE, RefusalHistory } from '../../support/refusal-history.js';
+import { ledgersOnRedis } from '../../support/ledger/ledgers-on-redis.js';
+import { HISTORY_RATE, RefusalHistory } from '../../support/ledger/refusal-history.js';
 
 /**
  * What the scripts conclude from refusals, by histories whose times are written down: when each request was granted,

@@ -3,9 +3,17 @@ import { discardOrder, retryOrder } from '../../../src/ledger/moves/retry.js';
 import { cancelBatch, pauseBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails } from '../../../src/ledger/read/rows.js';
-import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
-import { audit, begun, concludeAs, feedAll, sendAs, settleAs, WHY } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
+import {
+  audit,
+  begun,
+  concludeAs,
+  feedAll,
+  sendAs,
+  settleAs,
+  WHY,
+} from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 const retry = (batch: TestBatch, index: number, nonce = 'one') =>

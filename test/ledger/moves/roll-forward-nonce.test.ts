@@ -5,10 +5,25 @@ import { rollForward } from '../../../src/ledger/moves/roll-forward.js';
 import { encodeEvent } from '../../../src/ledger/order-event.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
-import { attemptOf, merge, mergeContext, PAID, REFUSED, WAITS } from '../../support/journaled-attempt.js';
-import { ledgersOnRedis, START, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
-import { begin, begun, concludeAs, feedAll, orphanAs, sendAs, settleAs } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+import {
+  attemptOf,
+  merge,
+  mergeContext,
+  PAID,
+  REFUSED,
+  WAITS,
+} from '../../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, START, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
+import {
+  begin,
+  begun,
+  concludeAs,
+  feedAll,
+  orphanAs,
+  sendAs,
+  settleAs,
+} from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 /**
  * After a rollback two attempts of one order may carry the same number. Each is known by its nonce, and both may

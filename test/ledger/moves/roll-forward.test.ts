@@ -16,10 +16,10 @@ import {
   PAID,
   REFUSED,
   WAITS,
-} from '../../support/journaled-attempt.js';
-import { ledgersOnRedis, START, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
-import { audit, begun, feedAll, sendAs } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+} from '../../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, START, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
+import { audit, begun, feedAll, sendAs } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 

@@ -13,9 +13,9 @@ import {
   manifestOf,
   planRow,
   sealed,
-} from '../../support/ledgers-on-redis.js';
-import { audit, feedAll, sendAs } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+} from '../../support/ledger/ledgers-on-redis.js';
+import { audit, feedAll, sendAs } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 

@@ -4,9 +4,17 @@ import { cancelBatch, pauseBatch, realmState } from '../../../src/ledger/moves/s
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
 import { STATE_CODES } from '../../../src/ledger/record.js';
-import { type Line, ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
-import { afterwards, audit, begun, feedAll, sendAs, settleAs, WHY } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+import { type Line, ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import {
+  afterwards,
+  audit,
+  begun,
+  feedAll,
+  sendAs,
+  settleAs,
+  WHY,
+} from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 const credits = (count: number): Line[] => Array.from({ length: count }, (_, i) => ({ tokens: i + 1 }));

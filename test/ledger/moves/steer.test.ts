@@ -11,7 +11,7 @@ import {
 } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readAudit } from '../../../src/ledger/read/snapshot.js';
-import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import {
   afterwards,
   audit,
@@ -21,8 +21,8 @@ import {
   sendAs,
   settleAs,
   WHY,
-} from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+} from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 const state = async (batch: TestBatch) => (await readBatch(batch.ref))?.state;

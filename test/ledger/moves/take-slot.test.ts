@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { UNLIMITED } from '../../../src/ledger/moves/pace-slots.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { texts } from '../../../src/ledger/script-client.js';
-import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
-import { sayLimit } from '../../support/refusal-history.js';
-import { storeClockGoesBack } from '../../support/store-clock.js';
+import { ledgersOnRedis } from '../../support/ledger/ledgers-on-redis.js';
+import { sayLimit } from '../../support/ledger/refusal-history.js';
+import { storeClockGoesBack } from '../../support/ledger/store-clock.js';
 import { until } from '../../support/until.js';
 
 const bench = ledgersOnRedis();

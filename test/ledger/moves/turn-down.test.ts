@@ -3,15 +3,15 @@ import { type TurnDown, turnDown } from '../../../src/ledger/moves/conclude.js';
 import { realmState } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
-import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
-import { begin, begun, claimFor, feedAll, held, settleAs, WHY } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
+import { begin, begun, claimFor, feedAll, held, settleAs, WHY } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 
 function down(batch: TestBatch, index: number, changes: Partial<TurnDown>, nonce?: string) {
   const told: TurnDown = {
-    move: { from: 'unknown', to: 'unknown' },
+    move: { from: 'unknown', to: 'unknown', attempt: `nonce-${index}` },
     tries: 0,
     status: null,
     errorCode: 'ALM_SEND_UNREAD',
@@ -127,7 +127,9 @@ describe('turn-down', () => {
   test('an unknown keeps its member, and may become a doubt only by its conclusion', async () => {
     const batch = await batchOf(2);
     await settleAs(batch, 1, 'u', await begun(batch, 1, { hold: await held(batch, 1) }));
-    expect((await down(batch, 1, { move: { from: 'unknown', to: 'doubt' }, tries: 3 })).state).toBe('doubt');
+    expect(
+      (await down(batch, 1, { move: { from: 'unknown', to: 'doubt', attempt: 'nonce-1' }, tries: 3 })).state,
+    ).toBe('doubt');
     expect((await readRecord(batch.ref, 1)).code).toBe('u');
     expect((await down(batch, 1, { dueInMs: 60_000, detail: null })).state).toBe('unknown');
     expect(await claimFor(batch, 1)).toMatchObject({ answer: 'wait' });

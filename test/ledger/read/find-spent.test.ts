@@ -6,10 +6,10 @@ import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { findSpent } from '../../../src/ledger/read/earlier.js';
 import { referenceKey } from '../../../src/ledger/reference.js';
-import { ledgersOnRedis, planRow, sealed } from '../../support/ledgers-on-redis.js';
-import type { SettledCode } from '../../support/order-moves.js';
-import { audit, begun, feedAll, sendAs } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+import { ledgersOnRedis, planRow, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import type { SettledCode } from '../../support/ledger/order-moves.js';
+import { audit, begun, feedAll, sendAs } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 

@@ -4,8 +4,8 @@ import { archiveBatch } from '../../../src/ledger/moves/archive-batch.js';
 import { readAudit } from '../../../src/ledger/read/snapshot.js';
 import { openLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
-import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
-import { audit, feedAll, sendAs } from '../../support/order-moves.js';
+import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import { audit, feedAll, sendAs } from '../../support/ledger/order-moves.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
 /** The same file imported into a store that came after a lost one is the same batch, and its archive another one. */

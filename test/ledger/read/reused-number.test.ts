@@ -7,9 +7,10 @@ import { pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { importState } from '../../../src/ledger/read/batch-facts.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { judgedAt, judgeReplaced } from '../../../src/ledger/read/earlier.js';
-import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
-import { audit, feedAll, sendAs, WHY } from '../../support/order-moves.js';
-import { tieUp } from '../../support/tie-up.js';
+import { readRecord } from '../../../src/ledger/read/rows.js';
+import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import { audit, feedAll, sendAs, WHY } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 /** A store that was put back gives the number of a batch it has forgotten to the next one. */
 const bench = ledgersOnRedis();
@@ -48,11 +49,18 @@ test('nor moves the orders of another for those of one that was forgotten', asyn
     code: null,
     message: 'seen',
   } as const;
-  const verdict = { from: 'doubt', to: 'paid', evidence: null, detail, dueInMs: 0 } as const;
+  const { doubt } = await readRecord(batch.ref, 2);
+  const verdict = {
+    about: { batch: forgotten.id, doubt: doubt ?? '' },
+    to: 'paid',
+    evidence: null,
+    detail,
+    dueInMs: 0,
+  } as const;
   const more = { audit: null, balance: null, tries: null };
   const order = { no: batch.no, index: 2 };
   const conclusion = { ...verdict, ...more };
-  const mistaken = await conclude(batch.ledger, { ...order, id: forgotten.id }, batch.row(2), conclusion);
+  const mistaken = await conclude(batch.ledger, order, batch.row(2), conclusion);
   expect(mistaken.concluded).toBe(false);
   // A row that names an order of the forgotten batch stands in for none of this one.
   const named = [[batch.no, '1', '0', forgotten.id]] as const;

@@ -9,8 +9,8 @@ import { readRecord, readRow, rowContext } from '../../../src/ledger/read/rows.j
 import { snapshotBatch } from '../../../src/ledger/read/snapshot.js';
 import { attention } from '../../../src/ledger/read/unsettled.js';
 import type { BatchRecord, RowView } from '../../../src/ledger/views.js';
-import { type Line, ledgersOnRedis, START, sealed } from '../../support/ledgers-on-redis.js';
-import { audit, begun, feedAll, sendAs, settleAs } from '../../support/order-moves.js';
+import { type Line, ledgersOnRedis, START, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import { audit, begun, feedAll, sendAs, settleAs } from '../../support/ledger/order-moves.js';
 
 const bench = ledgersOnRedis();
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readBatchStanding, readRealmStanding } from '../../../src/ledger/read/standing.js';
-import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
-import { begun, concludeAs, feedAll, sendAs, settleAs } from '../../support/order-moves.js';
+import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import { begun, concludeAs, feedAll, sendAs, settleAs } from '../../support/ledger/order-moves.js';
 
 const bench = ledgersOnRedis();
 

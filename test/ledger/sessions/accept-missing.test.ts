@@ -10,12 +10,12 @@ import { ScriptClient } from '../../../src/ledger/script-client.js';
 import { acceptMissing, lossOf } from '../../../src/ledger/sessions/accept-missing.js';
 import { readFence } from '../../../src/ledger/sessions/fence.js';
 import { listSessions, Session } from '../../../src/ledger/sessions/session.js';
-import { attemptOf, merge, mergeContext, PAID } from '../../support/journaled-attempt.js';
-import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledgers-on-redis.js';
-import { begin, begun, claimFor, feedAll, sendAs, WHY } from '../../support/order-moves.js';
+import { attemptOf, merge, mergeContext, PAID } from '../../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
+import { begin, begun, claimFor, feedAll, sendAs, WHY } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 import { startRedis, type TestRedis } from '../../support/redis-server.js';
 import { tempFolder } from '../../support/temp-folder.js';
-import { tieUp } from '../../support/tie-up.js';
 
 /**
  * A machine is gone with its disk. One order is paid, one is being sent by the lost session, one by another, one is
@@ -97,7 +97,7 @@ describe('accepted as lost on a store that has forgotten nothing since it joined
     await lost.register(ledger);
     const ref = { no: batch.no, index: 1 };
     const nonce = 'of-the-lost';
-    const request = { nonce, order: batch.row(1).order, dayCap: null, resend: null, before: null };
+    const request = { nonce, row: batch.row(1), dayCap: null, resend: null, before: null };
     const begunNow = await sender.begin(ref, { ...request, batch: batch.ref.id, capReason: WHY, hold: '' });
     if ('refusal' in begunNow) throw new Error(begunNow.refusal);
     await accept(batch, lost.id);

@@ -3,10 +3,10 @@ import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { arm, disarm, readFence, reportMerged } from '../../../src/ledger/sessions/fence.js';
 import { Session } from '../../../src/ledger/sessions/session.js';
-import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
-import { begin, begun, claimFor, feedAll, sendAs } from '../../support/order-moves.js';
+import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import { begin, begun, claimFor, feedAll, sendAs } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 import { tempFolder } from '../../support/temp-folder.js';
-import { tieUp } from '../../support/tie-up.js';
 
 const bench = ledgersOnRedis();
 

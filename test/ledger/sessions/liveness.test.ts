@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Here } from '../../../src/ledger/sessions/liveness.js';
 import { listSessions, Session, type SessionEntry } from '../../../src/ledger/sessions/session.js';
-import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
+import { ledgersOnRedis } from '../../support/ledger/ledgers-on-redis.js';
 import { tempFolder } from '../../support/temp-folder.js';
 import { until } from '../../support/until.js';
 

@@ -95,7 +95,11 @@ describe('a session of an earlier boot', () => {
   test('is elsewhere on a network volume: its own machine may be running', async () => {
     const folder = await tempFolder();
     const session = await openSession(folder);
-    const placeAt = async (at: string) => ({ id: (await readPlace(at))?.id ?? '', isLocal: false });
+    const placeAt = async (at: string) => ({
+      id: (await readPlace(at))?.id ?? '',
+      number: '',
+      isLocal: false,
+    });
     const other = await onlooker(folder, { boot: 'other', placeAt });
     await session.close();
     expect(await other.liveness(session.entry)).toBe('elsewhere');
@@ -141,7 +145,11 @@ describe('where no boot can be told', () => {
     const folder = await tempFolder();
     const session = await openSession(folder);
     const untold = await onlooker(folder, { boot: '', space: 'other' });
-    const placeAt = async (at: string) => ({ id: (await readPlace(at))?.id ?? '', isLocal: false });
+    const placeAt = async (at: string) => ({
+      id: (await readPlace(at))?.id ?? '',
+      number: '',
+      isLocal: false,
+    });
     const onNetwork = await onlooker(folder, { boot: '', placeAt });
     expect(await untold.liveness(session.entry)).toBe('alive');
     await session.close();

@@ -3,14 +3,16 @@ import { describe, expect, test } from 'vitest';
 import { listJournals, noteMerged, noteRemoved } from '../../../src/ledger/journal/folder.js';
 import { localJournals } from '../../../src/ledger/journal/local-journals.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
-import { storeNowMs } from '../../../src/ledger/realm-ledger.js';
+import { openLedger, storeNowMs } from '../../../src/ledger/realm-ledger.js';
+import { ScriptClient } from '../../../src/ledger/script-client.js';
 import { Here } from '../../../src/ledger/sessions/liveness.js';
 import { forgetSession, listSessions, Session } from '../../../src/ledger/sessions/session.js';
-import { journalIntent } from '../../support/journal-lines.js';
-import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
-import { claimFor, feedAll, held } from '../../support/order-moves.js';
+import { journalIntent } from '../../support/ledger/journal-lines.js';
+import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import { claimFor, feedAll, held } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 import { tempFolder } from '../../support/temp-folder.js';
-import { tieUp } from '../../support/tie-up.js';
+import { until } from '../../support/until.js';
 
 const bench = ledgersOnRedis();
 
@@ -120,15 +122,20 @@ describe('journals of sessions that are over', () => {
 });
 
 test('a sign of life that had to wait is as old as the moment it was written', async () => {
-  const ledger = await bench.ledger();
-  const { redis } = ledger.scripts;
+  const { realm, scripts, keyPrefix } = await bench.ledger();
+  const { redis } = scripts;
+  let refusals = 0;
+  const waiting = new ScriptClient(redis, 20_000, () => {
+    refusals += 1;
+  });
+  const ledger = openLedger(waiting, realm);
   const session = await Session.open('worker', await tempFolder());
   await redis.config('SET', 'min-replicas-to-write', 1);
   const said = session.sayAlive(ledger);
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await until('the store to refuse it again and again', () => refusals >= 3);
   const backAt = await storeNowMs(ledger);
   await redis.config('SET', 'min-replicas-to-write', 0);
   await said;
-  expect(Number(await redis.hget(`${ledger.keyPrefix}:seen`, session.id))).toBeGreaterThanOrEqual(backAt);
+  expect(Number(await redis.hget(`${keyPrefix}:seen`, session.id))).toBeGreaterThanOrEqual(backAt);
   await session.close();
 });

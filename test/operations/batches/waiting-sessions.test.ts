@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { workersAtWork } from '../../../src/ledger/sessions/session.js';
 import { batchStatus } from '../../../src/operations/batches/batch-status.js';
 import { waitingOf } from '../../../src/operations/batches/waiting.js';
-import { ledgersOnRedis } from '../../support/ledgers-on-redis.js';
-import { begun } from '../../support/order-moves.js';
-import { beat, moving, standingOrders, sumOf, told } from '../../support/standing-orders.js';
+import { ledgersOnRedis } from '../../support/ledger/ledgers-on-redis.js';
+import { begun } from '../../support/ledger/order-moves.js';
+import { NO_PROFILES } from '../../support/ledger/realm-profile.js';
+import { beat, moving, standingOrders, sumOf, told } from '../../support/ledger/standing-orders.js';
 
 /** Orders in the hands of a process that is missing, dead or frozen. */
 const bench = ledgersOnRedis();
@@ -18,7 +19,7 @@ describe('what a session was sending', () => {
     for (const index of [2, 4]) await begun(batch, index, { session: lost });
     expect(await told(batch)).toEqual([]);
     await beat(batch.ledger, lost, 50_000);
-    const [missing, ...more] = await waitingOf(batch.ref);
+    const [missing, ...more] = await waitingOf(batch.ref, NO_PROFILES);
     expect(more).toEqual([]);
     expect(missing).toMatchObject({
       why: 'missing-session',
@@ -29,7 +30,7 @@ describe('what a session was sending', () => {
     });
     expect(missing?.message).toContain('machine far');
     expect(await moving(batch)).toEqual([1, 3, 5]);
-    expect((await batchStatus(batch.ref)).etaSeconds).toBeNull();
+    expect((await batchStatus(batch.ref, NO_PROFILES)).etaSeconds).toBeNull();
     await beat(batch.ledger, lost);
     expect(await told(batch)).toEqual([]);
   });

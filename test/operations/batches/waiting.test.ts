@@ -5,10 +5,10 @@ import { readFence, sayDisarmed } from '../../../src/ledger/sessions/fence.js';
 import { batchStatus } from '../../../src/operations/batches/batch-status.js';
 import { waitingOf } from '../../../src/operations/batches/waiting.js';
 import { load } from '../../runtime/config/load-config.js';
-import { ledgersOnRedis, sealed } from '../../support/ledgers-on-redis.js';
-import { audit, begun, claimFor, held, sendAs, settleAs, WHY } from '../../support/order-moves.js';
-import { testProfile } from '../../support/realm-profile.js';
-import { moving, rows, standingOrders, sumOf, told } from '../../support/standing-orders.js';
+import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import { audit, begun, claimFor, held, sendAs, settleAs, WHY } from '../../support/ledger/order-moves.js';
+import { NO_PROFILES, testProfile } from '../../support/ledger/realm-profile.js';
+import { moving, rows, standingOrders, sumOf, told } from '../../support/ledger/standing-orders.js';
 
 /** Every cause for which orders stand still, on a real ledger: named with exactly its orders and their tokens. */
 const bench = ledgersOnRedis();
@@ -34,7 +34,7 @@ describe('the whole batch', () => {
     const worker = await session(ledger);
     expect(await told(batch)).toEqual([]);
     await worker.deregister(ledger);
-    const [gone] = await waitingOf(batch.ref);
+    const [gone] = await waitingOf(batch.ref, NO_PROFILES);
     expect(gone).toMatchObject({ ...all, why: 'no-worker', until: null });
     expect(secondsTo(gone?.since)).toBeGreaterThan(-30);
 
@@ -43,7 +43,7 @@ describe('the whole batch', () => {
     expect(await told(run)).toEqual([]);
     await runner.close();
     expect(await told(run)).toMatchObject([{ why: 'no-worker', next: 'almoner resume a-run' }]);
-    expect(await batchStatus(run.ref)).toMatchObject({ state: 'paused', etaSeconds: null });
+    expect(await batchStatus(run.ref, NO_PROFILES)).toMatchObject({ state: 'paused', etaSeconds: null });
     expect(await moving(run)).toEqual([]);
   });
 
@@ -61,7 +61,7 @@ describe('the whole batch', () => {
     await sendAs(batch, 1, 'P', by(batch));
     const sent = await begun(batch, 2, by(batch));
     await pauseBatch(batch.ref, WHY, audit('paused'));
-    const [paused, ...more] = await waitingOf(batch.ref);
+    const [paused, ...more] = await waitingOf(batch.ref, NO_PROFILES);
     expect(more).toEqual([]);
     expect(paused).toMatchObject({ why: 'paused', orders: 2, message: WHY.message, until: null });
     expect(secondsTo(paused?.since)).toBeGreaterThan(-30);
@@ -71,7 +71,7 @@ describe('the whole batch', () => {
 
     const other = await running(2);
     await haltRealm(other.ledger, { ...WHY, code: 'ALM_KEY_REFUSED' });
-    const [halted] = await waitingOf(other.ref);
+    const [halted] = await waitingOf(other.ref, NO_PROFILES);
     expect(halted).toMatchObject({ why: 'halted', orders: 2, next: `almoner resume ${other.ref.id}` });
     expect(secondsTo(halted?.since)).toBeGreaterThan(-30);
   });
@@ -82,14 +82,14 @@ describe('the whole batch', () => {
     const { realmId } = ledger.realm;
     const edited = { profiles: [testProfile({ name: 'meadow', baseUrl: 'http://127.0.0.1:2', realmId })] };
     const config = { ...(await load({})), ...edited };
-    expect(await batchStatus(batch.ref, { config })).toMatchObject({
+    expect(await batchStatus(batch.ref, config)).toMatchObject({
       state: 'halted',
       reason: { code: 'ALM_BATCH_TERMS_CHANGED' },
       waiting: [{ why: 'halted', orders: 2, message: expect.stringContaining('127.0.0.1:2') }],
     });
     // A worker of the books has the profile that fits.
     await session(ledger);
-    expect(await batchStatus(batch.ref, { config })).toMatchObject({ state: 'planned', waiting: [] });
+    expect(await batchStatus(batch.ref, config)).toMatchObject({ state: 'planned', waiting: [] });
   });
 
   test('a store that was restarted: with its reason where a person must act, and without while it is mended', async () => {
@@ -113,11 +113,11 @@ describe('the whole batch', () => {
     await sendAs(batch, 1, 'u', by(batch));
     await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'breaker', Date.now() - 60_000);
     await askProbe(batch.ledger, 1_000, 900_000, WHY);
-    const [open, ...more] = await waitingOf(batch.ref);
+    const [open, ...more] = await waitingOf(batch.ref, NO_PROFILES);
     expect(more).toEqual([]);
     expect(open).toMatchObject({ why: 'breaker', orders: 3, tokens: sumOf(1, 2, 3), next: null });
     expect(secondsTo(open?.until)).toBeGreaterThan(800);
-    expect((await batchStatus(batch.ref)).etaSeconds).toBeNull();
+    expect((await batchStatus(batch.ref, NO_PROFILES)).etaSeconds).toBeNull();
   });
 });
 
@@ -126,7 +126,7 @@ describe('some of it', () => {
     const batch = await running(3);
     const { scripts, keyPrefix } = batch.ledger;
     await scripts.redis.hset(`${keyPrefix}:pace`, 'hold', Date.now() + 60_000, 'holdMs', 90_000);
-    const [hold] = await waitingOf(batch.ref);
+    const [hold] = await waitingOf(batch.ref, NO_PROFILES);
     expect(hold).toMatchObject({ why: 'hold', orders: 3, next: null });
     expect(secondsTo(hold?.until)).toBeGreaterThan(50);
     // To its end, and half a second is no standstill.
@@ -142,7 +142,7 @@ describe('some of it', () => {
     await sendAs(batch, 2, 'w', { ...by(batch), dueInMs: 20_000 });
     await sendAs(batch, 3, 'w', { ...by(batch), dueInMs: 1_000 });
     await sendAs(batch, 4, 'D', by(batch));
-    const list = await waitingOf(batch.ref);
+    const list = await waitingOf(batch.ref, NO_PROFILES);
     expect(list.map(({ why, tokens }) => [why, tokens])).toEqual([
       ['settle-time', sumOf(1)],
       ['retry', sumOf(2)],
@@ -159,7 +159,7 @@ describe('some of it', () => {
     await sendAs(batch, 1, 'u', { ...by(batch), dueInMs: 40_000 });
     // Counted a moment ago, and not in the list any more.
     await batch.ledger.scripts.redis.del(batchKeys(batch.ledger.keyPrefix, batch.no).attention);
-    expect((await waitingOf(batch.ref)).map(({ why }) => why)).toEqual(['settle-time']);
+    expect((await waitingOf(batch.ref, NO_PROFILES)).map(({ why }) => why)).toEqual(['settle-time']);
   });
 
   test('read-back: the settle time of an unknown, and whoever waits for its member', async () => {
@@ -174,7 +174,7 @@ describe('some of it', () => {
     // Behind an order that is being sent they only queue.
     expect(await moving(batch)).toEqual([1, 2, 3, 4, 5]);
     await settleAs(batch, 1, 'u', of);
-    const list = await waitingOf(batch.ref);
+    const list = await waitingOf(batch.ref, NO_PROFILES);
     expect(list.map(({ why, tokens }) => [why, tokens])).toEqual([
       ['settle-time', sumOf(1)],
       ['member-held', sumOf(2, 3)],
@@ -182,7 +182,7 @@ describe('some of it', () => {
     for (const { until } of list) expect(secondsTo(until)).toBeGreaterThan(1_100);
     expect(list[1]?.message).toContain(`${batch.ref.id}-1`);
     expect(await moving(batch)).toEqual([4, 5]);
-    expect((await batchStatus(batch.ref)).etaSeconds ?? 9_999).toBeGreaterThan(1_100);
+    expect((await batchStatus(batch.ref, NO_PROFILES)).etaSeconds ?? 9_999).toBeGreaterThan(1_100);
   });
 
   test('strictly one after the other, behind one that is unknown', async () => {

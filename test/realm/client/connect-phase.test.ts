@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { memberId } from '../../../src/core/ids.js';
 import { createRealmClient, type RealmClient } from '../../../src/realm/client/client.js';
-import { testProfile } from '../../support/realm-profile.js';
+import { testProfile } from '../../support/ledger/realm-profile.js';
 import {
   respond,
   startBareServer,
@@ -15,7 +15,13 @@ import { until } from '../../support/until.js';
 
 /** The part of an exchange in which nothing has been sent yet, and its border. */
 
-const change = { member: memberId('42'), tokens: 5, currency: null, idempotencyKey: 'b-1.0' };
+const change = {
+  member: memberId('42'),
+  tokens: 5,
+  currency: null,
+  idempotencyKey: 'b-1.0',
+  mayLeave: () => true,
+};
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { memberId } from '../../../src/core/ids.js';
 import { createRealmClient, type RealmClient } from '../../../src/realm/client/client.js';
 import { SOCKET_IDLE_MAX_MS } from '../../../src/realm/client/http.js';
-import { testProfile } from '../../support/realm-profile.js';
+import { testProfile } from '../../support/ledger/realm-profile.js';
 import { respond, type SocketServer, startSocketServer } from '../../support/socket-server.js';
 import { until } from '../../support/until.js';
 
@@ -30,7 +30,13 @@ describe('a connection that idled', () => {
     await server.stop();
   });
   const send = () =>
-    client.changeBalance({ member: memberId('7'), tokens: 1, currency: null, idempotencyKey: 'x' });
+    client.changeBalance({
+      member: memberId('7'),
+      tokens: 1,
+      currency: null,
+      idempotencyKey: 'x',
+      mayLeave: () => true,
+    });
 
   it('is used again at once, and closed by us when it idled for most of a second', async () => {
     await setUp();

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { memberId } from '../../../src/core/ids.js';
 import { createRealmClient, type RealmClient } from '../../../src/realm/client/client.js';
-import { testProfile } from '../../support/realm-profile.js';
+import { testProfile } from '../../support/ledger/realm-profile.js';
 import { respond, type SocketServer, startSocketServer } from '../../support/socket-server.js';
 
 /** A server that echoes the key in every place and spelling it can. */
@@ -13,7 +13,13 @@ const spellings = [
   encodeURIComponent(KEY).toLowerCase(),
   JSON.stringify(KEY).slice(1, -1),
 ];
-const change = { member: memberId('7'), tokens: 1, currency: null, idempotencyKey: 'x' };
+const change = {
+  member: memberId('7'),
+  tokens: 1,
+  currency: null,
+  idempotencyKey: 'x',
+  mayLeave: () => true,
+};
 let server: SocketServer;
 let client: RealmClient;
 

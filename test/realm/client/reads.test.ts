@@ -7,7 +7,7 @@ import type { RealmProfile } from '../../../src/core/profile.js';
 import type { Answer as Answered } from '../../../src/queue/pace.js';
 import { createRealmClient, type RealmClient } from '../../../src/realm/client/client.js';
 import { type PacedReads, readsAt } from '../../../src/runtime/paced-reads.js';
-import { testProfile, UNPACED } from '../../support/realm-profile.js';
+import { testProfile, UNPACED } from '../../support/ledger/realm-profile.js';
 import {
   type RawRequest,
   respond,

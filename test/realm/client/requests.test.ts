@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isMemberId, type MemberId, memberId } from '../../../src/core/ids.js';
+import { isMemberId, isRecordedMemberId, type MemberId, memberId } from '../../../src/core/ids.js';
 import {
   balanceBody,
   createEndpoints,
@@ -8,7 +8,7 @@ import {
   structuredString,
   transferBody,
 } from '../../../src/realm/client/client.js';
-import { testProfile } from '../../support/realm-profile.js';
+import { testProfile } from '../../support/ledger/realm-profile.js';
 import { respond, type SocketServer, startSocketServer } from '../../support/socket-server.js';
 
 const ids = fc.bigInt({ min: 0n, max: 10n ** 20n - 1n }).map((id) => memberId(String(id)));
@@ -39,8 +39,11 @@ describe('bodies', () => {
     );
   });
 
-  it('write an id with leading zeros as the integer it is', () => {
-    expect(transferBody(memberId('007'), 1, testProfile())).toBe('{"recipientId":7,"tokens":1}');
+  it('never write another id: what was stored with leading zeros stays as it is', () => {
+    const stored = '007';
+    if (!isRecordedMemberId(stored)) throw new Error('expected an id that a ledger may hold');
+    expect(transferBody(stored, 1, testProfile())).toBe('{"recipientId":"007","tokens":1}');
+    expect(() => memberId('007')).toThrow('without a leading zero');
   });
 
   it('refuse amounts that are no safe integer', () => {
@@ -110,6 +113,7 @@ describe('on the wire', () => {
           tokens,
           currency: null,
           idempotencyKey: 'b-1.0',
+          mayLeave: () => true,
         });
         expect(outcome.kind).toBe('paid');
         const seen = server.requests.at(-1);
@@ -125,6 +129,7 @@ describe('on the wire', () => {
       tokens: -3,
       currency: null,
       idempotencyKey: 'b-1.0',
+      mayLeave: () => true,
     });
     expect(server.requests.at(-1)).toMatchObject({
       path: '/api/v4/realms/my%20realm/members/9/tokenBalance',
@@ -141,7 +146,13 @@ describe('on the wire', () => {
 
     authScheme = '';
     const bare = clientOf();
-    await bare.changeBalance({ member: memberId('9'), tokens: 1, currency: null, idempotencyKey: 'x' });
+    await bare.changeBalance({
+      member: memberId('9'),
+      tokens: 1,
+      currency: null,
+      idempotencyKey: 'x',
+      mayLeave: () => true,
+    });
     expect(server.requests.at(-1)?.headers.authorization).toBe('k-secret');
     await bare.close();
   });
@@ -152,7 +163,7 @@ describe('on the wire', () => {
       baseUrl: `http://127.0.0.1:${server.port}`,
       readKey: () => 'k-secret',
     });
-    const change = { member: memberId('9'), tokens: 3, idempotencyKey: 'b-1.0' };
+    const change = { member: memberId('9'), tokens: 3, idempotencyKey: 'b-1.0', mayLeave: () => true };
     await client.changeBalance({ ...change, currency: 'gold' });
     expect(server.requests.at(-1)?.body).toBe('{"tokens":3,"realmPointId":"gold"}');
     await client.transfer({ ...change, recipient: memberId('8'), currency: 'gold' });

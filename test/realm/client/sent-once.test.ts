@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memberId } from '../../../src/core/ids.js';
 import { createRealmClient, type RealmClient } from '../../../src/realm/client/client.js';
-import { testProfile } from '../../support/realm-profile.js';
+import { testProfile } from '../../support/ledger/realm-profile.js';
 import { respond, type SocketServer, startSocketServer } from '../../support/socket-server.js';
 
 /** What a server may do to a request. The idempotency key carries the choice. */
@@ -54,7 +54,13 @@ describe('a write', () => {
         const keys = behaviours.map((name) => `${++call}.${name}`);
         // Half one after the other, so that sockets are reused; half at once.
         const send = (key: string) =>
-          client.changeBalance({ member: memberId('7'), tokens: 1, currency: null, idempotencyKey: key });
+          client.changeBalance({
+            member: memberId('7'),
+            tokens: 1,
+            currency: null,
+            idempotencyKey: key,
+            mayLeave: () => true,
+          });
         const middle = Math.ceil(keys.length / 2);
         for (const key of keys.slice(0, middle)) await send(key);
         await Promise.all(keys.slice(middle).map(send));
@@ -90,6 +96,7 @@ describe('a write', () => {
       tokens: 1,
       currency: null,
       idempotencyKey: 'x',
+      mayLeave: () => true,
     });
     await arrival;
     const closed = own.close();

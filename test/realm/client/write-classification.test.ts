@@ -5,7 +5,7 @@ import type { WriteOutcome } from '../../../src/core/classify.js';
 import { memberId } from '../../../src/core/ids.js';
 import type { RealmProfile } from '../../../src/core/profile.js';
 import { createRealmClient, type RealmClient } from '../../../src/realm/client/client.js';
-import { testProfile } from '../../support/realm-profile.js';
+import { testProfile } from '../../support/ledger/realm-profile.js';
 import { freePort } from '../../support/redis-server.js';
 import {
   type RawRequest,
@@ -38,7 +38,7 @@ async function serve(answer: (socket: Socket, request: RawRequest) => void): Pro
   return server;
 }
 
-const change = { member, tokens: 5, currency: null, idempotencyKey: 'b-1.0' };
+const change = { member, tokens: 5, currency: null, idempotencyKey: 'b-1.0', mayLeave: () => true };
 
 async function outcomeOf(
   answer: (socket: Socket, request: RawRequest) => void,

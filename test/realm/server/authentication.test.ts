@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEYS_PER_REALM_MAX } from '../../../src/realm/server/api-keys.js';
 import { bareHttp } from '../../support/bare-http.js';
-import { startRealm, type TestRealm } from '../../support/realm-service.js';
+import { startRealm, type TestRealm } from '../../support/program/realm-service.js';
 import { startRedis, type TestRedis } from '../../support/redis-server.js';
 
 let redis: TestRedis;

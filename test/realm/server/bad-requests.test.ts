@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRealm, type TestRealm } from '../../support/realm-service.js';
+import { startRealm, type TestRealm } from '../../support/program/realm-service.js';
 import { startRedis, type TestRedis } from '../../support/redis-server.js';
 
 let redis: TestRedis;
@@ -57,7 +57,10 @@ describe('bad input is refused with a message that names it, and changes nothing
   it.each([
     ['{"tokens": 5}', /recipientId is missing/],
     ['{"recipientId": 2}', /tokens is missing/],
-    ['{"recipientId": -2, "tokens": 5}', /recipientId must be 1 to 20 decimal digits, got "-2"/],
+    [
+      '{"recipientId": -2, "tokens": 5}',
+      /recipientId must be 1 to 20 decimal digits without a leading zero, got "-2"/,
+    ],
     ['{"recipientId": 2.0, "tokens": 5}', /recipientId/],
     ['{"recipientId": 1.19e18, "tokens": 5}', /recipientId/],
     ['{"recipientId": [2], "tokens": 5}', /got a list/],

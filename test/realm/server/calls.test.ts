@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bareHttp } from '../../support/bare-http.js';
-import { startRealm, type TestRealm } from '../../support/realm-service.js';
+import { startRealm, type TestRealm } from '../../support/program/realm-service.js';
 import { startRedis, type TestRedis } from '../../support/redis-server.js';
 
 /** Every call of the interface with a bare HTTP client; ids are beyond 2^53 on purpose. */

@@ -3,7 +3,7 @@ import { createRealmService } from '../../../src/realm/server/service.js';
 import { parseStoreAddress } from '../../../src/runtime/redis/address.js';
 import { createClient, loadTarget, untilReady } from '../../../src/runtime/redis/connections.js';
 import { bareHttp } from '../../support/bare-http.js';
-import { auditedAdmin } from '../../support/realm-books.js';
+import { auditedAdmin } from '../../support/program/realm-books.js';
 import { freePort, startRedis } from '../../support/redis-server.js';
 import { until } from '../../support/until.js';
 
@@ -13,7 +13,7 @@ it('every move stays in one slot: the service works on a Redis Cluster', async (
   const redis = await startRedis(['--cluster-enabled', 'yes', '--cluster-port', bus, ...announced]);
   onTestFinished(() => redis.stop());
   const plain = redis.client();
-  await plain.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+  await plain.call('CLUSTER', 'ADDSLOTS', ...Array.from({ length: 16_384 }, (_, slot) => slot));
   await until('the cluster', async () =>
     String(await plain.call('CLUSTER', 'INFO')).includes('cluster_state:ok'),
   );

@@ -3,10 +3,10 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRealmProcess } from '../../support/almoner.js';
 import { bareHttp } from '../../support/bare-http.js';
-import { type AuditedAdmin, auditedAdmin } from '../../support/realm-books.js';
-import { startRealm } from '../../support/realm-service.js';
+import { startRealmProcess } from '../../support/program/almoner.js';
+import { type AuditedAdmin, auditedAdmin } from '../../support/program/realm-books.js';
+import { startRealm } from '../../support/program/realm-service.js';
 import { freePort, startRedis, type TestRedis } from '../../support/redis-server.js';
 import { until } from '../../support/until.js';
 

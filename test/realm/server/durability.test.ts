@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startRealm } from '../../support/realm-service.js';
+import { startRealm } from '../../support/program/realm-service.js';
 import { startRedis } from '../../support/redis-server.js';
 import { until } from '../../support/until.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFaultDice, FAULT_NAMES, parseFaults } from '../../../src/realm/server/faults.js';
-import { startRealm, type TestRealm } from '../../support/realm-service.js';
+import { startRealm, type TestRealm } from '../../support/program/realm-service.js';
 import { startRedis, type TestRedis } from '../../support/redis-server.js';
 import { until } from '../../support/until.js';
 

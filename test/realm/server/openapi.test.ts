@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ROUTES } from '../../../src/realm/server/calls.js';
 import { bareHttp } from '../../support/bare-http.js';
-import { startRealm, type TestRealm } from '../../support/realm-service.js';
+import { startRealm, type TestRealm } from '../../support/program/realm-service.js';
 import { startRedis, type TestRedis } from '../../support/redis-server.js';
 
 const document = z.object({

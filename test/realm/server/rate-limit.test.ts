@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { realmKeys } from '../../../src/realm/server/store.js';
-import { startRealm } from '../../support/realm-service.js';
+import { startRealm } from '../../support/program/realm-service.js';
 import { startRedis, type TestRedis } from '../../support/redis-server.js';
 import { until } from '../../support/until.js';
 

@@ -7,7 +7,10 @@ import { openStoreFolder } from '../../../src/runtime/redis/folder.js';
 import { ensureServer, findServerBinary } from '../../../src/runtime/redis/server.js';
 import { openStore, type Store } from '../../../src/runtime/redis/store.js';
 import { dataFolders } from '../../support/data-folder.js';
+import { onDisk } from '../../support/on-disk.js';
 import { startRedis } from '../../support/redis-server.js';
+
+onDisk();
 
 const newFolder = dataFolders();
 const open = (dataFolder: string): Promise<Store> =>
@@ -67,7 +70,8 @@ describe('the embedded Redis says what is wrong', () => {
     const { folder, port } = await usedFolder();
     await hold(port, () => {});
     const storeFolder = await openStoreFolder(folder);
-    await expect(ensureServer(storeFolder, pino({ level: 'silent' }), { limitMs: 1 })).rejects.toMatchObject({
+    const limits = { limitMs: 1, answerMs: 200 };
+    await expect(ensureServer(storeFolder, pino({ level: 'silent' }), limits)).rejects.toMatchObject({
       code: 'ALM_STORE_PORT_TAKEN',
       message: expect.stringContaining('accepts but says nothing'),
     });

@@ -3,20 +3,16 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import pino from 'pino';
 import { describe, expect, it } from 'vitest';
-import { openStore, type Store } from '../../../src/runtime/redis/store.js';
 import { dataFolders } from '../../support/data-folder.js';
+import { onDisk } from '../../support/on-disk.js';
 import { isAlive, startStoreProgram } from '../../support/store-program.js';
 import { until } from '../../support/until.js';
+import { oneServerForAll, open, openAcrossShutdowns, serverPidOf } from './embedded-commands.js';
+
+onDisk();
 
 const newFolder = dataFolders();
-const open = (dataFolder: string): Promise<Store> =>
-  openStore({ redisUrl: null, dataFolder, clientName: 'test', logger: pino({ level: 'silent' }) });
-
-async function serverPidOf(store: Store): Promise<number> {
-  return Number(/process_id:(\d+)/.exec(await store.ledger.info('server'))?.[1]);
-}
 
 /** Bytes of each file with what was written since the store's file was last written anew. */
 async function writtenSince(folder: string): Promise<number[]> {
@@ -26,41 +22,13 @@ async function writtenSince(folder: string): Promise<number[]> {
 }
 
 describe('the embedded Redis', () => {
-  it('is one for 20 commands started at once on an empty folder, and the last one ends it', async () => {
-    const folder = await newFolder();
-    const programs = Array.from({ length: 20 }, () => startStoreProgram(folder));
-    const opened = await Promise.all(programs.map((program) => program.opened));
-    expect(new Set(opened.map(({ serverPid }) => serverPid)).size).toBe(1);
-    expect(opened.map(({ count }) => count).sort((a, b) => a - b)).toEqual(
-      Array.from({ length: 20 }, (_, index) => index + 1),
-    );
-
-    const serverPid = opened[0]?.serverPid ?? 0;
-    const [last, ...others] = programs;
-    await Promise.all(others.map((program) => program.close()));
-    expect(isAlive(serverPid)).toBe(true);
-    await last?.close();
-    expect(isAlive(serverPid)).toBe(false);
-  }, 90_000);
+  it('is one for 6 commands started at once on an empty folder, and the last one ends it', async () => {
+    await oneServerForAll(await newFolder(), 6);
+  });
 
   it('serves every command that starts while the last one shuts it down', async () => {
-    const folder = await newFolder();
-    const rounds = 15;
-    // Each loop is for ever the last user or the first: nearly every opening crosses a shutdown.
-    const loop = async () => {
-      for (let round = 0; round < rounds; round += 1) {
-        const store = await open(folder);
-        await store.ledger.incr('commands');
-        await store.close();
-      }
-    };
-    await Promise.all([loop(), loop(), loop()]);
-    const store = await open(folder);
-    expect(await store.ledger.get('commands')).toBe(String(3 * rounds));
-    const pid = await serverPidOf(store);
-    await store.close();
-    expect(isAlive(pid)).toBe(false);
-  }, 90_000);
+    await openAcrossShutdowns(await newFolder(), 6);
+  });
 
   it('outlives a kill -9 of the command that started it, and is adopted by the next', async () => {
     const folder = await newFolder();

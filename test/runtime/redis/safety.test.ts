@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
+import { LEDGER_SCRIPTS } from '../../../src/ledger/index.js';
 import { inspectStore, type StoreFinding } from '../../../src/runtime/redis/safety.js';
 import { freePort, startRedis, type TestRedis } from '../../support/redis-server.js';
 import { until } from '../../support/until.js';
@@ -92,6 +93,32 @@ describe('the inspection of a Redis', () => {
       message: expect.stringContaining('unknown command'),
     });
     expect(more).toEqual([]);
+  });
+
+  it('loads every script, and finds each that the server does not compile', async () => {
+    const server = await redis();
+    const [good] = LEDGER_SCRIPTS.values();
+    const bad = { name: 'settle', text: 'local a = = 1', sha: 'a'.repeat(40) };
+    if (good === undefined) throw new Error('the ledger has no scripts');
+    const [found, ...more] = await inspectStore(server.client(), [good, bad]);
+    expect(found).toMatchObject({
+      code: 'ALM_STORE_SCRIPT',
+      message: expect.stringMatching(/ does not compile the script settle \(.*user_script:1: /i),
+    });
+    expect(more).toEqual([]);
+    expect(await server.client().script('EXISTS', good.sha)).toEqual([1]);
+  });
+
+  it('leaves no script for the first payment to load', async () => {
+    const client = (await redis()).client();
+    await inspectStore(client);
+    const known = await client.script('EXISTS', ...[...LEDGER_SCRIPTS.values()].map(({ sha }) => sha));
+    expect(known).toEqual([...LEDGER_SCRIPTS].map(() => 1));
+  });
+
+  it('asks for an attestation where SCRIPT is denied', async () => {
+    const server = await redis(['--user', 'payer', 'on', '>pw', '~*', '&*', '+@all', '-script']);
+    expect(codes(await inspectStore(payer(server)))).toEqual(['ALM_STORE_UNPROVEN']);
   });
 
   it('fails, rather than calling it denied, when the connection is lost', async () => {

@@ -7,12 +7,15 @@ import { openStoreFolder } from '../../../src/runtime/redis/folder.js';
 import { ensureServer } from '../../../src/runtime/redis/server.js';
 import { openStore, type Store } from '../../../src/runtime/redis/store.js';
 import { dataFolders } from '../../support/data-folder.js';
+import { TcpProxy } from '../../support/program/tcp-proxy.js';
 import { startRedis } from '../../support/redis-server.js';
-import { TcpProxy } from '../../support/tcp-proxy.js';
 
 /** A store that neither answers nor closes the connection: frozen, or its host has vanished. */
 
-const ANSWER_MS = 700;
+/** Each is seconds long in the program. */
+const LIMITS = { answerMs: 400, blockingMaxMs: 600, readyLimitMs: 400, quitLimitMs: 200 };
+/** A sabotaged limit keeps a test waiting for ever. */
+const timeout = 20_000;
 const logger = pino({ level: 'silent' });
 const newFolder = dataFolders();
 const ended: (() => unknown)[] = [];
@@ -26,10 +29,10 @@ async function open(): Promise<{ store: Store; scripts: ScriptClient; net: TcpPr
   const net = await TcpProxy.open(server.port);
   ended.push(() => net.close());
   const redisUrl = `redis://127.0.0.1:${net.port}`;
-  const options = { dataFolder: '/nowhere', clientName: 'test', logger, answerMs: ANSWER_MS };
+  const options = { dataFolder: '/nowhere', clientName: 'test', logger, ...LIMITS };
   const store = await openStore({ redisUrl, ...options });
   ended.push(() => store.close());
-  return { store, scripts: new ScriptClient(store.ledger, 4_000, () => {}), net, pid: server.pid };
+  return { store, scripts: new ScriptClient(store.ledger, 10_000, () => {}), net, pid: server.pid };
 }
 
 const freeze = (pid: number) => {
@@ -37,7 +40,7 @@ const freeze = (pid: number) => {
   ended.push(() => process.kill(pid, 'SIGCONT'));
 };
 
-describe('a store that says nothing and keeps the connection', () => {
+describe('a store that says nothing and keeps the connection', { timeout }, () => {
   it('is given up after a while: a new connection is made, and the call is asked again on it', async () => {
     const { store, scripts, net } = await open();
     const first = await store.ledger.client('ID');
@@ -58,9 +61,10 @@ describe('a store that says nothing and keeps the connection', () => {
   });
 
   it('ends a call that has only so much patience with the error that names the store', async () => {
-    const { store, scripts, pid } = await open();
+    const { store, pid } = await open();
+    const impatient = new ScriptClient(store.ledger, 1_000, () => {});
     freeze(pid);
-    await expect(scripts.ask('read', () => store.ledger.get('n'))).rejects.toMatchObject({
+    await expect(impatient.ask('read', () => store.ledger.get('n'))).rejects.toMatchObject({
       code: 'ALM_STORE_UNREACHABLE',
       exit: 5,
     });
@@ -79,7 +83,7 @@ describe('a store that says nothing and keeps the connection', () => {
     net.mode = 'silent';
     const redisUrl = `redis://127.0.0.1:${net.port}`;
     await expect(
-      openStore({ redisUrl, dataFolder: '/nowhere', clientName: 'test', logger }),
+      openStore({ redisUrl, dataFolder: '/nowhere', clientName: 'test', logger, ...LIMITS }),
     ).rejects.toMatchObject({ code: 'ALM_STORE_UNREACHABLE' });
   });
 
@@ -92,14 +96,15 @@ describe('a store that says nothing and keeps the connection', () => {
   });
 });
 
-describe('the embedded store, frozen', () => {
+describe('the embedded store, frozen', { timeout }, () => {
   it('is named as such, with its process, and not as a stranger on its port', async () => {
     const folder = await newFolder();
     const store = await openStore({ redisUrl: null, dataFolder: folder, clientName: 'test', logger });
     ended.push(() => store.close());
     const pid = Number(await readFile(join(folder, 'redis', 'server.pid'), 'utf8'));
     freeze(pid);
-    await expect(ensureServer(await openStoreFolder(folder), logger, { limitMs: 1 })).rejects.toMatchObject({
+    const limits = { limitMs: 1, answerMs: 200 };
+    await expect(ensureServer(await openStoreFolder(folder), logger, limits)).rejects.toMatchObject({
       code: 'ALM_STORE_UNREACHABLE',
       message: expect.stringContaining(`pid ${pid}`),
       next: expect.stringContaining(`kill -CONT ${pid}`),

@@ -1,0 +1,1 @@
+export function testServers(): { readonly project: string; readonly program: string }[];

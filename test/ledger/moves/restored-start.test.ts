@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import { keepRequirement, readGate } from '../../../src/ledger/moves/gate.js';
+import { haltBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
+import { attemptOf, merge, PAID } from '../../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
+import { feedAll } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
+
+const bench = ledgersOnRedis();
+const HOUR = 3_600_000;
+const WHY = { code: 'ALM_BATCH_PAUSED', message: 'stopped', next: 'resume' } as const;
+const BY_A_PERSON = { at: 1, who: 'ada', what: 'resumed', why: null };
+
+/** A batch with a set time of which a journal knows a payment, in a store from before it began. */
+async function restored(startsInMs: number): Promise<TestBatch> {
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, [{}, {}]);
+  await ledger.scripts.redis.hset(
+    `${ledger.keyPrefix}:b:${batch.no}`,
+    ...['startAt', String(Date.now() + startsInMs), 'startZone', 'UTC'],
+  );
+  expect((await readGate(batch.ref)).closed).toBe(startsInMs > 0 ? 'start-time' : 'start-missed');
+  await merge(batch, 'manual', attemptOf(batch, 1, PAID));
+  return batch;
+}
+
+describe.each([
+  ['is missed', -2 * HOUR],
+  ['is to come', HOUR],
+])('a batch that had begun when the store forgot it, whose set time %s', (_, startsInMs) => {
+  test('waits for no time: its other orders are fed', async () => {
+    const batch = await restored(startsInMs);
+    expect(await readGate(batch.ref)).toMatchObject({ closed: null, start: null });
+    await feedAll(batch);
+    expect(
+      await bench.redis().client().zrange(`${batch.ledger.keyPrefix}:b:${batch.no}:due`, '0', '-1'),
+    ).toEqual(['2']);
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('is resumed by a person where it is halted', async () => {
+    const batch = await restored(startsInMs);
+    await haltBatch(batch.ref, WHY);
+    expect(await resumeBatch(batch.ref, BY_A_PERSON, { owner: '' })).toEqual({
+      done: true,
+      state: 'running',
+    });
+    expect((await readGate(batch.ref)).closed).toBeNull();
+  });
+
+  test('still waits for an approval that the store has forgotten', async () => {
+    const batch = await restored(startsInMs);
+    await keepRequirement(batch.ledger, { overTokens: 1, overRows: null });
+    expect((await readGate(batch.ref)).closed).toBe('approval');
+    expect(await resumeBatch(batch.ref, BY_A_PERSON, { owner: '' })).toEqual({
+      done: false,
+      state: 'approval',
+    });
+  });
+});

@@ -1,0 +1,21 @@
+import type { App } from '../../../src/runtime/app.js';
+
+/** Stops an app before it asks for a script, like a process that is frozen there, until it is let go on. */
+export function heldBefore({ scripts }: App, name: string): { goOn: () => void; held: Promise<void> } {
+  const script = scripts.script.bind(scripts);
+  let [isHeld, goOn] = [() => {}, () => {}];
+  const held = new Promise<void>((resolve) => {
+    isHeld = resolve;
+  });
+  const going = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  scripts.script = async (...call) => {
+    if (call[0] === name) {
+      isHeld();
+      await going;
+    }
+    return script(...call);
+  };
+  return { goOn, held };
+}

@@ -1,0 +1,31 @@
+import type { OpenState, WaitingWhy } from '../../../src/core/waiting.js';
+import { type BatchRef, readBatch } from '../../../src/ledger/read/batches.js';
+import { readRecord, stateOf } from '../../../src/ledger/read/rows.js';
+import { causesOf } from '../../../src/operations/batches/waiting.js';
+import { NO_PROFILES } from './realm-profile.js';
+
+/** Every order that is said to wait, and why: what is neither final nor in here must be moving. */
+export async function namedOrders(ref: BatchRef): Promise<Map<number, WaitingWhy>> {
+  const causes = await causesOf(ref, NO_PROFILES);
+  const named = new Map<number, WaitingWhy>();
+  for (const { why, groups } of causes)
+    for (const { indexes } of groups) for (const index of indexes ?? []) named.set(index, why);
+  const states = await openStates(ref);
+  for (const { why, groups } of causes)
+    for (const { state, indexes } of groups)
+      for (const [index, its] of states)
+        if (indexes === null && its === state && !named.has(index)) named.set(index, why);
+  return named;
+}
+
+/** The orders of a batch that are not final. */
+export async function openStates(ref: BatchRef): Promise<Map<number, OpenState>> {
+  const view = await readBatch(ref);
+  const open = new Map<number, OpenState>();
+  for (let index = 1; index <= (view?.manifest.rows ?? 0); index++) {
+    const state = stateOf(await readRecord(ref, index), view?.state === 'cancelled');
+    if (state === 'planned' || state === 'sending' || state === 'unknown' || state === 'doubt')
+      open.set(index, state);
+  }
+  return open;
+}

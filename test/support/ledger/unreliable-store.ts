@@ -1,0 +1,21 @@
+import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
+
+/** All keys of a realm as they stand; `restore` puts the store back to that moment, as a failover may. */
+export async function photograph(ledger: RealmLedger): Promise<() => Promise<void>> {
+  const { redis } = ledger.scripts;
+  const pattern = `${ledger.keyPrefix.replaceAll(/[{}]/g, '?')}*`;
+  const keys = await redis.keys(pattern);
+  const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
+  return async () => {
+    const now = await redis.keys(pattern);
+    if (now.length > 0) await redis.del(...now);
+    for (const [i, key] of keys.entries()) {
+      const dump = dumps[i];
+      if (dump != null) await redis.restore(key, 0, dump);
+    }
+    // The copy was armed for the server it was taken from, and nobody has merged for this one.
+    if ((await redis.hexists(ledger.keyPrefix, 'armed')) === 1)
+      await redis.hset(ledger.keyPrefix, 'armed', 'another-server');
+    await redis.del(`${ledger.keyPrefix}:merged`);
+  };
+}

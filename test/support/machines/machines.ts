@@ -1,0 +1,275 @@
+import type { OutcomeKind, WriteOutcome } from '../../../src/core/classify.js';
+import { decide } from '../../../src/core/decide.js';
+import { type FailPoint, failPoint, onFailPoint } from '../../../src/core/fail-point.js';
+import { orderId } from '../../../src/core/ids.js';
+import { membersOf, type Order } from '../../../src/core/order.js';
+import type { Certainty } from '../../../src/core/profile.js';
+import type { Terms } from '../../../src/core/terms.js';
+import { JOURNAL_LIMITS, type JournalLimits } from '../../../src/ledger/journal/journal.js';
+import { Attempts } from '../../../src/ledger/moves/attempts.js';
+import { type Begun, claim, type OrderRef } from '../../../src/ledger/moves/begin-sending.js';
+import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
+import { openLedger, type RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import { type Argument, ScriptClient } from '../../../src/ledger/script-client.js';
+import { Session } from '../../../src/ledger/sessions/session.js';
+import { type BalancesBefore, Readback } from '../../../src/queue/readback.js';
+import { Recovery } from '../../../src/queue/recover.js';
+import { TwoClocks } from '../../../src/queue/two-clocks.js';
+import { START, type TestBatch } from '../ledger/ledgers-on-redis.js';
+import { WHY } from '../ledger/order-moves.js';
+import { testProfile } from '../ledger/realm-profile.js';
+import type { TestRedis } from '../redis-server.js';
+import { Clocks, type Fate, PlayedRealm, SETTLE_MS } from './played-realm.js';
+
+/** Senders and a realm in one process, with the real ledger, journals and recovery between them. */
+
+class Crash extends Error {}
+
+type Open = {
+  readonly index: number;
+  readonly nonce: string;
+  readonly begun: Begun;
+  readonly before: BalancesBefore | null;
+};
+
+/** A sending process: it may hold requests that have begun and are not answered yet. */
+export class Sender {
+  readonly open: Open[] = [];
+  private readonly readback: Readback;
+  alive = true;
+  private readonly plans: PlanReader;
+  private readonly terms: Terms;
+  private readonly attempts: Attempts;
+  private readonly recovery: Recovery;
+
+  private constructor(
+    private readonly ledger: RealmLedger,
+    private readonly batch: TestBatch,
+    private readonly certainty: Certainty,
+    private readonly session: Session,
+    private readonly realm: PlayedRealm,
+    clocks: Clocks,
+  ) {
+    this.plans = new PlanReader(ledger);
+    this.terms = { certainty, currency: null, keyLifetimeMs: 1e9 };
+    const context = { ledger, plans: this.plans, termsOf: () => Promise.resolve(this.terms) };
+    this.attempts = new Attempts({
+      ledger,
+      journal: session.journal,
+      session: session.id,
+      context,
+      onFenced: (why) => this.recovery.fenced(why),
+    });
+    const profile = testProfile({ certainty, settleMs: SETTLE_MS });
+    const witness = {
+      balances: (order: Order) => Promise.resolve(realm.read(order)),
+      ofDoubt: () => Promise.resolve(),
+    };
+    this.readback = new Readback(
+      ledger,
+      profile,
+      witness,
+      new TwoClocks(
+        () => Promise.resolve(clocks.storeMs),
+        () => clocks.ownMs,
+      ),
+      { whileUnknown: () => Promise.resolve({ againInMs: 0 }) },
+      () => {},
+    );
+    this.recovery = new Recovery({
+      ledger,
+      context,
+      self: { session, attempts: this.attempts },
+      patienceMs: 0,
+      onTrouble: () => {},
+      onLost: () => {},
+      forget: () => this.plans.clear(),
+      retakeRun: () => Promise.resolve(),
+      onDoubt: () => Promise.resolve(),
+      floorReason: () => WHY,
+      onRecovered: () => Promise.resolve(),
+    });
+  }
+
+  adoptDead(): Promise<void> {
+    return this.recovery.adoptOrphans();
+  }
+
+  static async start(
+    ledger: RealmLedger,
+    batch: TestBatch,
+    certainty: Certainty,
+    folder: string,
+    realm: PlayedRealm,
+    clocks: Clocks,
+    limits: JournalLimits = JOURNAL_LIMITS,
+  ): Promise<Sender> {
+    const session = await Session.open('worker', folder, { limits });
+    await session.register(ledger);
+    return new Sender(ledger, batch, certainty, session, realm, clocks);
+  }
+
+  /** Answers whether orders may be sent. */
+  recover(): Promise<boolean> {
+    return this.recovery.tick();
+  }
+
+  /** It dies at `crashAt`. */
+  async begin(index: number, crashAt: FailPoint | null = null): Promise<void> {
+    onFailPoint((point) => {
+      if (point === crashAt) throw new Crash(point);
+    });
+    try {
+      const ref = { no: this.batch.no, index };
+      const prepared = await this.prepare(ref);
+      if (prepared === undefined) return;
+      const nonce = `${this.session.id}-${index}-${Math.random().toString(36).slice(2)}`;
+      const begun = await this.attempts.begin(ref, {
+        batch: this.batch.ref.id,
+        nonce,
+        row: this.batch.row(index),
+        dayCap: null,
+        resend: this.certainty === 'idempotent' ? { oldestMs: 1e9, known: null } : null,
+        before: prepared.before === null ? null : { ...prepared.before, of: nonce },
+        capReason: WHY,
+        hold: prepared.hold,
+      });
+      if (!('refusal' in begun)) this.open.push({ index, nonce, begun, before: prepared.before });
+    } catch (error) {
+      if (!(error instanceof Crash)) throw error;
+      await this.die();
+    } finally {
+      onFailPoint(() => {});
+    }
+  }
+
+  /** Claims it, and under read-back reads its members. */
+  private async prepare(
+    ref: OrderRef,
+  ): Promise<{ readonly hold: string; readonly before: BalancesBefore | null } | undefined> {
+    const row = this.batch.row(ref.index);
+    const reading = this.certainty === 'readback';
+    const answer = await claim(this.ledger, ref, '', reading ? membersOf(row.order) : []);
+    if (answer.answer !== 'go') return undefined;
+    failPoint('claimed');
+    if (answer.unknown && reading) {
+      await this.readback.resolve(this.batch.ref.id, ref, row, this.terms);
+      return undefined;
+    }
+    const before = reading ? await this.readback.before(row.order, null) : null;
+    return before !== null && 'kind' in before ? undefined : { hold: answer.hold, before };
+  }
+
+  async finish(fate: Fate): Promise<void> {
+    const open = this.open.shift();
+    if (open === undefined) return;
+    const { index, nonce, begun, before } = open;
+    const key = `${orderId(this.batch.ref.id, index)}.${begun.keyNumber}`;
+    const kind = this.realm.take(index, key, fate);
+    if (kind === 'paid' && before !== null)
+      await this.readback.paid({ no: this.batch.no, index }, this.batch.row(index).order, before, null);
+    await this.settle(index, nonce, begun, outcomeOf(kind));
+  }
+
+  /** Ends in order: nobody waits for it any more. */
+  async leave(): Promise<void> {
+    await this.session.deregister(this.ledger);
+    await this.die();
+  }
+
+  /** The process is gone: its socket is refused, and it neither merged nor said goodbye. */
+  async die(): Promise<void> {
+    this.alive = false;
+    this.open.length = 0;
+    await this.session.close();
+  }
+
+  private async settle(index: number, nonce: string, begun: Begun, outcome: WriteOutcome): Promise<void> {
+    const decision = decide(outcome, {
+      certainty: this.certainty,
+      attempts: { max: 3, backoffMs: 1, backoffMaxMs: 1 },
+      resend: begun.resend ? { settleTime: 'over', settleLeftMs: 0 } : null,
+      keyNumber: begun.keyNumber,
+      tries: begun.tries,
+      sent: begun.attempts,
+      random: () => 0,
+    });
+    await this.attempts.settle({ no: this.batch.no, index }, nonce, this.batch.row(index), {
+      to: decision.next,
+      keyNumber: decision.keyNumber,
+      keyFirstAt: decision.keyNumber === begun.keyNumber ? begun.keyFirstAt : null,
+      attempts: begun.attempts,
+      tries: decision.tries,
+      status: null,
+      balance: null,
+      sentAt: begun.firstSentAt,
+      tookMs: 1,
+      latencyMs: 1,
+      evidence: decision.evidence,
+      dueInMs: 0,
+      detail: null,
+      requests: 1,
+      limited: false,
+      errorCode: null,
+      sliceMs: 1000,
+      batchCreatedAt: START,
+      haltRealm: null,
+      refusalReason: WHY,
+    });
+  }
+}
+
+function outcomeOf(kind: OutcomeKind): WriteOutcome {
+  return {
+    kind,
+    code: null,
+    message: kind,
+    phase: 'done',
+    status: kind === 'refused' ? 422 : null,
+    requestId: null,
+    retryAfterMs: 0,
+    rate: null,
+    latencyMs: 1,
+    body: '',
+    balance: null,
+  };
+}
+
+/** Takes down which scripts were called, in their order. */
+class Heard extends ScriptClient {
+  readonly scripts: string[] = [];
+
+  override script(name: string, realm: string, args: readonly Argument[]): Promise<unknown> {
+    this.scripts.push(name);
+    return super.script(name, realm, args);
+  }
+}
+
+export type Machine = {
+  readonly sender: Sender;
+  readonly ledger: RealmLedger;
+  readonly scripts: readonly string[];
+};
+
+/** Senders of one realm, each with a folder and a memory of its own, as on machines of their own. */
+export class Machines {
+  private readonly clocks = new Clocks();
+  readonly realm: PlayedRealm;
+
+  constructor(
+    private readonly redis: TestRedis,
+    private readonly batch: TestBatch,
+    private readonly certainty: Certainty,
+  ) {
+    const orderOf = (index: number) => batch.row(index).order;
+    this.realm = new PlayedRealm(certainty === 'idempotent', orderOf, this.clocks);
+  }
+
+  async start(folder: string, limits: JournalLimits = JOURNAL_LIMITS): Promise<Machine> {
+    const scripts = new Heard(this.redis.client(), 10_000, () => {});
+    const ledger = openLedger(scripts, this.batch.ledger.realm);
+    const { batch, certainty, realm, clocks } = this;
+    const sender = await Sender.start(ledger, batch, certainty, folder, realm, clocks, limits);
+    return { sender, ledger, scripts: scripts.scripts };
+  }
+}

@@ -1,0 +1,135 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { z } from 'zod';
+import { isLong } from '../suites.js';
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  });
+}
+
+export const DESKTOP = { width: 1_280, height: 900 };
+export const PHONE = { width: 360, height: 740 };
+const TABLET = { width: 768, height: 1_024 };
+
+/** A signed-in page, and everything that must not happen on it. */
+export type DeskPage = {
+  readonly page: Page;
+  /** Requests to any other host. */
+  readonly strangers: string[];
+  /** Errors and warnings of the console, and uncaught ones. */
+  readonly complaints: string[];
+};
+
+export async function openDesk(
+  browser: Browser,
+  desk: { readonly url: string; readonly token: string },
+  options: BrowserContextOptions,
+): Promise<DeskPage> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  // A condition that is met ends the wait; on a machine under load that takes its time.
+  page.setDefaultTimeout(30_000);
+  const strangers: string[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => {
+    if (new URL(request.url()).origin !== new URL(desk.url).origin) strangers.push(request.url());
+  });
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning')
+      complaints.push(`${message.text()} ${message.location().url}`);
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.goto(`${desk.url}/login#token=${desk.token}`);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  return { page, strangers, complaints };
+}
+
+const Findings = z.array(
+  z.object({
+    id: z.string(),
+    impact: z.string().nullish(),
+    help: z.string(),
+    nodes: z.array(z.object({ html: z.string(), failureSummary: z.string().optional() })),
+  }),
+);
+
+/**
+ * axe runs through the debugger, which the page's own content policy does not bind. Rows of a table are alike: all but
+ * the first ones are hidden from it, because it compares the place of every element with every other.
+ */
+export async function seriousFindings(page: Page, withoutRules: readonly string[] = []): Promise<unknown[]> {
+  if ((await page.evaluate('typeof axe')) === 'undefined')
+    await page.evaluate(
+      await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),
+    );
+  const rules = Object.fromEntries(withoutRules.map((rule) => [rule, { enabled: false }]));
+  const found: unknown = await page.evaluate(`(() => {
+    const fewRows = new CSSStyleSheet();
+    fewRows.replaceSync('tbody tr:nth-child(n + 8) { display: none }');
+    document.adoptedStyleSheets = [fewRows];
+    return axe.run({ resultTypes: ['violations'], preload: false, rules: ${JSON.stringify(rules)} })
+      .then(({ violations }) => violations)
+      .finally(() => { document.adoptedStyleSheets = []; });
+  })()`);
+  return Findings.parse(found).filter(({ impact }) => impact === 'serious' || impact === 'critical');
+}
+
+/** What of the page stands outside the window, or in a box that must be scrolled sideways to be read. */
+async function cutOff(page: Page): Promise<string[]> {
+  const found: unknown = await page.evaluate(`(() => {
+    const reach = document.documentElement.clientWidth + 1;
+    const parts = document.querySelectorAll('main :is(a, button, td, input, select, p, li, h1, h2, dd, label)');
+    return [...parts].flatMap((part) => {
+      const { right, width } = part.getBoundingClientRect();
+      const isHidden = width <= 1 || part.closest('.unseen, thead') !== null;
+      return isHidden || right <= reach ? [] : [part.tagName + ' ' + part.textContent.slice(0, 60)];
+    });
+  })()`);
+  return z.array(z.string()).parse(found);
+}
+
+/** Pictures for people, where a folder is named. */
+const PICTURES = process.env.ALMONER_TEST_PICTURES;
+
+/**
+ * Everything that is wrong with how a page looks as it stands: parts that are cut off at the width of a desktop, a
+ * tablet or a phone, and what axe finds. The quick suite asks axe once, without contrasts, which take most of its time,
+ * and not about dialogs; the long suite asks it for everything, on a desktop in light colours and on a phone in dark ones. Leaves the
+ * page as wide and as bright as it was.
+ */
+export async function flaws(page: Page, name: string): Promise<unknown[]> {
+  const before = page.viewportSize() ?? DESKTOP;
+  const found: unknown[] = [];
+  for (const { viewport, colorScheme } of LOOKS) {
+    await page.setViewportSize(viewport);
+    const note = (what: unknown) => found.push([name, viewport.width, colorScheme, what]);
+    if (!(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')))
+      note('the page scrolls sideways');
+    const hasDialog = (await page.getByRole('dialog').count()) > 0;
+    // Behind a dialog the page is not read.
+    if (!hasDialog) for (const part of await cutOff(page)) note(part);
+    if (colorScheme === null || (!isLong && (colorScheme === 'dark' || hasDialog))) continue;
+    await page.emulateMedia({ colorScheme });
+    for (const finding of await seriousFindings(page, isLong ? [] : ['color-contrast'])) note(finding);
+    if (PICTURES !== undefined)
+      await page.screenshot({
+        path: join(PICTURES, `${name}-${viewport.width}-${colorScheme}.png`),
+        fullPage: true,
+      });
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize(before);
+  return found;
+}
+
+/** Each is shown once, each in one size: colours do not depend on the size. */
+const LOOKS = [
+  { viewport: TABLET, colorScheme: null },
+  { viewport: PHONE, colorScheme: 'dark' },
+  { viewport: DESKTOP, colorScheme: 'light' },
+] as const;
