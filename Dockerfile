@@ -9,10 +9,10 @@ COPY src src
 RUN npm run build && npm prune --omit=dev
 
 FROM node:20-slim
-ENV NODE_ENV=production ALMONER_DATA=/data ALMONER_REPORTS=/reports
+ENV NODE_ENV=production ALMONER_DATA=/data ALMONER_STATE=/state ALMONER_REPORTS=/reports
 WORKDIR /app
 # Made here so that new volumes belong to the user that runs the program.
-RUN mkdir /data /reports && chown node:node /data /reports && chmod 700 /data /reports
+RUN mkdir /data /state /reports && chown node:node /data /state /reports && chmod 700 /data /state /reports
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist

@@ -9,7 +9,7 @@ import type { OutcomeCode } from './errors/orders.js';
 export const OUTCOME_KINDS = ['paid', 'not-sent', 'refused', 'realm-halted', 'slow-down', 'unknown'] as const;
 export type OutcomeKind = (typeof OUTCOME_KINDS)[number];
 
-/** How far the exchange got. Only `connect` and `tls` on a fresh socket prove that nothing was sent. */
+/** How far the exchange got. `connect` and `tls` prove that nothing was sent on a fresh socket, or held back by us. */
 export type Phase = 'connect' | 'tls' | 'sent' | 'headers' | 'body' | 'done';
 
 export type RateHeaders = {
@@ -55,7 +55,7 @@ export type AttemptFacts =
       readonly ended: 'failure';
       readonly phase: Exclude<Phase, 'done'>;
       readonly freshSocket: boolean;
-      readonly cause: 'time-out' | 'reset' | 'garbled' | 'bad-certificate';
+      readonly cause: 'time-out' | 'reset' | 'garbled' | 'bad-certificate' | 'held-back';
     }
   /** The key could not be read or used, so that no request was made. */
   | { readonly ended: 'no-key' };
@@ -99,6 +99,8 @@ export function classify(facts: AttemptFacts, overrides: StatusOverrides = {}): 
 }
 
 function classifyFailure(facts: Extract<AttemptFacts, { ended: 'failure' }>): Classification {
+  // The sender itself withheld the request: the state of the socket, fresh or reused, proves nothing more.
+  if (facts.cause === 'held-back') return { kind: 'not-sent', code: 'ALM_SEND_NOT_SENT' };
   const beforeSending = facts.phase === 'connect' || facts.phase === 'tls';
   // A socket from the pool was connected long ago: its failure proves nothing, whatever phase was seen.
   if (beforeSending && facts.freshSocket) {

@@ -13,7 +13,8 @@ export const FAIL_POINTS = [
   'settled',
   'delivered',
 ] as const;
-export type FailPoint = (typeof FAIL_POINTS)[number];
+/** Also those that only an unknown under read-back passes: its members were read, and the reading was noted. */
+export type FailPoint = (typeof FAIL_POINTS)[number] | 'balances-read' | 'check-noted';
 
 let reached: ((point: FailPoint) => void) | undefined;
 

@@ -1,4 +1,4 @@
-import { isMemberId, type MemberId } from './ids.js';
+import { isRecordedMemberId, type MemberId } from './ids.js';
 import type { Op } from './order.js';
 import { parseTokens } from './points.js';
 
@@ -37,7 +37,7 @@ export function meaningsOf(given: string, by: FindBy | null, nowMs: number): Mea
     order: order === null ? null : { batch: (order[1] ?? '').toLowerCase(), index: Number(order[2]) },
     file: text.length >= PART_MIN ? text.toLowerCase() : null,
     reference: text === '' ? null : text,
-    member: isMemberId(text) ? text : null,
+    member: isRecordedMemberId(text) ? text : null,
     amount: amountOf(text),
     day: dayOf(text.toLowerCase(), nowMs),
   };

@@ -12,8 +12,14 @@ export type BatchId = string & { readonly [batchBrand]: true };
 /** `<batch>-<index>`, the index counting the batch's rows from 1. */
 export type OrderId = string & { readonly [orderBrand]: true };
 
-export const MEMBER_ID_DIGITS_MAX = 20;
-const MEMBER_ID = /^[0-9]{1,20}$/;
+const MEMBER_ID_DIGITS_MAX = 20;
+/**
+ * No leading zero: a JSON integer cannot hold one, so that a realm which reads numbers takes 007 for member 7. The lone 0
+ * is an id.
+ */
+export const MEMBER_ID = /^(?:0|[1-9][0-9]{0,19})$/;
+export const MEMBER_ID_EXPECTED = `1 to ${MEMBER_ID_DIGITS_MAX} decimal digits without a leading zero`;
+const RECORDED_MEMBER_ID = /^[0-9]{1,20}$/;
 const BATCH_ID = /^[a-z0-9][a-z0-9._-]{2,63}$/;
 
 export function isMemberId(text: string): text is MemberId {
@@ -21,8 +27,17 @@ export function isMemberId(text: string): text is MemberId {
 }
 
 export function memberId(text: string): MemberId {
-  if (!isMemberId(text)) throw new RangeError('expected a member id of 1 to 20 decimal digits');
+  if (!isMemberId(text)) throw new RangeError(`expected a member id of ${MEMBER_ID_EXPECTED}`);
   return text;
+}
+
+/** An id that a ledger may hold: before leading zeros were refused, orders were stored with them. For reading only. */
+export function isRecordedMemberId(text: string): text is MemberId {
+  return RECORDED_MEMBER_ID.test(text);
+}
+
+export function hasLeadingZero(text: string): boolean {
+  return /^0[0-9]+$/.test(text);
 }
 
 /** A batch id is also a folder name under reports/: no separators, no leading dot, no `..`. */

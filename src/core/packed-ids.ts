@@ -1,5 +1,5 @@
 import { mix, words16, words32 } from './dense-index.js';
-import { type MemberId, memberId } from './ids.js';
+import { isRecordedMemberId, type MemberId } from './ids.js';
 
 export type PackedId = { readonly low: number; readonly middle: number; readonly top: number };
 
@@ -44,7 +44,9 @@ export class PackedIds {
   idOf(entry: number): MemberId {
     const { low, middle, top } = this.get(entry);
     const all = `${Math.floor(top / 32)}`.padStart(2, '0') + pad9(middle) + pad9(low);
-    return memberId(all.slice(-this.lengthOf(entry)));
+    const id = all.slice(-this.lengthOf(entry));
+    if (!isRecordedMemberId(id)) throw new RangeError('no member id was set here');
+    return id;
   }
 }
 

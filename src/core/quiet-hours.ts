@@ -69,24 +69,36 @@ export function quietUntil(quiet: QuietHours | null, moment: number): number | n
   let end = moment;
   // Spans may follow each other; together they leave some of the week.
   for (;;) {
-    const now = spansAround(quiet, end).find(({ from, to }) => from <= end && end < to);
+    const now = spansAround(quiet, end, NEAR_MS).find(({ from, to }) => from <= end && end < to);
     if (now === undefined) return end === moment ? null : end;
     end = now.to;
   }
 }
 
-/** As moments: on the days on which the clocks change a wall shows some times twice, and others never. */
-function spansAround({ spans, zone }: QuietHours, moment: number): { from: number; to: number }[] {
-  const wall = new Date(wallOf(moment, zone));
-  const monday = Math.floor(wall.getTime() / DAY_MS) * DAY_MS - ((wall.getUTCDay() + 6) % 7) * DAY_MS;
+/**
+ * The spans that begin and end no farther than `nearMs` from a moment, by the wall. As moments: on the days on which
+ * the clocks change a wall shows some times twice, and others never.
+ */
+function spansAround(
+  { spans, zone }: QuietHours,
+  moment: number,
+  nearMs: number,
+): { from: number; to: number }[] {
+  const wall = wallOf(moment, zone);
+  const weekday = new Date(wall).getUTCDay();
+  const monday = Math.floor(wall / DAY_MS) * DAY_MS - ((weekday + 6) % 7) * DAY_MS;
   return spans.flatMap(({ from, to }) =>
-    [-1, 0, 1].map((week) => {
+    [-1, 0, 1].flatMap((week) => {
       const begins = monday + (week * WEEK + from) * MINUTE_MS;
-      const lasts = ((to - from + WEEK) % WEEK) * MINUTE_MS;
-      return { from: momentOf(begins, zone), to: momentOf(begins + lasts, zone) };
+      const ends = begins + ((to - from + WEEK) % WEEK) * MINUTE_MS;
+      if (begins > wall + nearMs || ends < wall - nearMs) return [];
+      return [{ from: momentOf(begins, zone), to: momentOf(ends, zone) }];
     }),
   );
 }
+
+/** No zone has ever moved its clocks by more than a day. Each span costs six questions to Intl. */
+const NEAR_MS = 2 * DAY_MS;
 
 /** When work that takes so long is done, if it begins then and rests in the quiet hours. */
 export function endOfWork(quiet: QuietHours | null, begin: number, workMs: number): number {
@@ -94,7 +106,9 @@ export function endOfWork(quiet: QuietHours | null, begin: number, workMs: numbe
   if (quiet === null) return at + left;
   for (let spans = 0; spans < SPANS_MAX; spans++) {
     const rests = Math.min(
-      ...spansAround(quiet, at).flatMap(({ from, to }) => (from >= at && to > from ? [from] : [])),
+      ...spansAround(quiet, at, Number.POSITIVE_INFINITY).flatMap(({ from, to }) =>
+        from >= at && to > from ? [from] : [],
+      ),
     );
     if (at + left <= rests) return at + left;
     left -= rests - at;

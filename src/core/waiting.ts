@@ -42,6 +42,14 @@ export type RealmStanding = {
   readonly quiet: { readonly untilMs: number; readonly words: string } | null;
 };
 
+/** Orders that one session is sending. */
+export type SendingGroup = Group & {
+  readonly session: string;
+  readonly sinceMs: number;
+  /** For longer than its time-outs. `error`: why the store refuses their results, where the session has noted it. */
+  readonly stuck?: { readonly error: string | null };
+};
+
 /** Why a batch may not begin. */
 export const CLOSED = ['approval', 'start-time', 'start-missed'] as const;
 export type Closed = (typeof CLOSED)[number];
@@ -66,7 +74,7 @@ export type BatchStanding = {
   readonly planned: Group;
   readonly unknown: Group & { readonly sinceMs: number; readonly untilMs: number | null };
   readonly doubt: Group & { readonly sinceMs: number };
-  readonly sending: readonly (Group & { readonly session: string; readonly sinceMs: number })[];
+  readonly sending: readonly SendingGroup[];
   /** Planned orders that wait for their next attempt. */
   readonly retry: Group & { readonly sinceMs: number; readonly untilMs: number };
   /** Planned orders that wait for members which an order that stands still holds. */
@@ -97,6 +105,8 @@ export const WAITING_WHYS = [
   'missing-session',
   'frozen-session',
   'dead-session',
+  'overdue',
+  'store-refuses',
   'doubt',
 ] as const;
 export type WaitingWhy = (typeof WAITING_WHYS)[number];

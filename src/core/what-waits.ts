@@ -1,11 +1,20 @@
+import { REFUSED_MAX } from './overdue.js';
 import type { Certainty } from './profile.js';
-import type { BatchStanding, Group, RealmStanding, Sign, Waiting, WaitingWhy } from './waiting.js';
+import type {
+  BatchStanding,
+  Group,
+  RealmStanding,
+  SendingGroup,
+  Sign,
+  Waiting,
+  WaitingWhy,
+} from './waiting.js';
 import { spellMoment } from './zones.js';
 
 /**
  * No order stands still in silence. From what the ledger knows of a batch at one moment to the orders of it
  * that neither are final nor move, each under exactly one cause. What moves is not named: sent by a process
- * that lives, or planned and being fed at the pace.
+ * that lives, for no longer than its time-outs, or planned and being fed at the pace.
  */
 export type Cause = Pick<Waiting, 'why' | 'message' | 'next'> & {
   readonly groups: readonly Group[];
@@ -18,7 +27,7 @@ export type Cause = Pick<Waiting, 'why' | 'message' | 'next'> & {
 const SILENT_AFTER_MS = 45_000;
 
 export function whatWaits(batch: BatchStanding, realm: RealmStanding): Cause[] {
-  const sent = batch.sending.flatMap((group) => lostSession(batch, realm, group));
+  const sent = batch.sending.flatMap((group) => notSending(batch, realm, group));
   const rest = standstill(batch, realm);
   const causes = rest === null ? [...sent, ...onTheirWay(batch, realm, sent)] : [rest, ...sent];
   const { doubt } = batch;
@@ -133,14 +142,10 @@ function workedBy({ owner, batch }: BatchStanding): string {
   return owner === '' ? 'almoner worker' : `almoner resume ${batch}`;
 }
 
-/** What a session was sending that nobody can hear of. */
-function lostSession(
-  batch: BatchStanding,
-  realm: RealmStanding,
-  group: BatchStanding['sending'][number],
-): Cause[] {
+/** Orders that are `sending`, and whose session cannot be heard of or has had them for too long. */
+function notSending(batch: BatchStanding, realm: RealmStanding, group: SendingGroup): Cause[] {
   const sign = realm.signs.find(({ session }) => session === group.session);
-  if (sign !== undefined && isAtWork(sign, realm.nowMs)) return [];
+  if (sign !== undefined && isAtWork(sign, realm.nowMs)) return stuck(sign, group);
   const { session } = group;
   const cause = { groups: [group], untilMs: null, sinceMs: sign?.seenMs ?? group.sinceMs, session };
   if (sign === undefined)
@@ -162,6 +167,22 @@ function lostSession(
       next: workedBy(batch),
     },
   ];
+}
+
+function stuck(sign: Sign, group: SendingGroup): Cause[] {
+  if (group.stuck === undefined) return [];
+  const { session, sinceMs } = group;
+  const { error } = group.stuck;
+  const cause = { groups: [group], sinceMs, untilMs: null, session, next: 'almoner recover' };
+  if (error === null) return [{ ...cause, why: 'overdue', message: `${named(sign)} lives and ${OVERDUE}` }];
+  return [{ ...cause, why: 'store-refuses', message: `${named(sign)} ${refusedSaid(error)}` }];
+}
+
+const OVERDUE =
+  'has had these orders in `sending` for longer than its time-outs. It looks for such orders itself every half minute and settles them by its journal; its log says what keeps it from that. Nothing is sent again meanwhile.';
+
+function refusedSaid(error: string): string {
+  return `knows what became of these orders, its journal keeps it, and the store refuses to take it: ${error.replace(/\.$/, '')}. The session offers it again every few seconds; nothing is sent again.`;
 }
 
 /** The orders of a batch that goes on which wait for a time, or for another order. */
@@ -191,6 +212,14 @@ function onTheirWay(batch: BatchStanding, realm: RealmStanding, sent: readonly C
         untilMs: untils.some((until) => until === null) ? null : Math.max(...untils.map(Number)),
       }),
     );
+  else if (refusedIn(sent) >= REFUSED_MAX)
+    causes.push({
+      ...waits('store-refuses', TOO_MANY_REFUSED, rest, {
+        sinceMs: Math.min(...sent.map(({ sinceMs }) => sinceMs)),
+        untilMs: null,
+      }),
+      next: 'almoner recover',
+    });
   else if (realm.quiet !== null)
     causes.push(waits('quiet', realm.quiet.words, rest, { ...realm.quiet, sinceMs: realm.nowMs }));
   else if (realm.hold !== null) causes.push(waits('hold', HOLD, rest, realm.hold));
@@ -198,6 +227,14 @@ function onTheirWay(batch: BatchStanding, realm: RealmStanding, sent: readonly C
 }
 
 type Times = Pick<Cause, 'sinceMs' | 'untilMs'>;
+
+function refusedIn(sent: readonly Cause[]): number {
+  const refused = sent.filter(({ why }) => why === 'store-refuses').flatMap(({ groups }) => groups);
+  return refused.reduce((sum, { orders }) => sum + orders, 0);
+}
+
+const TOO_MANY_REFUSED =
+  'The store refuses the results of so many orders that nothing more is sent until it takes them.';
 
 const IN_ORDER = 'Orders go strictly one after the other (--in-order), and the one before is not settled.';
 const HOLD = 'The realm asked to wait (Retry-After), and everybody waits until then.';

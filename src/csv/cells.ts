@@ -1,5 +1,12 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
-import { isMemberId, MEMBER_ID_DIGITS_MAX, type MemberId, parseOrderId, UNDO } from '../core/ids.js';
+import {
+  hasLeadingZero,
+  isMemberId,
+  MEMBER_ID_EXPECTED,
+  type MemberId,
+  parseOrderId,
+  UNDO,
+} from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import { parseTokens, type SignedTokens, TOKENS_MAX, type TokensFault } from '../core/points.js';
 import { parseAward } from '../core/reference.js';
@@ -12,8 +19,6 @@ export type CellNote = 'mention' | 'apostrophe' | 'plus' | 'zeros';
 /** Told of each; whoever passes none takes them without a word. */
 export type OnNote = (note: CellNote, read: string) => void;
 
-const ID_EXPECTED = `expected 1 to ${MEMBER_ID_DIGITS_MAX} decimal digits`;
-
 /**
  * Reads an id. Plain blanks around it are taken off without a word: they are never part of an id and every
  * spreadsheet leaves some. A mention and the apostrophe by which people make a spreadsheet keep the digits hold exactly
@@ -25,7 +30,7 @@ export function readMemberCell(cell: string, onNote?: OnNote): MemberId | CellFa
   if (isMemberId(text)) return text;
   const inside = /^(?:<@!?([0-9]+)>|'([0-9]+))$/.exec(text);
   const id = inside?.[1] ?? inside?.[2] ?? '';
-  if (!isMemberId(id)) return memberFault(text);
+  if (!isMemberId(id)) return memberFault(hasLeadingZero(id) ? id : text);
   onNote?.(inside?.[1] === undefined ? 'apostrophe' : 'mention', id);
   return id;
 }
@@ -52,7 +57,12 @@ function memberFault(text: string): CellFault {
       code: 'ALM_ROW_ID_DIGITS_LOST',
       message: `${show(text)} is an id in scientific notation: a spreadsheet has cut off its last digits. Format the column as text before the ids are put in, and export again.`,
     };
-  return { code: 'ALM_ROW_ID_INVALID', message: `${what(text)}; ${ID_EXPECTED}.` };
+  if (hasLeadingZero(text))
+    return {
+      code: 'ALM_ROW_ID_LEADING_ZERO',
+      message: `${show(text)} begins with a zero. A realm that reads numbers would take it for ${text.replace(/^0+(?=[0-9])/, '')}, another member. Write the id as its source shows it, without zeros that fill it up.`,
+    };
+  return { code: 'ALM_ROW_ID_INVALID', message: `${what(text)}; expected ${MEMBER_ID_EXPECTED}.` };
 }
 
 function what(text: string): string {

@@ -62,6 +62,7 @@ const KEYS = [
 export const OWN_COLUMNS = ['almoner_order', 'almoner_state', 'almoner_error_code', 'almoner_error'] as const;
 /** Behind them in doubt.csv: what a person compares with the realm's own log. */
 export const TRACE_COLUMNS = [
+  'almoner_doubt',
   'almoner_sent_at',
   'almoner_key',
   'almoner_request_id',

@@ -7,12 +7,19 @@ import { isBlank, readRecords, recordFaults } from './records.js';
 import { BrokenFile, type Finding } from './row.js';
 
 /**
- * A doubt.csv that a person went through: `almoner_order` names the order, `decision` says paid or unpaid, or
- * nothing. The input may have had a column `decision` of its own; ours stands behind it, so the last counts.
+ * A doubt.csv that a person went through: `almoner_order` names the order, `almoner_doubt` its doubt, `decision` says
+ * paid or unpaid, or nothing. The input may have had a column `decision` of its own; ours stands behind it, so the last counts.
  */
-export type DecisionLine = { readonly line: number; readonly order: string; readonly decision: string };
+export type DecisionLine = {
+  readonly line: number;
+  readonly order: string;
+  /** Empty for an order that was not in doubt when the file was written. */
+  readonly doubt: string;
+  readonly decision: string;
+};
 
 const ORDER = 'almoner_order';
+const DOUBT = 'almoner_doubt';
 const DECISION = 'decision';
 
 export async function readDecisions(file: string): Promise<DecisionLine[]> {
@@ -27,6 +34,13 @@ export async function readDecisions(file: string): Promise<DecisionLine[]> {
         'ALM_BATCH_DECISIONS',
         `${source.name} has no column ${ORDER}; expected a doubt.csv of a report. Nothing was done.`,
       );
+    const doubtAt = keys.indexOf(DOUBT);
+    if (doubtAt === -1)
+      throw new AlmonerError(
+        'ALM_BATCH_DECISIONS',
+        `${source.name} has no column ${DOUBT}, so that it does not say which doubt of an order was decided. Nothing was done.`,
+        { next: 'Write the file anew with `almoner report BATCH`, and decide by that one.' },
+      );
     const decisionAt = keys.lastIndexOf(DECISION);
     const lines: DecisionLine[] = [];
     const faults: Finding[] = [];
@@ -34,7 +48,12 @@ export async function readDecisions(file: string): Promise<DecisionLine[]> {
       if (line <= head.line || isBlank(cells)) return undefined;
       faults.push(...recordFaults(names, line, cells, flaw));
       const cell = (at: number) => undefuse(cells[at] ?? '').trim();
-      return { line, order: cell(orderAt), decision: cell(decisionAt).toLowerCase() };
+      return {
+        line,
+        order: cell(orderAt),
+        doubt: cell(doubtAt),
+        decision: cell(decisionAt).toLowerCase(),
+      };
     });
     for await (const block of records) lines.push(...block);
     if (faults.length > 0) throw faulty(source.name, faults);

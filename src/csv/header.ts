@@ -21,6 +21,8 @@ const HEAD_RECORDS = 50;
 /** They fit into it, or there are fewer: the header alone may be larger. */
 const HEAD_BYTES = 256 * 1024;
 
+const LINE_FEED = 10;
+
 type HeadLimits = Pick<IntakeLimits, 'recordBytesMax'>;
 
 export async function readHeaderLine(chunks: AsyncIterable<Buffer>, limits: HeadLimits): Promise<HeaderLine> {
@@ -37,6 +39,7 @@ export async function readHead(chunks: AsyncIterable<Buffer>, { recordBytesMax }
   let bytes = 0;
   let lines = 1;
   let ended = true;
+  let records: readonly HeaderLine[] = [];
   for await (const chunk of chunks) {
     const text = guard.pass(chunk, lines);
     // The chunk's memory is used again for the next.
@@ -44,7 +47,8 @@ export async function readHead(chunks: AsyncIterable<Buffer>, { recordBytesMax }
     bytes += text.length;
     lines += countLineFeeds(text);
     ended = false;
-    const records = headRecords(Buffer.concat(pieces), false);
+    // No record ends without a line feed: a record of megabytes is not read again with each of its chunks.
+    if (text.includes(LINE_FEED)) records = headRecords(Buffer.concat(pieces), false);
     if (records.length >= HEAD_RECORDS || (records.length > 0 && bytes > HEAD_BYTES)) return headOf(records);
     if (bytes > 2 * recordBytesMax) break;
     ended = true;
@@ -105,7 +109,7 @@ function recordEnd(bytes: Buffer, start: number): number {
   for (let at = start; at < bytes.length; at++) {
     const byte = bytes[at];
     if (byte === 0x22) quoted = !quoted;
-    else if (byte === 10 && !quoted) return at + 1;
+    else if (byte === LINE_FEED && !quoted) return at + 1;
   }
   return -1;
 }

@@ -173,7 +173,7 @@ function decideOrder(parts: OrderParts): Order | OpFault {
         'ALM_ROW_RECIPIENT_MISSING',
         'A transfer needs a recipient; the cell is empty.',
       );
-    if (sameId(member, recipient))
+    if (member === recipient)
       return fault('recipient', 'ALM_ROW_SELF_TRANSFER', `Member and recipient are both ${member}.`);
     if (tokens.negative) return againstSign(op, tokens);
     return { op, member, recipient, tokens: tokens.amount };
@@ -192,11 +192,6 @@ function decideOrder(parts: OrderParts): Order | OpFault {
     );
   if (op === 'credit' && tokens.negative) return againstSign(op, tokens);
   return { op, member, recipient: null, tokens: tokens.amount };
-}
-
-/** `007` and `7` are different texts; should the realm read both as a number, they are one member. */
-function sameId(a: string, b: string): boolean {
-  return a === b || a.replace(/^0+/, '') === b.replace(/^0+/, '');
 }
 
 function againstSign(op: Op, tokens: SignedTokens): OpFault {

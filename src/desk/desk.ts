@@ -11,7 +11,7 @@ import { Sessions } from './http/access/sessions.js';
 import { WrongTokens } from './http/access/wrong-tokens.js';
 import { UPLOAD_LIMITS, type UploadLimits, Uploads } from './http/uploads.js';
 import { Live } from './live/live.js';
-import { OverviewBoard } from './live/overview.js';
+import { OverviewBoard, type PictureTimes } from './live/overview.js';
 import { openNotices } from './notify/notices.js';
 import { Tasks } from './tasks.js';
 
@@ -26,20 +26,38 @@ export type DeskOptions = {
   /** Where the secrets of notices stand. */
   readonly env?: NodeJS.ProcessEnv;
   readonly uploadLimits?: UploadLimits;
-  /** How often a live line is asked whether it is still welcome. */
-  readonly heartbeatMs?: number;
+  /** Each is as in TIMES unless told otherwise. */
+  readonly times?: Partial<DeskTimes>;
+};
+
+export type DeskTimes = {
+  /** A page that loads waits so long for a store that does not answer. Changes wait as long as the desk itself. */
+  readonly lookMs: number;
+  /** Live pages are told of changes so often. */
+  readonly tickMs: number;
+  /** A live line is asked so often whether it is still welcome. */
+  readonly heartbeatMs: number;
+  /** Notices to the outside are looked for and sent so often. */
+  readonly noticesMs: number;
+} & PictureTimes;
+
+const TIMES: DeskTimes = {
+  lookMs: 3_000,
+  tickMs: 1_000,
+  heartbeatMs: 15_000,
+  noticesMs: 2_000,
+  sharedMs: 500,
+  slowMs: 2_000,
 };
 
 /** The desk's own things, made once; every handler is given them. */
 export type Desk = ReturnType<typeof openDesk>;
 
-/** A page that loads tells within so long that the store does not answer. Changes wait as the desk itself does. */
-const LOOK_MS = 3_000;
-
 export function openDesk(app: App, options: DeskOptions) {
-  const looking = app.patient(LOOK_MS, LOOK_MS);
-  const { scripts, logger } = looking;
   const { version, cwd, stop } = options;
+  const times = { ...TIMES, ...options.times };
+  const looking = app.patient(times.lookMs, times.lookMs);
+  const { scripts, logger } = looking;
   const tokens = new Tokens(scripts);
   const sessions = new Sessions(scripts);
   const audit = new AuditTrail(scripts);
@@ -54,7 +72,7 @@ export function openDesk(app: App, options: DeskOptions) {
     },
   });
   const tasks = new Tasks(logger);
-  const board = new OverviewBoard(looking, tasks);
+  const board = new OverviewBoard(looking, tasks, times);
   return {
     app,
     /** The same for whoever only looks. */
@@ -74,7 +92,7 @@ export function openDesk(app: App, options: DeskOptions) {
     wrongTokens,
     board,
     tasks,
-    notices: openNotices(looking, { env: options.env ?? {} }),
+    notices: openNotices(looking, { env: options.env ?? {}, lookEveryMs: times.noticesMs }),
     uploads: new Uploads(join(app.config.dataFolder, 'uploads'), options.uploadLimits ?? UPLOAD_LIMITS),
     live: new Live(
       {
@@ -88,7 +106,7 @@ export function openDesk(app: App, options: DeskOptions) {
         },
       },
       logger,
-      options.heartbeatMs,
+      times,
     ),
     /** Known once the port is bound. */
     reached: NOT_YET,

@@ -6,6 +6,7 @@
 // The ledger of a realm and the way to it.
 
 export { ledgerId, PLAN_BLOCK_ROWS, queuePrefix } from './keys.js';
+export { LEDGER_SCRIPTS, type LuaScript, loadScripts } from './lua-scripts.js';
 export { answersByStatus, pingStore, slotsEverTaken, storeInfo, tokensOfDay } from './read/store-facts.js';
 export {
   allLedgers,
@@ -184,7 +185,7 @@ export {
 
 export { Attempts, FENCED } from './moves/attempts.js';
 export { type Begun, claim, type KeyAge, type NotBegun, type OrderRef } from './moves/begin-sending.js';
-export { type Conclusion, conclude, turnDown } from './moves/conclude.js';
+export { type About, type Conclusion, conclude, turnDown } from './moves/conclude.js';
 export {
   closeIfIdle,
   dispatched,
@@ -195,6 +196,7 @@ export {
   overdue,
   redispatch,
 } from './moves/feed.js';
+export { holdsRefused, type Unsettled } from './moves/offers.js';
 export {
   type Allowed,
   answerSlots,
@@ -213,9 +215,10 @@ export {
   noteClockStep,
   noteEvent,
   readbackEnded,
+  readHold,
 } from './moves/readback-marks.js';
 export { discardOrder, type Refusal, type RetriedBy, retryOrder, writeAudit } from './moves/retry.js';
-export type { Settled } from './moves/settle.js';
+export type { Settled, Settlement } from './moves/settle.js';
 export { storeNowMs } from './realm-ledger.js';
 
 // Sessions and recovery: who may send, and what is known after a death or a rollback.
@@ -227,18 +230,30 @@ export { mergeParked, mergeTidings, tidingsFor } from './journal/merge.js';
 export { hasParked, lossAcceptedAt, parkedAttempts, parkedBatches } from './journal/parked.js';
 export type { MergeContext } from './moves/roll-forward.js';
 export { acceptMissing, type Loss, lossOf, REMOVED } from './sessions/accept-missing.js';
-export { arm, disarm, type Fence, readFence, sayDisarmed } from './sessions/fence.js';
+export {
+  acceptMoved,
+  acceptNewLedger,
+  arm,
+  disarm,
+  type Fence,
+  readFence,
+  sayDisarmed,
+} from './sessions/fence.js';
+export { folderProblem, ledgersElsewhere } from './sessions/folder-check.js';
 export { Here } from './sessions/liveness.js';
+export type { PaidElsewhere } from './sessions/positions.js';
 export { type Recovered, type RecoveryDeps, recover } from './sessions/recovery.js';
 export {
   givenUp,
   JOURNAL_FOLDER,
   listSessions,
+  noteTimeout,
   readSigns,
   Session,
   type SessionEntry,
   workersAtWork,
 } from './sessions/session.js';
+export { settleOverdue, settleOwnStrays } from './sessions/strays.js';
 
 // What other folders keep beside the ledger.
 

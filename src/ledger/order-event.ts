@@ -38,6 +38,8 @@ export const orderEvent = z.discriminatedUnion('event', [
     event: z.literal('balances'),
     at: z.number(),
     when: z.enum(['before', 'doubt', 'check']),
+    /** The attempt before which they were read; only `before` has it. */
+    of: z.string().optional(),
     balances,
   }),
   z.object({

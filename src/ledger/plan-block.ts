@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { type ErrorCode, isErrorCode } from '../core/errors/catalogue.js';
-import { isMemberId, type OrderId, parseOrderId } from '../core/ids.js';
+import { isRecordedMemberId, type OrderId, parseOrderId } from '../core/ids.js';
 import { OPS, type Order } from '../core/order.js';
 import { isTokens } from '../core/points.js';
 
@@ -154,18 +154,19 @@ function unpackOrder(packed: unknown, cells: readonly string[]): Order {
   const name = typeof op === 'number' ? OPS[op] : undefined;
   const member = unpack(giver, cells);
   const recipient = unpack(taker, cells);
-  if (name === undefined || member === null || !isMemberId(member)) throw damaged();
+  if (name === undefined || member === null || !isRecordedMemberId(member)) throw damaged();
   if (typeof tokens !== 'number' || !isTokens(tokens)) throw damaged();
   if (name !== 'transfer') return { op: name, member, recipient: null, tokens };
-  if (recipient === null || !isMemberId(recipient)) throw new Error('a planned transfer has no recipient');
+  if (recipient === null || !isRecordedMemberId(recipient))
+    throw new TypeError('a planned transfer has no recipient');
   return { op: name, member, recipient, tokens };
 }
 
 function unpackOrderId(text: string): OrderId {
-  if (parseOrderId(text) === undefined) throw new Error(`a plan block names no order: ${text}`);
+  if (parseOrderId(text) === undefined) throw new TypeError(`a plan block names no order: ${text}`);
   return text as OrderId;
 }
 
 function damaged(): Error {
-  return new Error('a plan block holds something that is no row');
+  return new TypeError('a plan block holds something that is no row');
 }

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { isAlmonerError } from '../core/errors/error.js';
 import type { Requirement } from '../core/people.js';
 import { batchKeys, ledgerId, REALMS_KEY } from './keys.js';
 import { type Argument, type ScriptClient, texts } from './script-client.js';
@@ -78,8 +79,21 @@ export async function askScript(
   return texts(await scripts.script(script, keyPrefix, args));
 }
 
-/** Asks a script about one order, in one call with the others that are asked about at the same moment. */
+/**
+ * Asks a script about one order, in one call with the others that are asked about at the same moment. Asked again while
+ * the store refuses in passing.
+ */
 export function askTogether(
+  ledger: RealmLedger,
+  script: string,
+  order: OrderAsk,
+  head: () => readonly Argument[] = () => [],
+): Promise<string[]> {
+  return ledger.scripts.ask(script, () => askTogetherOnce(ledger, script, order, head));
+}
+
+/** The same, and every refusal of the store goes to the caller. */
+export function askTogetherOnce(
   { scripts, keyPrefix, batchers }: RealmLedger,
   script: string,
   order: OrderAsk,
@@ -94,6 +108,20 @@ export function askTogether(
   batchers.set(script, batcher);
   return batcher.ask(order);
 }
+
+/** Asks about one order in a call of its own: others neither wait for it nor share its fate. */
+export async function askSingly(
+  { scripts, keyPrefix }: RealmLedger,
+  script: string,
+  order: OrderAsk,
+): Promise<string[]> {
+  const [answer] = await scripts.orders(script, keyPrefix, [], [order]);
+  if (answer === undefined) throw new TypeError(TOO_FEW);
+  if (answer instanceof Error) throw answer;
+  return answer;
+}
+
+const TOO_FEW = 'the script gave fewer answers than it was asked';
 
 /** A batch in the store. */
 export type BatchPlace = { readonly ledger: RealmLedger; readonly no: string };
@@ -160,19 +188,34 @@ export class CallBatcher<Ask, Answer> {
   private async work(): Promise<void> {
     while (this.waiting.length > 0) {
       const some = this.waiting.splice(0, this.most);
-      try {
-        const answers = await this.call(some.map(({ ask }) => ask));
-        some.forEach(({ resolve, reject }, i) => {
-          const answer = answers[i];
-          if (answer === undefined) reject(new Error('the script gave fewer answers than it was asked'));
-          else if (answer instanceof Error) reject(answer);
-          else resolve(answer);
-        });
-      } catch (error) {
-        for (const { reject } of some) reject(error);
-      }
+      const failure = await this.answer(some);
+      if (failure === undefined) continue;
+      // A store that did not answer for the whole patience answers none of them singly either.
+      if (some.length === 1 || isAlmonerError(failure)) for (const { reject } of some) reject(failure);
+      // One order may have made the call fail: the others get their answers without it.
+      else
+        for (const one of some) {
+          const own = await this.answer([one]);
+          if (own !== undefined) one.reject(own);
+        }
     }
     this.underWay = false;
+  }
+
+  /** The error, where the call failed as a whole. */
+  private async answer(some: readonly Waiting<Ask, Answer>[]): Promise<unknown> {
+    try {
+      const answers = await this.call(some.map(({ ask }) => ask));
+      some.forEach(({ resolve, reject }, i) => {
+        const answer = answers[i];
+        if (answer === undefined) reject(new TypeError(TOO_FEW));
+        else if (answer instanceof Error) reject(answer);
+        else resolve(answer);
+      });
+      return undefined;
+    } catch (error) {
+      return error ?? new TypeError('the call failed without an error');
+    }
   }
 }
 

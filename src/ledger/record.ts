@@ -66,8 +66,10 @@ export type OrderRecord = {
   readonly arrivesUntil: number | null;
   /** The session that is sending it; null otherwise. */
   readonly session: string | null;
-  /** The nonce of the last attempt; null where there was none, or it was simply paid. */
+  /** The nonce of the last attempt; null where there was none, two attempts met, or the order is paid. */
   readonly nonce: string | null;
+  /** The number of its last doubt; null where it never was in doubt. */
+  readonly doubt: string | null;
 };
 
 export const NEVER_SENT: OrderRecord = {
@@ -86,6 +88,7 @@ export const NEVER_SENT: OrderRecord = {
   arrivesUntil: null,
   session: null,
   nonce: null,
+  doubt: null,
 };
 
 export function isStateCode(text: string): text is StateCode {
@@ -102,7 +105,7 @@ export function decodeRecord(text: string | null | undefined): OrderRecord {
   const fields = text.split('|');
   const field = (position: number) => fields[position] ?? '';
   const code = field(0);
-  if (!isStateCode(code)) throw new Error(`order record with unknown state: ${JSON.stringify(text)}`);
+  if (!isStateCode(code)) throw new TypeError(`order record with unknown state: ${JSON.stringify(text)}`);
   const marksText = field(9);
   const replacedBy = /r(\d+)/.exec(marksText)?.[1] ?? null;
   const sentAt = fromBase36(field(6));
@@ -122,6 +125,7 @@ export function decodeRecord(text: string | null | undefined): OrderRecord {
     replacedBy,
     arrivesUntil: code === 'X' && arrives !== undefined ? Number(arrives) : null,
     sentAt,
+    doubt: field(11) === '' ? null : field(11),
   };
   if (code === 's') return { ...base, session: field(4), nonce: field(5) };
   return {
@@ -130,12 +134,12 @@ export function decodeRecord(text: string | null | undefined): OrderRecord {
     balance: field(5) === '' ? null : field(5),
     tookMs: fromBase36(field(7)),
     evidence: EVIDENCES.find((one) => EVIDENCE_CODE[one] === field(8)) ?? null,
-    nonce: field(10) === '' ? null : field(10),
+    nonce: code === 'P' || field(10) === '' ? null : field(10),
   };
 }
 
 export function encodeRecord(
-  record: Omit<OrderRecord, 'marks' | 'replacedBy' | 'arrivesUntil' | 'session' | 'nonce'>,
+  record: Omit<OrderRecord, 'marks' | 'replacedBy' | 'arrivesUntil' | 'session' | 'nonce' | 'doubt'>,
 ): string {
   return [
     record.code,

@@ -1,9 +1,17 @@
 import { CONTENT_DIGEST_CHARACTERS, REFERENCE_HASH_BYTES, referenceHash } from '../core/reference.js';
+import type { PlanRow } from './plan-block.js';
 
 /** Where a reference stands in the store: see core/reference. */
 export function referenceKey(reference: string): { readonly shard: string; readonly fieldHex: string } {
   const packed = referenceHash(reference);
   return { shard: packed.slice(0, 4), fieldHex: Buffer.from(packed.slice(4), 'latin1').toString('hex') };
+}
+
+/** The reference of a row as the scripts take it: its shard, and the name in it as hex. */
+export function ownReference({ reference }: Pick<PlanRow, 'reference'>) {
+  if (reference === null) return null;
+  const { shard, fieldHex } = referenceKey(reference);
+  return [shard, fieldHex];
 }
 
 /** Bytes of a packed row: where in its block it stands, its reference's hash and its content's digest. */

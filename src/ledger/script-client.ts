@@ -1,9 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import { z } from 'zod';
 import { AlmonerError, messageOf } from '../core/errors/error.js';
+import { LEDGER_SCRIPTS } from './lua-scripts.js';
 import { Here } from './sessions/liveness.js';
 
 /**
@@ -11,40 +11,15 @@ import { Here } from './sessions/liveness.js';
  * same call is made again with the same nonce, and the script gives the answer it gave before.
  */
 
-type Script = { readonly text: string; readonly sha: string };
+/**
+ * Refusals that usually end by themselves. Reads, claims and a person's commands wait for their end. This list does not
+ * decide whether the result of a request is offered again: every error does that (see moves/offers.ts).
+ * Redis before 7.0 puts the line of the script before the text: `@user_script: 12: -OOM command not allowed`.
+ */
+const PASSING =
+  /(?:^|\s-?)(?:LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|OOM|MISCONF|NOREPLICAS)(?:\s|$)/;
 
-/** Every script lies beside the one file that calls it; what several need lies in `includes`. */
-const folder = import.meta.dirname;
-const INCLUDES = 'includes';
-/** Each is in many scripts, and read once. */
-const included = new Map<string, string>();
-
-const SCRIPTS = new Map<string, Script>(
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.lua') && dirname(path) !== INCLUDES)
-    .map((path) => [basename(path, '.lua'), load(path)]),
-);
-
-function load(path: string): Script {
-  const text = expand(path);
-  return { text, sha: createHash('sha1').update(text).digest('hex') };
-}
-
-function expand(path: string): string {
-  return readFileSync(join(folder, path), 'utf8').replace(
-    /^--- @include "([a-z-]+)"$/gm,
-    (_, include: string) => {
-      const text = included.get(include) ?? expand(join(INCLUDES, `${include}.lua`));
-      included.set(include, text);
-      return text;
-    },
-  );
-}
-
-/** Replies that promise nothing was executed and that pass by themselves. */
-const PASSING = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|OOM|MISCONF|NOREPLICAS)/;
-
-/** An error that a script says inside its answer. */
+/** The error that a script gives as its answer to one order. */
 class StoreRefused extends Error {}
 
 export type Argument = string | number | Buffer;
@@ -91,7 +66,7 @@ export class ScriptClient {
   ): Promise<unknown> {
     let given = args;
     return this.ask(name, () => {
-      const call = this.once(name, realm, given);
+      const call = this.once(name, [realm], given);
       given = argsAgain;
       return call;
     });
@@ -113,41 +88,46 @@ export class ScriptClient {
     limit.abort();
   }
 
-  /** A script that takes a list of orders and answers each. An error is the answer of that order alone. */
-  orders(
+  /**
+   * A script that takes a list of orders and answers each. An error is the answer of that order alone. The call is
+   * repeated only while the store gives no answer at all: a refusal goes to the caller, so that it delays nobody else.
+   */
+  async orders(
     name: string,
     realm: string,
     head: readonly Argument[],
     orders: readonly unknown[],
   ): Promise<(string[] | Error)[]> {
     const list = JSON.stringify(orders);
-    return this.ask(name, async () => {
-      const replies: unknown = JSON.parse(String(await this.once(name, realm, [...head, list])));
-      if (!Array.isArray(replies)) throw new TypeError(`expected a list from the script ${name}`);
-      return replies.map((reply) => {
-        const answers = texts(reply);
-        const [answer, message = ''] = answers;
-        if (answer !== 'error') return answers;
-        // The store refused to write: the whole list is asked again, and what has moved answers the same.
-        if (PASSING.test(message)) throw new StoreRefused(message);
-        return new Error(`${name}: ${message}`);
-      });
+    const reply = await this.ask(name, () => this.once(name, [realm], [...head, list]), isAway);
+    const replies: unknown = JSON.parse(String(reply));
+    if (!Array.isArray(replies)) throw new TypeError(`expected a list from the script ${name}`);
+    return replies.map((one) => {
+      const answers = texts(one);
+      const [answer, message = ''] = answers;
+      return answer === 'error' ? new StoreRefused(`${name}: ${message}`) : answers;
     });
   }
 
-  private async once(name: string, realm: string, args: readonly Argument[]): Promise<unknown> {
-    const script = SCRIPTS.get(name);
-    if (script === undefined) throw new Error(`no script named ${name}`);
+  /** One call of one script. It is not repeated: `ask` does that where the caller may. */
+  async once(name: string, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    const script = LEDGER_SCRIPTS.get(name);
+    if (script === undefined) throw new TypeError(`no script named ${name}`);
     try {
-      return await this.redis.evalsha(script.sha, 1, realm, ...args);
+      return await this.redis.evalsha(script.sha, keys.length, ...keys, ...args);
     } catch (error) {
       if (!messageOf(error).startsWith('NOSCRIPT')) throw error;
-      return await this.redis.eval(script.text, 1, realm, ...args);
+      return await this.redis.eval(script.text, keys.length, ...keys, ...args);
     }
   }
 
   /** Asked again while the store is away: for reads, and for writes that do no harm when done twice. */
-  async ask<T>(what: string, question: (redis: Redis) => Promise<T>): Promise<T> {
+  async ask<T>(
+    what: string,
+    question: (redis: Redis) => Promise<T>,
+    /** The errors after which it is asked again. */
+    again: (error: unknown) => boolean = isPassing,
+  ): Promise<T> {
     const begun = performance.now();
     const call = {};
     try {
@@ -162,7 +142,7 @@ export class ScriptClient {
           );
         } catch (error) {
           // What this process has closed itself never answers again.
-          if (!isPassing(error) || this.redis.status === 'end') throw error;
+          if (!again(error) || this.isClosed) throw error;
           const waitedMs = performance.now() - begun;
           if (waitedMs > this.patienceMs)
             throw new AlmonerError(
@@ -178,6 +158,11 @@ export class ScriptClient {
     } finally {
       this.inVain.delete(call);
     }
+  }
+
+  /** Whether this process has closed the connection: the store answers nothing any more. */
+  get isClosed(): boolean {
+    return this.redis.status === 'end' || this.left.signal.aborted;
   }
 
   /** Whether the store does what it is asked. One that refuses writes answers reads all the same. */
@@ -211,19 +196,20 @@ export async function inTime<T>(answer: Promise<T>, limitMs: number): Promise<T 
 }
 
 function isPassing(error: unknown): boolean {
-  if (error instanceof StoreRefused) return true;
-  if (!(error instanceof Error)) return false;
-  return error.name === 'ReplyError' ? PASSING.test(error.message) : isConnectionError(error);
+  const answered = error instanceof StoreRefused || (error instanceof Error && error.name === 'ReplyError');
+  return answered ? PASSING.test(error.message) : isAway(error);
 }
 
-function isConnectionError(error: Error): boolean {
-  if ('code' in error && typeof error.code === 'string' && /^E[A-Z]+$/.test(error.code)) return true;
-  return (
-    error.name === 'MaxRetriesPerRequestError' ||
-    error.name === 'AbortError' ||
-    /connection is closed|stream isn't writeable|socket closed|connection ended|aborted/i.test(error.message)
-  );
+/**
+ * Whether the store gave no answer: the connection failed, or the client could not find the node. Everything counts but
+ * a reply of the store and a fault of this program. A list of texts would miss some: ioredis has a dozen for a cluster.
+ */
+function isAway(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof StoreRefused || error.name === 'ReplyError') return false;
+  return !FAULTS.some((kind) => error instanceof kind);
 }
+
+const FAULTS = [AlmonerError, z.ZodError, TypeError, RangeError, SyntaxError, ReferenceError];
 
 const NONCE_BYTES = 9;
 let random = Buffer.alloc(0);

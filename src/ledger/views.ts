@@ -111,6 +111,8 @@ export type RowView = {
   readonly reference: string | null;
   readonly reason: string | null;
   readonly state: OrderState;
+  /** The number of its last doubt, which a decision names; null where it never was in doubt. */
+  readonly doubt: string | null;
   readonly marks: readonly OrderMark[];
   readonly attempts: number;
   readonly httpStatus: number | null;

@@ -9,6 +9,7 @@ const OPTION_OF: Readonly<Record<string, string>> = {
   'new-rows-only': 'newRowsOnly',
   'skip-invalid': 'skipInvalid',
   'new-address': 'newAddress',
+  'new-ledger': 'newLedger',
   'expect-rows': 'expectRows',
   'expect-tokens': 'expectTokens',
   'batch-id': 'batchId',

@@ -70,6 +70,8 @@ export interface PlanOptions {
   readonly skipInvalid?: boolean | undefined;
   /** Goes on where the same realm id was paid under another address. */
   readonly newAddress?: boolean | undefined;
+  /** Goes on where this machine has paid the realm from another ledger. */
+  readonly newLedger?: boolean | undefined;
   /** Any other number of rows is a fault. */
   readonly expectRows?: number | undefined;
   /** Any other sum of all amounts, without their signs, is a fault. */

@@ -83,13 +83,13 @@ export class Library implements Almoner {
       const { batchId = null, inOrder = false } = given;
       return this.planned(input, given, async (realm, planned) => {
         const { ref, existing } = await importBatch(this.app, realm, planned, { batchId, inOrder });
-        return batchStatus(ref, { existing });
+        return batchStatus(ref, this.app.config, { existing });
       });
     });
   }
 
   status(batch: string): Promise<BatchStatus> {
-    return this.doing(async () => batchStatus(await this.named(batch), { config: this.app.config }));
+    return this.doing(async () => batchStatus(await this.named(batch), this.app.config));
   }
 
   batches(): Promise<BatchStatus[]> {
@@ -114,7 +114,7 @@ export class Library implements Almoner {
   }
 
   pause(batch: string, because: Because = {}): Promise<Steered> {
-    return this.steer(batch, because, pause);
+    return this.steer(batch, because, (ref, by) => pause(this.app.config, ref, by));
   }
 
   resume(batch: string, because: Because = {}): Promise<Steered> {
@@ -123,7 +123,7 @@ export class Library implements Almoner {
 
   cancel(batch: string, because: Because = {}): Promise<Steered> {
     return this.steer(batch, because, async (ref, by) =>
-      (await cancelImport(ref)) === null ? cancel(ref, by) : { changed: true, status: null },
+      (await cancelImport(ref)) === null ? cancel(this.app.config, ref, by) : { changed: true, status: null },
     );
   }
 

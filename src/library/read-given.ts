@@ -2,7 +2,13 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { AlmonerError, messageOf } from '../core/errors/error.js';
 import { FIND_BY, FIND_TEXT_MAX } from '../core/find-meanings.js';
-import { type BatchId, isBatchId, isMemberId, MEMBER_ID_DIGITS_MAX, type MemberId } from '../core/ids.js';
+import {
+  type BatchId,
+  isBatchId,
+  isRecordedMemberId,
+  MEMBER_ID_EXPECTED,
+  type MemberId,
+} from '../core/ids.js';
 import { oneLine } from '../core/one-line.js';
 import { show } from '../core/visible.js';
 import { kindOf, takeRows } from '../csv/take-rows.js';
@@ -44,6 +50,7 @@ const PLAN = {
   newRowsOnly: flag,
   skipInvalid: flag,
   newAddress: flag,
+  newLedger: flag,
   expectRows: whole(0).optional(),
   expectTokens: z
     .custom<number | bigint | string>(isSum, 'expected a sum in whole tokens')
@@ -137,6 +144,7 @@ export function readInput(input: Input, options: PlanOptions, cwd: string): Plan
     newRowsOnly,
     expectRows,
     newAddress: options.newAddress ?? false,
+    newLedger: options.newLedger ?? false,
     skipInvalid: options.skipInvalid ?? false,
     expectTokens: options.expectTokens === undefined ? null : String(options.expectTokens),
   };
@@ -154,10 +162,8 @@ function sourceOf(input: unknown, cwd: string) {
 }
 
 export function readMember(given: unknown): MemberId {
-  if (typeof given === 'string' && isMemberId(given)) return given;
-  throw misuse(
-    `expected a member id of 1 to ${MEMBER_ID_DIGITS_MAX} digits as a string, got ${shown(given)}`,
-  );
+  if (typeof given === 'string' && isRecordedMemberId(given)) return given;
+  throw misuse(`expected a member id of ${MEMBER_ID_EXPECTED} as a string, got ${shown(given)}`);
 }
 
 export function readBatch(given: unknown): string {

@@ -209,6 +209,8 @@ export interface DeadLetter {
   readonly recipient: string | null;
   readonly tokens: number | null;
   readonly state: OrderState;
+  /** The number of its last doubt; null where it never was in doubt. `ORDER:DOUBT` names it in a decision. */
+  readonly doubt: string | null;
   /** The stable error code. */
   readonly class: ErrorCode | null;
   /** The HTTP status of the last answer. */

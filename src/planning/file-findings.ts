@@ -93,12 +93,6 @@ export function fileFindings(
   const { members, repeated, gainsAndLoses, swallowing } = surveyed;
   const damage = damagedIds(members);
   if (damage !== undefined) (damage.code === 'ALM_PLAN_IDS_DAMAGED' ? faults : warnings).push(damage);
-  const zeros = idsWhere(members, (entry) => members.startsWithZero(entry));
-  if (zeros.found > 0)
-    warn(
-      'ALM_PLAN_ID_LEADING_ZEROS',
-      `${count(zeros.found, 'id begins', 'ids begin')} with a zero (${zeros.list}), which a chat id never does; they are sent exactly so.`,
-    );
   if (repeated.count > 0)
     warn(
       'ALM_PLAN_MEMBER_REPEATED',

@@ -72,14 +72,6 @@ export class Members {
     return this.#ids.get(entry).low;
   }
 
-  startsWithZero(entry: number): boolean {
-    const length = this.lengthOf(entry);
-    const { low, middle, top } = this.#ids.get(entry);
-    if (length > 18) return Math.floor(top / 32) < 10 ** (length - 19);
-    const first = length > 9 ? middle : low;
-    return length > 1 && first < 10 ** (length - (length > 9 ? 10 : 1));
-  }
-
   idOf(entry: number): string {
     return this.#ids.idOf(entry);
   }

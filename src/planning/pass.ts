@@ -43,6 +43,8 @@ export type PlanOptions = {
   readonly skipInvalid: boolean;
   /** The realm's address is meant, although its id was paid under another. */
   readonly newAddress?: boolean;
+  /** This ledger is meant, although this machine has paid the realm from another one. */
+  readonly newLedger?: boolean;
   /** Whether it can have been paid before that moment; a file may be of any age. */
   readonly mayPrecede?: (moment: number) => boolean;
   readonly now: number;

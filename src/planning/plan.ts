@@ -9,12 +9,20 @@ import { type ParsedSheet, parseSheet } from '../csv/parse.js';
 import type { RowRules } from '../csv/read-row.js';
 import { BrokenFile, type FileFaults, type FoundColumns, ofFile, type Row, type Sheet } from '../csv/row.js';
 import type { TakenRow } from '../csv/take-rows.js';
-import { type BlockClaims, type EarlierAddress, earlierAddresses, hasParked } from '../ledger/index.js';
+import {
+  type BlockClaims,
+  type EarlierAddress,
+  earlierAddresses,
+  hasParked,
+  ledgersElsewhere,
+  type PaidElsewhere,
+} from '../ledger/index.js';
 import { ComparedRows } from './compared-rows.js';
 import { FileTotals, type FileTotalsResult } from './file-totals.js';
 import { Findings } from './findings.js';
 import { cancelForgotten, identify, type MaybeIdentity, maybeForgotten } from './identity.js';
 import { addressFinding, leaveOut, noteRepeats, noteTwins } from './looks-paid.js';
+import { elsewhereFinding } from './other-ledger.js';
 import { Pass, type PlanOptions, type Spent } from './pass.js';
 import { findRepeats, NO_REPEATS, type Repeats } from './repeats.js';
 
@@ -46,6 +54,8 @@ export type Plan = MaybeIdentity & {
   readonly mayPrecede: (moment: number) => boolean;
   /** Addresses under which the realm was paid before, and beside which this one is meant. */
   readonly movedFrom: readonly EarlierAddress[];
+  /** Other ledgers of this machine that have paid the realm, where this one is new and is meant. */
+  readonly elsewhere: readonly PaidElsewhere[];
   /** The number of the rule's run that these orders are of. */
   readonly run: number | null;
   /** Null for rows that come from no file. */
@@ -151,6 +161,11 @@ export async function planRows(
     findings[options.newAddress && !newRowsOnly ? 'warning' : 'fault'](
       addressFinding(ledger, movedFrom, newRowsOnly),
     );
+  const elsewhere = over === null ? await ledgersElsewhere(ledger) : [];
+  if (elsewhere.length > 0)
+    findings[options.newLedger && !newRowsOnly ? 'warning' : 'fault'](
+      elsewhereFinding(ledger, elsewhere, newRowsOnly),
+    );
   pass.replaced.fault(findings, identity?.existing?.no ?? null);
   const left = newRowsOnly ? leaveOut(repeats, pass.blocks, pass.referenceWrites) : NOTHING.spent;
   const spent = await pass.spent(identity?.existing?.no ?? null);
@@ -181,6 +196,7 @@ export async function planRows(
     newRowsOnly,
     mayPrecede,
     movedFrom,
+    elsewhere,
     run: options.run ?? null,
     found: null,
     fileSha256: null,
@@ -223,6 +239,7 @@ const NOTHING = {
   sketch: Buffer.alloc(0),
   mayPrecede: (_moment: number) => true,
   movedFrom: [],
+  elsewhere: [],
   run: null,
   fileSha256: null,
   table: null,

@@ -30,7 +30,7 @@ import {
 import { refuseChanged, refuseOtherName, refuseSpent } from './before-seal.js';
 import { shortId } from './identity.js';
 import { denial } from './judge-earlier.js';
-import { passAddresses, whyMoved } from './looks-paid.js';
+import { closedError, passPlaces, whyPlaces } from './other-ledger.js';
 import { type Plan, sealedTable, toPay } from './plan.js';
 import { sliceMsOf } from './preview.js';
 
@@ -107,8 +107,9 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
   return { ref, existing: sealed === 'already' };
 }
 
-function whyOf({ again, movedFrom }: Plan): string | null {
-  const whys = [...(again === null ? [] : [`again: ${again}`]), ...whyMoved(movedFrom)];
+function whyOf(plan: Plan): string | null {
+  const { again } = plan;
+  const whys = [...(again === null ? [] : [`again: ${again}`]), ...whyPlaces(plan)];
   return whys.length === 0 ? null : whys.join('; ');
 }
 
@@ -135,7 +136,7 @@ async function store(
     const judged = await judgedAt(ledger);
     await refuseOtherName(plan, ledger, opened.id);
     await refuseChanged(plan, ledger, options.now);
-    await passAddresses(ledger, plan.movedFrom, { who: options.who, at: options.now });
+    await passPlaces(ledger, plan, { who: options.who, at: options.now });
     const { run = null } = options;
     const { sketch, putBack } = plan;
     const given = { sketch, judged, run, putBack, prepared: await options.prepared() };
@@ -146,7 +147,8 @@ async function store(
     if (sealed === 'moved') await sleep(Math.random() * MOVED_PAUSE_MS);
     // `disarmed`: restarted once more since it was merged.
     if (sealed === 'moved' || (sealed === 'disarmed' && armed)) continue;
-    if (sealed === 'disarmed' || sealed === 'nameless' || sealed === 'noted')
+    if (sealed === 'disarmed') throw await closedError(ledger);
+    if (sealed === 'nameless' || sealed === 'noted')
       throw new AlmonerError(NOT_SEALED[sealed].code, `${NOT_SEALED[sealed].why} Nothing was enqueued.`);
     if (typeof sealed === 'object')
       throw new AlmonerError(
@@ -158,10 +160,6 @@ async function store(
 }
 
 const NOT_SEALED = {
-  disarmed: {
-    code: 'ALM_LEDGER_DISARMED',
-    why: 'The store was restarted or restored, and journals that may know of payments are not merged yet: what of this was paid already cannot be told.',
-  },
   nameless: {
     code: 'ALM_PEOPLE_NAMELESS',
     why: 'This realm requires a second person, and nobody knows who prepares this.',

@@ -1,7 +1,10 @@
+import { failPoint } from '../core/fail-point.js';
+import type { BatchId } from '../core/ids.js';
 import { effectsOf, membersOf, type Order } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { Terms } from '../core/terms.js';
 import {
+  type About,
   type Balances,
   type Conclusion,
   conclude,
@@ -16,6 +19,7 @@ import {
   type RealmLedger,
   readbackEnded,
   readDetails,
+  readHold,
   readRecord,
   stateOf,
 } from '../ledger/index.js';
@@ -88,23 +92,30 @@ export class Readback {
     if (await endReadback(this.ledger, ref.no, message, Date.now())) this.onTrouble(message);
   }
 
-  async resolve(ref: OrderRef, row: PlannedOrder, terms: Terms): Promise<Delivered> {
+  async resolve(batch: BatchId, ref: OrderRef, row: PlannedOrder, terms: Terms): Promise<Delivered> {
     const { ledger } = this;
     const { era } = ledger.mark;
     const place = { ledger, no: ref.no };
-    const [record, details, ended] = await Promise.all([
+    const [record, details, ended, hold] = await Promise.all([
       readRecord(place, ref.index),
       readDetails(place, ref.index),
       readbackEnded(ledger, ref.no),
+      readHold(ledger, ref),
     ]);
     if (stateOf(record) !== 'unknown') return OVER;
-    const end = (verdict: Verdict) => this.conclude(ref, row, terms, verdict, era);
+    const { nonce: attempt } = record;
+    const end = (verdict: Verdict) =>
+      this.conclude(ref, row, terms, verdict, { batch, attempt, read: { hold: hold ?? '', era } });
 
-    const before = readBeforeLast(details);
+    const before = details.findLast(isReadBefore(attempt));
     if (terms.certainty !== 'readback')
       return end(toDoubt('the outcome is unknown and this realm’s certainty gives no way to prove it'));
-    if (before === undefined || record.sentAt === null)
-      return end(toDoubt('what was read before it was sent is not in the books, so nothing read proves it'));
+    if (attempt === null || before === undefined || record.sentAt === null)
+      return end(
+        toDoubt('the ledger has no balance that was read before this attempt, so no balance proves it'),
+      );
+    if (hold === null)
+      return end(toDoubt('the order no longer holds its members, so that a balance proves nothing'));
 
     if (ended !== null) return end(toDoubt(ended));
     if (await isOvertaken(ledger, membersOf(row.order), record.sentAt))
@@ -115,7 +126,6 @@ export class Readback {
       );
 
     // Counted from this process's first look, not from a wall clock's idea of when it was sent.
-    const attempt = record.nonce ?? `${ref.no}:${ref.index}:${record.attempts}`;
     const waited = await this.clocks.since(attempt);
     const now = await this.evidence.balances(row.order, terms.currency);
     if ('kind' in now) {
@@ -123,11 +133,13 @@ export class Readback {
       // What is counted must survive this process; what speaks of the realm alone is not, and enough is enough.
       if ((now.kind === 'unread' || now.kind === 'refused') && looks < this.profile.attempts.max)
         await noteEvent(ledger, ref, check(NOTHING_READ));
-      const again = await this.unread.whileUnknown(ref, row, looks, now);
+      const again = await this.unread.whileUnknown(ref, row, attempt, looks, now);
       const message = `the member could not be read any more (${now.message.replace(/\.$/, '')}), so nothing proves it`;
       return again === 'doubt' ? end(toDoubt(message)) : again;
     }
+    failPoint('balances-read');
     await noteEvent(ledger, ref, check(now));
+    failPoint('check-noted');
     switch (compare(row.order, before.balances, now)) {
       case 'moved':
         return end({
@@ -163,8 +175,15 @@ export class Readback {
   }
 
   /** Nothing can be asked any more: an unknown becomes a doubt. */
-  async giveUp(ref: OrderRef, row: PlannedOrder, terms: Terms, why: string): Promise<Delivered> {
-    return this.conclude(ref, row, terms, toDoubt(why), this.ledger.mark.era);
+  async giveUp(
+    about: { readonly batch: BatchId; readonly attempt: string | null },
+    ref: OrderRef,
+    row: PlannedOrder,
+    terms: Terms,
+    why: string,
+  ): Promise<Delivered> {
+    const read = { hold: '', era: this.ledger.mark.era };
+    return this.conclude(ref, row, terms, toDoubt(why), { ...about, read });
   }
 
   private notApplied(tries: number): Verdict {
@@ -185,9 +204,9 @@ export class Readback {
     row: PlannedOrder,
     { currency }: Terms,
     verdict: Verdict,
-    era: string,
+    about: About,
   ): Promise<Delivered> {
-    const done = await conclude(this.ledger, ref, row, { ...verdict, from: 'unknown', audit: null, era });
+    const done = await conclude(this.ledger, ref, row, { ...verdict, about, audit: null });
     if (verdict.to === 'doubt' && done.concluded) await this.evidence.ofDoubt(ref, row.order, currency);
     return verdict.to === 'planned' && done.concluded ? { againInMs: 0 } : { next: done.next };
   }
@@ -197,7 +216,7 @@ const SECOND_READ_MS = 500;
 /** However long the settle time is: a delivery put off for longer would be taken for one of a stepped clock. */
 const LOOK_AGAIN_MS = 10 * 60_000;
 
-type Verdict = Omit<Conclusion, 'from' | 'audit' | 'era'>;
+type Verdict = Omit<Conclusion, 'about' | 'audit'>;
 
 function toDoubt(message: string): Verdict {
   return {
@@ -226,15 +245,10 @@ function concluded(state: string, code: string | null, message: string): OrderEv
   return { event: 'concluded', at: Date.now(), state, by: 'readback', code, message };
 }
 
-/** What was read for the last attempt. Another attempt behind it, made without reading, leaves nothing to go by. */
-function readBeforeLast(details: readonly OrderEvent[]): BalancesRead | undefined {
-  const attempts = new Set<string>();
-  for (const one of details.toReversed()) {
-    if (one.event === 'attempt' || one.event === 'orphaned') attempts.add(one.attempt ?? `at ${one.at}`);
-    if (attempts.size > 1) return undefined;
-    if (one.event === 'balances' && one.when === 'before') return one;
-  }
-  return undefined;
+/** Whether an event holds the balances that were read before this attempt. */
+function isReadBefore(attempt: string | null) {
+  return (event: OrderEvent): event is BalancesRead =>
+    event.event === 'balances' && event.when === 'before' && event.of === attempt;
 }
 
 /** Both members of a transfer must tell the same story; a one-sided move is `other`. */

@@ -1,8 +1,10 @@
 import type { WriteOutcome } from '../core/classify.js';
+import { counted } from '../core/counted.js';
 import { CATALOGUE, type ErrorCode } from '../core/errors/catalogue.js';
+import { AlmonerError } from '../core/errors/error.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { TermsChange } from '../core/terms.js';
-import type { Reason, SessionEntry } from '../ledger/index.js';
+import type { Reason, SessionEntry, Unsettled } from '../ledger/index.js';
 
 /** Why a batch or realm stands still, in the words a person reads in `status`. */
 
@@ -70,5 +72,22 @@ export function floorReason(found: number, floor: number): Reason {
   return reasonOf(
     'ALM_LEDGER_ROLLED_BACK',
     `The store stands at move ${found}, and journals that were removed reach to move ${floor}: what was sent in between is not known any more. Nothing is being sent.`,
+  );
+}
+
+/** Of a process that takes no work although there is some. */
+export function stalledError(realm: string, waiting: number, stalledMs: number): AlmonerError {
+  return new AlmonerError(
+    'ALM_LEDGER_STALLED',
+    `In realm ${realm} ${counted(waiting, 'order waits', 'orders wait')}, the store answers, and this process has taken none for ${Math.round(stalledMs / 1000)} s. Nothing is being sent by it; it ends.`,
+  );
+}
+
+/** Of a process that stops with results which the store refuses. */
+export function unsettledError(realm: string, open: readonly Unsettled[]): AlmonerError {
+  const errors = [...new Set(open.map(({ error }) => error))].slice(0, 3).join('; ');
+  return new AlmonerError(
+    'ALM_LEDGER_UNSETTLED',
+    `In realm ${realm} the store refuses the results of ${counted(open.length, 'request')}: ${errors}. The journal keeps them, and this process stays registered for them. Nothing more is sent by it.`,
   );
 }

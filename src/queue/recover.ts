@@ -15,6 +15,8 @@ import {
   recover,
   type Session,
   sayDisarmed,
+  settleOverdue,
+  settleOwnStrays,
 } from '../ledger/index.js';
 import { type OrderJob, ordersOf } from './queues.js';
 import { missingReason } from './reasons.js';
@@ -45,12 +47,28 @@ const REMERGE_MS = 2_000;
 
 const NO_ERA = 'none';
 
+/** Without a sign of a stray: a look reads the record of each order that is being sent. */
+const STRAYS_EVERY_MS = 30_000;
+
+const NOTHING_RECOVERED: Recovered = {
+  armed: true,
+  seen: 0,
+  rolledBack: false,
+  stopped: null,
+  waitingFor: [],
+  moved: 0,
+  unknown: 0,
+  adopted: [],
+  dead: [],
+};
+
 export class Recovery {
   private waitingSince: number | undefined;
   private said = '';
   private merged = { run: '', seen: 0, atMs: Number.NEGATIVE_INFINITY };
   private underWay: Promise<unknown> = Promise.resolve();
   private rolledBack = false;
+  private straysAtMs = Number.NEGATIVE_INFINITY;
   isArmed = false;
 
   constructor(private readonly parts: WatchDeps) {
@@ -82,11 +100,30 @@ export class Recovery {
     });
   }
 
-  /** Adopts what sessions left that died since the last look. */
+  /** Adopts what sessions left that died since the last look, and what living ones have let go. */
   adoptOrphans(): Promise<void> {
     return this.alone(async () => {
       if (this.isArmed) await this.lookOnce(false);
+      if (this.isArmed) await this.settleStrays();
     });
+  }
+
+  /** An error came between begin and settle: the next look settles the order. */
+  strayed(): void {
+    this.straysAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  private async settleStrays(): Promise<void> {
+    if (performance.now() - this.straysAtMs < STRAYS_EVERY_MS) return;
+    this.straysAtMs = performance.now();
+    try {
+      const open = await settleOwnStrays(this.parts);
+      if (open.length > 0) await this.parts.onRecovered({ ...NOTHING_RECOVERED, adopted: open });
+      await settleOverdue(this.parts, this.session.id);
+    } catch (error) {
+      this.strayed();
+      throw error;
+    }
   }
 
   private async merge(fence: Fence): Promise<void> {

@@ -1,21 +1,21 @@
 import type { WriteOutcome } from '../core/classify.js';
 import { type Decision, decide } from '../core/decide.js';
+import { messageOf } from '../core/errors/error.js';
 import { failPoint } from '../core/fail-point.js';
-import { orderId } from '../core/ids.js';
+import { type BatchId, orderId } from '../core/ids.js';
 import { membersOf, type Order, signedTokens } from '../core/order.js';
+import { REFUSED_MAX } from '../core/overdue.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { OrderState } from '../core/states.js';
 import { changeOf, type Terms, termsOf } from '../core/terms.js';
 import {
   type Attempts,
-  type Begun,
   claim,
   FENCED,
   isPlannedOrder,
   type Manifest,
   type NotBegun,
   newNonce,
-  type OrderEvent,
   type OrderRef,
   type PlannedOrder,
   type PlanReader,
@@ -29,8 +29,9 @@ import type { KnownBatches } from './batches.js';
 import { FRESH_MS, type Pace, type Slot } from './pace.js';
 import { type Delivered, type OnDead, OVER } from './queues.js';
 import { type BalancesBefore, Readback } from './readback.js';
-import { capReason, haltReason, refusalReason } from './reasons.js';
-import { KeyClocks, settleTime, storeClock, TwoClocks } from './two-clocks.js';
+import { capReason } from './reasons.js';
+import { type Attempt, settlementOf } from './settlement.js';
+import { KeyClocks, type KnownKey, settleTime, storeClock, TwoClocks } from './two-clocks.js';
 import { Unread } from './unread.js';
 
 /**
@@ -55,12 +56,13 @@ export type SenderDeps = {
   readonly onSettled: (order: Order, outcome: WriteOutcome) => void;
 };
 
-type Attempt = {
-  readonly manifest: Manifest;
-  readonly nonce: string;
-  readonly begun: Begun;
-  readonly key: string;
-  readonly outcome: WriteOutcome;
+/** What an attempt needs on its way beside its order. */
+type Sending = {
+  readonly before: BalancesBefore | null;
+  readonly known: KnownKey | null;
+  readonly slot: Slot;
+  /** Whether so much time has passed since the ledger allowed it that the process may have been given up. */
+  readonly isLate: () => boolean;
 };
 
 /** The store was restarted: the delivery is made again when the journals are merged. */
@@ -86,12 +88,14 @@ export class OrderSender {
   async send(ref: OrderRef): Promise<Delivered> {
     const { ledger, owner, plans, profile, pace, batches } = this.parts;
     if (this.parts.stopping()) return OVER;
+    // Sending more would only add results that the store refuses.
+    if (this.parts.attempts.offers.left >= REFUSED_MAX) return { againInMs: 1_000 };
     // The manifest first: should the store be rolled back in between, its id is the old one and begins nothing.
     const manifest = await batches.manifest(ref.no);
     const row = await plans.row(ref.no, ref.index);
     if (!isPlannedOrder(row)) return OVER;
     const terms = termsOf(manifest, profile);
-    if (changeOf(manifest, profile) !== null) return this.standStill(ref, row, terms);
+    if (changeOf(manifest, profile) !== null) return this.standStill(manifest.batch, ref, row, terms);
     const held = terms.certainty === 'readback' ? membersOf(row.order) : [];
 
     let hold = '';
@@ -102,7 +106,8 @@ export class OrderSender {
       if (answer.answer === 'stop' && FENCED.includes(answer.why)) return UNTIL_ARMED;
       if (answer.answer !== 'go') return OVER;
       failPoint('claimed');
-      if (answer.unknown && terms.certainty !== 'idempotent') return this.readback.resolve(ref, row, terms);
+      if (answer.unknown && terms.certainty !== 'idempotent')
+        return this.readback.resolve(manifest.batch, ref, row, terms);
       hold = answer.hold;
     }
     const before = held.length > 0 ? await this.readback.before(row.order, terms.currency) : null;
@@ -113,9 +118,14 @@ export class OrderSender {
   }
 
   /** The profile is not the one that was confirmed. What is unknown in a cancelled batch is still resolved. */
-  private async standStill(ref: OrderRef, row: PlannedOrder, terms: Terms): Promise<Delivered> {
+  private async standStill(
+    batch: BatchId,
+    ref: OrderRef,
+    row: PlannedOrder,
+    terms: Terms,
+  ): Promise<Delivered> {
     const state = await this.parts.batches.haltChanged(ref.no);
-    return state === 'cancelled' ? this.readback.resolve(ref, row, terms) : OVER;
+    return state === 'cancelled' ? this.readback.resolve(batch, ref, row, terms) : OVER;
   }
 
   private async attempt(
@@ -136,26 +146,53 @@ export class OrderSender {
     const begun = await attempts.begin(ref, {
       batch: manifest.batch,
       nonce,
-      order: row.order,
+      row,
       dayCap: profile.caps.maxTokensPerDay,
       resend: resends ? { oldestMs: terms.keyLifetimeMs - this.arrivalMs(terms), known } : null,
-      before,
+      before: before === null ? null : { ...before, of: nonce },
       capReason: this.capReason,
       hold,
     });
     if ('refusal' in begun) {
       slot.answered();
-      return this.notBegun(ref, row, terms, begun);
+      return this.notBegun(manifest.batch, ref, row, terms, begun);
     }
+    const attempt = { manifest, nonce, begun, key: `${order}.${begun.keyNumber}` };
     // A process that was frozen since may have been given up. Both clocks: one stands still while a machine sleeps, the
-    // other may be stepped.
-    if (performance.now() - asked.monotonic > FRESH_MS || Math.abs(Date.now() - asked.wall) > FRESH_MS) {
+    // other may be stepped. They are compared when the connection stands, because connecting may take long too.
+    const isLate = () =>
+      performance.now() - asked.monotonic > FRESH_MS || Math.abs(Date.now() - asked.wall) > FRESH_MS;
+    try {
+      return await this.sendBegun(ref, row, terms, attempt, { before, known, slot, isLate });
+    } catch (error) {
+      // Nothing is under way any more: recovery settles the order by its journal.
+      attempts.abandon(nonce);
+      throw error;
+    }
+  }
+
+  /** The request may have left from here on. After any error the order is settled, or recovery finds it. */
+  private async sendBegun(
+    ref: OrderRef,
+    row: PlannedOrder,
+    terms: Terms,
+    attempt: Attempt,
+    { before, known, slot, isLate }: Sending,
+  ): Promise<Delivered> {
+    const { profile, attempts } = this.parts;
+    const { begun } = attempt;
+    let heldBack = false;
+    const mayLeave = () => {
+      heldBack = isLate();
+      return !heldBack;
+    };
+    const outcome = await this.request(row.order, attempt.key, terms.currency, mayLeave);
+    if (heldBack) {
       slot.answered();
-      await attempts.takeBack(ref, nonce, begun);
+      // It counts as a connection that did not come about: the breaker opens where every connection takes too long.
+      await attempts.takeBack(ref, attempt.nonce, begun, 'ALM_SEND_NOT_SENT');
       return { againInMs: 0 };
     }
-    const key = `${order}.${begun.keyNumber}`;
-    const outcome = await this.request(row.order, key, terms.currency);
     failPoint('answered');
     slot.answered(outcome);
     const decision = decide(outcome, {
@@ -167,12 +204,35 @@ export class OrderSender {
       sent: begun.attempts,
       random: Math.random,
     });
-    if (decision.next === 'paid' && before !== null)
-      await this.readback.paid(ref, row.order, before, outcome.balance);
-    const settled = await this.settle(ref, row, { manifest, nonce, begun, key, outcome }, decision);
+    const paid = decision.next === 'paid' && before !== null;
+    const afterwards = (settled: Settled) =>
+      this.settled(ref, row, terms, attempt, outcome, decision, settled);
+    const settlement = settlementOf(profile, attempt, outcome, decision);
+    const settled = await this.parts.attempts.settle(ref, attempt.nonce, row, settlement, {
+      ...(paid && { before: () => this.readback.paid(ref, row.order, before, outcome.balance) }),
+      late: (late) => {
+        afterwards(late).catch((error: unknown) =>
+          this.parts.onTrouble(`after order ${attempt.key} was settled: ${messageOf(error)}`),
+        );
+      },
+    });
+    return settled === null ? OVER : afterwards(settled);
+  }
+
+  /** What follows once the ledger has taken the result. */
+  private async settled(
+    ref: OrderRef,
+    row: PlannedOrder,
+    terms: Terms,
+    { manifest, begun }: Attempt,
+    outcome: WriteOutcome,
+    decision: Decision,
+    settled: Settled,
+  ): Promise<Delivered> {
+    const order = orderId(manifest.batch, ref.index);
+    this.parts.onSettled(row.order, outcome);
     if (decision.next === 'unknown') await this.keyClocks.unknown(order, begun, outcome.kind !== 'unknown');
     else this.keyClocks.forget(order);
-    this.parts.onSettled(row.order, outcome);
     if (!settled.settled) return OVER;
     if (DEAD.includes(settled.state))
       this.parts.onDead(manifest.batch, ref, row, settled.state, outcome, begun.attempts);
@@ -190,7 +250,12 @@ export class OrderSender {
     return 2 * settleMs <= keyLifetimeMs ? Math.max(settleMs, timeouts.totalMs) : timeouts.totalMs;
   }
 
-  private request(order: Order, idempotencyKey: string, currency: string | null): Promise<WriteOutcome> {
+  private request(
+    order: Order,
+    idempotencyKey: string,
+    currency: string | null,
+    mayLeave: () => boolean,
+  ): Promise<WriteOutcome> {
     const { client } = this.parts;
     const { member } = order;
     return order.op === 'transfer'
@@ -200,59 +265,31 @@ export class OrderSender {
           tokens: order.tokens,
           currency,
           idempotencyKey,
+          mayLeave,
         })
-      : client.changeBalance({ member, tokens: signedTokens(order), currency, idempotencyKey });
+      : client.changeBalance({ member, tokens: signedTokens(order), currency, idempotencyKey, mayLeave });
   }
 
   private async notBegun(
+    batch: BatchId,
     ref: OrderRef,
     row: PlannedOrder,
     terms: Terms,
-    { refusal, earlyByMs }: NotBegun,
+    why: NotBegun,
   ): Promise<Delivered> {
-    if (FENCED.includes(refusal)) return UNTIL_ARMED;
-    if (earlyByMs !== undefined) return { againInMs: earlyByMs };
-    if (refusal === 'key-old') return this.readback.giveUp(ref, row, terms, KEY_OLD);
-    if (refusal === 'clocks') return this.readback.giveUp(ref, row, terms, KEY_AGE_UNKNOWN);
+    if ('attempt' in why) {
+      const message = why.refusal === 'key-old' ? KEY_OLD : KEY_AGE_UNKNOWN;
+      return this.readback.giveUp({ batch, attempt: why.attempt }, ref, row, terms, message);
+    }
+    if ('message' in why) {
+      const outcome = { code: 'ALM_SEND_REFERENCE_HELD', status: null, message: why.message } as const;
+      if (DEAD.includes(why.state)) this.parts.onDead(batch, ref, row, why.state, outcome, why.attempts);
+      return OVER;
+    }
+    if (FENCED.includes(why.refusal)) return UNTIL_ARMED;
+    if (why.earlyByMs !== undefined) return { againInMs: why.earlyByMs };
     // The realm's certainty was changed while this order was unknown: it is resolved by the new one.
-    return refusal === 'unknown' ? this.readback.resolve(ref, row, terms) : OVER;
-  }
-
-  private settle(
-    ref: OrderRef,
-    row: PlannedOrder,
-    { manifest, nonce, begun, key, outcome }: Attempt,
-    decision: Decision,
-  ): Promise<Settled> {
-    const { profile } = this.parts;
-    const plain = decision.next === 'paid' && begun.attempts === 1;
-    // An answer that ends nothing leaves what is unanswered where it was.
-    const until =
-      begun.unansweredUntil !== null && decision.next === 'unknown' && outcome.kind !== 'unknown'
-        ? begun.unansweredUntil
-        : begun.sentAt + outcome.latencyMs;
-    return this.parts.attempts.settle(ref, nonce, row, {
-      to: decision.next,
-      keyNumber: decision.keyNumber,
-      keyFirstAt: decision.keyNumber === begun.keyNumber ? begun.keyFirstAt : null,
-      attempts: begun.attempts,
-      tries: decision.tries,
-      status: outcome.status,
-      balance: outcome.balance,
-      sentAt: begun.firstSentAt,
-      tookMs: Math.max(0, until - begun.firstSentAt),
-      latencyMs: outcome.latencyMs,
-      evidence: decision.evidence,
-      dueInMs: decision.dueInMs,
-      detail: plain ? null : attemptDetail(key, nonce, outcome, begun.sentAt),
-      requests: outcome.kind === 'not-sent' ? 0 : 1,
-      limited: decision.limited,
-      errorCode: outcome.code,
-      sliceMs: manifest.sliceMs,
-      batchCreatedAt: manifest.createdAt,
-      haltRealm: decision.haltRealm ? haltReason(profile, outcome) : null,
-      refusalReason: decision.next === 'refused' ? refusalReason(outcome) : null,
-    });
+    return why.refusal === 'unknown' ? this.readback.resolve(batch, ref, row, terms) : OVER;
   }
 }
 
@@ -260,21 +297,3 @@ const KEY_OLD =
   'the realm may have forgotten its key by now, so that asking again could pay a second time; nothing was sent';
 const KEY_AGE_UNKNOWN =
   'the clocks disagree about how old its key is, so that asking again could pay a second time; nothing was sent';
-
-function attemptDetail(key: string, attempt: string, outcome: WriteOutcome, at: number): OrderEvent {
-  const { kind, code, message, status, phase, requestId, latencyMs, body } = outcome;
-  return {
-    event: 'attempt',
-    at,
-    key,
-    attempt,
-    kind,
-    code,
-    message,
-    status,
-    phase,
-    requestId,
-    latencyMs,
-    body,
-  };
-}

@@ -24,7 +24,8 @@ type Moment = { readonly storeMs: number; readonly askedMs: number; readonly ans
 const STARTS_MAX = 20_000;
 
 export class TwoClocks {
-  private readonly starts = new LRUCache<string, Moment>({ max: STARTS_MAX });
+  /** Made when it is needed: making its 20,000 places takes 3 ms, and few runs have an order to wait for. */
+  private starts: LRUCache<string, Moment> | undefined;
 
   constructor(
     /** The store's clock; `storeClock` asks a real one. */
@@ -38,14 +39,16 @@ export class TwoClocks {
 
   /** Since it was asked about for the first time. */
   async since(what: string): Promise<Elapsed> {
-    const start = this.starts.get(what);
+    const start = this.starts?.get(what);
     if (start !== undefined) return elapsed(start, await this.now());
-    this.starts.set(what, await this.now());
+    const now = await this.now();
+    this.starts ??= new LRUCache<string, Moment>({ max: STARTS_MAX });
+    this.starts.set(what, now);
     return JUST_NOW;
   }
 
   forget(what: string): void {
-    this.starts.delete(what);
+    this.starts?.delete(what);
   }
 }
 
@@ -120,18 +123,19 @@ export class ClockWatch {
  */
 type Seen = { readonly keyNumber: number; readonly first: Moment; readonly unanswered: Moment };
 
-type KnownKey = NonNullable<KeyAge['known']> & { readonly unanswered: Elapsed };
+export type KnownKey = NonNullable<KeyAge['known']> & { readonly unanswered: Elapsed };
 
 /** A key that was dropped is known no better than after a restart. */
 const SEEN_MAX = 20_000;
 
 export class KeyClocks {
-  private readonly seen = new LRUCache<OrderId, Seen>({ max: SEEN_MAX });
+  /** Made when it is needed, like the starts of `TwoClocks`. */
+  private seen: LRUCache<OrderId, Seen> | undefined;
 
   constructor(private readonly clocks: TwoClocks) {}
 
   async of(order: OrderId): Promise<KnownKey | null> {
-    const seen = this.seen.get(order);
+    const seen = this.seen?.get(order);
     if (seen === undefined) return null;
     const now = await this.clocks.now();
     const age = elapsed(seen.first, now);
@@ -142,13 +146,14 @@ export class KeyClocks {
   /** An attempt that is unknown. From one without an answer the settle time counts anew, the life of its key does not. */
   async unknown(order: OrderId, { keyNumber, resend }: Begun, answered: boolean): Promise<void> {
     const now = await this.clocks.now();
-    const seen = resend ? this.seen.get(order) : undefined;
+    const seen = resend ? this.seen?.get(order) : undefined;
     const known = seen?.keyNumber === keyNumber ? seen : { first: now, unanswered: now };
+    this.seen ??= new LRUCache<OrderId, Seen>({ max: SEEN_MAX });
     this.seen.set(order, { ...known, keyNumber, ...(!answered && { unanswered: now }) });
   }
 
   forget(order: OrderId): void {
-    this.seen.delete(order);
+    this.seen?.delete(order);
   }
 }
 

@@ -57,6 +57,7 @@ export class Unread {
   async whileUnknown(
     ref: OrderRef,
     row: PlannedOrder,
+    attempt: string,
     looks: number,
     why: ReadTrouble,
   ): Promise<Delivered | 'doubt'> {
@@ -67,7 +68,11 @@ export class Unread {
     const dueInMs = this.pauseMs(tries);
     const { state } = await turnDown(this.ledger, ref, row, {
       ...this.toldOf(why, tries, dueInMs),
-      move: { from: 'unknown', to: counts && tries >= this.profile.attempts.max ? 'doubt' : 'unknown' },
+      move: {
+        from: 'unknown',
+        to: counts && tries >= this.profile.attempts.max ? 'doubt' : 'unknown',
+        attempt,
+      },
       detail: null,
       evidence: null,
       slice: 0,

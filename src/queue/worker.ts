@@ -1,13 +1,13 @@
 import { type Queue, Worker } from 'bullmq';
 import type { WriteOutcome } from '../core/classify.js';
-import { counted } from '../core/counted.js';
-import { AlmonerError } from '../core/errors/error.js';
+import type { AlmonerError } from '../core/errors/error.js';
 import type { RealmProfile } from '../core/profile.js';
 import {
   Attempts,
   type BatchRef,
   isHeldBack,
   listSessions,
+  noteTimeout,
   type OrderRef,
   PlanReader,
   queuePrefix,
@@ -20,6 +20,7 @@ import { Evidence } from './balances.js';
 import { type First, KnownBatches, OwnRun } from './batches.js';
 import { Breaker } from './breaker.js';
 import { Feeder, feedWindow, usefulConcurrency } from './feed.js';
+import { drainMs, LIMITS, type WorkerLimits } from './limits.js';
 import { Pace } from './pace.js';
 import { processJob, Watchdog } from './process-job.js';
 import {
@@ -30,7 +31,7 @@ import {
   type QueueConnection,
   runQueue,
 } from './queues.js';
-import { floorReason } from './reasons.js';
+import { floorReason, stalledError, unsettledError } from './reasons.js';
 import { Recovery, SilentSessions, takenBy } from './recover.js';
 import { quietClock, quietly, Rounds } from './rounds.js';
 import { OrderSender } from './send-order.js';
@@ -57,19 +58,7 @@ export type RealmWorkerOptions = {
   readonly onOutcome?: (outcome: WriteOutcome) => void;
   /** The process does not take work although there is some; only a new one would. */
   readonly onStalled?: (error: AlmonerError) => void;
-  readonly limits?: Partial<typeof LIMITS>;
-};
-
-/** How long a worker waits for what. */
-const LIMITS = {
-  /** How long BullMQ believes in a delivery without a sign of life. Nothing safe rests on it. */
-  lockMs: 30_000,
-  /** Work waiting, none taken, for so long: the process ends. */
-  stalledMs: 60_000,
-  /** How long other processes may take to merge their journals before the batches are shown as halted. */
-  mergePatienceMs: 15_000,
-  /** Open for so long, the breaker halts the realm. */
-  breakerHaltMs: 15 * 60_000,
+  readonly limits?: Partial<WorkerLimits>;
 };
 
 /** However slowly orders are tried again: a realm that is back should not wait to be found. */
@@ -82,10 +71,11 @@ export class RealmWorker {
   private readonly feeder: Feeder;
   private readonly sweeper: Sweeper;
   private readonly breaker: Breaker;
+  private readonly attempts: Attempts;
   private readonly sender: OrderSender;
   private readonly recovery: Recovery;
   private readonly watchdog: Watchdog;
-  private readonly limits: typeof LIMITS;
+  private readonly limits: WorkerLimits;
   private readonly rounds: Rounds;
   private readonly connections: QueueConnection[] = [];
   private readonly batches: KnownBatches;
@@ -120,15 +110,19 @@ export class RealmWorker {
     const probeMs = Math.min(profile.attempts.backoffMs, PROBE_EVERY_MAX_MS);
     this.breaker = new Breaker(ledger, client, this.pace, probeMs, this.limits.breakerHaltMs);
     const context = { ledger, plans, termsOf: (no: string) => this.batches.termsOf(no) };
-    const attempts: Attempts = new Attempts({
+    const attempts = new Attempts({
       ledger,
       journal: session.journal,
       session: session.id,
       context,
+      refusedMs: this.limits.refusedMs,
+      onTrouble: options.onTrouble,
       onFenced: (why) => this.recovery.fenced(why),
+      onStray: () => this.recovery.strayed(),
       onSecondPayment: (order) =>
         options.onTrouble(`order ${order} was paid twice, or may have been: see its audit`),
     });
+    this.attempts = attempts;
     this.recovery = new Recovery({
       ledger,
       context,
@@ -174,6 +168,7 @@ export class RealmWorker {
   async start(): Promise<void> {
     const { ledger, session, profile } = this.options;
     await session.register(ledger, profile.settleMs);
+    await noteTimeout(ledger, profile.timeouts.totalMs);
     await this.lookAtStore();
     await this.takeOverQueue();
     await this.batches.lookAll(this.options.run === null ? '' : session.id);
@@ -222,17 +217,33 @@ export class RealmWorker {
     this.rounds.every(1_000, 'watch for a stall', () => this.watchStall());
   }
 
-  /** What is being sent finishes; nothing new begins. A run that is over takes its queue with it. */
+  /** How many results the ledger has refused so far and not taken. */
+  get unsettled(): number {
+    return this.attempts.offers.refused;
+  }
+
+  /**
+   * What is being sent finishes; nothing new begins. A run that is over takes its queue with it. Throws where the store
+   * refuses results until the end: the session stays registered for them.
+   */
   async stop(over: () => Promise<boolean> = () => Promise.resolve(false)): Promise<void> {
+    const { ledger, session, profile } = this.options;
+    const { offers } = this.attempts;
+    const until = performance.now() + drainMs(this.limits, profile.timeouts.totalMs);
     this.stopping = true;
+    offers.hurry();
     try {
       await this.rounds.stop();
       await this.worker?.close();
+      const open = await offers.drained(until - performance.now());
+      if (open.length > 0) session.stay(ledger);
       if (this.options.run !== null && (await over())) await this.queue.obliterate({ force: true });
       await this.deadLetters.close();
       await this.queue.close();
-      await this.options.session.deregister(this.options.ledger);
+      await session.deregister(ledger);
+      if (open.length > 0) throw unsettledError(profile.name, open);
     } finally {
+      offers.end();
       for (const connection of this.connections) connection.disconnect();
     }
   }
@@ -273,12 +284,7 @@ export class RealmWorker {
   }
 
   private giveUp(waiting: number): void {
-    this.options.onStalled?.(
-      new AlmonerError(
-        'ALM_LEDGER_STALLED',
-        `In realm ${this.options.profile.name} ${counted(waiting, 'order waits', 'orders wait')}, the store answers, and this process has taken none for ${Math.round(this.limits.stalledMs / 1000)} s. Nothing is being sent by it; it ends.`,
-      ),
-    );
+    this.options.onStalled?.(stalledError(this.options.profile.name, waiting, this.limits.stalledMs));
   }
 
   private connection(use: string): QueueConnection {

@@ -73,9 +73,10 @@ export function fileLine(file: ReportFile, row: RowView, manifest: Manifest): st
 }
 
 /** In the order of TRACE_COLUMNS. */
-function traceCells({ sentAt, traces }: RowView): Cell[] {
+function traceCells({ state, doubt, sentAt, traces }: RowView): Cell[] {
   const { key = null, requestId = null, before = null, inDoubt = null } = traces ?? {};
   return [
+    state === 'doubt' ? doubt : null,
     isoTime(traces?.sentAt ?? sentAt),
     key,
     requestId,

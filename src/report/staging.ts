@@ -22,7 +22,7 @@ export class Staging {
   readonly #files: WholeFile[] = [];
 
   private constructor(
-    private readonly root: string,
+    readonly root: string,
     private readonly folder: string,
     /** Where the report will stand. */
     readonly target: string,

@@ -12,6 +12,7 @@ import {
   resultsHeader,
   resultsLine,
 } from './csv-files.js';
+import { keepEarlierReport } from './earlier-report.js';
 import { type PublicLine, type PublicSums, publicPage } from './html/page.js';
 import { reportPage } from './html/report-page.js';
 import { Reconciliation } from './reconciliation.js';
@@ -43,6 +44,7 @@ export async function writeReport(
   const staging = await Staging.begin({ root, batch, inside: isPublic ? 'public' : '.', now });
   try {
     await (isPublic ? writePublicReport(record, staging) : writeFullReport(record, staging));
+    await keepEarlierReport(staging.root, record.batch.manifest);
     return { folder: staging.target, files: await staging.publish() };
   } catch (error) {
     await staging.discard();

@@ -160,7 +160,7 @@ function inlineRows(
     const cells = [...columns].map((name) =>
       String((Object.hasOwn(fields, name) ? fields[name] : null) ?? ''),
     );
-    // The schema has let through 1 to 20 digits, or a whole number.
+    // The schema has let through 1 to 20 digits without a leading zero, or a whole number.
     return { member: memberId(String(fields.member)), line: placeOf(index).line, cells };
   });
   return { columns: [...columns], rows };

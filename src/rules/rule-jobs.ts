@@ -111,6 +111,11 @@ const jobs = {
     const some = decisions.slice(from, from + RUN_BLOCK_MEMBERS);
     return encodeEntries(some.map((decision, at) => entryOf(decision, candidates[from + at])));
   },
+
+  /** Drops what the jobs before it have left, which may be a million members. */
+  forget(): void {
+    [rows, work, candidates, decisions] = [[], null, [], []];
+  },
 };
 
 export type Jobs = typeof jobs;

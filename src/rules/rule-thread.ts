@@ -9,8 +9,8 @@ import { fileStamp, type PackedRule, type Rule } from './rule.js';
 import type { Jobs, Looked, RuleHead } from './rule-jobs.js';
 
 /**
- * A thread for one use of a rule, and the watch over it. A pattern such as `^(a+)+$` keeps the engine busy for
- * hours; only from outside can that be ended. Whoever starts a thread closes it.
+ * A thread for one use of a rule at a time, and the watch over it. A pattern such as `^(a+)+$` keeps the engine busy
+ * for hours; only from outside can that be ended. Whoever starts a thread closes it.
  */
 export type JudgingLimits = {
   /** The time for one member. It is long enough for a machine that is busy with something else; microseconds are usual. */
@@ -42,9 +42,10 @@ export class RuleThread {
   private pending: Pending | null = null;
   private ended: Error | null = null;
   private judgedMs = 0;
+  private stop: AbortSignal | undefined;
 
   constructor(
-    private readonly stop?: AbortSignal,
+    stop?: AbortSignal,
     private readonly limits: JudgingLimits = JUDGING_LIMITS,
   ) {
     this.worker = new Worker(new URL('./rule-jobs.js', import.meta.url), {
@@ -56,8 +57,26 @@ export class RuleThread {
       this.end(hasCode(error, 'ERR_WORKER_OUT_OF_MEMORY') ? tooLarge() : error);
     });
     this.worker.on('exit', () => this.end(new Error('the thread of a rule ended by itself')));
+    this.endsWith(stop);
+  }
+
+  /** Which signal ends it from now on. */
+  endsWith(stop: AbortSignal | undefined): void {
+    this.stop?.removeEventListener('abort', this.onStop);
+    this.stop = stop;
     if (stop?.aborted) this.end(interrupted());
     else stop?.addEventListener('abort', this.onStop, { once: true });
+  }
+
+  /** It lives and has no job: another use may follow. */
+  get isFree(): boolean {
+    return this.ended === null && this.pending === null;
+  }
+
+  /** Between two uses it does not keep the process alive. */
+  keepProcess(isKept: boolean): void {
+    if (isKept) this.worker.ref();
+    else this.worker.unref();
   }
 
   /** Hands one job to the thread, and takes its answer; it has one at a time. */
@@ -138,9 +157,14 @@ export class RuleThread {
 const THREADS_MAX = 2;
 const line = new Line(THREADS_MAX);
 
+/** A new thread takes 0.4 s of a core to load what it needs. One use often follows another, so that it stays this long. */
+const IDLE_MS = 10_000;
+type Idle = { readonly thread: RuleThread; readonly closing: NodeJS.Timeout };
+const idle: Idle[] = [];
+
 /**
- * A thread that is closed whatever happens; one that is handed in, because it serves many runs, is left open.
- * Others wait for it: what waits itself, as for a realm, is done outside.
+ * A thread that no other use has meanwhile, and that is closed or put aside whatever happens; one that is handed in,
+ * because it serves many runs, is left open. Others wait for it: what waits itself, as for a realm, is done outside.
  */
 export function withRuleThread<T>(
   stop: AbortSignal | undefined,
@@ -149,13 +173,38 @@ export function withRuleThread<T>(
 ): Promise<T> {
   if (given !== undefined) return work(given);
   return line.through(async () => {
-    const thread = new RuleThread(stop);
+    const thread = idleThread() ?? new RuleThread();
+    thread.endsWith(stop);
     try {
       return await work(thread);
     } finally {
-      await thread.close();
+      await putAside(thread);
     }
   });
+}
+
+function idleThread(): RuleThread | undefined {
+  for (let found = idle.pop(); found !== undefined; found = idle.pop()) {
+    clearTimeout(found.closing);
+    if (!found.thread.isFree) continue;
+    found.thread.keepProcess(true);
+    return found.thread;
+  }
+  return undefined;
+}
+
+/** The next use must find nothing of this one; a thread that was ended, or has a job still, is closed. */
+async function putAside(thread: RuleThread): Promise<void> {
+  if (thread.isFree) await thread.ask('forget').catch(() => {});
+  thread.endsWith(undefined);
+  if (!thread.isFree) return thread.close();
+  thread.keepProcess(false);
+  const closing = setTimeout(() => {
+    idle.splice(idle.indexOf(one), 1);
+    void thread.close();
+  }, IDLE_MS).unref();
+  const one = { thread, closing };
+  idle.push(one);
 }
 
 function tooSlow({ rule, memberAt }: Judged, index: number, limit: string): AlmonerError {

@@ -1,14 +1,14 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { isErrorCode } from '../core/errors/catalogue.js';
-import { isMemberId } from '../core/ids.js';
+import { isRecordedMemberId } from '../core/ids.js';
 import { type Candidate, type Decision, isLeftOut, LEFT_OUT } from './decision.js';
 
 /**
  * A plan of a rule and, once a batch was made of it, a run. The facts that each decision rests on are frozen
  * with it, so that a past decision can be explained after the facts have changed.
  */
-const memberId = z.string().refine(isMemberId);
+const memberId = z.string().refine(isRecordedMemberId);
 const errorCode = z.string().refine(isErrorCode);
 
 export const runMeta = z.object({
@@ -106,7 +106,7 @@ function isDecision(value: unknown): value is Decision {
   const { member, line, tokens, leftOut, detail, condition, computed, steps } = value;
   return (
     typeof member === 'string' &&
-    isMemberId(member) &&
+    isRecordedMemberId(member) &&
     typeof line === 'number' &&
     typeof tokens === 'number' &&
     (leftOut === null || isLeftOut(leftOut)) &&

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MEMBER_ID, MEMBER_ID_EXPECTED } from '../core/ids.js';
 
 /**
  * What an operator may write into a rule file. This is the one description of the format: rule.schema.json,
@@ -10,7 +11,6 @@ export const ROUNDINGS = ['floor', 'round', 'ceil'] as const;
 export const LIMITS = ['perMember', 'perRun', 'perPeriod'] as const;
 
 const NAME_PATTERN = /^[a-z0-9][a-z0-9-]{0,47}$/;
-const MEMBER_PATTERN = /^[0-9]{1,20}$/;
 const PERCENT_PATTERN = /^(100|[0-9]{1,2})(\.[0-9]{1,2})? ?%$/;
 
 const expression = (description: string) => z.string().min(1).max(4000).describe(description);
@@ -19,10 +19,10 @@ const points = (description: string) =>
 
 const memberId = z
   .union(
-    [z.string().regex(MEMBER_PATTERN, { error: 'expected a member id of 1 to 20 digits' }), z.int().min(0)],
-    { error: 'expected a member id of 1 to 20 digits' },
+    [z.string().regex(MEMBER_ID, { error: `expected a member id of ${MEMBER_ID_EXPECTED}` }), z.int().min(0)],
+    { error: `expected a member id of ${MEMBER_ID_EXPECTED}` },
   )
-  .describe('A member id: 1 to 20 digits; quotes are welcome and not needed');
+  .describe('A member id: 1 to 20 digits without a leading zero; quotes are welcome and not needed');
 
 const cell = z.union([z.string(), z.number(), z.boolean(), z.null()], {
   error: 'expected text, a number, true or false',

@@ -47,7 +47,7 @@ export class App {
     patienceMs: number;
   }): Promise<App> {
     const { config, logger, env, clientName } = options;
-    const { redisUrl, dataFolder, limits } = config;
+    const { redisUrl, dataFolder, stateFolder, limits } = config;
     const answerMs = limits.storeAnswerMs;
     const store = await openStore({ redisUrl, dataFolder, clientName, logger, answerMs });
     const scripts = new ScriptClient(
@@ -55,7 +55,7 @@ export class App {
       options.patienceMs,
       throttled((message) => logger.warn({ message }, 'the store does not answer')),
       archiveFolder(dataFolder),
-      new Here(dataFolder),
+      new Here(dataFolder, undefined, stateFolder, store.embedded),
     );
     return new App(config, logger, store, scripts, env);
   }

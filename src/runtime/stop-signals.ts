@@ -1,7 +1,9 @@
+import { holdsRefused } from '../ledger/index.js';
 import type { Config } from './config/config.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const INTERRUPTED_EXIT = 130;
+const UNSETTLED_EXIT = 1;
 const SLACK_MS = 10_000;
 
 /** Long enough for every request under way: none is ever cut off by a stop. */
@@ -13,7 +15,8 @@ export function stopDeadlineMs({ limits, profiles }: Pick<Config, 'limits' | 'pr
 /**
  * Ctrl-C, SIGTERM and a closed terminal ask the work to stop in order: what is being sent finishes. A second one
  * leaves at once; the next start finds what was left, as after any other death.
- * `deadlineMs`: a store or realm that does not answer must not keep a stopping process for ever.
+ * `deadlineMs`: a store or realm that does not answer must not keep a stopping process for ever. A process that leaves
+ * with results which the store refuses exits with 1.
  */
 export async function withStopSignals<T>(
   work: (stop: AbortSignal) => Promise<T>,
@@ -24,7 +27,8 @@ export async function withStopSignals<T>(
   const hear = () => {
     if (controller.signal.aborted) process.exit(INTERRUPTED_EXIT);
     onFirst();
-    if (deadlineMs !== null) setTimeout(() => process.exit(INTERRUPTED_EXIT), deadlineMs).unref();
+    if (deadlineMs !== null)
+      setTimeout(() => process.exit(holdsRefused() ? UNSETTLED_EXIT : INTERRUPTED_EXIT), deadlineMs).unref();
     controller.abort();
   };
   for (const signal of SIGNALS) process.on(signal, hear);

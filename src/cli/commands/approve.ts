@@ -46,7 +46,7 @@ export const approve = storeCommand({
       context.output.line(line);
     if (shown.orders > 0) await confirmTotal(context, totalOf(shown), options.yes, false);
     const answer = await approveBatch(app, ref, shown.view.sealHash);
-    const status = await batchStatus(ref, { config: app.config });
+    const status = await batchStatus(ref, app.config);
     context.output.print({
       json: { ...status, approved: answer === 'approved' },
       text: [

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openCount } from '../../core/states.js';
+import { CLOSED } from '../../core/waiting.js';
 import { findBatch, readBatch } from '../../ledger/index.js';
 import { allStatuses, type BatchStatus, batchStatus, exitOf } from '../../operations/batches/batch-status.js';
 import {
@@ -64,7 +65,7 @@ export const status = storeCommand({
       });
       progress.end();
     }
-    const status = await batchStatus(ref, { config: app.config });
+    const status = await batchStatus(ref, app.config);
     const pace = await allPaceNotes(app, status.realm);
     output.print({
       json: { ...status, pace },
@@ -125,7 +126,7 @@ export const pause = storeCommand({
   run: (context) => async (app) => {
     const { output } = context;
     const { ref, by } = await steeredBatch(context, app);
-    const { changed, status } = await pauseBatch(ref, by);
+    const { changed, status } = await pauseBatch(app.config, ref, by);
     output.print({
       json: { ...status, changed },
       text: [
@@ -152,14 +153,19 @@ export const resume = storeCommand({
     const workers = await countWorkers(app);
     output.print({
       json: { ...status, changed, workers },
-      text: [
-        changed ? 'It goes on; the workers take it.' : `Batch ${status.batch} is already being worked.`,
-        ...batchLines(status, output.colours),
-      ],
+      text: [resumedLine(changed, status), ...batchLines(status, output.colours)],
       next: batchNext(status),
     });
   },
 });
+
+/** A batch that waits for an approval or its time is not being worked, whatever was resumed. */
+function resumedLine(changed: boolean, { batch, waiting }: BatchStatus): string {
+  const closed = waiting.find(({ why }) => CLOSED.some((one) => one === why));
+  if (closed !== undefined)
+    return `Batch ${batch} is resumed, and nothing of it is sent for the first time yet: ${closed.message}`;
+  return changed ? 'It goes on; the workers take it.' : `Batch ${batch} is already being worked.`;
+}
 
 export const cancel = storeCommand({
   name: 'cancel',
@@ -180,7 +186,7 @@ export const cancel = storeCommand({
       });
       return;
     }
-    const { changed, status } = await cancelBatch(ref, by);
+    const { changed, status } = await cancelBatch(app.config, ref, by);
     output.print({
       json: { ...status, changed },
       text: [

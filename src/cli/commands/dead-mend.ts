@@ -86,7 +86,7 @@ export const retry = storeCommand({
 
 /** A batch that a person paused stays paused, whatever was retried in it. */
 async function goOn(context: CommandBase, app: App, ref: BatchRef, run: boolean): Promise<BatchStatus> {
-  const status = await batchStatus(ref, { existing: true, config: app.config });
+  const status = await batchStatus(ref, app.config, { existing: true });
   if (!worksHere(app, ref, run) || status.state !== 'running') return status;
   const rate = profileOfBatch(app.config, ref)?.rate ?? null;
   return whilePaying(context, app, rate, (watch) => runExisting(app, ref, watch));

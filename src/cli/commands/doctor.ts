@@ -99,7 +99,7 @@ function renderCheck(check: Finding, colours: Colours): readonly string[] {
 /** Everything that is looked at once the configuration is known to be valid, in the order it is printed. */
 function checksFor(config: Config, env: NodeJS.ProcessEnv, open: () => Promise<App>): readonly Check[] {
   return [
-    folderWritable('data', config.dataFolder, 'ALMONER_DATA'),
+    folderWritable('data', config.dataFolder, null),
     folderWritable('reports', config.reportsFolder, 'ALMONER_REPORTS'),
     folderWritable('jobs', config.jobsFolder, 'ALMONER_JOBS'),
     ...storeChecks(open),

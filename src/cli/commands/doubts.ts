@@ -2,7 +2,7 @@ import { resolve as resolvePath } from 'node:path';
 import { oneLine } from '../../core/one-line.js';
 import type { ScriptClient } from '../../ledger/index.js';
 import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
-import { findOrder, orderFinder } from '../../operations/batches/find-orders.js';
+import { doubtName, findOrder, orderFinder } from '../../operations/batches/find-orders.js';
 import { type DeadLetter, deadLetters } from '../../operations/dead/dead-letters.js';
 import { batchesOf } from '../../operations/dead/retry-discard.js';
 import { type DoubtEvidence, doubtEvidence } from '../../operations/doubts/evidence.js';
@@ -74,7 +74,7 @@ export const show = storeCommand({
       json: doubt,
       text: [
         ...headLines(doubt, output.colours),
-        `  ${doubt.state === 'doubt' ? 'in doubt' : doubt.state}: ${doubt.message ?? ''} [${doubt.class ?? ''}]`,
+        `  ${doubt.state === 'doubt' ? `in doubt as ${doubt.doubt ?? ''}` : doubt.state}: ${doubt.message ?? ''} [${doubt.class ?? ''}]`,
         ...upstreamLines(doubt),
         ...doubt.members.flatMap((member) => memberLines(member, doubt.notRead)),
         ...laterLines(doubt),
@@ -86,7 +86,7 @@ export const show = storeCommand({
       ],
       next:
         doubt.state === 'doubt'
-          ? `almoner doubt resolve ${doubt.order} --paid|--unpaid --reason …`
+          ? `almoner doubt resolve ${doubtName(doubt.order, doubt.doubt)} --paid|--unpaid --reason …`
           : `almoner status ${doubt.batch}; where it stands still, almoner doubt raise ${doubt.order} --reason …`,
     });
   },
@@ -143,7 +143,7 @@ export const raise = storeCommand({
       if (places.length === 0)
         throw usage('They are in doubt already. Nothing was done.', 'List them with `almoner doubt list`.');
       const { raised, missed } = await raiseDoubts(app, places, { who: app.config.operator, why });
-      const statuses = await Promise.all(batchesOf(places).map((ref) => batchStatus(ref)));
+      const statuses = await Promise.all(batchesOf(places).map((ref) => batchStatus(ref, app.config)));
       output.print({
         json: { raised, missed, batches: statuses },
         text: [
@@ -162,10 +162,17 @@ export const resolve = storeCommand({
   name: 'doubt resolve',
   description:
     'Ends doubts on your word. --paid ends paid; --unpaid ends exhausted and sends nothing before a `dead retry`; where a request may still arrive, it asks first. All are checked first; one that is wrong stops all.',
-  arguments: { ORDER: argumentList('order ids, as `almoner doubt list` prints them') },
+  arguments: {
+    ORDER: argumentList(
+      'order ids, as `almoner doubt list` prints them; ORDER:DOUBT where an order was in doubt before',
+    ),
+  },
   options: {
     batch: text('BATCH', 'all doubts of this batch'),
-    file: text('FILE', 'a doubt.csv whose column `decision` says paid or unpaid; empty leaves a doubt alone'),
+    file: text(
+      'FILE',
+      'a doubt.csv whose column `decision` says paid or unpaid, of the doubt in `almoner_doubt`; empty leaves it alone',
+    ),
     paid: flag('they were applied'),
     unpaid: flag('they were not applied'),
     yes: flag('do not ask where a request may still arrive'),
@@ -191,7 +198,7 @@ export const resolve = storeCommand({
       if (arriving.length > 0) await confirmRisk(context, arrivingError(arriving), options.yes);
       const { resolved, missed } = await resolveDoubts(app, rulings, { who: app.config.operator, why });
       const refs = batchesOf(rulings.map(({ place }) => place));
-      const statuses = await Promise.all(refs.map((ref) => batchStatus(ref)));
+      const statuses = await Promise.all(refs.map((ref) => batchStatus(ref, app.config)));
       const paid = resolved.filter(({ state }) => state === 'paid').length;
       output.print({
         json: { resolved, missed, mayArrive: arriving, batches: statuses },

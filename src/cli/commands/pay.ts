@@ -120,7 +120,10 @@ export const importFile = storeCommand({
     const begunAt = Date.now();
     const { inOrder } = options;
     const { ref, existing } = await importBatch(app, realm, planned, { batchId, inOrder });
-    const [status, workers] = await Promise.all([batchStatus(ref, { existing }), countWorkers(app)]);
+    const [status, workers] = await Promise.all([
+      batchStatus(ref, app.config, { existing }),
+      countWorkers(app),
+    ]);
     output.print({
       json: { ...status, workers },
       text: [...existingLines(status, begunAt), ...batchLines(status, output.colours)],

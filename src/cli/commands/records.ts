@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { isMemberId } from '../../core/ids.js';
+import { isRecordedMemberId } from '../../core/ids.js';
 import { oneLine } from '../../core/one-line.js';
 import { findBatch } from '../../ledger/index.js';
 import { isRehearsalOfItsOwn } from '../../operations/batches/batch-realm.js';
@@ -51,7 +51,7 @@ export const history = storeCommand({
   examples: ['almoner history 119876543210987654', 'almoner history 119876543210987654 --since 30d'],
   run: ({ output, args, options, global }) => {
     const member = args.MEMBER;
-    if (!isMemberId(member)) throw notAMemberId(member);
+    if (!isRecordedMemberId(member)) throw notAMemberId(member);
     const since = readSince(options.since, Date.now());
     return async (app) => {
       const tell = slowProgress(
@@ -118,7 +118,9 @@ export const undo = storeCommand({
     const { output, args, options, cwd } = context;
     const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
     const name = options.out ?? `undo-${ref.id}.csv`;
-    const { written: undone, file } = await writeRows(resolve(cwd, name), (add) => writeUndo(ref, add));
+    const { written: undone, file } = await writeRows(resolve(cwd, name), (add) =>
+      writeUndo(ref, app.config, add),
+    );
     const { rehearsal, name: realm } = ref.ledger.realm;
     output.print({
       json: { batch: ref.id, realm, rehearsal, file, ...undone },

@@ -6,21 +6,25 @@ import { type RealmRecovery, type RecoverResult, recoverRealms } from '../../ope
 import { isShortId } from '../../planning/identity.js';
 import { absoluteWords } from '../../words/amounts.js';
 import { storeCommand } from '../frame/open-app.js';
-import { text } from '../frame/options.js';
+import { flag, text } from '../frame/options.js';
 
 export const recover = storeCommand({
   name: 'recover',
   description:
     'After the store was restarted, failed over or restored: merges the journals of this machine and lets orders be sent again where nothing is missing.',
   options: {
+    acceptMoved: flag(
+      'the data folder was moved whole, and nothing was paid from the old one since: nothing is missing',
+    ),
     acceptMissing: text(
       'SESSION',
-      'this session is lost with its journal: what it was sending becomes unknown; `removed`: journals that were removed are missed',
+      'this session is lost with its journal: what it was sending becomes unknown; `removed`: journals, or a newer data folder, are gone for good',
     ),
   },
   examples: ['almoner recover', 'almoner recover --accept-missing 0f3a9c21b7de'],
   run: (context) => async (app) => {
-    const result = await recoverRealms(app, context.options.acceptMissing ?? null);
+    const { acceptMissing = null, acceptMoved } = context.options;
+    const result = await recoverRealms(app, acceptMissing, acceptMoved);
     const lost = (await allWaiting(app)).flatMap(({ waiting }) =>
       waiting.filter(({ session }) => session !== null),
     );
@@ -74,6 +78,7 @@ function realmLines(realm: RealmRecovery): string[] {
 
 function rollbackText({ at, found, seen, attempts }: NonNullable<RealmRecovery['rollback']>): string {
   const when = new Date(at).toISOString();
+  if (attempts === 0) return `payments that no journal here knows were found to be missing on ${when}`;
   return attempts === undefined
     ? `the store had forgotten moves ${found + 1} to ${seen} on ${when}`
     : `the store had forgotten what journals still knew on ${when} (${counted(attempts, 'attempt')})`;

@@ -1,4 +1,4 @@
-import { isMemberId } from '../../core/ids.js';
+import { isMemberId, MEMBER_ID_EXPECTED } from '../../core/ids.js';
 import { readAt } from '../../core/zones.js';
 import { tryMember } from '../../operations/rules/explain.js';
 import { openRule, profileOfRule } from '../../operations/rules/files.js';
@@ -14,7 +14,7 @@ import { withStopSignals } from '../../runtime/stop-signals.js';
 import { counted, roughly } from '../../words/spelling.js';
 import type { CommandBase } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
-import { NEW_ADDRESS, RULE_FILE, text, usage } from '../frame/options.js';
+import { NEW_ADDRESS, NEW_LEDGER, RULE_FILE, text, usage } from '../frame/options.js';
 import { FactsProgress } from '../frame/progress.js';
 import { findingLines } from '../text/preview-text.js';
 import {
@@ -34,6 +34,7 @@ export const plan = storeCommand({
   options: {
     at: text('DATE', 'plan for this time instead of now; a day means its beginning'),
     ...NEW_ADDRESS,
+    ...NEW_LEDGER,
   },
   examples: ['almoner rules plan jobs/weekly.yaml', 'almoner rules plan weekly-thanks --at 2026-11-16'],
   patienceMs: Number.POSITIVE_INFINITY,
@@ -42,7 +43,7 @@ export const plan = storeCommand({
     const session = await openRuleSession(context, app, args.FILE, options.at);
     const { profile } = session.realm;
     const run = await planWithProgress(context, app, session);
-    const batch = await batchOfRun(session.realm, run.meta, Date.now(), options.newAddress);
+    const batch = await batchOfRun(session.realm, run.meta, Date.now(), options);
     const unfinished = (await unfinishedRun(session.realm, run.meta.rule, run.meta.period))?.run;
     const faults = batch?.plan.findings;
     const clean = run.meta.state === 'planned' && (faults?.faultCount ?? 0) === 0;
@@ -83,7 +84,7 @@ export const attempt = storeCommand({
     const { args, options, output } = context;
     if (options.member === undefined || !isMemberId(options.member))
       throw usage(
-        `--member: expected a member id of 1 to 20 digits, got ${JSON.stringify(options.member ?? '')}`,
+        `--member: expected a member id of ${MEMBER_ID_EXPECTED}, got ${JSON.stringify(options.member ?? '')}`,
       );
     const session = await openRuleSession(context, app, args.FILE, options.at);
     const tried = await tryMember(session.realm, session.loaded, options.member, session.at);

@@ -13,7 +13,16 @@ import { counted } from '../../words/spelling.js';
 import type { CommandBase } from '../frame/command.js';
 import { confirmRisk, confirmTotal } from '../frame/confirm.js';
 import { storeCommand } from '../frame/open-app.js';
-import { FIRST, flag, NEW_ADDRESS, optionalArgument, text, usage, YES } from '../frame/options.js';
+import {
+  FIRST,
+  flag,
+  NEW_ADDRESS,
+  NEW_LEDGER,
+  optionalArgument,
+  text,
+  usage,
+  YES,
+} from '../frame/options.js';
 import { printPaid, whilePaying } from '../frame/while-paying.js';
 import { batchLines, batchNext } from '../text/batch-text.js';
 import { findingLines, refusedNext, toSendWords } from '../text/preview-text.js';
@@ -34,6 +43,7 @@ export const run = storeCommand({
     import: flag('hand the batch to the workers instead of paying it here'),
     ...FIRST,
     ...NEW_ADDRESS,
+    ...NEW_LEDGER,
   },
   examples: ['almoner rules run jobs/weekly.yaml', 'almoner rules run --plan 4k2m9q --yes'],
   patienceMs: Number.POSITIVE_INFINITY,
@@ -48,7 +58,7 @@ export const run = storeCommand({
         : await fromPlan(context, app, options.plan, args.FILE);
     if (chosen === null) return 3;
     const { realm, run, edited } = chosen;
-    const planned = await usablePlan(realm, run, Date.now(), options.newAddress);
+    const planned = await usablePlan(realm, run, Date.now(), options);
     if (planned === null) {
       output.print({
         json: { plan: run.id, rule: run.rule, period: run.period, batch: null, state: 'nothing', edited },
@@ -87,7 +97,10 @@ export const run = storeCommand({
     const told = { plan: run.id, rule: run.rule, period: run.period, edited };
     if (options.import) {
       const { ref, existing } = await importRun(app, realm, run, planned);
-      const [status, workers] = await Promise.all([batchStatus(ref, { existing }), countWorkers(app)]);
+      const [status, workers] = await Promise.all([
+        batchStatus(ref, app.config, { existing }),
+        countWorkers(app),
+      ]);
       output.print({
         json: { ...status, ...told, workers },
         text: batchLines(status, output.colours),

@@ -36,13 +36,18 @@ export function nodeVersion(version: string): Check {
 
 /**
  * Whether a folder can be written to, or made where it does not exist yet. It is tried by writing: permission
- * bits say nothing about a read-only or full disk, and nothing at all to root.
+ * bits say nothing about a read-only or full disk, and nothing at all to root. `setting` names another folder; null for
+ * the data folder, because another one would be an empty ledger.
  */
-export function folderWritable(what: string, folder: string, setting: string): Check {
+export function folderWritable(what: string, folder: string, setting: string | null): Check {
   return {
     name: `${what} folder`,
     async run() {
-      const remedy = `Make ${folder} writable for this user, or choose another folder with ${setting}.`;
+      const instead =
+        setting === null
+          ? 'free space on its disk. Do not name another folder instead: an empty one knows nothing of what was paid.'
+          : `choose another folder with ${setting}.`;
+      const remedy = `Make ${folder} writable for this user, or ${instead}`;
       try {
         const existing = await nearestExisting(folder);
         if (!(await stat(existing)).isDirectory()) return failed(`${existing} is not a folder`, remedy);

@@ -1,12 +1,15 @@
+import { isAbsolute, relative } from 'node:path';
 import { counted } from '../../core/counted.js';
+import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { isAlmonerError } from '../../core/errors/error.js';
+import { folderProblem, ledgersElsewhere } from '../../ledger/index.js';
 import { allWaiting } from '../../operations/batches/waiting.js';
 import { journalsHere } from '../../operations/services/merge.js';
 import { type RealmRecovery, recoveryState } from '../../operations/services/recover.js';
-import { riskOf } from '../../operations/services/store-safety.js';
+import { isAccepted } from '../../operations/services/store-safety.js';
 import type { App } from '../../runtime/app.js';
 import { storeFindings } from '../../runtime/redis/safety.js';
-import { type Check, type CheckResult, failed, ok, warning } from './machine.js';
+import { type Check, type CheckResult, failed, folderWritable, ok, warning } from './machine.js';
 
 /** What the store and the books in it say, each asked on the one connection that `open` makes. */
 export function storeChecks(open: () => Promise<App>): Check[] {
@@ -21,19 +24,59 @@ export function storeChecks(open: () => Promise<App>): Check[] {
       }
     },
   });
-  return [asking('store', storeSafe), asking('journals', journals), asking('waiting', waiting)];
+  return [
+    asking('store', storeSafe),
+    asking('witness', witness),
+    asking('journals', journals),
+    asking('waiting', waiting),
+  ];
 }
 
-/** The store keeps what it acknowledged: append-only, fsync on every write, no eviction. */
+/** The store keeps what it acknowledged (append-only, fsync on every write, no eviction) and compiles every script. */
 async function storeSafe(app: App): Promise<CheckResult> {
   const findings = await storeFindings(app.scripts);
-  if (findings.length === 0) return ok(`${app.store.address} keeps what it acknowledges`);
+  if (findings.length === 0)
+    return ok(`${app.store.address} keeps what it acknowledges and compiles every script`);
   const message = findings.map((found) => `${found.message} [${found.code}]`).join('\n');
   const remedy = findings.map(({ next }) => next).join(' ');
-  const accepted = findings.every(({ code }) => app.config.risks.includes(riskOf(code)));
+  const accepted = findings.every((found) => isAccepted(found, app.config.risks));
   return accepted
     ? warning(`${message}\naccepted by name in the configuration (risks)`, remedy)
     : failed(message, remedy);
+}
+
+/** Whether the data folder is the one that was paid from, as far as the store in it and its witness outside can tell. */
+async function witness(app: App): Promise<CheckResult> {
+  const { dataFolder, stateFolder, profiles } = app.config;
+  for (const profile of profiles) {
+    const problem = await folderProblem(app.ledger(profile));
+    if (problem !== null) return failed(`${problem.message} [${problem.code}]`, problem.next);
+  }
+  for (const profile of profiles) {
+    const [other] = await ledgersElsewhere(app.ledger(profile));
+    if (other !== undefined)
+      return warning(
+        `${profile.name}: this ledger has paid nothing yet, and this machine has paid the realm from ${other.folder}`,
+        CATALOGUE.ALM_LEDGER_ELSEWHERE.next,
+      );
+  }
+  if (isInside(stateFolder, dataFolder))
+    return warning(
+      `${stateFolder} lies in the data folder: a backup that is put back brings its witness back too`,
+      'Choose a folder outside the data folder with ALMONER_STATE.',
+    );
+  const writable = await folderWritable('state', stateFolder, 'ALMONER_STATE').run();
+  if (writable.state === 'ok')
+    return ok(`${stateFolder} remembers how far this machine has paid from ${dataFolder}`);
+  return warning(
+    `${writable.message}; payments go on, but almoner cannot notice a data folder that is put back to an earlier time`,
+    `Make ${stateFolder} writable for this user, or choose another folder with ALMONER_STATE.`,
+  );
+}
+
+function isInside(folder: string, other: string): boolean {
+  const way = relative(other, folder);
+  return way === '' || !(way.startsWith('..') || isAbsolute(way));
 }
 
 /** Whether the books remember everything that was sent: the fence, the journals, and whose are missing. */
@@ -59,15 +102,7 @@ async function journals(app: App): Promise<CheckResult> {
       'Nothing needs to be done: the next `almoner run` or `almoner worker` here does it before anything is sent.',
     );
   const forgotten = realms.flatMap(({ realm, parked, rollback }) => [
-    ...(rollback === null
-      ? []
-      : [
-          `${realm}: the store once forgot ${
-            rollback.attempts === undefined
-              ? `moves ${rollback.found + 1} to ${rollback.seen}`
-              : counted(rollback.attempts, 'attempt')
-          }; the journals put them back`,
-        ]),
+    ...(rollback === null ? [] : [`${realm}: ${forgottenWords(rollback)}`]),
     ...parked.map(
       ({ batch, orders }) => `${realm}: ${counted(orders, 'payment')} of the forgotten batch ${batch}`,
     ),
@@ -78,6 +113,12 @@ async function journals(app: App): Promise<CheckResult> {
       'Find out why the store lost writes (a lagging replica, a restored backup); run the files of forgotten batches again, each under the --batch-id that it was given, if any.',
     );
   return ok(size);
+}
+
+function forgottenWords({ attempts, found, seen }: NonNullable<RealmRecovery['rollback']>): string {
+  if (attempts === 0) return 'payments that no journal here knows were once found to be missing';
+  const what = attempts === undefined ? `moves ${found + 1} to ${seen}` : counted(attempts, 'attempt');
+  return `the store once forgot ${what}; the journals put them back`;
 }
 
 function realmLine({ realm, sessions, reason }: RealmRecovery): string {

@@ -1,4 +1,5 @@
 import type { ExitStatus } from '../../core/errors/entry.js';
+import { folderProblem } from '../../ledger/index.js';
 import { archiveInPassing } from '../../operations/services/archive.js';
 import { App } from '../../runtime/app.js';
 import {
@@ -49,6 +50,17 @@ async function inOwnName(app: App): Promise<App> {
   return person === null ? app : app.as(person);
 }
 
+const LOOK_MS = 2_000;
+
+/** Commands that only look say it as well. A store that does not answer is the command's own to report. */
+async function warnOfFolder(app: App): Promise<void> {
+  const looking = app.patient(0, LOOK_MS);
+  for (const profile of app.config.profiles) {
+    const problem = await folderProblem(looking.ledger(profile)).catch(() => null);
+    if (problem !== null) app.logger.warn({ code: problem.code }, `${problem.message} ${problem.next}`);
+  }
+}
+
 /** Opens what a command needs and closes it again, whatever happens in between. */
 export async function withApp<T>(
   context: CommandBase,
@@ -60,6 +72,7 @@ export async function withApp<T>(
   const [config, logger] = await Promise.all([context.config(), context.logger()]);
   const app = await App.open({ config, logger, env: context.env, clientName: name, patienceMs });
   try {
+    if (patienceMs === PATIENCE_MS) await warnOfFolder(app);
     const done = await work(await inOwnName(app));
     if (archives) await archiveInPassing(app);
     return done;

@@ -1,5 +1,5 @@
 import { AlmonerError } from '../../core/errors/error.js';
-import { MEMBER_ID_DIGITS_MAX } from '../../core/ids.js';
+import { MEMBER_ID_EXPECTED } from '../../core/ids.js';
 
 /**
  * The kinds of option and argument a command can have. Each knows how to read what the command line gave, so
@@ -105,7 +105,7 @@ export function usage(message: string, next?: string): AlmonerError {
 }
 
 export function notAMemberId(given: string): AlmonerError {
-  return usage(`expected a member id of 1 to ${MEMBER_ID_DIGITS_MAX} digits, got ${JSON.stringify(given)}`);
+  return usage(`expected a member id of ${MEMBER_ID_EXPECTED}, got ${JSON.stringify(given)}`);
 }
 
 function last(given: readonly string[] | boolean | undefined): string | undefined {
@@ -122,6 +122,10 @@ export const FIRST = { first: wholeNumber('N', 'pay N orders, report, and pause'
 
 export const NEW_ADDRESS = {
   newAddress: flag('go on where the same realm id was paid under another address'),
+} as const;
+
+export const NEW_LEDGER = {
+  newLedger: flag('go on where this machine has paid the realm from another ledger'),
 } as const;
 
 /** Why a person did something; it stands in the audit beside who and when. */

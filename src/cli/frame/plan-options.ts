@@ -2,7 +2,7 @@ import { isBatchId } from '../../core/ids.js';
 import { shellWord } from '../../core/shell-word.js';
 import type { PlanRequest } from '../../operations/pay/plan-file.js';
 import type { CommandBase, Given } from './command.js';
-import { flag, NEW_ADDRESS, text, texts, usage, wholeNumber, YES } from './options.js';
+import { flag, NEW_ADDRESS, NEW_LEDGER, text, texts, usage, wholeNumber, YES } from './options.js';
 
 /** The options that every command which takes a FILE has in common. */
 export const PLAN_OPTIONS = {
@@ -12,6 +12,7 @@ export const PLAN_OPTIONS = {
   members: text('FILE', 'a table of wallets or handles with their members: the file pays by those'),
   again: text('LABEL', 'pay the same orders once more on purpose; the label tells them apart'),
   ...NEW_ADDRESS,
+  ...NEW_LEDGER,
   newRowsOnly: flag('leave out the rows that were paid before, and pay the others'),
   skipInvalid: flag('take the good rows and carry the bad ones along as invalid'),
   expectRows: wholeNumber('N', 'refuse any file that has not exactly N rows', { min: 0 }),
@@ -42,6 +43,7 @@ export function retyped(file: string, options: GivenOptions): string {
     ...(options.members === undefined ? [] : ['--members', options.members]),
     ...(options.again === undefined ? [] : ['--again', options.again]),
     ...(options.newAddress ? ['--new-address'] : []),
+    ...(options.newLedger ? ['--new-ledger'] : []),
     ...(options.newRowsOnly ? ['--new-rows-only'] : []),
     ...(options.skipInvalid ? ['--skip-invalid'] : []),
     ...(options.at === undefined ? [] : ['--at', options.at]),
@@ -70,6 +72,7 @@ export function planRequest(
     members: options.members === undefined ? null : { file: options.members },
     again: options.again ?? null,
     newAddress: options.newAddress,
+    newLedger: options.newLedger,
     newRowsOnly: options.newRowsOnly,
     skipInvalid: options.skipInvalid,
     expectRows: options.expectRows ?? null,

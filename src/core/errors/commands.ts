@@ -228,7 +228,7 @@ export const RULES_ERRORS = {
   ),
   ALM_RULE_AUDIENCE: refused(
     'A row of the audience cannot be used.',
-    'Mend the named row; each member stands once, as 1 to 20 digits.',
+    'Mend the named row; each member stands once, as 1 to 20 digits without a leading zero.',
   ),
   ALM_RULE_CRON: refused(
     'The schedule is no cron expression, or one that never comes.',

@@ -62,10 +62,6 @@ export const PLAN_ERRORS = {
     'Warning: cells are not written plainly, and have one plain meaning all the same.',
     'Look whether they are read as they are meant.',
   ),
-  ALM_PLAN_ID_LEADING_ZEROS: refused(
-    'Warning: an id begins with a zero, which a chat id never does.',
-    'Check the named ids; they are sent exactly as written.',
-  ),
   ALM_FILE_NOT_FOUND: refused('There is no such file.', 'Check the name and the folder.'),
   ALM_FILE_UNREADABLE: refused(
     'The file cannot be read.',

@@ -181,6 +181,10 @@ export const OUTCOME_ERRORS = {
     'The outcome is unknown and the realm’s certainty gives no way to prove it.',
     'Look for the request upstream, then `almoner doubt resolve ORDER --paid|--unpaid --reason …`.',
   ),
+  ALM_SEND_REFERENCE_HELD: dead(
+    'Another order holds the reference of this order, so that nothing was sent for it.',
+    'Look at the order that is named. Where that one was not paid, retry this one once its reference is free.',
+  ),
   ALM_SEND_SAID_UNPAID: dead(
     'An operator resolved the doubt as not paid.',
     'Nothing is sent again by itself; `almoner dead retry` sends it with the same key, once its request can no longer arrive.',

@@ -26,6 +26,10 @@ export const ROW_ERRORS = {
     'A member or recipient id is not made of decimal digits alone.',
     'Write the id as plain digits, exactly as its source shows it.',
   ),
+  ALM_ROW_ID_LEADING_ZERO: refused(
+    'A member or recipient id begins with a zero; a realm that reads numbers would take it for another member.',
+    'Write the id as its source shows it, without zeros that fill it up.',
+  ),
   ALM_ROW_ID_DIGITS_LOST: refused(
     'A spreadsheet wrote the id in scientific notation; its last digits are lost.',
     'Format the id column as text before the ids are put in, and export again.',

@@ -12,11 +12,11 @@ export const STORE_ERRORS = {
   ),
   ALM_STORE_NO_SERVER: usage(
     'The embedded store needs redis-server or valkey-server, and neither was found.',
-    'Install one (Debian, Ubuntu: `sudo apt-get install redis-server`; macOS: `brew install redis`), or run `docker compose up`, or set REDIS_URL to a Redis you have.',
+    'Install one (Debian, Ubuntu: `sudo apt-get install redis-server`; macOS: `brew install redis`). For a first start `docker compose up`, or REDIS_URL set to a Redis you have, will do as well; where you have paid before, either is another ledger.',
   ),
   ALM_STORE_FOLDER: usage(
     'The data folder cannot be used for the embedded store.',
-    'Make the folder writable for this user, or choose another one with ALMONER_DATA.',
+    'Check that ALMONER_DATA names your data folder, make it writable for this user, or free space on its disk. An empty folder instead would know nothing of what was paid.',
   ),
   ALM_STORE_PORT_TAKEN: halted(
     'Another program holds the loopback port that belongs to this data folder.',
@@ -52,7 +52,15 @@ export const STORE_ERRORS = {
   ),
   ALM_STORE_TOO_OLD: halted(
     'This Redis is older than 6.2, the oldest that is supported.',
-    'Use Redis 6.2 or newer, or Valkey.',
+    'Use Redis 6.2, 7.0, 7.2, 7.4 or 8, or Valkey 7.2 or 8.',
+  ),
+  ALM_STORE_UNSUPPORTED: halted(
+    'almoner was not tested against this server or this version of it.',
+    'Use Redis 6.2, 7.0, 7.2, 7.4 or 8, or Valkey 7.2 or 8.',
+  ),
+  ALM_STORE_SCRIPT: halted(
+    'The server refuses to compile one of the Lua scripts that move orders. This cannot be accepted as a risk.',
+    'Use Redis 6.2, 7.0, 7.2, 7.4 or 8, or Valkey 7.2 or 8, and report this with the output of `almoner doctor`.',
   ),
 };
 
@@ -78,6 +86,18 @@ export const LEDGER_ERRORS = {
     'The store has forgotten moves that a sending process had seen acknowledged, from further back than the journals here still know.',
     'Restore a newer copy of the store. Where there is none, `almoner recover` says what `almoner recover --accept-missing removed` would make a doubt.',
   ),
+  ALM_LEDGER_FOLDER_BEHIND: halted(
+    'The data folder was put back to an earlier time together with its journals, and this machine has paid from it since.',
+    'Put the newer data folder back if you still have it. Where you do not, `almoner recover` says what `almoner recover --accept-missing removed` would make a doubt.',
+  ),
+  ALM_LEDGER_FOLDER_COPIED: halted(
+    'The store was written in another data folder: this folder was copied, moved or restored from a backup.',
+    'If you moved the whole folder and nothing was paid from the old one since, run `almoner recover --accept-moved`. If it is an older backup, `almoner recover` says what `almoner recover --accept-missing removed` would make a doubt.',
+  ),
+  ALM_LEDGER_ELSEWHERE: refused(
+    'This ledger has paid nothing in this realm yet, and this machine has paid the realm from another ledger.',
+    'Set ALMONER_DATA (and REDIS_URL where you use one) to the named ledger: it knows what was paid. If a new ledger is meant, pass --new-ledger once.',
+  ),
   ALM_LEDGER_GIVEN_UP: bug(
     'An operator gave this sending process up as lost while it lived, so it ended.',
     'Start it again: it comes back as a new session. Look at what it was sending with `almoner doubt list` and `almoner status`.',
@@ -94,6 +114,10 @@ export const LEDGER_ERRORS = {
   ALM_LEDGER_ARCHIVE_DAMAGED: halted(
     'The file of an archived batch is not what was written.',
     'Restore it from the backup of the data folder’s archive.',
+  ),
+  ALM_LEDGER_UNSETTLED: bug(
+    'The store refused the results of requests until the process had to stop. The journal keeps them, and nothing is sent again.',
+    'Mend what the error text says of the store; then run `almoner recover` on this machine, or start almoner there again: it settles them from the journal.',
   ),
   ALM_LEDGER_STALLED: bug(
     'Work was waiting, the store answered, and the process took none: it ended so that it is started afresh.',

@@ -65,6 +65,10 @@ export const PlanRequest = z.strictObject({
     .boolean()
     .default(false)
     .describe('Goes on where the same realm id was paid under another address.'),
+  newLedger: z
+    .boolean()
+    .default(false)
+    .describe('Goes on where this machine has paid the realm from another ledger.'),
   newRowsOnly: z
     .boolean()
     .default(false)

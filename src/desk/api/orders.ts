@@ -39,6 +39,12 @@ export const OrderRow = z.strictObject({
   reference: z.string().nullable(),
   reason: z.string().nullable(),
   state: orderState,
+  doubt: z
+    .string()
+    .nullable()
+    .describe(
+      'The number of its last doubt. A decision names `order:doubt`, and is refused for another doubt.',
+    ),
   marks: z.array(z.enum(['discarded', 'replaced'])),
   attempts: count,
   status: z.number().nullable(),

@@ -191,7 +191,7 @@ function serveMachines(app: FastifyInstance, desk: Desk): void {
   const open = { exposeHeadRoute: true, config: { access: 'anyone' } } as const;
   app.get('/health', open, async () => ({ ok: true }));
   app.get('/ready', open, async (_, reply) => {
-    const ready = await pingStore(desk.app.scripts);
+    const ready = await pingStore(desk.looking.scripts);
     return reply.status(ready ? 200 : 503).send({ ok: ready });
   });
   app.get('/metrics', { config: { access: 'viewer' } }, async (_, reply) =>

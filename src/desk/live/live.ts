@@ -4,7 +4,7 @@ import { AlmonerError, messageOf } from '../../core/errors/error.js';
 
 /**
  * Server-sent events. One clock for all pages: while anybody listens, each picture that somebody looks at is
- * taken once a second and sent to those for whom it has changed. Pictures and lines fail alone: one that
+ * taken at every tick and sent to those for whom it has changed. Pictures and lines fail alone: one that
  * cannot be taken holds up no other, nor the heartbeat that ends the line of a revoked token. Each client
  * holds at most one unsent picture: a slow phone gets the newest when it has caught up, and one that takes
  * nothing at all is cut off. Nothing is kept for clients that are gone, so a tab may stay open for days.
@@ -25,8 +25,6 @@ export type LiveSource = {
   batch(id: string): Promise<Picture>;
 };
 
-const TICK_MS = 1_000;
-const HEARTBEAT_MS = 15_000;
 const CLIENTS_MAX = 200;
 const CLIENTS_PER_PERSON_MAX = 20;
 /** More than this unsent, and the client has stopped reading. */
@@ -45,7 +43,7 @@ export class Live {
   constructor(
     private readonly source: LiveSource,
     private readonly logger: Logger,
-    private readonly heartbeatMs = HEARTBEAT_MS,
+    private readonly times: { readonly tickMs: number; readonly heartbeatMs: number },
   ) {}
 
   get clients(): number {
@@ -71,7 +69,7 @@ export class Live {
       'x-accel-buffering': 'no',
     });
     client.out.write('retry: 2000\n\n');
-    this.timer ??= setInterval(() => this.tick(), TICK_MS);
+    this.timer ??= setInterval(() => this.tick(), this.times.tickMs);
     this.tick();
   }
 
@@ -114,7 +112,7 @@ export class Live {
 
   private async beat(line: Line): Promise<void> {
     if (line.out.writableLength > UNSENT_BYTES_MAX) line.out.destroy();
-    if (performance.now() - line.beatAt < this.heartbeatMs) return;
+    if (performance.now() - line.beatAt < this.times.heartbeatMs) return;
     // The next beat is due after this one's answer, so that a store that is away is not asked twice.
     line.beatAt = Number.POSITIVE_INFINITY;
     // A store that is away cannot say; nothing new is told meanwhile.

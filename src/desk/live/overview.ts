@@ -34,15 +34,17 @@ import { BatchViews, type SeenBatch, StoreHealth } from './batch-views.js';
 import { PaceHistory, SettleRates } from './rates.js';
 import { isForWorkers, realmCard } from './realm-card.js';
 
-/**
- * The one picture of everything, for the front page, the live line and the metrics. Whoever asks within a
- * moment gets the same picture: ten open tabs ask the store no more often than one.
- */
-const SHARED_MS = 500;
-const SLOW_MS = 2_000;
 const OVER_SHOWN_MAX = 20;
 const BATCHES_MAX = 50;
 
+export type PictureTimes = {
+  /** Everybody who asks within so long gets the same picture: ten open tabs ask the store no more often than one. */
+  readonly sharedMs: number;
+  /** What moves by the minute is computed so often. */
+  readonly slowMs: number;
+};
+
+/** The one picture of everything, for the front page, the live line and the metrics. */
 export type Picture = {
   readonly overview: Overview;
   readonly seen: readonly ToldBatch[];
@@ -67,6 +69,7 @@ export class OverviewBoard {
   constructor(
     private readonly app: App,
     private readonly tasks: Tasks,
+    private readonly times: PictureTimes,
   ) {
     this.views = new BatchViews(app.scripts);
     const { embedded, address } = app.store;
@@ -75,7 +78,7 @@ export class OverviewBoard {
 
   look(): Promise<Picture> {
     const now = performance.now();
-    if (this.taken === null || now - this.taken.at > SHARED_MS)
+    if (this.taken === null || now - this.taken.at > this.times.sharedMs)
       this.taken = { at: now, picture: this.take() };
     return this.taken.picture;
   }
@@ -140,10 +143,9 @@ export class OverviewBoard {
     return { ...known, overview: { ...overview, ...told } };
   }
 
-  /** What moves by the minute is not computed twice a second. */
   private async slowly() {
     const at = performance.now();
-    if (at - this.slow.at > SLOW_MS) {
+    if (at - this.slow.at > this.times.slowMs) {
       const [schedules, less] = await Promise.all([scheduleStandings(this.app), lessWanted(this.app)]);
       this.slow = { at, schedules, less };
     }

@@ -13,7 +13,10 @@ import type { Target } from './target.js';
 import { webhook } from './webhook.js';
 
 /** The places that the configuration names, and the letters to them. */
-export function openNotices(app: App, options: { readonly env: NodeJS.ProcessEnv }) {
+export function openNotices(
+  app: App,
+  options: { readonly env: NodeJS.ProcessEnv; readonly lookEveryMs: number },
+) {
   const { logger, scripts, config } = app;
   const stop = new AbortController();
   const { messages } = toldNotes(scripts);
@@ -63,6 +66,7 @@ export function openNotices(app: App, options: { readonly env: NodeJS.ProcessEnv
         link: (path) => (publicUrl === null ? null : `${publicUrl.origin}${path}`),
         logger,
         stop: stop.signal,
+        lookEveryMs: options.lookEveryMs,
       });
       return {
         async close() {

@@ -33,7 +33,7 @@ export type NotifierOptions = {
   readonly link: (path: string) => string | null;
   readonly logger: Logger;
   readonly stop: AbortSignal;
-  readonly lookEveryMs?: number;
+  readonly lookEveryMs: number;
   /** Progress of one batch is told at most this often. */
   readonly progressEveryMs?: number;
   /** A store that is away for so long is told of. */
@@ -45,7 +45,6 @@ export function toldNotes(scripts: ScriptClient) {
   return { subjects: deskNotes(scripts, 'told', storedTold), messages: deskMessages(scripts) };
 }
 
-const LOOK_MS = 2_000;
 const PROGRESS_MS = 15_000;
 const AWAY_MS = 30_000;
 const AWAY_AGAIN_MS = 60_000;
@@ -62,7 +61,7 @@ export class Notifier {
 
   constructor(private readonly options: NotifierOptions) {
     this.told = toldNotes(options.scripts);
-    this.timer = setInterval(() => this.tick(), options.lookEveryMs ?? LOOK_MS).unref();
+    this.timer = setInterval(() => this.tick(), options.lookEveryMs).unref();
   }
 
   /** What is being sent is sent; the rest is in the outbox, or will be seen by the next desk. */
@@ -108,7 +107,7 @@ export class Notifier {
   }
 
   private async look({ standings, seen }: Picture): Promise<void> {
-    const { scripts, lookEveryMs = LOOK_MS } = this.options;
+    const { scripts, lookEveryMs } = this.options;
     // Two desks that look at the same moment would count the same occurrence twice.
     if (!(await takeTurn(scripts, 'notices', lookEveryMs))) return;
     const known = await this.told.subjects.all();

@@ -12,9 +12,15 @@ import {
   type ScriptClient,
 } from '../../ledger/index.js';
 import { digitsOf } from '../../operations/batches/batch-status.js';
-import { contextOf, idOf, type OrderPlace, sharedContexts } from '../../operations/batches/find-orders.js';
+import {
+  contextOf,
+  idOf,
+  type OrderPlace,
+  orderFinder,
+  readDoubtName,
+  sharedContexts,
+} from '../../operations/batches/find-orders.js';
 import { placeOf } from '../../operations/batches/scan-rows.js';
-import { chooseDead as chooseNamed } from '../../operations/dead/dead-letters.js';
 import { sidesSeen } from '../../operations/doubts/evidence.js';
 import { isoTime, messagePattern } from '../../words/spelling.js';
 import type {
@@ -134,7 +140,9 @@ async function listPage(
 }
 
 /** The orders that an action would touch: counted before anybody confirms, and again before it is done. */
-export type Chosen = SelectionCount & { readonly places: readonly OrderPlace[] };
+export type Chosen = SelectionCount & { readonly places: readonly ChosenOrder[] };
+/** `doubt`: the number of the doubt that the person named, or that was found by the filter. */
+type ChosenOrder = OrderPlace & { readonly doubt: string | null };
 
 export function chooseDead(scripts: ScriptClient, selection: DeadSelection): Promise<Chosen> {
   const { orders, realm, batch, class: code, message } = selection;
@@ -157,24 +165,35 @@ async function choose(
   { orders, realm, batch }: DoubtSelection,
   accept: (row: RowView) => boolean,
 ): Promise<Chosen> {
-  const places: OrderPlace[] = [];
+  const places: ChosenOrder[] = [];
   let sums = NO_SUMS;
-  const take = (ref: BatchRef, row: RowView) => {
-    places.push({ ref, index: row.index });
+  const take = (ref: BatchRef, row: RowView, doubt: string | null) => {
+    places.push({ ref, index: row.index, doubt });
     sums = plus(sums, sumOf(row.op, row.tokens));
   };
   if (orders !== undefined) {
     const context = sharedContexts();
-    for (const { ref, index } of (await chooseNamed(scripts, { orders })).places)
-      take(ref, await readRow(await context(ref), index));
+    for (const { ref, index, doubt } of await namedOrders(scripts, orders))
+      take(ref, await readRow(await context(ref), index), doubt);
   } else
     for await (const { ref, row } of walk(scripts, states, { realm, batch })) {
-      if (accept(row)) take(ref, row);
+      if (accept(row)) take(ref, row, row.doubt);
       if (places.length >= CHOSEN_MAX) break;
     }
-  const names = places.map((place) => `${place.ref.ledger.id} ${idOf(place)}`).sort();
+  const names = places.map((place) => `${place.ref.ledger.id} ${idOf(place)} ${place.doubt ?? ''}`).sort();
   const which = createHash('sha256').update(names.join('\n')).digest('base64url');
   return { places, count: places.length, ...sumsReply(sums), which: which.slice(0, 22) };
+}
+
+/** Each order once, however often it is named. */
+async function namedOrders(scripts: ScriptClient, names: readonly string[]): Promise<ChosenOrder[]> {
+  const find = orderFinder(scripts);
+  const found = new Map<string, ChosenOrder>();
+  for (const { order, doubt } of names.map(readDoubtName)) {
+    const place = await find(order);
+    found.set(`${place.ref.ledger.id} ${idOf(place)} ${doubt ?? ''}`, { ...place, doubt });
+  }
+  return [...found.values()];
 }
 
 function sumsReply(sums: OpSums) {

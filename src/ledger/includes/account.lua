@@ -1,4 +1,4 @@
---[[
+--[==[
   The account of a rule in a period. Every order under 'rule:<name>:<period>:…', and every row that stands in for
   one, passes it, whichever way it comes. What may be paid holds its tokens there: taken when it becomes payable (by
   the seal of its batch, or by a retry), and given back with a definite no. `move` sees to it; what a paid
@@ -8,7 +8,7 @@
     T:limits     account → the most that they may hold, as the last sealed run of the rule said it
     B:accounts   plan block → JSON [[account, first index, last index, tokens], …]
     B:n          a:<account> → what the planned orders of the batch hold of it
-]]
+]==]
 -- The most that an account holds, also without a limit: up to here a sum in doubles is exact, and one that is beyond
 -- it is never taken for one that is not.
 local ACCOUNT_MOST = '9007199254740991'

@@ -1,10 +1,10 @@
---[[
+--[==[
   The breakers. Refusals of one class in a row speak of this file or of a wrong address: the batch is halted.
   Unknowns with no definite answer between them speak of the realm: nothing is sent until a probe is answered.
 
     B refusals, refusalClass   how many in a row, and of which class
     T unknowns, breaker        how many in a row, and since when the breaker is open
-]]
+]==]
 local unknownsForgotten = false
 local refusalsForgotten = {}
 

@@ -1,7 +1,7 @@
---[[
+--[==[
   The UTC day of a moment, as the day's sums go by it: the store's clock says when an order was sent.
   Days are counted in years that begin in March, so that a leap day is the last of its year.
-]]
+]==]
 local function utcDay(ms)
   local days = math.floor(ms / 86400000) + 719468
   local era = math.floor(days / 146097)

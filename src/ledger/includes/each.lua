@@ -1,7 +1,7 @@
---[[
+--[==[
   One call for many orders. What goes wrong with one is the answer of that one: the others have moved, and
   their askers must hear it.
-]]
+]==]
 local function each(list, step)
   local replies = {}
   for i, order in ipairs(cjson.decode(list)) do

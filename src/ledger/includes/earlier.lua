@@ -1,8 +1,8 @@
---[[
+--[==[
   What a row says of an earlier order: that it stands in for it, or that it undoes it. One row over all files stands in
   for an order. Its mark on that order is 'r<batch no>.<row>.<take>', the row as the importer of that take counts it:
   who took an unfinished import over may count the same rows otherwise.
-]]
+]==]
 local REPLACEABLE = { R = true, X = true, c = true, d = true, i = true }
 
 --- The batch whose row stands in for the order of this record, that row and the take; or nil.

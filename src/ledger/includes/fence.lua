@@ -1,4 +1,4 @@
---[[
+--[==[
   The fence. A Redis that was restarted, failed over or restored may have forgotten what it acknowledged;
   its run_id is then another one than the armed one, and nothing is sent until the journals are merged.
 
@@ -7,6 +7,8 @@
     T seq      grows with every move: lower than a sender has seen, and the store has forgotten something
     T found    the sequence at which a store that is not armed was found, before anything was put back; gone once armed
     T missed   what no journal tells any more, as era → sequence: nobody arms until a person has accepted it
+    T folder   identity of the data folder that the store lies in, where it lies in one. In a copy or a restored backup
+               the folder has another one, and a person has to decide
     T:merged   session → run_id for which it has merged its journal; gone once armed
     T:eras     every arming: '<era> <sequence found then>'. A sequence found lower than a moment of an earlier era
                is a store that forgot that moment, however far it has come since
@@ -15,7 +17,7 @@
 
   A ledger in which nothing ever moved and that was never armed has nothing to forget: it arms itself, unless
   the caller knows better (a worker merges the journals that lie around first).
-]]
+]==]
 --- Whether the store is still the one of which something was concluded: '<run_id> <sequence then> <era, or nothing
 --- where it was not armed>'. One that took its place, or went back meanwhile, may remember less. Empty: any will do.
 local function isSameStore(T, seen)

@@ -1,4 +1,4 @@
---[[
+--[==[
   Which batches may begin: where a realm requires a second person, only what one has looked at, or what its preparer
   may pay alone; and none before its time. Needs `record`.
 
@@ -12,10 +12,12 @@
     B 'approval'                JSON {who, at, ends, forgotAt}: a go that was not used yet
     B 'cleared'                 'free' (nothing was required when it began) | 'alone <rows> <tokens> <when>' (with everything of
                                 the day up to then; for a day, so that no days add up) | 'rule' (it had the go of two) | the go that it used
-    B 'begun'                   '1': it passed here
+    B 'begun'                   '1': it passed here. A restored store may have forgotten it
+    B 'startedAt'               when it passed, or when a journal put the first of its orders back: the one home of whether its
+                                set time has come. An approval that was forgotten is asked for again all the same
     B 'asksGo'                  '1': a retry of its dead letters was refused for want of a second person
-    B 'startAt', 'startZone'    it begins then, as it was said by the wall of that zone
-]]
+    B 'startAt', 'startZone'    it begins then, as it was said by the wall of that zone; void once it has a startedAt
+]==]
 local DAY_MS, HOUR_MS = 86400000, 3600000
 --- Of what somebody prepared so many are kept beyond their day.
 local PREPARED_MAX = 1000
@@ -101,11 +103,17 @@ local function mayRetry(T, no, now)
   return covers(T, gate[1], now) or isGo(T, gate[2], now)
 end
 
+--- The time at which the batch is to begin; nil where none was set, or orders of it have been sent.
+local function setTime(T, no)
+  local set = redis.call('HMGET', batchKey(T, no), 'startAt', 'startedAt')
+  return not set[2] and tonumber(set[1] or '') or nil
+end
+
 --- Why the batch may not begin now: 'approval' | 'start-time' | 'start-missed'; nil where it may, or has.
 local function closedGate(T, no, now)
-  local gate = redis.call('HMGET', batchKey(T, no), 'begun', 'cleared', 'approval', 'startAt')
+  local gate = redis.call('HMGET', batchKey(T, no), 'begun', 'cleared', 'approval')
   if gate[1] then return nil end
-  local startAt = tonumber(gate[4] or '')
+  local startAt = setTime(T, no)
   if not covers(T, gate[2], math.max(now, startAt or 0)) and not isGo(T, gate[3], now) then return 'approval' end
   if startAt and now < startAt then return 'start-time' end
   if startAt and now > startAt + HOUR_MS then return 'start-missed' end

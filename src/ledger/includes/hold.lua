@@ -1,4 +1,4 @@
---[[
+--[==[
   Holds, under read-back only. An order holds all of its members or none, without expiry.
 
     T:hold:<member>   the order that holds it, '<no>:<index>'
@@ -16,7 +16,7 @@
   proves nothing, also where the store has forgotten that the hold was given up in between.
   A void mark stays until the first hold that is taken after its time (see steppedUntil). So, while an order holds a member, a mark
   on it says that somebody else's request may have moved it since it was read: nothing read proves anything.
-]]
+]==]
 local function words(text)
   local found = {}
   for word in string.gmatch(text, '%S+') do found[#found + 1] = word end

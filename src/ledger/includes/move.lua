@@ -1,5 +1,5 @@
 --- @include "account"
---[[
+--[==[
   Counters, the attention list and the rule's account follow every move in the same script, so that counts and sums tie at any
   moment. Orders that are neither planned nor paid stand in the sorted set ':a', scored by state and index:
   lists need no scan.
@@ -8,7 +8,7 @@
                   doubt. What was compared with it before is compared again (see seal-batch, retry)
     B 'retried'   how many of these are the batch's own
     B:again       index → the number of the realm's seals when that happened last
-]]
+]==]
 local ATTENTION = { s = 1, u = 2, R = 3, X = 4, D = 5 }
 local ATTENTION_SPAN = 4294967296
 

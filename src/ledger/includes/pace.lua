@@ -1,4 +1,4 @@
---[[
+--[==[
   What the pace of a realm remembers, besides its slots:
 
     <realm>:pace     k, at        the next slot and the even time of the last
@@ -17,7 +17,7 @@
                      tryAt        from then on a few requests more are tried, one by one
                      named        when headers last named that limit
                      others, othersAt   requests a configured window that somebody else makes, smoothed
-]]
+]==]
 --- Fewer requests of others than this share of the limit are jitter.
 local OTHERS_SHARE = 0.15
 --- The part of a window within which a limit is tried with more and more; a whole one with all of them is to follow.

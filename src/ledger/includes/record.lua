@@ -1,9 +1,9 @@
---[[
+--[==[
   An order's record: fields joined by '|', in the block's hash under the order's index.
   No record: the order is planned and was never sent.
 
-    settled or waiting  S|key|attempts|tries|status|balance|sent|took|evidence|marks|nonce
-    sending             s|key|attempts|tries|session|nonce|sent|prior|status|marks
+    settled or waiting  S|key|attempts|tries|status|balance|sent|took|evidence|marks|nonce|doubt
+    sending             s|key|attempts|tries|session|nonce|sent|prior|status|marks||doubt
 
   S is one character: w waiting for its next attempt (shown as planned), s sending, P paid, R refused,
   X exhausted, u unknown, D doubt, d duplicate, i invalid, c cancelled.
@@ -12,9 +12,11 @@
   `sent` is the store's time of the attempt, or of the first one whose outcome nobody knows; `took` leads from
   there to the settlement, or, while unknown, to the moment up to which an attempt stayed unanswered.
   `prior` is 'u' and the `took` of before when the attempt is a resend of an unknown one.
-  `nonce` is that of the last attempt; an order that was simply paid goes without.
+  `nonce` is that of the last attempt; a paid order keeps a mark of it (see nonceMark); empty where two attempts met. `doubt` is the number of the order's last doubt, 'd<how many it had>-<four hex digits>', missing where
+  it never had one. The digits follow from the epoch and the sequence: a doubt that a restored store raises anew does
+  not get the number of a forgotten one.
   marks: 'd' discarded, 'r<no>.…' put into that batch, 'a<ms>' called unpaid while its request might arrive until then.
-]]
+]==]
 local BLOCK_ORDERS = 128
 
 local function split(record)
@@ -100,9 +102,27 @@ local function base36(number)
   return text
 end
 
---- The nonce of the attempt that a record tells of, or nil.
+--- The nonce of the attempt that a record tells of, '' where it names none.
 local function lastNonce(fields)
-  return fields[1] == 's' and fields[6] or fields[11]
+  return (fields[1] == 's' and fields[6] or fields[11]) or ''
+end
+
+--- Enough of a nonce to tell two attempts on one order apart: the record of a paid order keeps no more.
+local function nonceMark(nonce)
+  return nonce == '' and '' or string.sub(redis.sha1hex(nonce), 1, 6)
+end
+
+local function isAttempt(fields, nonce)
+  return lastNonce(fields) == (fields[1] == 'P' and nonceMark(nonce) or nonce)
+end
+
+--- Gives a record that becomes a doubt, or doubts another attempt from now on, a number of its own.
+local function numberDoubt(T, no, index, fields)
+  local count = tonumber(string.match(fields[12] or '', '^d(%d+)') or '0') + 1
+  local state = redis.call('HMGET', T, 'era', 'seq')
+  local seed = table.concat({ no, index, state[1] or '', state[2] or '', table.concat(redis.call('TIME'), '.') }, ' ')
+  fields[11] = fields[11] or ''
+  fields[12] = 'd' .. count .. '-' .. string.sub(redis.sha1hex(seed), 1, 4)
 end
 
 --- When the key of a record was first used, in ms, or nil where it never was.
@@ -111,11 +131,13 @@ local function keyFirstUsed(fields)
   return stamp ~= '' and tonumber(stamp, 36) or nil
 end
 
---- What a record of an attempt that stays unanswered says of it: nothing but that nobody has answered by now.
-local function unanswered(code, fields, now)
+--- The record of an attempt that nobody has answered by now: unknown, or a doubt with a number of its own.
+local function unanswered(T, no, index, code, fields, now)
   local sent = tonumber(fields[7], 36)
-  return table.concat({ code, fields[2], fields[3], fields[4], '', '', fields[7],
-    sent and base36(now - sent) or '', '', fields[10] or '', lastNonce(fields) or '' }, '|')
+  local new = { code, fields[2], fields[3], fields[4], '', '', fields[7],
+    sent and base36(now - sent) or '', '', fields[10] or '', lastNonce(fields), fields[12] }
+  if code == 'D' then numberDoubt(T, no, index, new) end
+  return table.concat(new, '|')
 end
 
 --- Since a rollback a number may stand for another batch than the one that is meant.

@@ -1,8 +1,8 @@
---[[
+--[==[
   A reference is the business key of an order in its realm. Its entry names the order that holds it:
   '<content digest>:<batch no>:<index>'. Whether it is spent follows from that order's state, so that a
   crash between an order's end and the release of its reference costs nothing.
-]]
+]==]
 local SPENDING = { p = true, s = true, u = true, D = true, P = true }
 
 local function parseHolder(entry)
@@ -31,6 +31,18 @@ end
 
 local function takeReference(T, shard, field, digest, no, index)
   redis.call('HSET', T .. ':ref:' .. shard, field, digest .. ':' .. no .. ':' .. index)
+end
+
+--- The order that keeps `no`/`index` from its reference, with its batch's state, or nil where the order holds it. A
+--- reference that no order holds any more is taken.
+local function otherHolder(T, shard, field, digest, no, index)
+  local entry = redis.call('HGET', T .. ':ref:' .. shard, field)
+  local _, holderNo, holderIndex = parseHolder(entry or '::')
+  if holderNo == no and holderIndex == index then return nil end
+  local holder, state = spentBy(T, shard, field, no, index)
+  if holder then return holder, state end
+  takeReference(T, shard, field, digest, no, index)
+  return nil
 end
 
 local function releaseReference(T, shard, field, no, index)

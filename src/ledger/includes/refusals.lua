@@ -1,4 +1,4 @@
---[[
+--[==[
   What refusals for the rate tell of the limit where no header does. One tells nothing: it may be a stray, and the
   realm is held for as long as it asks. A limit shows itself in two ways that strays hardly imitate:
 
@@ -21,7 +21,7 @@
     again     refusals after as many although the limit was kept to
     regular   since, at: refusals after so many came whatever the limit was: for a while they tell nothing
     strayAt   when strays were about
-]]
+]==]
 local SAME_COUNT, SAME_INTERVAL = 2, 3
 --- A wrong belief is tried after windows, and while it lasts little is sent: the longer they are, the more has to be seen.
 local LONG_WINDOW_MS = 10000

@@ -1,11 +1,11 @@
---[[
+--[==[
   What became of a scheduled time, and that it is dealt with: once, whoever does it, and however often it is asked.
   A time that the store has not reached is noted by nobody: noted by a machine whose clock is ahead, it would silence the
   schedule until then. Needs `record`.
 
     T:rules:last        rule → JSON of what became of the last time of its schedule; `at` is that time
     T:rules:schedules   rule → JSON of its entry (rules/approvals.ts)
-]]
+]==]
 local AHEAD_MS = 5000 -- a store that another has taken over from has a clock of its own
 local function noteScheduled(T, rule, last)
   local known = redis.call('HGET', T .. ':rules:last', rule)

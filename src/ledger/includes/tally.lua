@@ -1,7 +1,7 @@
---[[
+--[==[
   Included before `move` by scripts that move many orders: counters are added up here and written once.
   Whoever reads one in between asks `counter`; nobody else sees the store before `writeTally`.
-]]
+]==]
 local tally = {}
 -- Beyond this, a double is no whole number any more.
 local EXACT = 9007199254740992

@@ -171,7 +171,7 @@ export function highest(a: Highest, b: Highest): Highest {
 }
 
 /** The note is written under a name of its own first, and is durable before anything rests on it. */
-async function writeNote(folder: string, name: string, value: unknown): Promise<void> {
+export async function writeNote(folder: string, name: string, value: unknown): Promise<void> {
   const draft = join(folder, `${name}.${process.pid}.${++drafts}.new`);
   await writeFile(draft, JSON.stringify(value), { flush: true, mode: 0o600 });
   await rename(draft, join(folder, name));

@@ -56,6 +56,7 @@ export class Journal {
     private readonly limits: JournalLimits,
     private readonly onFailure: (error: AlmonerError) => void,
     private readonly onRotated: () => Promise<unknown>,
+    private readonly onIntent: (realm: string, seq: number) => Promise<void>,
   ) {}
 
   static async open(options: {
@@ -65,6 +66,8 @@ export class Journal {
     onFailure: (error: AlmonerError) => void;
     /** After a new file was begun: the moment to bound the folder. */
     onRotated?: () => Promise<unknown>;
+    /** After an intent is durable, and before anything is sent for it. */
+    onIntent?: (realm: string, seq: number) => Promise<void>;
   }): Promise<Journal> {
     const { folder, head, onFailure } = options;
     try {
@@ -78,6 +81,7 @@ export class Journal {
         options.limits ?? JOURNAL_LIMITS,
         onFailure,
         options.onRotated ?? (() => Promise.resolve()),
+        options.onIntent ?? (() => Promise.resolve()),
       );
     } catch (error) {
       throw failure(error, 'Nothing was sent.');
@@ -85,14 +89,20 @@ export class Journal {
   }
 
   /** Resolves when the intent is on disk; rejects once the journal has failed. */
-  intent(intent: Intent): Promise<void> {
-    return this.durably(encodeEntry({ kind: 'intent', intent }), intent.nonce);
+  async intent(intent: Intent): Promise<void> {
+    await this.durably(encodeEntry({ kind: 'intent', intent }), intent.nonce);
+    await this.onIntent(intent.realm, intent.seq);
   }
 
   /** The ledger has settled the attempt by this sequence: nothing depends on its intent but a store that forgets again. */
   settled(nonce: string, realm: string, seq: number): void {
     const place = `${this.open.get(nonce)} ${realm}`;
     if (this.open.delete(nonce)) this.known.set(place, Math.max(this.known.get(place) ?? 0, seq));
+  }
+
+  /** Whether the intent was written, or is about to be, and the ledger has not settled it. */
+  holds(nonce: string): boolean {
+    return this.open.has(nonce) || this.pending.some(({ opens }) => opens === nonce);
   }
 
   /** The sequence by which the ledger had settled all that a file holds of a realm; 0 where it holds nothing of it. */

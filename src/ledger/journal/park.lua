@@ -1,4 +1,4 @@
---[[
+--[==[
   Keeps an attempt that a journal knows, of a batch that the ledger does not have, under the batch's id. In one step
   with the mark that tells whether more may have been sent of it than any journal knows.
 
@@ -6,7 +6,7 @@
   ARGV[1] batch id  ARGV[2] nonce of the attempt  ARGV[3] the attempt
 
   Returns 'ok'
-]]
+]==]
 local T = KEYS[1]
 redis.call('HSET', T .. ':parked:' .. ARGV[1], ARGV[2], ARGV[3])
 redis.call('HSETNX', T .. ':parked', ARGV[1], redis.call('HEXISTS', T, 'gap') == 1 and 'incomplete' or '1')

@@ -100,7 +100,7 @@ function decodeParked(json: string): JournaledAttempt {
   const { session, intent, result } = stored.parse(JSON.parse(json));
   const first = decodeEntry(intent.trimEnd());
   const second = result === null ? undefined : decodeEntry(result.trimEnd());
-  if (first?.kind !== 'intent') throw new Error('a parked attempt does not check');
+  if (first?.kind !== 'intent') throw new TypeError('a parked attempt does not check');
   return { session, intent: first.intent, result: second?.kind === 'result' ? second.result : null };
 }
 

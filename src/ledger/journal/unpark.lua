@@ -1,4 +1,4 @@
---[[
+--[==[
   Forgets the attempts that were put back into their batch. What another process has put by meanwhile stays, and the
   batch is fed once nothing of it is left.
 
@@ -6,7 +6,7 @@
   ARGV[1] batch id  ARGV[2] JSON list of their nonces
 
   Returns how many are left
-]]
+]==]
 local T = KEYS[1]
 local parked = T .. ':parked:' .. ARGV[1]
 for _, nonce in ipairs(cjson.decode(ARGV[2])) do redis.call('HDEL', parked, nonce) end

@@ -1,4 +1,4 @@
---[[
+--[==[
   An operator says that a session is gone for good. From here on it begins nothing more, and exactly what it was
   sending becomes unknown, as long as the store has forgotten nothing since the session joined it. Where it may
   have, which of the others were sent is not known either, and this is not enough.
@@ -7,7 +7,7 @@
   ARGV[1] session  ARGV[2] note JSON: who, when  ARGV[3] JSON list of orders: [no, index, tokens, detail JSON, 'u' | 'D']
 
   Returns {'exactly', how many became unknown} | {'wide'} | {'gone'}
-]]
+]==]
 --- @include "record"
 --- @include "move"
 --- @include "hold"

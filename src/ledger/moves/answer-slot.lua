@@ -1,4 +1,4 @@
---[[
+--[==[
   Requests of slots were answered, or timed out, or never left; and what the answers said of the limit.
 
   A lower limit than the configured one is learnt from the service's headers, or, where it sends none, from
@@ -11,7 +11,7 @@
     slot, ms to hold back (Retry-After), 'refused' for the rate or 'passed', limit, remaining, window in ms
 
   Returns what was learnt, in words: 'limit', requests, ms, 'h' | 'r' · 'free' · 'others', requests a window · 'alone'
-]]
+]==]
 --- @include "pace"
 --- @include "refusals"
 local T = KEYS[1]

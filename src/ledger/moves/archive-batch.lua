@@ -1,4 +1,4 @@
---[[
+--[==[
   A batch whose archive was written and read back becomes `archived`: nothing moves in it any more, and its
   rows may leave the store. Only as it was when it was written: any move since then refuses.
 
@@ -6,7 +6,7 @@
   ARGV[1] batch no  ARGV[2] version it was written at  ARGV[3] sha-256 of the file
 
   Returns 'ok' | 'moved' | the state it is in
-]]
+]==]
 --- @include "record"
 --- @include "move"
 local T, no = KEYS[1], ARGV[1]

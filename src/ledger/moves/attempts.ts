@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../core/errors/catalogue.js';
 import { failPoint } from '../../core/fail-point.js';
 import { type OrderId, orderId } from '../../core/ids.js';
 import { contentDigest } from '../../core/reference.js';
@@ -6,6 +7,7 @@ import type { Intent, JournalResult } from '../journal/line.js';
 import { park } from '../journal/parked.js';
 import { encodeEvent } from '../order-event.js';
 import { isPlannedOrder, type PlannedOrder } from '../plan-block.js';
+import { readRecord } from '../read/rows.js';
 import { noteSeq, type RealmLedger } from '../realm-ledger.js';
 import { encodeRecord, MOVED_CODE, STATE_CODES } from '../record.js';
 import { readFence } from '../sessions/fence.js';
@@ -16,8 +18,9 @@ import {
   type NotBegun,
   type OrderRef,
 } from './begin-sending.js';
+import { LEFT, Offers } from './offers.js';
 import { type MergeContext, rollForward } from './roll-forward.js';
-import { type Settled, type Settlement, settle } from './settle.js';
+import { neverSent, type Settled, type Settlement, settle } from './settle.js';
 
 /**
  * The one way out: what passes `begin` may be sent, and nothing else may.
@@ -39,21 +42,46 @@ type AttemptsDeps = {
   readonly context: MergeContext;
   /** The ledger refused because of the fence: recovery should look at once. */
   readonly onFenced: (why: string) => void;
+  /** For how long an answering store may refuse a result before the result leaves the worker's slot. */
+  readonly refusedMs?: number;
+  readonly onTrouble?: (message: string) => void;
+  /** An order may be `sending` in this session's name although this session is not sending it. */
+  readonly onStray?: () => void;
   /** The ledger keeps it; whoever watches this process should hear it as well. */
   readonly onSecondPayment?: (order: OrderId) => void;
 };
 
 export const FENCED = ['disarmed', 'rollback', 'era', 'lost'];
 
+const REFUSED_MS = 60_000;
+
+type Settling = {
+  /** Made before the ledger is told, and again with each offer. */
+  readonly before?: () => Promise<void>;
+  /** Hears the answer, where the result had left the slot before it was taken. */
+  readonly late?: (settled: Settled) => void;
+};
+
 export class Attempts {
   private merges = 0;
+  /** Asked to begin; the ledger may say `sending` before the answer is here. */
+  private readonly beginning = new Set<string>();
   private readonly underWay = new Map<string, Intent>();
+  readonly offers: Offers;
 
-  constructor(private readonly parts: AttemptsDeps) {}
+  constructor(private readonly parts: AttemptsDeps) {
+    const { ledger, session, refusedMs = REFUSED_MS, onTrouble = () => {} } = parts;
+    this.offers = new Offers({ ledger, session, onTrouble, refusedMs });
+  }
 
   /** What is being sent right now, by nonce. */
   sending(): ReadonlySet<string> {
     return new Set(this.underWay.keys());
+  }
+
+  /** Whether this process still has the attempt in hand. One that it has let go never comes back. */
+  has(nonce: string): boolean {
+    return this.beginning.has(nonce) || this.underWay.has(nonce);
   }
 
   /** From here on, what is not on its way yet asks the ledger again before it is sent. */
@@ -63,6 +91,19 @@ export class Attempts {
   }
 
   async begin(ref: OrderRef, request: BeginRequest): Promise<Begun | NotBegun> {
+    this.beginning.add(request.nonce);
+    try {
+      return await this.beginOnce(ref, request);
+    } catch (error) {
+      // Nothing has left, but the ledger may say `sending`: recovery finds it there and puts it back.
+      this.parts.onStray?.();
+      throw error;
+    } finally {
+      this.beginning.delete(request.nonce);
+    }
+  }
+
+  private async beginOnce(ref: OrderRef, request: BeginRequest): Promise<Begun | NotBegun> {
     const { ledger, journal } = this.parts;
     const merges = this.merges;
     const begun = await beginSending(ledger, ref, request);
@@ -77,20 +118,29 @@ export class Attempts {
       await journal.intent(intent);
     } catch (error) {
       // Some of it may stand in the journal all the same: the ledger notes that this attempt never left.
-      await this.settleUnsent(ref, intent, begun);
-      this.underWay.delete(request.nonce);
+      await this.takeBack(ref, request.nonce, begun, null);
       throw error;
     }
     failPoint('intent-written');
     if (merges === this.merges) return begun;
-    const again = await beginSending(ledger, ref, request);
+    const again = await beginSending(ledger, ref, request).catch((error: unknown) => {
+      this.isUnsent(request.nonce);
+      throw error;
+    });
     if (!('refusal' in again)) return again;
     this.isUnsent(request.nonce);
+    this.parts.onStray?.();
     return again;
   }
 
-  async settle(ref: OrderRef, nonce: string, row: PlannedOrder, settlement: Settlement): Promise<Settled> {
-    const { ledger, journal } = this.parts;
+  /** Null where the result left the slot: the order stays `sending` until the ledger takes it. */
+  async settle(
+    ref: OrderRef,
+    nonce: string,
+    row: PlannedOrder,
+    settlement: Settlement,
+    { before, late = () => {} }: Settling = {},
+  ): Promise<Settled | null> {
     const result: JournalResult = {
       nonce,
       record: encodeRecord({ ...settlement, code: MOVED_CODE[settlement.to] }),
@@ -99,15 +149,47 @@ export class Attempts {
       requests: settlement.requests,
       limited: settlement.limited,
     };
-    journal.result(result);
+    this.parts.journal.result(result);
     failPoint('result-journaled');
-    const settled = await settle(ledger, ref, nonce, row, settlement);
+    const give = async (singly: boolean) => {
+      await before?.();
+      return this.settleOnce(ref, row, settlement, result, singly);
+    };
+    const settled = await this.offers.offer({ ref, nonce }, give, late);
     failPoint('settled');
+    return settled === LEFT ? null : settled;
+  }
+
+  private async settleOnce(
+    ref: OrderRef,
+    row: PlannedOrder,
+    settlement: Settlement,
+    result: JournalResult,
+    singly: boolean,
+  ): Promise<Settled> {
+    const { ledger, journal } = this.parts;
+    const { nonce } = result;
+    const settled = await settle(ledger, ref, nonce, row, settlement, singly).catch(
+      async (error: unknown) => {
+        if (!singly) throw error;
+        const record = await readRecord({ ledger, no: ref.no }, ref.index);
+        if (record.code === 's' && record.nonce === nonce) throw error;
+        // Recovery has settled it from the journal, or the store has forgotten it: the script need not answer any more.
+        return { settled: false, state: STATE_CODES[record.code] } as const;
+      },
+    );
     const intent = this.underWay.get(nonce);
+    const healed =
+      settled.settled || intent === undefined ? undefined : await this.heal(ref, intent, result, settled);
+    if (healed === undefined) journal.settled(nonce, ledger.keyPrefix, ledger.mark.seen);
     this.underWay.delete(nonce);
-    if (!settled.settled && intent !== undefined) return this.heal(ref, intent, result, settled);
-    journal.settled(nonce, ledger.keyPrefix, ledger.mark.seen);
-    return settled;
+    return healed ?? settled;
+  }
+
+  /** Its way ended with an error after it had begun, and nothing is under way: recovery settles it by the journal. */
+  abandon(nonce: string): void {
+    if (this.offers.has(nonce) || !this.underWay.delete(nonce)) return;
+    this.parts.onStray?.();
   }
 
   /** The ledger has no such attempt: it was rolled back under us, or a person gave this session up. */
@@ -120,7 +202,8 @@ export class Attempts {
     const attempt = { session: this.parts.session, intent, result };
     const { ledger, journal } = this.parts;
     const before = await readFence(ledger);
-    const answer = await rollForward({ ...this.parts.context, underWay: this.sending() }, ref.no, attempt);
+    const underWay = new Set([...this.underWay.keys()].filter((nonce) => nonce !== intent.nonce));
+    const answer = await rollForward({ ...this.parts.context, underWay }, ref.no, attempt);
     if (answer === 'second') this.parts.onSecondPayment?.(orderId(intent.batch, ref.index));
     if (answer === 'gone' || answer === 'misfit') await park(ledger, attempt);
     // The ledger knows it by now, at a sequence that no reply has told; unless another store has taken its place.
@@ -132,69 +215,54 @@ export class Attempts {
     return { settled: true, state: STATE_CODES[answer], next: [] };
   }
 
-  /** Nothing was sent and nothing will be, although it might have been: the order goes back to where it was. */
-  async takeBack(ref: OrderRef, nonce: string, begun: Begun): Promise<void> {
+  /**
+   * Nothing was sent and nothing will be, although it might have been: the order goes back to where it was. It counts as
+   * a connection that did not come about, so that the breaker opens where every connection takes too long.
+   */
+  async takeBack(ref: OrderRef, nonce: string, begun: Begun, errorCode: ErrorCode | null): Promise<void> {
     const intent = this.underWay.get(nonce);
-    if (intent !== undefined) await this.settleUnsent(ref, intent, begun);
-    this.isUnsent(nonce);
+    if (intent === undefined) return;
+    // First the journal: should the ledger never take it, the journal still proves that nothing was sent.
+    this.parts.journal.unsent(nonce);
+    await this.offers.offer(
+      { ref, nonce },
+      async (singly) => {
+        await this.settleUnsent(ref, intent, begun, errorCode, singly);
+        this.isTakenBack(nonce);
+      },
+      () => {},
+    );
   }
 
   private isUnsent(nonce: string): void {
     this.parts.journal.unsent(nonce);
+    this.isTakenBack(nonce);
+  }
+
+  private isTakenBack(nonce: string): void {
     this.parts.journal.settled(nonce, this.parts.ledger.keyPrefix, this.parts.ledger.mark.seen);
     this.underWay.delete(nonce);
   }
 
-  private async settleUnsent(ref: OrderRef, { batch, nonce }: Intent, begun: Begun): Promise<void> {
+  private async settleUnsent(
+    ref: OrderRef,
+    { batch, nonce }: Intent,
+    begun: Begun,
+    errorCode: ErrorCode | null,
+    singly: boolean,
+  ): Promise<void> {
     const row = await this.parts.context.plans.row(ref.no, ref.index);
     if (!isPlannedOrder(row)) return;
-    const { keyNumber, keyFirstAt, attempts, tries, firstSentAt, unansweredUntil } = begun;
-    await settle(this.parts.ledger, ref, nonce, row, {
-      ...NOT_SENT,
-      detail: {
-        event: 'attempt',
-        at: Date.now(),
-        key: `${orderId(batch, ref.index)}.${keyNumber}`,
-        attempt: nonce,
-        kind: 'not-sent',
-        code: null,
-        message: 'taken back before anything of it left',
-        status: null,
-        phase: 'none',
-        requestId: null,
-        latencyMs: 0,
-        body: '',
-      },
-      to: begun.resend ? 'unknown' : 'planned',
-      keyNumber,
-      keyFirstAt,
-      attempts,
-      tries,
-      sentAt: firstSentAt,
-      tookMs: (unansweredUntil ?? firstSentAt) - firstSentAt,
-      batchCreatedAt: begun.sentAt,
-    });
+    const key = `${orderId(batch, ref.index)}.${begun.keyNumber}`;
+    const settlement = neverSent(key, nonce, begun, errorCode);
+    await settle(this.parts.ledger, ref, nonce, row, settlement, singly);
   }
 }
-
-const NOT_SENT = {
-  status: null,
-  balance: null,
-  latencyMs: 0,
-  evidence: null,
-  dueInMs: 0,
-  requests: 0,
-  limited: false,
-  errorCode: null,
-  sliceMs: 1000,
-  haltRealm: null,
-  refusalReason: null,
-} as const;
 
 function intentOf(
   realm: string,
   ref: OrderRef,
-  { batch, nonce, order }: BeginRequest,
+  { batch, nonce, row: { order } }: BeginRequest,
   { unansweredUntil: _, ...begun }: Begun,
 ): Intent {
   const place = { realm, batch, no: ref.no, index: ref.index };

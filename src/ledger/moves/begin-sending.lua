@@ -1,4 +1,4 @@
---[[
+--[==[
   The last question before the first byte leaves, for a list of orders: marks each as sending, or says why
   not. Asked again with the same nonce it gives the same answer.
 
@@ -13,16 +13,19 @@
      9 JSON evidence to keep before sending ('' for none; read-back's balances)
     10 token of the hold ('' unless read-back)
     11 id of the batch whose row is to be sent ('' unless known): numbers change owners after a rollback
+    12 shard ('' without reference)  13 reference field hex  14 content digest
 
   Returns a JSON list, for each order
     ['go', key, attempts, tries, prior, seq, sent at (of the first attempt whose outcome is unknown), now] | ['no', why]
-    | ['no', 'early', ms until it is due] | ['error', message]
+    | ['no', 'early', ms until it is due] | ['no', 'key-old' | 'clocks', '', nonce of the unknown attempt]
+    | ['no', 'reference', '', new state code, message, attempts]: another order holds the reference | ['error', message]
     why: disarmed | rollback | era | lost | halted | breaker | <batch state> | owner | state code of the order | not-due | hold
       | in-order | cap | key-old | clocks
-]]
+]==]
 --- @include "record"
 --- @include "tally"
 --- @include "move"
+--- @include "reference"
 --- @include "hold"
 --- @include "fence"
 --- @include "day"
@@ -72,11 +75,35 @@ local function refuseKey(fields, oldestMs, known)
   return nil
 end
 
+--- Ends an order whose reference another order holds; nothing of it is sent. One that was never sent is a duplicate of a
+--- paid order with the same content, else exhausted. An unknown one may have been applied: it becomes a doubt.
+local WORDS = { d = 'duplicate', X = 'exhausted', D = 'doubt' }
+local function endWithoutReference(no, index, tokens, fields, digest, holder, holderState)
+  local code = fields[1]
+  local holderDigest, holderNo, holderIndex = parseHolder(holder)
+  local isPaid = holderState == 'archived' or string.sub(readRecord(T, holderNo, holderIndex) or '', 1, 1) == 'P'
+  local isDuplicate = code == 'w' and fields[3] == '0' and isPaid and holderDigest == digest
+  local to = code == 'u' and 'D' or isDuplicate and 'd' or 'X'
+  local name = (redis.call('HGET', batchKey(T, holderNo), 'id') or '') .. '-' .. holderIndex
+  local message = 'order ' .. name .. ' holds its reference, so that nothing was sent'
+  fields[1] = to
+  if to == 'D' then numberDoubt(T, no, index, fields) end
+  writeRecord(T, no, index, table.concat(fields, '|'))
+  move(T, no, index, code, to, tokens)
+  undispatch(T, no, index)
+  noteDetail(T, no, index, cjson.encode({ event = 'concluded', at = now, state = WORDS[to], by = 'almoner',
+    code = 'ALM_SEND_REFERENCE_HELD', message = message }))
+  if to == 'D' then voidHeld(T, no, index, now) end
+  releaseHolds(T, no, index, now)
+  finishIfDone(T, no)
+  return { 'no', 'reference', '', to, message, fields[3] }
+end
+
 local unheld = false
 
 local function begin(order)
   local no, index, nonce, tokens, cap, capReason = unpack(order, 1, 6)
-  local keyAgeMax, keyAgeKnown, evidence, hold, batch = unpack(order, 7, 11)
+  local keyAgeMax, keyAgeKnown, evidence, hold, batch, shard, hex, digest = unpack(order, 7, 14)
   local B = batchKey(T, no)
   local record = readRecord(T, no, index)
   local fields = record and split(record) or blankFields()
@@ -109,7 +136,11 @@ local function begin(order)
     if others > 0 then return { 'no', 'in-order' } end
   end
   local refused = code == 'u' and refuseKey(fields, keyAgeMax, keyAgeKnown)
-  if refused then return { 'no', refused } end
+  if refused then return { 'no', refused, '', lastNonce(fields) } end
+  if shard ~= '' then
+    local holder, state = otherHolder(T, shard, unhex(hex), digest, no, index)
+    if holder then return endWithoutReference(no, index, tokens, fields, digest, holder, state) end
+  end
   -- The day's sum counts what is sent, once an order: a resend of an unknown was counted when it first left.
   local days = T .. ':days'
   local capped = cap ~= ''
@@ -128,7 +159,7 @@ local function begin(order)
   local firstUsed = string.match(fields[2], '@(.+)$') or (fields[7] ~= '' and fields[7]) or nowText
   if firstUsed ~= sent then key = key .. '@' .. firstUsed end
   writeRecord(T, no, index, table.concat(
-    { 's', key, attempts, fields[4], session, nonce, sent, prior, fields[5], fields[10] or '' }, '|'))
+    { 's', key, attempts, fields[4], session, nonce, sent, prior, fields[5], fields[10] or '', '', fields[12] }, '|'))
   if code == 'w' then bump(days, today, tokens) end
   if evidence ~= '' then redis.call('RPUSH', B .. ':x:' .. index, evidence) end
   -- Until it is paid, nobody knows what its members should have.

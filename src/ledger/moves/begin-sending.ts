@@ -1,8 +1,11 @@
 import type { BatchId } from '../../core/ids.js';
-import type { Order } from '../../core/order.js';
+import { contentDigest } from '../../core/reference.js';
+import type { OrderState } from '../../core/states.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
+import type { PlannedOrder } from '../plan-block.js';
 import { askTogether, noteSeq, type RealmLedger } from '../realm-ledger.js';
 import { decodeKey, fromBase36, stateOfCode } from '../record.js';
+import { ownReference } from '../reference.js';
 import type { Argument } from '../script-client.js';
 import type { Reason } from '../views.js';
 
@@ -58,8 +61,19 @@ export type Begun = {
   readonly sentAt: number;
 };
 
-/** Why not. `earlyByMs`: it is due only then. */
-export type NotBegun = { readonly refusal: string; readonly earlyByMs?: number };
+/** Why not. `earlyByMs`: the order is due only then. */
+export type NotBegun = { readonly refusal: string; readonly earlyByMs?: number } | KeyRefused | ReferenceHeld;
+
+/** Another order holds the order's reference: nothing was sent, and the order ended. */
+type ReferenceHeld = {
+  readonly refusal: 'reference';
+  readonly state: OrderState;
+  readonly message: string;
+  readonly attempts: number;
+};
+
+/** The unknown attempt may not be resent with its key; `attempt` is null where the record names none. */
+type KeyRefused = { readonly refusal: 'key-old' | 'clocks'; readonly attempt: string | null };
 
 /** How a resend's key is judged before it leaves. */
 export type KeyAge = {
@@ -71,7 +85,7 @@ export type KeyAge = {
 
 export type BeginRequest = {
   readonly nonce: string;
-  readonly order: Order;
+  readonly row: PlannedOrder;
   readonly dayCap: number | null;
   /** Null where an unknown is never resent. */
   readonly resend: KeyAge | null;
@@ -93,20 +107,18 @@ export async function beginSending(
     ref.no,
     String(ref.index),
     request.nonce,
-    String(request.order.tokens),
+    String(request.row.order.tokens),
     ...(request.dayCap === null ? ['', ''] : [String(request.dayCap), JSON.stringify(request.capReason)]),
     resend === null ? '' : String(Math.floor(resend.oldestMs)),
     resend?.known ? `${resend.known.keyNumber} ${knownMs(resend.known.ms)}` : '',
     request.before === null ? '' : encodeEvent(request.before),
     request.hold,
     request.batch,
+    ...(ownReference(request.row) ?? ['', '']),
+    contentDigest(request.row.order),
   ];
   const reply = await askTogether(ledger, 'begin-sending', order, () => asker(ledger));
-  if (reply[0] !== 'go')
-    return {
-      refusal: stateOfCode(reply[1]) ?? reply[1] ?? '',
-      ...(reply[2] && { earlyByMs: Number(reply[2]) }),
-    };
+  if (reply[0] !== 'go') return notBegun(reply);
   noteSeq(ledger, reply[5]);
   const [, key = '', attempts, tries, prior = '', seq, first = '', now = ''] = reply;
   const firstSentAt = fromBase36(first) ?? 0;
@@ -123,6 +135,20 @@ export async function beginSending(
     firstSentAt,
     sentAt: fromBase36(now) ?? firstSentAt,
   };
+}
+
+function notBegun([
+  ,
+  why = '',
+  earlyByMs = '',
+  more = '',
+  message = '',
+  attempts,
+]: readonly string[]): NotBegun {
+  if (why === 'key-old' || why === 'clocks') return { refusal: why, attempt: more || null };
+  if (why === 'reference')
+    return { refusal: why, state: stateOfCode(more) ?? 'exhausted', message, attempts: Number(attempts) };
+  return { refusal: stateOfCode(why) ?? why, ...(earlyByMs !== '' && { earlyByMs: Number(earlyByMs) }) };
 }
 
 /** What the fence asks of whoever wants to send. */

@@ -1,4 +1,4 @@
---[[
+--[==[
   What a realm requires of a second person. A profile makes it stricter by being seen; what makes it weaker, one person
   asks for, and another, who approves, asks for the same. Whoever asks second and may not approve has asked first from then on,
   so that the other can agree.
@@ -8,7 +8,7 @@
   ARGV[4] who (change)  ARGV[5] for how long the first one's word counts, ms  ARGV[6] '1': they approve
 
   Returns {'kept'} | {'asked'} | {'changed'} | {'same-person', who} | {'not-approver', who}, then over tokens and over rows as they are now ('' for none)
-]]
+]==]
 --- @include "record"
 --- @include "gate"
 local T, tokens, rows, who = KEYS[1], ARGV[2], ARGV[3], ARGV[4]

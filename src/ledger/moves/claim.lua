@@ -1,4 +1,4 @@
---[[
+--[==[
   Asks for a list of orders whether each may be worked on, before a slot of the pace is spent on it. Under
   read-back it also holds the order's members, both or none, without expiry; where one is held, the order
   waits in that member's list and is handed over by the move that releases it.
@@ -12,7 +12,7 @@
   Returns a JSON list, for each order
     ['go', 'w' | 'u', token of the hold or ''] | ['wait', ms] (not due yet) | ['held'] | ['error', message]
     | ['stop', why] (the job has nothing to do): disarmed | rollback | era | lost | halted | breaker | <batch state> | owner | state code | not-due
-]]
+]==]
 --- @include "record"
 --- @include "hold"
 --- @include "fence"

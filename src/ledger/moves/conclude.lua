@@ -1,44 +1,54 @@
---[[
-  Ends an unknown or a doubt by evidence: read-back (from unknown) or an operator (from doubt; or an unknown that
-  stands still becomes a doubt). The detail carries the call's nonce: asked again, it is the same conclusion. A
-  doubt never goes back to work by this; it ends, and a person may retry it once its request cannot arrive any more.
-
-  KEYS[1] the realm
-  ARGV[1] batch no  ARGV[2] index  ARGV[3] state it must be in: 'u' or 'D'  ARGV[4] new state code: P, X, w or D
-  ARGV[5] tokens  ARGV[6] evidence code  ARGV[7] detail JSON
-  ARGV[8] due at, ms from now (for w)  ARGV[9] audit JSON ('' for none)
-  ARGV[10] JSON {ref: [shard, hex]|null, undoes: [shard, hex, no, index, account]|null, balance: '', tries: n|null,
-    settleMs: for how long after its last attempt a request may arrive (where a person's word ends it)|null}
-  ARGV[11] era in which the evidence was read ('' for an operator): after another arming, or on a member that is
-    marked void, it proves nothing
-  ARGV[12] the batch's id ('' where the era tells)
-
-  Returns {'ok', batch state, next orders JSON} | {'stale', state code}
-]]
+-- Ends an unknown or a doubt by evidence. Read-back ends an unknown; a person ends a doubt, or turns a stuck
+-- unknown into a doubt. A conclusion applies only while the order holds the attempt, the hold and the epoch, or the
+-- doubt, for which it was drawn: a worker that was cut off meanwhile concludes nothing about a later attempt.
+-- The detail carries the call's nonce: a repeated call is the same conclusion. A doubt never goes back to work by this
+-- script; it ends, and a person may retry the order once its request can no longer arrive.
+--
+-- KEYS[1] the realm
+-- ARGV[1] batch no  ARGV[2] index  ARGV[3] new state code: P, X, w or D
+-- ARGV[4] JSON of what the conclusion is about: {batch: id,
+--     attempt: nonce of the unknown attempt, '' where the record names none, hold: token of the hold under which the
+--     members were read ('' where nothing was read), era: epoch of the reading ('' for a person)}
+--   or {batch: id, doubt: number of the doubt}
+-- ARGV[5] tokens  ARGV[6] evidence code  ARGV[7] detail JSON
+-- ARGV[8] due at, ms from now (for w)  ARGV[9] audit JSON ('' for none)
+-- ARGV[10] JSON {ref: [shard, hex]|null, undoes: [shard, hex, no, index, account]|null, balance: '', tries: n|null,
+--   settleMs: for how long after its last attempt a request may arrive (where a person says unpaid)|null}
+--
+-- Returns {'ok', batch state, next orders JSON} | {'stale', state code}
 --- @include "record"
 --- @include "move"
 --- @include "reference"
 --- @include "hold"
 --- @include "fence"
 --- @include "day"
-local T, no, index, from, to, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local T, no, index, to = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local about, tokens, detail = cjson.decode(ARGV[4]), ARGV[5], ARGV[7]
+local from = about.doubt and 'D' or 'u'
 local B = batchKey(T, no)
-if ARGV[12] ~= '' and not isBatch(T, no, ARGV[12]) then return { 'stale', 'p' } end
 local record = readRecord(T, no, index)
-if not record then return { 'stale', 'p' } end
+if not record or not isBatch(T, no, about.batch) then return { 'stale', 'p' } end
 local fields = split(record)
-if fields[1] ~= from or (from == 'D' and to == 'w') then
-  if alreadyNoted(T, no, index, ARGV[7]) then return { 'ok', redis.call('HGET', B, 'state'), '[]' } end
-  return { 'stale', fields[1] }
+if alreadyNoted(T, no, index, detail) then return { 'ok', redis.call('HGET', B, 'state'), '[]' } end
+
+--- Whether the order has another attempt, hold or doubt by now, or another state.
+local function isOther()
+  if fields[1] ~= from then return true end
+  if from == 'D' then return to == 'w' or (fields[12] or '') ~= about.doubt end
+  if lastNonce(fields) ~= about.attempt then return true end
+  if about.hold ~= '' and holdToken(T, no, index) ~= about.hold then return true end
+  if about.era == '' then return false end
+  return fenced(T, '0', about.era, '') or (to ~= 'D' and isVoid(T, no, index))
 end
-if ARGV[11] ~= '' and fenced(T, '0', ARGV[11], '') then return { 'stale', from } end
-if ARGV[11] ~= '' and to ~= 'D' and isVoid(T, no, index) then return { 'stale', from } end
+if isOther() then return { 'stale', fields[1] } end
 local facts = cjson.decode(ARGV[10])
 local now = nowMs()
 
 if to == 'w' and isCancelled(T, no) then to = 'c' end
 fields[1] = to
 fields[9] = ARGV[6]
+if to == 'P' then fields[11] = nonceMark(lastNonce(fields)) end
+if to == 'D' then numberDoubt(T, no, index, fields) end
 if facts.balance ~= '' then fields[6] = facts.balance end
 -- JSON's null arrives as a value that counts as true.
 if type(facts.tries) == 'number' then fields[4] = tostring(facts.tries) end
@@ -53,7 +63,7 @@ if to == 'X' and type(facts.settleMs) == 'number' then
 end
 writeRecord(T, no, index, table.concat(fields, '|'))
 move(T, no, index, from, to, tokens)
-redis.call('RPUSH', B .. ':x:' .. index, ARGV[7])
+redis.call('RPUSH', B .. ':x:' .. index, detail)
 if ARGV[9] ~= '' then redis.call('RPUSH', B .. ':log', ARGV[9]) end
 
 if to == 'w' then

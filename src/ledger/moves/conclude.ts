@@ -1,18 +1,31 @@
 import type { ErrorCode } from '../../core/errors/catalogue.js';
+import type { BatchId } from '../../core/ids.js';
 import type { OrderState } from '../../core/states.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
 import type { PlannedOrder } from '../plan-block.js';
 import { askScript, noteSeq, type RealmLedger } from '../realm-ledger.js';
 import { EVIDENCE_CODE, type Evidence, MOVED_CODE, stateOfCode } from '../record.js';
+import { ownReference } from '../reference.js';
 import { newNonce } from '../script-client.js';
 import type { Reason } from '../views.js';
 import type { OrderRef } from './begin-sending.js';
-import { handedOver, ownReference, refusalLimits, UNKNOWNS_IN_A_ROW, undoneOrder } from './settle.js';
+import { handedOver, refusalLimits, UNKNOWNS_IN_A_ROW, undoneOrder } from './settle.js';
 
-/** What moves an order without an attempt: evidence that ends an unknown or a doubt, or a read that failed. */
+/** Moves of an order without an attempt: evidence that ends an unknown or a doubt, or a read that failed. */
+
+/** The attempt or the doubt that a conclusion is about. The script refuses the conclusion once the order has another one. */
+export type About =
+  | {
+      readonly batch: BatchId;
+      /** The nonce of the unknown attempt; null where the record names none, because two attempts met. */
+      readonly attempt: string | null;
+      /** The hold under which the members were read, and the epoch; null where nothing was read. */
+      readonly read: { readonly hold: string; readonly era: string } | null;
+    }
+  | { readonly batch: BatchId; readonly doubt: string };
 
 export type Conclusion = {
-  readonly from: 'unknown' | 'doubt';
+  readonly about: About;
   readonly to: 'paid' | 'exhausted' | 'planned' | 'doubt';
   readonly evidence: Evidence | null;
   readonly detail: OrderEvent;
@@ -20,8 +33,6 @@ export type Conclusion = {
   readonly audit: string | null;
   readonly balance: string | null;
   readonly tries: number | null;
-  /** The era in which the evidence was read; what a person decides has none. */
-  readonly era?: string;
   /** How long after its last attempt a request may still arrive; asked where a person says unpaid. */
   readonly settleMs?: number;
 };
@@ -29,8 +40,7 @@ export type Conclusion = {
 /** Evidence ends an unknown or a doubt. Answers with the orders that were waiting for its members. */
 export async function conclude(
   ledger: RealmLedger,
-  /** With its batch's id where a person decides; what was read has an era. */
-  ref: OrderRef & { readonly id?: string },
+  ref: OrderRef,
   row: PlannedOrder,
   conclusion: Conclusion,
   nonce: string = newNonce(),
@@ -38,8 +48,8 @@ export async function conclude(
   const [answer, state = '', handed = '[]'] = await askScript(ledger, 'conclude', [
     ref.no,
     ref.index,
-    MOVED_CODE[conclusion.from],
     MOVED_CODE[conclusion.to],
+    JSON.stringify(encodeAbout(conclusion.about)),
     row.order.tokens,
     conclusion.evidence === null ? '' : EVIDENCE_CODE[conclusion.evidence],
     encodeEvent(conclusion.detail, nonce),
@@ -52,11 +62,15 @@ export async function conclude(
       tries: conclusion.tries,
       settleMs: conclusion.settleMs ?? null,
     }),
-    conclusion.era ?? '',
-    ref.id ?? '',
   ]);
   const concluded = answer === 'ok';
   return { concluded, state, next: concluded ? handedOver(handed) : [] };
+}
+
+function encodeAbout(about: About) {
+  if ('doubt' in about) return about;
+  const { batch, attempt, read } = about;
+  return { batch, attempt: attempt ?? '', hold: read?.hold ?? '', era: read?.era ?? '' };
 }
 
 /** An order whose member could not be read: put off, or ended before anything was sent. */
@@ -68,7 +82,7 @@ export type TurnDown = {
         readonly to: 'planned' | 'refused' | 'exhausted';
         readonly hold: string;
       }
-    | { readonly from: 'unknown'; readonly to: 'unknown' | 'doubt' };
+    | { readonly from: 'unknown'; readonly to: 'unknown' | 'doubt'; readonly attempt: string };
   /** Reads of this order that have failed, this one included where it counts against the order. */
   readonly tries: number;
   readonly status: number | null;
@@ -98,7 +112,7 @@ export async function turnDown(
     row.order.tokens,
     MOVED_CODE[move.from],
     MOVED_CODE[move.to],
-    move.from === 'planned' ? move.hold : '',
+    move.from === 'planned' ? move.hold : move.attempt,
     why.dueInMs,
     why.detail === null ? '' : encodeEvent(why.detail, nonce),
     JSON.stringify({

@@ -1,11 +1,11 @@
---[[
+--[==[
   Marks a dead letter as dealt with. It keeps its state; a doubt is never touched.
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] index  ARGV[3] detail JSON  ARGV[4] the batch's id
 
   Returns {'ok'} | {'no', state code | 'gone'}
-]]
+]==]
 --- @include "record"
 local T, no, index = KEYS[1], ARGV[1], ARGV[2]
 if not isBatch(T, no, ARGV[4]) then return { 'no', 'gone' } end

@@ -1,4 +1,4 @@
---[[
+--[==[
   Takes back one block of a batch that was never sealed: releases its references and the marks on the
   orders it was to replace. The call for the last block also forgets the batch.
 
@@ -7,7 +7,7 @@
   ARGV[4] JSON {refs: [[shard, field hex, index], …], replaces: [[no, index, row], …]}  ARGV[5] '1' for the last call
 
   Returns 'ok' | 'not-importer'
-]]
+]==]
 --- @include "record"
 --- @include "row"
 --- @include "earlier"

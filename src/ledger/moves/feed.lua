@@ -1,4 +1,4 @@
---[[
+--[==[
   Takes the next planned orders of a batch for dispatch: moves the cursor and notes each order as due. The
   jobs are added afterwards; should the feeder die in between, the sweeper finds orders that are due and
   have no job.
@@ -8,7 +8,7 @@
   ARGV[4] highest sequence seen  ARGV[5] era ('' before the first)  ARGV[6] session that asks
 
   Returns the indexes to dispatch
-]]
+]==]
 --- @include "record"
 --- @include "move"
 --- @include "fence"

@@ -1,4 +1,4 @@
---[[
+--[==[
   A session is proven dead: no request of it will arrive any more, so its slots count as answered now instead
   of at their time-out.
 
@@ -6,7 +6,7 @@
   ARGV[1] the session
 
   Returns how many slots were free
-]]
+]==]
 --- @include "pace"
 local T, whose = KEYS[1], ' ' .. ARGV[1] .. ' '
 local now, freed = paceNow(T .. ':pace'), 0

@@ -1,4 +1,4 @@
---[[
+--[==[
   A session's journal is lost for good: whatever it may have sent becomes a doubt. The store may have
   forgotten any number of its moves, so nothing that is planned, waiting or unknown is certain any more, nor that a
   dead letter was not retried and paid since; what other sessions are sending is theirs to settle.
@@ -9,7 +9,7 @@
     digest', '' for none), index, tokens, …
 
   Returns {how many became doubts, their sum}
-]]
+]==]
 --- @include "record"
 --- @include "row"
 --- @include "move"
@@ -42,7 +42,7 @@ for i = 4, #ARGV, 4 do
   if isRow(rows, index) and (dead or code == 'w' or code == 'u' or (code == 's' and was[5] == session)) then
     -- Nobody knows when it may have been sent: by now at the latest, and it counts for that day.
     if was[7] == '' then was[7] = base36(now) end
-    writeRecord(T, no, index, unanswered('D', was, now))
+    writeRecord(T, no, index, unanswered(T, no, index, 'D', was, now))
     move(T, no, index, stateOf(old, cancelled), 'D', tokens)
     undispatch(T, no, index)
     redis.call('HDEL', B .. ':waiting', index)

@@ -4,8 +4,8 @@ import { PLAN_BLOCK_ROWS } from '../keys.js';
 import { encodeEvent } from '../order-event.js';
 import { isPlannedOrder } from '../plan-block.js';
 import { askScript, batchFacts } from '../realm-ledger.js';
+import { ownReference } from '../reference.js';
 import type { MergeContext } from './roll-forward.js';
-import { ownReference } from './settle.js';
 
 /**
  * Every order of the batch that is planned, waiting, unknown, a dead letter that may be retried, or being sent by that

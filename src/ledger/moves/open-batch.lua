@@ -1,4 +1,4 @@
---[[
+--[==[
   Finds the batch of these orders, or begins one. A batch that was begun and never sealed is taken over:
   its blocks are written again by the new importer, and the old one's calls fail from here on.
 
@@ -11,7 +11,7 @@
 
   Returns {status, no, id}: 'new' | 'taken-over' | 'sealed' (exists: nothing to import) |
   'id-taken' (the wanted id names other orders)
-]]
+]==]
 --- @include "record"
 local T, content, id, importer, createdAt = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 

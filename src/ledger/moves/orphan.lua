@@ -1,4 +1,4 @@
---[[
+--[==[
   An order that a dead session was sending becomes unknown: nobody can say whether it was applied. Where the
   session's journal proves that it never came to sending it, it goes back to where it was.
 
@@ -6,9 +6,10 @@
   ARGV[1] batch no  ARGV[2] index  ARGV[3] the dead session  ARGV[4] tokens  ARGV[5] detail JSON
   ARGV[6] 'u' unknown | 'D' straight to doubt (certainty manual) | 'w' never sent
   ARGV[7] the store for which its journal was merged (see `isSameStore`)
+  ARGV[8] the nonce of the attempt that was found; '' where any attempt of the session will do
 
   Returns {'ok'} | {'stale'}
-]]
+]==]
 --- @include "record"
 --- @include "move"
 --- @include "hold"
@@ -21,6 +22,8 @@ local was = old and split(old) or { 'p' }
 if was[1] ~= 's' or was[5] ~= session then
   return { alreadyNoted(T, no, index, ARGV[5]) and 'ok' or 'stale' }
 end
+-- The session lives and has begun the order anew since it was looked at: that attempt may be on its way.
+if (ARGV[8] or '') ~= '' and was[6] ~= ARGV[8] then return { 'stale' } end
 if not isSameStore(T, ARGV[7]) then return { 'stale' } end
 local now = nowMs()
 if code ~= 'w' then return { orphanOrder(T, no, index, session, tokens, ARGV[5], code, now) and 'ok' or 'stale' } end
@@ -36,7 +39,7 @@ else
 end
 -- Only attempts that a journal knows are counted: the number tells which of two pasts has seen more.
 writeRecord(T, no, index, table.concat({ code, was[2], tostring(tonumber(was[3]) - 1), was[4], '', '',
-  took and was[7] or '', took or '', '', was[10] or '', '' }, '|'))
+  took and was[7] or '', took or '', '', was[10] or '', '', was[12] }, '|'))
 move(T, no, index, 's', code, tokens)
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[5])
 if code == 'c' then

@@ -19,7 +19,8 @@ type Orphaned =
 export async function orphan(
   ledger: RealmLedger,
   ref: OrderRef,
-  of: { readonly session: string; readonly tokens: number },
+  /** `attempt`: its nonce, without which any attempt of the session is meant. */
+  of: { readonly session: string; readonly tokens: number; readonly attempt?: string },
   detail: OrderEvent,
   to: Orphaned,
   /** The store for which the session's journal was merged; empty where any will do. */
@@ -34,6 +35,7 @@ export async function orphan(
     encodeEvent(detail, nonce),
     to,
     store,
+    of.attempt ?? '',
   ]);
   return status === 'ok';
 }

@@ -1,11 +1,11 @@
---[[
+--[==[
   While the breaker is open, one process at a time may probe the realm with a read.
 
   KEYS[1] the realm
   ARGV[1] ms between probes  ARGV[2] ms open after which the realm is halted  ARGV[3] reason JSON for that
 
   Returns 'closed' | 'probe' (it is your turn) | 'wait' | 'halted'
-]]
+]==]
 --- @include "record"
 local T = KEYS[1]
 local state = redis.call('HMGET', T, 'breaker', 'probeAt', 'halt')

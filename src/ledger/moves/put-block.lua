@@ -1,4 +1,4 @@
---[[
+--[==[
   Stores one block of a plan, takes the references of its orders and marks the orders it replaces, all or
   nothing. Safe to run twice: what this batch holds already is no conflict, whichever of its rows took it
   (an importer that was taken over may have counted rows that are no orders, which are no part of the
@@ -16,7 +16,7 @@
   }
 
   Returns {'ok'} | {'not-importer'} | {'conflict', JSON [['ref', index, holder, batch state] | ['replaces' | 'undoes', row, no, index, why], …]}
-]]
+]==]
 --- @include "record"
 --- @include "row"
 --- @include "earlier"

@@ -1,4 +1,4 @@
---[[
+--[==[
   What the pace of a realm has learnt, and its hold, judged as for the requests that leave now; times by the store's clock.
 
   KEYS[1] the realm
@@ -6,7 +6,7 @@
 
   Returns {when the hold ends or 0, ms that were asked for, requests a window of others, slots used in the window of the
   lowest limit}, and where a lower one was learnt: requests, window in ms, 'h' | 'r', and since when
-]]
+]==]
 --- @include "pace"
 local T, configured, configuredMs = KEYS[1], tonumber(ARGV[1]) or math.huge, tonumber(ARGV[2])
 local now, ahead = paceNow(T .. ':pace')

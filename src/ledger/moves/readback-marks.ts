@@ -55,6 +55,15 @@ export async function noteClockStep({ scripts, keyPrefix }: RealmLedger, untilMs
   await scripts.ask('note the clock', (redis) => redis.hset(keyPrefix, 'steppedUntil', Math.floor(untilMs)));
 }
 
+/** The token of the order's hold, as the scripts compare it; null where the order holds no member. */
+export async function readHold({ scripts, keyPrefix }: RealmLedger, ref: OrderRef): Promise<string | null> {
+  const { holding } = batchKeys(keyPrefix, ref.no);
+  const [held, era] = await scripts.ask('read the hold', (redis) =>
+    Promise.all([redis.hget(holding, String(ref.index)), redis.hget(keyPrefix, 'era')]),
+  );
+  return held === null ? null : `${held.split(' ')[0]}@${era ?? ''}`;
+}
+
 /** What was seen is kept with the order. */
 export async function noteEvent(
   { scripts, keyPrefix }: RealmLedger,

@@ -1,4 +1,4 @@
---[[
+--[==[
   Gives orders that are due, but have no live job, a new dispatch generation; ':g' remembers it while they
   are open. What waits for a member, or was taken back, is not due and gets none.
 
@@ -6,7 +6,7 @@
   ARGV[1] batch no  ARGV[2] session ('' unless the batch is a run)  ARGV[3…] indexes
 
   Returns the generation (0 where the batch is not the asker's to work) followed by the indexes that are still open
-]]
+]==]
 --- @include "record"
 local T, no = KEYS[1], ARGV[1]
 local B = batchKey(T, no)

@@ -1,4 +1,4 @@
---[[
+--[==[
   Frees references that a batch holds for orders which were never paid, before the batch is archived: what an
   archived batch holds counts as spent. Each is looked at again, and what has been paid or may be is kept.
 
@@ -7,7 +7,7 @@
   ARGV[2] references, packed, 15 bytes each: 1 the row's place, 4 shard, 10 field  ARGV[3] index of place 0
 
   Returns how many were freed
-]]
+]==]
 --- @include "record"
 --- @include "reference"
 local T, no, packed, first = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3])

@@ -1,4 +1,4 @@
---[[
+--[==[
   Puts a dead letter back to work. Never a doubt; never an order whose reference was spent again, whose row was
   put into another file, or whose request may still arrive.
 
@@ -13,7 +13,7 @@
   Returns {'ok'} | {'no', why, more}: why is a state code, 'replaced', 'discarded', 'reference', 'cancelled', 'archived',
     'approval' (a second person is required, and none has looked at the batch), 'gone', 'disarmed' (the journals are not merged, or were for another store), 'arriving' (more: until when, ms), 'moved'
     (another batch was sealed or retried since, or another address asked), 'limit' (more: JSON [account, limit, held, tokens])
-]]
+]==]
 --- @include "record"
 --- @include "row"
 --- @include "earlier"
@@ -63,7 +63,7 @@ local from = fields[1]
 local key, firstUsed = string.match(fields[2], '^%d+'), keyFirstUsed(fields)
 if from == 'X' and firstUsed then key = key .. '@' .. base36(firstUsed) end
 writeRecord(T, no, index, table.concat(
-  { 'w', key, fields[3], '0', fields[5], '', '', '', '', fields[10] or '', fields[11] or '' }, '|'))
+  { 'w', key, fields[3], '0', fields[5], '', '', '', '', fields[10] or '', fields[11] or '', fields[12] }, '|'))
 move(T, no, index, from, 'w', tokens)
 redis.call('ZADD', B .. ':due', nowMs(), index)
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[4])

@@ -1,4 +1,4 @@
---[[
+--[==[
   Merges one attempt of a journal into the ledger. An attempt is known by its nonce, never by its number: after
   a rollback the same number may have been given to another one, and both may have left. The ledger knows an
   attempt when its record or its history names the nonce.
@@ -20,7 +20,7 @@
     honoured: the realm answers a key again, answered: the journal has an answer to it, requests, retries, limited}
 
   Returns {'ok', state code, next orders JSON} | {'ahead', state code} | {'second', state code} | {'gone'} (no such batch here)
-]]
+]==]
 --- @include "record"
 --- @include "row"
 --- @include "move"
@@ -43,7 +43,7 @@ local from = stateOf(old, meta[2] == 'cancelled')
 local new = split(ARGV[7])
 local code = new[1]
 local mayBeApplied = code == 's' or code == 'u' or code == 'D'
-local known = lastNonce(was) == nonce
+local known = isAttempt(was, nonce)
 local noted = known or attemptNoted(T, no, index, nonce)
 local met = false
 local sameKey = string.match(was[2], '^%d+') == string.match(new[2], '^%d+')
@@ -90,10 +90,12 @@ local function saySecond()
 end
 
 if was[1] == 'P' or was[1] == 'd' or was[1] == 'i' then
-  -- The same stamp is the same attempt, simply paid; and a key that is honoured pays once.
-  local same = known or was[7] == new[7] or (facts.honoured and sameKey)
+  -- A record of 0.2.0 does not name its attempt; the same stamp is the same attempt there. A key that is honoured pays once.
+  local isIt = known or (lastNonce(was) == '' and was[7] == new[7])
   local tells = code == 'P' or (mayBeApplied and not noted)
-  if same or not tells or not saySecond() then return was[7] == new[7] and { 'ahead', was[1] } or ahead() end
+  if isIt or (facts.honoured and sameKey) or not tells or not saySecond() then
+    return isIt and { 'ahead', was[1] } or ahead()
+  end
   note()
   mayArrive()
   bump(B, 'version', 1)
@@ -109,7 +111,7 @@ elseif code ~= 'P' then
     note()
     if mayBeApplied then
       mayArrive()
-      writeRecord(T, no, index, unanswered('D', was, now))
+      writeRecord(T, no, index, unanswered(T, no, index, 'D', was, now))
     end
     return { 'ahead', was[1] }
   elseif not mayBeApplied then
@@ -153,14 +155,20 @@ local firstUsed = keyFirstUsed(was)
 if sameKey and firstUsed and firstUsed < keyFirstUsed(new) then
   new[2] = string.match(new[2], '^%d+') .. '@' .. base36(firstUsed)
 end
-if code ~= 'P' and code ~= 's' then new[11] = met and '' or nonce end
+new[11] = (met or code == 's') and '' or code == 'P' and nonceMark(nonce) or nonce
+new[12] = was[12]
 if met then
   if was[1] == 's' then noteMet(was[6], was[5], was[2]) end
   if ARGV[9] == '' then noteMet(nonce, new[5], new[2]) end
 end
 local record = table.concat(new, '|')
 -- What nobody has answered stays so up to now; only the attempt's own result says since when.
-if (code == 'u' or code == 'D') and not (known and facts.answered) then record = unanswered(code, new, now) end
+if (code == 'u' or code == 'D') and not (known and facts.answered) then
+  record = unanswered(T, no, index, code, new, now)
+elseif code == 'D' then
+  numberDoubt(T, no, index, new)
+  record = table.concat(new, '|')
+end
 writeRecord(T, no, index, record)
 if meta[2] == 'planned' then
   redis.call('HSET', B, 'state', 'running')

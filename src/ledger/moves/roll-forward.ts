@@ -17,7 +17,8 @@ import {
   NEVER_SENT,
   type StateCode,
 } from '../record.js';
-import { ownReference, undoneOrder } from './settle.js';
+import { ownReference } from '../reference.js';
+import { undoneOrder } from './settle.js';
 
 export type MergeContext = {
   readonly ledger: RealmLedger;

@@ -1,4 +1,4 @@
---[[
+--[==[
   Makes a plan immutable. Only sealed batches are fed. Counters start here, from the manifest. What its orders hold
   of the accounts of rules is taken here, or nothing is sealed; and what a run of a rule notes of itself is noted
   here, so that no crash leaves the one without the other.
@@ -29,7 +29,7 @@
   nobody knows who the first is)
   | {'over', account, limit, held, tokens} | {'noted'} (that time of the schedule was dealt with meanwhile, has not come, or is held
   back by a person; a run that a person goes on with asks for none of it)
-]]
+]==]
 --- @include "record"
 --- @include "move"
 --- @include "fence"

@@ -1,4 +1,4 @@
---[[
+--[==[
   Takes the results of attempts: moves each order from sending to what its result means. Only the attempt
   that holds the nonce can do it. A repeated call changes nothing and gets its answer again, but for the
   orders handed over, which are due anyway; a late one is told what stands.
@@ -20,7 +20,7 @@
 
   Returns a JSON list, for each result
     ['ok', state code, seq, next orders JSON] | ['stale', record or ''] | ['error', message]
-]]
+]==]
 --- @include "record"
 --- @include "tally"
 --- @include "move"
@@ -41,17 +41,19 @@ local function settle(result)
   local was = split(old)
   if was[1] ~= 's' or was[6] ~= nonce then
     -- Only this very attempt can have left this very record.
-    local left = string.sub(old, 2)
-    if left ~= string.sub(new, 2) and left ~= string.sub(new, 2) .. '|' .. nonce then return { 'stale', old } end
+    local isRepeated = isAttempt(was, nonce) and table.concat(was, '|', 2, 10) == string.sub(new, 3)
+    if not isRepeated then return { 'stale', old } end
     return { 'ok', was[1], redis.call('HGET', T, 'seq') or '0', '[]' }
   end
 
-  local code = string.sub(new, 1, 1)
-  if code == 'w' and isCancelled(T, no) then
-    code = 'c'
-    new = 'c' .. string.sub(new, 2)
-  end
-  writeRecord(T, no, index, code == 'P' and new or new .. '|' .. nonce)
+  local fields = split(new)
+  local code = fields[1]
+  if code == 'w' and isCancelled(T, no) then code = 'c' end
+  fields[1] = code
+  fields[11] = code == 'P' and nonceMark(nonce) or nonce
+  fields[12] = was[12]
+  if code == 'D' then numberDoubt(T, no, index, fields) end
+  writeRecord(T, no, index, table.concat(fields, '|'))
   local seq = move(T, no, index, 's', code, tokens)
 
   if code == 'w' or code == 'u' then
@@ -79,7 +81,7 @@ local function settle(result)
   if limited > 0 then bump(B, 'limited', limited) end
   bump(B .. ':lat', latency, 1)
   -- Over the realm's whole life, for the metrics; '-' where no answer came.
-  local status = split(new)[5]
+  local status = fields[5]
   bump(T .. ':statuses', status == '' and '-' or status, 1)
   bump(run, slice .. ':q', requests)
   if code == 'P' then bump(run, slice .. ':p', 1) end

@@ -3,12 +3,12 @@ import type { ErrorCode } from '../../core/errors/catalogue.js';
 import type { OrderState } from '../../core/states.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
 import type { PlannedOrder, PlanRow } from '../plan-block.js';
-import { askTogether, noteSeq, type RealmLedger } from '../realm-ledger.js';
+import { askSingly, askTogetherOnce, noteSeq, type RealmLedger } from '../realm-ledger.js';
 import { encodeRecord, MOVED_CODE, type MovedTo, type OrderRecord, stateOfCode } from '../record.js';
-import { referenceKey } from '../reference.js';
+import { ownReference } from '../reference.js';
 import { listFromLua } from '../script-client.js';
 import type { Reason } from '../views.js';
-import type { OrderRef } from './begin-sending.js';
+import type { Begun, OrderRef } from './begin-sending.js';
 
 /** What became of an attempt: by its answer, or later by evidence. */
 export type Settlement = Pick<
@@ -47,9 +47,11 @@ export async function settle(
   nonce: string,
   row: PlannedOrder,
   result: Settlement,
+  /** In a call of its own, and not together with the results of the same moment. */
+  singly = false,
 ): Promise<Settled> {
   const settledAt = result.sentAt + result.tookMs;
-  const reply = await askTogether(ledger, 'settle', [
+  const asked = [
     ref.no,
     String(ref.index),
     nonce,
@@ -63,7 +65,10 @@ export async function settle(
     result.attempts > 1 ? 1 : 0,
     result.limited ? 1 : 0,
     result.to === 'paid' ? { undoes: undoneOrder(row) } : troubleFacts(row, result),
-  ]);
+  ];
+  const reply = await (singly
+    ? askSingly(ledger, 'settle', asked)
+    : askTogetherOnce(ledger, 'settle', asked));
   if (reply[0] !== 'ok') return { settled: false, state: stateOfCode(reply[1]?.slice(0, 1)) };
   noteSeq(ledger, reply[2]);
   return { settled: true, state: stateOfCode(reply[1]) ?? result.to, next: handedOver(reply[3] ?? '[]') };
@@ -83,12 +88,6 @@ function troubleFacts(row: PlanRow, result: Settlement) {
 
 export function refusalLimits(reason: Reason | null) {
   return { ...REFUSALS, reason: JSON.stringify(reason) };
-}
-
-export function ownReference({ reference }: PlanRow) {
-  if (reference === null) return null;
-  const { shard, fieldHex } = referenceKey(reference);
-  return [shard, fieldHex];
 }
 
 /** What a paid undo gives back: see includes/reference.lua. */
@@ -117,3 +116,47 @@ function latencyBucket(ms: number): number {
 export function latencyOfBucket(bucket: number): number {
   return 2 ** (bucket / 4);
 }
+
+/** Begun, and taken back before anything of it left. */
+export function neverSent(key: string, nonce: string, begun: Begun, errorCode: ErrorCode | null): Settlement {
+  const { keyNumber, keyFirstAt, attempts, tries, firstSentAt, unansweredUntil } = begun;
+  return {
+    ...NOT_SENT,
+    errorCode,
+    detail: {
+      event: 'attempt',
+      at: Date.now(),
+      key,
+      attempt: nonce,
+      kind: 'not-sent',
+      code: errorCode,
+      message: 'taken back before anything of it left',
+      status: null,
+      phase: 'none',
+      requestId: null,
+      latencyMs: 0,
+      body: '',
+    },
+    to: begun.resend ? 'unknown' : 'planned',
+    keyNumber,
+    keyFirstAt,
+    attempts,
+    tries,
+    sentAt: firstSentAt,
+    tookMs: (unansweredUntil ?? firstSentAt) - firstSentAt,
+    batchCreatedAt: begun.sentAt,
+  };
+}
+
+const NOT_SENT = {
+  status: null,
+  balance: null,
+  latencyMs: 0,
+  evidence: null,
+  dueInMs: 0,
+  requests: 0,
+  limited: false,
+  sliceMs: 1000,
+  haltRealm: null,
+  refusalReason: null,
+} as const;

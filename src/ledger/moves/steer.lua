@@ -1,4 +1,4 @@
---[[
+--[==[
   A person, or an interrupted run, steers a batch. What is being sent finishes in every case. The audit entry
   is the call's nonce: asked again, it is the same move.
 
@@ -20,7 +20,7 @@
   only waits for its time begins it now.
 
   Returns {'ok', state} | {'no', state, or why it may not begin}
-]]
+]==]
 --- @include "record"
 --- @include "move"
 --- @include "hold"

@@ -1,4 +1,4 @@
---[[
+--[==[
   The pace of a realm: requests, not jobs, across all processes. A request is granted when its evenly spaced time has come
   and fewer than N are under way or were answered within the last window: even spacing alone overflows a sliding window by
   jitter, and a request arrives no later than its answer. In which order they are answered does not matter: behind a slow
@@ -10,7 +10,7 @@
   ARGV[8] '1' when the reply to this call was lost: what it was granted then is its own, and is told again
 
   Returns {'go', k, k + 1, …} | {'wait', ms} | {'free'} (nothing limits the realm)
-]]
+]==]
 --- @include "pace"
 local T, configured, wanted = KEYS[1], tonumber(ARGV[1]) or math.huge, tonumber(ARGV[5])
 local pace, underWay, window, history = paceKeys(T)

@@ -1,4 +1,4 @@
---[[
+--[==[
   A member of an order could not be read, so nothing was sent (or, from unknown, nothing was found out). An
   order that was not sent is put off or ends; an unknown is only put off: no read ends it but by a doubt.
   The detail carries the call's nonce: asked again, it is the same move.
@@ -7,14 +7,14 @@
   ARGV[1] highest sequence seen  ARGV[2] era ('' before the first)
   ARGV[3] batch no  ARGV[4] index  ARGV[5] tokens  ARGV[6] state it must be in: 'w' or 'u'
   ARGV[7] new state code: w, R or X from w; u or D from u
-  ARGV[8] token of the hold under which it was read (from w)  ARGV[9] due at, ms from now (for w and u)
+  ARGV[8] token of the hold under which it was read (from w), or nonce of the unknown attempt (from u)  ARGV[9] due at, ms from now (for w and u)
   ARGV[10] detail JSON ('' for none)
   ARGV[11] JSON {tries, status: '', evidence: '', slice, ref: [shard, hex]|null, class,
     silent: true where the realm gave no definite answer, unknowns: n, refusals: {reason, inARow, beforePaid}}
 
   Returns {'ok', state code, seq, next orders JSON}; D is only allowed by it, the evidence concludes it
     | {'stale', state code}
-]]
+]==]
 --- @include "record"
 --- @include "move"
 --- @include "reference"
@@ -29,7 +29,7 @@ local fields = record and split(record) or blankFields()
 local function seq() return redis.call('HGET', T, 'seq') or '0' end
 if detail ~= '' and alreadyNoted(T, no, index, detail) then return { 'ok', fields[1], seq(), '[]' } end
 if fields[1] ~= from or fenced(T, ARGV[1], ARGV[2], '') then return { 'stale', fields[1] } end
-if from == 'w' and holdToken(T, no, index) ~= ARGV[8] then return { 'stale', from } end
+if (from == 'w' and holdToken(T, no, index) or lastNonce(fields)) ~= ARGV[8] then return { 'stale', from } end
 local facts = cjson.decode(ARGV[11])
 local now = nowMs()
 

@@ -1,10 +1,10 @@
---[[
+--[==[
   Whose token is revoked has approved nothing that has not begun.
 
   KEYS[1] the realm  ARGV[1] who
 
   Returns the ids of the batches that wait again
-]]
+]==]
 --- @include "record"
 --- @include "gate"
 local T, found = KEYS[1], {}

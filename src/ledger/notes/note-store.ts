@@ -56,8 +56,8 @@ export class NoteStore<Note> {
       const after = change(before);
       const wanted = after === null ? null : this.codec.encode(after);
       if (after === before || wanted === known) return { before, after };
-      const done = await this.ask((redis) =>
-        redis.eval(REPLACE, 1, this.key, name, known ?? '', wanted ?? ''),
+      const done = await this.ask(() =>
+        this.scripts.once('replace-note', [this.key], [name, known ?? '', wanted ?? '']),
       );
       if (done === 1) return { before, after };
     }
@@ -67,14 +67,6 @@ export class NoteStore<Note> {
     return this.scripts.ask(`notes in ${this.key}`, question);
   }
 }
-
-/** Asked again after a lost answer, it finds what it has written. */
-const REPLACE = `
-local known = redis.call('HGET', KEYS[1], ARGV[1]) or ''
-if known == ARGV[3] then return 1 end
-if known ~= ARGV[2] then return 0 end
-if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1]) else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
-return 1`;
 
 type Codec<Note> = { readonly encode: (note: Note) => string; readonly decode: (text: string) => Note };
 

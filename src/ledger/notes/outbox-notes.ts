@@ -11,42 +11,12 @@ const WRITTEN = '{almoner:outbox}:written';
 const ENDED = '{almoner:outbox}:ended';
 const KEYS = [LETTERS, DUE, WRITTEN, ENDED] as const;
 
-/** An id that is known is left as it is: whoever is not sure whether it was put puts it again. */
-const PUT = `
-if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end
-redis.call('ZADD', KEYS[3], ARGV[3], ARGV[1])
-if ARGV[4] ~= '' then redis.call('ZADD', KEYS[2], ARGV[4], ARGV[1]) else redis.call('ZADD', KEYS[4], ARGV[3], ARGV[1]) end
-return 1`;
-
-const CLAIM = `
-if redis.call('ZSCORE', KEYS[2], ARGV[1]) ~= ARGV[2] then return 0 end
-redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
-return 1`;
-
-const WRITE = `
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-if ARGV[3] ~= '' then
-  redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
-  redis.call('ZREM', KEYS[4], ARGV[1])
-  return 1
-end
-redis.call('ZREM', KEYS[2], ARGV[1])
-redis.call('ZADD', KEYS[4], ARGV[4], ARGV[1])
-local old = redis.call('ZRANGE', KEYS[4], 0, -1 - tonumber(ARGV[5]))
-for _, id in ipairs(old) do
-  redis.call('HDEL', KEYS[1], id)
-  redis.call('ZREM', KEYS[3], id)
-  redis.call('ZREM', KEYS[4], id)
-end
-return 1`;
-
 export class OutboxNotes {
   constructor(private readonly scripts: ScriptClient) {}
 
   /** `dueMs` null: it has ended already, and is put for the record. */
   async put(id: string, letter: string, writtenMs: number, dueMs: number | null): Promise<void> {
-    await this.run(PUT, id, letter, writtenMs, dueMs ?? '');
+    await this.script('put-letter', id, letter, writtenMs, dueMs ?? '');
   }
 
   async due(nowMs: number, limit: number): Promise<{ readonly id: string; readonly dueMs: string }[]> {
@@ -61,12 +31,12 @@ export class OutboxNotes {
 
   /** Keeps others from sending it until then; false where somebody else was quicker. */
   async claim(id: string, dueMs: string, untilMs: number): Promise<boolean> {
-    return (await this.run(CLAIM, id, dueMs, untilMs)) === 1;
+    return (await this.script('claim-letter', id, dueMs, untilMs)) === 1;
   }
 
   /** False where it is not there any more. */
   async write(id: string, letter: string, dueMs: number | null, nowMs: number, keepMax: number) {
-    return (await this.run(WRITE, id, letter, dueMs ?? '', nowMs, keepMax)) === 1;
+    return (await this.script('write-letter', id, letter, dueMs ?? '', nowMs, keepMax)) === 1;
   }
 
   get(id: string): Promise<string | null> {
@@ -85,8 +55,8 @@ export class OutboxNotes {
     return this.ask((redis) => redis.zcard(DUE));
   }
 
-  private run(script: string, ...args: (string | number)[]): Promise<unknown> {
-    return this.ask((redis) => redis.eval(script, KEYS.length, ...KEYS, ...args));
+  private script(name: string, ...args: (string | number)[]): Promise<unknown> {
+    return this.ask(() => this.scripts.once(name, KEYS, args));
   }
 
   private ask<T>(question: (redis: ScriptClient['redis']) => Promise<T>): Promise<T> {

@@ -9,15 +9,6 @@ const blockKey = ({ keyPrefix }: RealmLedger, id: string, block: number) =>
   `${keyPrefix}:rules:run:${id}:${block}`;
 const factsKey = ({ keyPrefix }: RealmLedger, id: string) => `${keyPrefix}:rules:run:${id}:facts`;
 
-const TAKE_READING = `
-if redis.call('HEXISTS', KEYS[1], ARGV[2]) == 1 then return 1 end
-local known = redis.call('HGET', KEYS[1], ARGV[1])
-if not known or cjson.decode(known).state ~= 'reading' then return 0 end
-redis.call('HDEL', KEYS[1], ARGV[1])
-redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
-if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('RENAME', KEYS[2], KEYS[3]) end
-return 1`;
-
 /**
  * Goes on with a run whose reading was interrupted, under another id, with the facts that were read so far. Its process
  * may live after all, and what it writes of facts, decisions and batch under its own id must meet nobody else's: it has
@@ -30,8 +21,8 @@ export async function takeReading(
 ): Promise<boolean> {
   const { scripts, keyPrefix } = ledger;
   const keys = [`${keyPrefix}:rules:runs`, factsKey(ledger, from), factsKey(ledger, taken.id)];
-  const reply = await scripts.ask('take run', (redis) =>
-    redis.eval(TAKE_READING, keys.length, ...keys, from, taken.id, JSON.stringify(taken)),
+  const reply = await scripts.ask('take run', () =>
+    scripts.once('take-reading', keys, [from, taken.id, JSON.stringify(taken)]),
   );
   return reply === 1;
 }

@@ -1,4 +1,4 @@
---[[
+--[==[
   Which of these references are spent, and by whom. Reads only.
   A reference held by a batch that is still being imported is not called spent: should that import never be
   sealed, a row taken for its duplicate would be lost. The put of the block decides.
@@ -8,7 +8,7 @@
 
   Returns [position (from 0), holder, position, holder, …]; a holder that only keeps it until its request can no
   longer arrive has that time behind it: '<holder>:<ms>'
-]]
+]==]
 --- @include "record"
 --- @include "reference"
 local T = KEYS[1]

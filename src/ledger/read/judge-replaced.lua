@@ -1,4 +1,4 @@
---[[
+--[==[
   Which of these orders no row may stand in for, and why. Reads only: a plan asks it, and the put of the block asks the
   same again.
 
@@ -6,7 +6,7 @@
   ARGV[1] JSON [[no, index, row], …]
 
   Returns JSON [['replaces', row, no, index, why], …]: see includes/earlier.lua
-]]
+]==]
 --- @include "record"
 --- @include "row"
 --- @include "earlier"

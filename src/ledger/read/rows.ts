@@ -149,6 +149,7 @@ export function rowView(
     reference: row.reference,
     reason: row.reason,
     state,
+    doubt: record.doubt,
     marks: record.marks,
     attempts: record.attempts,
     httpStatus: record.status,

@@ -11,6 +11,7 @@ import { readSigns } from '../sessions/session.js';
 import type { BatchView } from '../views.js';
 import type { BatchRef, StoredBatch } from './batches.js';
 import { PlanReader } from './plan-reader.js';
+import { isOverdue, sendingParts } from './refusals.js';
 import { attentionPage, type UnsettledState } from './unsettled.js';
 
 /**
@@ -28,6 +29,8 @@ const HOLD_SHOWN_MS = 1_000;
 export type RealmLook = RealmStanding & {
   /** The realm's settle time, as far as a sender has noted it. */
   readonly settleMs: number | null;
+  /** The time-outs of a request, as far as a sender has noted them. */
+  readonly timeoutMs: number | null;
 };
 
 export async function readRealmStanding(ledger: RealmLedger): Promise<RealmLook> {
@@ -36,12 +39,21 @@ export async function readRealmStanding(ledger: RealmLedger): Promise<RealmLook>
     readFence(ledger),
     readSigns(ledger),
     scripts.ask('read realm', (redis) =>
-      redis.hmget(keyPrefix, 'haltAt', 'fenceAt', 'breaker', 'breakerUntil', 'leftAt', 'settleMs'),
+      redis.hmget(
+        keyPrefix,
+        'haltAt',
+        'fenceAt',
+        'breaker',
+        'breakerUntil',
+        'leftAt',
+        'settleMs',
+        'timeoutMs',
+      ),
     ),
     // The hold is the same whatever rate is configured.
     readPaceState(ledger, null),
   ]);
-  const [haltAt, fenceAt, breaker, breakerUntil, leftAt, settleMs] = facts.map(toMs);
+  const [haltAt, fenceAt, breaker, breakerUntil, leftAt, settleMs, timeoutMs] = facts.map(toMs);
   return {
     name: realm.name,
     nowMs,
@@ -52,6 +64,7 @@ export async function readRealmStanding(ledger: RealmLedger): Promise<RealmLook>
     breaker: breaker == null ? null : { sinceMs: breaker, haltsAtMs: breakerUntil ?? null },
     hold: hold !== null && hold.untilMs - hold.sinceMs >= HOLD_SHOWN_MS ? hold : null,
     settleMs: settleMs ?? null,
+    timeoutMs: timeoutMs ?? null,
     quiet: null,
   };
 }
@@ -144,13 +157,22 @@ class BatchLook {
       const own = bySession.get(record.session) ?? new Map<number, OrderRecord>();
       bySession.set(record.session, own.set(index, record));
     }
-    return Promise.all(
-      [...bySession].map(async ([session, own]) => ({
-        ...(await this.group('sending', [...own.keys()])),
-        session,
-        sinceMs: oldestOf(own, this.realm.nowMs),
-      })),
-    );
+    const groups = [...bySession].map(async ([session, own]) => {
+      const sign = this.realm.signs.find((one) => one.session === session);
+      const works = sign !== undefined && isAtWork(sign, this.realm.nowMs);
+      const parts = works
+        ? await sendingParts(this.ref, this.realm, session, own)
+        : [{ own, stuck: undefined }];
+      return Promise.all(
+        parts.map(async ({ own: some, stuck }) => ({
+          ...(await this.group('sending', [...some.keys()])),
+          session,
+          sinceMs: oldestOf(some, this.realm.nowMs),
+          ...(stuck && { stuck }),
+        })),
+      );
+    });
+    return (await Promise.all(groups)).flat();
   }
 
   /** Dispatched, not unknown, and due only then. */
@@ -219,7 +241,8 @@ class BatchLook {
     if (place === null) return [];
     const record = (await this.records([Number(index)], no)).get(Number(index));
     const sender = signs.find(({ session }) => session === record?.session);
-    const moves = record?.code === 's' && sender !== undefined && isAtWork(sender, nowMs);
+    const works = sender !== undefined && isAtWork(sender, nowMs);
+    const moves = record?.code === 's' && works && !isOverdue(record.sentAt ?? nowMs, this.realm);
     if (record === undefined || moves || (record.code !== 'u' && record.code !== 's')) return [];
     const id = await this.ask((redis) => redis.hget(batchKeys(ledger.keyPrefix, no).meta, 'id'));
     const sinceMs = record.sentAt ?? nowMs;

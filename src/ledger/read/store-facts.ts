@@ -6,8 +6,8 @@ import { inTime, LATE, type ScriptClient } from '../script-client.js';
 const PING_MS = 2_000;
 
 /** Whether the store answers now: the one question that is not asked again. One that is frozen refuses nothing. */
-export async function pingStore({ redis }: ScriptClient): Promise<boolean> {
-  return (await inTime(redis.ping(), PING_MS).catch(() => LATE)) !== LATE;
+export async function pingStore({ redis, answerMs }: ScriptClient): Promise<boolean> {
+  return (await inTime(redis.ping(), Math.min(PING_MS, answerMs)).catch(() => LATE)) !== LATE;
 }
 
 /** A store that hides INFO is no less up. */

@@ -1,16 +1,20 @@
---[[
+--[==[
   Notes that an operator has made doubts of all that removed journals may be missed for: these removals are not
   asked about again. Only on the store in which the doubts were made.
 
   KEYS[1] the realm
   ARGV[1] JSON of what is accepted, as era → sequence  ARGV[2] the store in which the doubts were made
+  ARGV[3] identity of the data folder that the store lies in ('' where it lies in none)
+  ARGV[4] 'moved': the folder was moved whole, so that nothing is missing ('' otherwise)
 
   Returns 'ok' | 'changed'
-]]
+]==]
 --- @include "record"
 --- @include "fence"
 local T = KEYS[1]
 if not isSameStore(T, ARGV[2]) then return 'changed' end
 redis.call('HSET', T, 'acceptedRemoved', ARGV[1])
 redis.call('HDEL', T, 'missed')
+if ARGV[4] == 'moved' then redis.call('HDEL', T, 'rollback') end
+if ARGV[3] ~= '' then redis.call('HSET', T, 'folder', ARGV[3]) end
 return 'ok'

@@ -30,7 +30,8 @@ type Adopting = {
 export async function adoptDead(
   adopting: Adopting,
   dead: readonly SessionEntry[],
-  own: { readonly session: string; readonly underWay: ReadonlySet<string> } | null,
+  /** The nonces of its strays, found before its journal was read (see `straysOf`). */
+  own: { readonly session: string; readonly strays: ReadonlySet<string> } | null,
   /** Sessions whose journal was read whole and merged. */
   whole: ReadonlySet<string>,
   /** The store for which it was: one that took its place since may remember less. */
@@ -43,7 +44,7 @@ export async function adoptDead(
   const ids = new Set([...dead.map(({ id }) => id), ...(own === null ? [] : [own.session])]);
   const adopted: OrderRef[] = [];
   for (const one of await sendingOf(ledger, ids)) {
-    if (own?.underWay.has(one.record.nonce ?? '')) continue;
+    if (one.session === own?.session && !own.strays.has(one.record.nonce ?? '')) continue;
     const open = await adoptOne(adopting, one, whole.has(one.session), store);
     if (open) adopted.push({ no: one.ref.no, index: one.index });
   }
@@ -51,7 +52,7 @@ export async function adoptDead(
   return adopted;
 }
 
-type Sending = {
+export type Sending = {
   readonly ref: BatchRef;
   readonly index: number;
   readonly session: string;
@@ -81,7 +82,7 @@ async function adoptOne(
   const row = await plans.row(batch.no, index);
   if (row.order === null || record.nonce === null) return false;
   const ref = { no: batch.no, index };
-  const of = { session, tokens: row.order.tokens };
+  const of = { session, tokens: row.order.tokens, attempt: record.nonce };
   const about = {
     event: 'orphaned',
     at: Date.now(),

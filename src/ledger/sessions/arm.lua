@@ -1,4 +1,4 @@
---[[
+--[==[
   Lets orders be sent again, once every registered session has merged its journal. Sessions proven dead are
   merged by a process of their machine and leave the registry; what is left and has not merged is missing.
 
@@ -6,7 +6,7 @@
   ARGV[1] run_id for which the journals were merged  ARGV[2] new era  ARGV[3] highest sequence seen by anybody
 
   Returns {'armed', era} | {'waiting', session, …} (none: something is missed that a person has to accept) | {'changed'}
-]]
+]==]
 --- @include "record"
 --- @include "fence"
 local T, run = KEYS[1], ARGV[1]

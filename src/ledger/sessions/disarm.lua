@@ -1,4 +1,4 @@
---[[
+--[==[
   Lowers the fence: a sender has seen a higher sequence than the ledger has, or a journal knows attempts which the
   ledger does not. The store has forgotten moves, so nothing is sent until every journal is merged again, also
   where the run_id is the same as before.
@@ -8,7 +8,7 @@
   ARGV[3] session that has seen it  ARGV[4] JSON of what no journal tells any more, and a person has to accept ('' for none)
 
   Returns 'disarmed' | 'no' (the ledger is not behind)
-]]
+]==]
 --- @include "record"
 local T = KEYS[1]
 local seq = tonumber(redis.call('HGET', T, 'seq') or '0')

@@ -23,6 +23,10 @@ export type Fence = {
   readonly lost: boolean;
   /** What somebody found that no journal tells any more, per era; nobody arms before a person has accepted it. */
   readonly missed: Highest;
+  /** The identity of the data folder that the store was written in; empty where the store is another one. */
+  readonly folder: string;
+  /** A person has said that this ledger is meant, although another one has paid the realm. */
+  readonly meant: boolean;
 };
 
 const missed = z.record(z.string(), z.number());
@@ -49,6 +53,8 @@ export async function readFence(ledger: RealmLedger): Promise<Fence> {
     lost = '',
     gap = '',
     found = seq,
+    folder = '',
+    meant = '',
   ] = await askScript(ledger, 'fence', [ledger.mark.session]);
   return {
     run,
@@ -61,6 +67,8 @@ export async function readFence(ledger: RealmLedger): Promise<Fence> {
     rollback: note === '' ? null : rollback.parse(JSON.parse(note)),
     lost: lost !== '',
     missed: gap === '' ? {} : missed.parse(JSON.parse(gap)),
+    folder,
+    meant: meant !== '',
   };
 }
 
@@ -125,12 +133,34 @@ export function storeSeen({ run, seq, armed, era }: Pick<Fence, 'run' | 'seq' | 
   return `${run} ${seq} ${armed ? era : ''}`.trimEnd();
 }
 
-/** An operator has made doubts of all that may be missed, in this store: these removals are not asked about again. */
+/**
+ * An operator has made doubts of all that may be missed, in this store: these removals are not asked about again, and the
+ * store belongs to the data folder of this process.
+ */
 export async function acceptRemoved(ledger: RealmLedger, removed: Highest, store: string): Promise<boolean> {
   const { missed: found } = await readFence(ledger);
   const accepted = highest(await acceptedRemovals(ledger), highest(removed, found));
-  const args = [JSON.stringify(accepted), store];
+  const folder = (await ledger.scripts.here.ownFolder())?.storeId ?? '';
+  const args = [JSON.stringify(accepted), store, folder, ''];
   return (await ledger.scripts.script('accept-removed', ledger.keyPrefix, args)) === 'ok';
+}
+
+/** An operator has said that the data folder was moved whole: the store belongs to it, and nothing is missing. */
+export async function acceptMoved(ledger: RealmLedger): Promise<boolean> {
+  const store = storeSeen(await readFence(ledger));
+  const folder = (await ledger.scripts.here.ownFolder())?.storeId ?? '';
+  const args = [JSON.stringify(await acceptedRemovals(ledger)), store, folder, 'moved'];
+  return (await ledger.scripts.script('accept-removed', ledger.keyPrefix, args)) === 'ok';
+}
+
+/** A person has said that this ledger is meant, although this machine has paid the realm from others. */
+export async function acceptNewLedger(
+  ledger: RealmLedger,
+  others: readonly string[],
+  by: { readonly who: string; readonly at: number },
+): Promise<void> {
+  const meant = JSON.stringify({ ...by, others });
+  await askRealm(ledger, 'accept new ledger', (redis, T) => redis.hset(T, 'meant', meant));
 }
 
 export async function reportMerged(

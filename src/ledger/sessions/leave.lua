@@ -1,4 +1,4 @@
---[[
+--[==[
   A session ends in order. It leaves the registry only while the ledger knows all it did: one that leaves a
   store which was restarted or rolled back under it has not merged, and must still be waited for. One that never
   began anything has nothing to be waited for.
@@ -8,7 +8,7 @@
   ARGV[5] the store for which the dead one was merged ('' for one that leaves by itself)
 
   Returns 'left' | 'stays'
-]]
+]==]
 --- @include "record"
 --- @include "fence"
 local T, session = KEYS[1], ARGV[1]

@@ -40,6 +40,15 @@ type Whereabouts = z.infer<typeof whereabouts>;
 
 export type Liveness = 'alive' | 'dead' | 'elsewhere';
 
+export type OwnFolder = {
+  readonly path: string;
+  readonly number: string;
+  /** The folder of its witness outside; null where there is none. */
+  readonly witness: string | null;
+  /** The identity that the store in it remembers; empty where the store is another one, or it cannot be told. */
+  readonly storeId: string;
+};
+
 type LivenessSocket = { readonly server: Server; readonly at: Whereabouts };
 
 /** The data folder and the machine of this process, and what can be told of other processes from there. */
@@ -48,7 +57,22 @@ export class Here {
     /** Null for an onlooker without one. */
     private readonly dataFolder: string | null,
     private readonly machine: Promise<Machine> = thisMachine(),
+    /** The user's state folder, where the witnesses of data folders are; null where there is none. */
+    readonly stateFolder: string | null = null,
+    /** Whether the store lies in the data folder, so that a backup holds both. */
+    readonly holdsStore = false,
   ) {}
+
+  /** Null for an onlooker, and for a folder that has no identity yet. */
+  async ownFolder(): Promise<OwnFolder | null> {
+    const { dataFolder, stateFolder } = this;
+    const place = dataFolder === null ? undefined : await (await this.machine).placeAt(dataFolder);
+    if (dataFolder === null || place === undefined || place.number === '') return null;
+    const { number, id, isLocal } = place;
+    const witness = stateFolder === null ? null : join(stateFolder, number);
+    // Some network file systems give a file another inode at every mount.
+    return { path: dataFolder, number, witness, storeId: this.holdsStore && isLocal ? id : '' };
+  }
 
   async liveness(entry: Whereabouts): Promise<Liveness> {
     const { boot, space, placeAt } = await this.machine;

@@ -1,11 +1,11 @@
---[[
+--[==[
   A session has merged its journal into the ledger as it stands on this server.
 
   KEYS[1] the realm
   ARGV[1] run_id it was merged for  ARGV[2] session  ARGV[3] highest sequence it has seen
 
   Returns 'ok' | 'changed' (another server answers by now: merge again)
-]]
+]==]
 --- @include "record"
 --- @include "fence"
 local T = KEYS[1]

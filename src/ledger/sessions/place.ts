@@ -15,6 +15,8 @@ import { syncFolder } from '../sync-folder.js';
  */
 export type Place = {
   readonly id: string;
+  /** The random number of the note, which a copy has as well; empty where the note is torn. */
+  readonly number: string;
   /** Whether one kernel at a time has this file system: once it is seen from another boot, the former is gone. */
   readonly isLocal: boolean;
 };
@@ -32,7 +34,8 @@ export async function readPlace(dataFolder: string): Promise<Place | undefined> 
     if (!WHOLE.test(text) && birthtimeNs === 0n) return undefined;
     const folder = await stat(dataFolder, { bigint: true });
     const id = createHash('sha256').update(`${ino}\n${birthtimeNs}\n${folder.ino}\n${text}`).digest('hex');
-    return { id: id.slice(0, 16), isLocal: LOCAL.has((await statfs(dataFolder)).type) };
+    const number = WHOLE.exec(text)?.[1] ?? '';
+    return { id: id.slice(0, 16), number, isLocal: LOCAL.has((await statfs(dataFolder)).type) };
   } catch {
     return undefined;
   } finally {
@@ -62,7 +65,7 @@ export async function ensurePlace(dataFolder: string): Promise<void> {
   }
 }
 
-const WHOLE = /^\{"place":"[0-9a-f]{32}"\}\n$/;
+const WHOLE = /^\{"place":"([0-9a-f]{32})"\}\n$/;
 
 /** As statfs(2) numbers them. What is not listed may be served to several machines at once. */
 const LOCAL: ReadonlySet<number> = new Set([

@@ -1,6 +1,6 @@
 import { counted } from '../../core/counted.js';
 import type { Order } from '../../core/order.js';
-import { type Highest, highest, noteMerged } from '../journal/folder.js';
+import { type Highest, highest, noteMerged, noteRemoved } from '../journal/folder.js';
 import { type EndedJournal, journalOf, localJournals } from '../journal/local-journals.js';
 import { mergeParked, mergeTidings, tidingsFor } from '../journal/merge.js';
 import type { Attempts } from '../moves/attempts.js';
@@ -20,7 +20,10 @@ import {
   sayDisarmed,
   storeSeen,
 } from './fence.js';
+import { checkFolder, folderReason, missedByFolder } from './folder-check.js';
+import type { Position } from './positions.js';
 import { listSessions, registerAgain, type Session, type SessionEntry } from './session.js';
+import { straysOf } from './strays.js';
 
 /**
  * The one way of recovery: start-up, the fence, `almoner recover` and the adoption of the dead are this function
@@ -46,7 +49,10 @@ export type RecoveryDeps = {
    * The process that recovers, also one that never sends: arming waits for all in the registry, so whoever lowers the
    * fence and merges must stand there until it has.
    */
-  readonly self: { readonly session: Session; readonly attempts: Pick<Attempts, 'merging' | 'sending'> };
+  readonly self: {
+    readonly session: Session;
+    readonly attempts: Pick<Attempts, 'merging' | 'sending' | 'has'>;
+  };
   /** The store may have another past by now: what was read from it before is void. */
   readonly forget: () => void;
   /** Before anything of the dead is adopted: a run takes its own batch back, should the ledger have forgotten. */
@@ -90,6 +96,8 @@ export async function recover(
   if (!current) await keepRequirement(ledger);
   if (!current) await self.attempts.merging();
 
+  // Before its journal is read: an attempt that is let go later may stand there without being read.
+  const strays = current ? new Set<string>() : await straysOf(ledger, self);
   const own = current ? undefined : await journalOf(ledger, self.session.entry);
   const known = { era: fence.armed ? fence.era : null, seq: fence.seq };
   const { ended, missing, forgotten, removed } = await localJournals(
@@ -101,7 +109,9 @@ export async function recover(
   // Arming waits for everybody in the registry, so whoever lives here must stand in it.
   for (const { entry } of forgotten) await registerAgain(ledger, entry);
   const journals = [...(own === undefined ? [] : [own]), ...ended];
-  const seen = Math.max(seenBefore, ...journals.map(({ seqSeen }) => seqSeen));
+  const folder = current ? null : await checkFolder(ledger, fence);
+  const lost = folder?.behind ?? null;
+  const seen = Math.max(seenBefore, lost?.seq ?? 0, ...journals.map(({ seqSeen }) => seqSeen));
   const tidings = await tidingsFor(
     ledger,
     journals.flatMap(({ attempts }) => attempts),
@@ -112,7 +122,10 @@ export async function recover(
     forgotten.flatMap(({ journal }) => journal.attempts),
   );
   const unknownHere = [...tidings, ...besides].filter(({ standing }) => standing === 'forgotten').length;
-  const missed = await forgottenRemoved(ledger, fence, highest(removed, own?.removed ?? {}));
+  const missed = highest(
+    await forgottenRemoved(ledger, fence, highest(removed, own?.removed ?? {})),
+    folder === null ? {} : missedByFolder(folder, fence),
+  );
   const rolledBack = lowered || (await lower(parts, fence, { seen, attempts: unknownHere, missed }));
   // What was found in the ledger in this era may be gone again: every journal is looked at anew, with the fence down.
   if (rolledBack && fence.armed && !lowered) return recover(parts, true, true);
@@ -127,8 +140,9 @@ export async function recover(
     dead: [],
   };
   if (Object.keys(missed).length > 0) {
-    const stopped = parts.floorReason(fence.seq, Math.max(...Object.values(missed)));
-    parts.say('the store has forgotten more than the journals still know');
+    const stopped =
+      (folder && folderReason(folder)) ?? parts.floorReason(fence.seq, Math.max(...Object.values(missed)));
+    parts.say(stopped.message);
     await sayDisarmed(ledger, stopped);
     return { ...result, stopped };
   }
@@ -157,7 +171,7 @@ export async function recover(
   const adopted = await adoptDead(
     parts,
     dead,
-    own === undefined ? null : { session: own.head.session, underWay },
+    own === undefined ? null : { session: own.head.session, strays },
     whole,
     storeSeen({ ...fence, armed: isArmed }),
   );
@@ -167,10 +181,18 @@ export async function recover(
     : await armAgain(parts, fence.run, seen);
   if (armed.answer !== 'armed')
     return { ...done, waitingFor: armed.answer === 'waiting' ? armed.sessions : [] };
+  // The store knows what the folder lost. From now on the lost journals count as removed.
+  if (lost !== null) await noteLost(parts, lost);
   mark.era = armed.era;
   mark.seen = Math.max(mark.seen, seen, fence.seq);
   if (journals.length > 0) await noteAllMerged(parts, ended);
+  self.session.positions.saw(ledger, mark.seen);
   return { ...done, armed: true };
+}
+
+async function noteLost({ ledger, self: { session } }: RecoveryDeps, { era, seq }: Position): Promise<void> {
+  const lost = { seqs: { [ledger.keyPrefix]: { [era]: seq } }, files: {} };
+  await noteRemoved(session.entry.journal, session.id, lost, () => Promise.resolve(false));
 }
 
 /** What was merged is known by the sequence that stands there now, if the store is still the one that was armed. */
@@ -201,6 +223,7 @@ async function lower(
     ? disarm(ledger, { ...note, attempts }, 'anyway', missed)
     : disarm(ledger, note, 'behind', missed);
   if (!(await lowered)) return false;
+  if (Object.keys(missed).length > 0) return true;
   if (behind) say(`the store has forgotten moves ${fence.seq + 1} to ${seen}; the journals put them back`);
   else if (attempts > 0)
     say(`the store has forgotten ${counted(attempts, 'attempt')}; the journals put them back`);

@@ -1,13 +1,14 @@
---[[
+--[==[
   A session joins the realm before its first claim, and again whenever a registry may have forgotten it. One that
   was given up never comes back.
 
   KEYS[1] the realm
   ARGV[1] session  ARGV[2] entry JSON  ARGV[3] name of its place  ARGV[4] settle time of the realm's profile in ms
   ARGV[5] 'only if forgotten': on behalf of a session that lives  'has begun nothing': it has nothing to merge
+  ARGV[6] identity of the data folder that the store lies in ('' where it lies in none)
 
   Returns 'ok' | 'lost'
-]]
+]==]
 --- @include "record"
 --- @include "fence"
 local T, session = KEYS[1], ARGV[1]
@@ -17,6 +18,11 @@ if ARGV[4] ~= '' then redis.call('HSET', T, 'settleMs', ARGV[4]) end
 if ARGV[5] == 'only if forgotten' then
   redis.call('HSETNX', T .. ':sessions', session, ARGV[2])
   return 'ok'
+end
+if ARGV[6] ~= '' then
+  -- A ledger that has sent nothing belongs to the folder in which it is found.
+  local isNew = redis.call('HEXISTS', T, 'seq') == 0 and redis.call('HEXISTS', T, 'armed') == 0
+  redis.call(isNew and 'HSET' or 'HSETNX', T, 'folder', ARGV[6])
 end
 redis.call('HSET', T .. ':sessions', session, ARGV[2])
 redis.call('HSET', T .. ':seen', session, nowMs())

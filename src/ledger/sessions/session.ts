@@ -12,9 +12,11 @@ import { JOURNAL_LIMITS, Journal, type JournalLimits } from '../journal/journal.
 import type { JournalHead } from '../journal/line.js';
 import { openBatches } from '../moves/feed.js';
 import { disownBatch } from '../moves/steer.js';
+import { forgetRefusals } from '../read/refusals.js';
 import { askRealm, type RealmLedger, timeOn } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
-import { Here, removeSpentSockets, whereabouts } from './liveness.js';
+import { Here, type OwnFolder, removeSpentSockets, whereabouts } from './liveness.js';
+import { PositionNotes } from './positions.js';
 
 /** A sending process is a session, registered in the ledger before its first claim. */
 const sessionEntry = whereabouts.extend({
@@ -36,7 +38,10 @@ type Journaling = {
 };
 
 export class Session {
+  private readonly staying = new Set<string>();
   private readonly joined = new Map<string, RealmLedger>();
+  /** How far this session saw the ledgers come. */
+  readonly positions: PositionNotes;
 
   private constructor(
     readonly entry: SessionEntry,
@@ -44,7 +49,16 @@ export class Session {
     readonly journal: Journal,
     private readonly here: Here,
     private readonly limits: JournalLimits,
-  ) {}
+    own: Pick<OwnFolder, 'witness' | 'number'>,
+  ) {
+    this.positions = new PositionNotes({
+      session: entry.id,
+      dataFolder: dirname(entry.journal),
+      journals: entry.journal,
+      ...own,
+      isDead: (session) => this.isDead(session),
+    });
+  }
 
   get id(): string {
     return this.entry.id;
@@ -62,8 +76,10 @@ export class Session {
       onFailure,
       limits,
       onRotated: () => session.boundJournals(),
+      onIntent: (realm, seq) => session.sends(realm, seq),
     });
-    const session = new Session(entry, server, journal, here, limits);
+    const { witness = null, number = '' } = (await here.ownFolder()) ?? {};
+    const session = new Session(entry, server, journal, here, limits, { witness, number });
     await session.boundJournals();
     const journals = await listJournals(entry.journal);
     await removeSpentSockets(dataFolder, new Set(journals.map((one) => one.session)));
@@ -94,9 +110,16 @@ export class Session {
     );
   }
 
+  /** It holds results that the ledger has not taken: its registration lets the next process find its journal. */
+  stay(ledger: RealmLedger): void {
+    this.staying.add(ledger.keyPrefix);
+  }
+
   /** Ends in order: its batches lose their owner, and nobody waits for it any more, unless it has not merged. */
   async deregister(ledger: RealmLedger): Promise<void> {
     await disownBatches(ledger, this.id);
+    if (this.staying.has(ledger.keyPrefix)) return;
+    await forgetRefusals(ledger, this.id);
     const { seen, era } = ledger.mark;
     const nothing = this.journal.isEmpty ? '1' : '';
     if (this.journal.isEmpty) await this.journal.leaves(ledger.keyPrefix);
@@ -104,24 +127,34 @@ export class Session {
   }
 
   async close(): Promise<void> {
+    for (const ledger of this.joined.values()) this.positions.saw(ledger, ledger.mark.seen);
+    await this.positions.end();
     await this.journal.close();
     this.server.close();
   }
 
+  /** Before a request leaves. */
+  private async sends(realm: string, seq: number): Promise<void> {
+    const ledger = this.joined.get(realm);
+    if (ledger !== undefined) await this.positions.sends(ledger, seq);
+  }
+
+  private async isDead(session: string): Promise<boolean> {
+    const { journal: folder } = this.entry;
+    const files = (await listJournals(folder)).find((one) => one.session === session);
+    const head = files && (await readHead(files));
+    return head !== undefined && (await this.here.liveness(entryOf(head, folder))) === 'dead';
+  }
+
   private boundJournals(): Promise<number> {
     const { journal: folder } = this.entry;
-    const listed = listJournals(folder);
     return boundJournals({
       folder,
       session: this.id,
       journal: this.journal,
       bytesMax: this.limits.folderBytesMax,
       eraOf: (realm) => this.joined.get(realm)?.mark.era || undefined,
-      isDead: async (session) => {
-        const files = (await listed).find((one) => one.session === session);
-        const head = files && (await readHead(files));
-        return head !== undefined && (await this.here.liveness(entryOf(head, folder))) === 'dead';
-      },
+      isDead: (session) => this.isDead(session),
     });
   }
 }
@@ -136,19 +169,31 @@ export function givenUp(session: string): AlmonerError {
 
 type Entering = '' | 'has begun nothing' | 'only if forgotten';
 
-function enterRealm(
+async function enterRealm(
   ledger: RealmLedger,
   entry: SessionEntry,
   settleMs: number | null,
   how: Entering,
 ): Promise<unknown> {
+  const { storeId = '' } = (await ledger.scripts.here.ownFolder()) ?? {};
   return ledger.scripts.script('register', ledger.keyPrefix, [
     entry.id,
     JSON.stringify(entry),
     `${entry.placeId} ${entry.journal}`,
     settleMs ?? '',
     how,
+    storeId,
   ]);
+}
+
+/** The time-outs of the sender. An order that is `sending` for longer is stuck. */
+export async function noteTimeout(ledger: RealmLedger, totalMs: number): Promise<void> {
+  await askRealm(ledger, 'note time-outs', (redis, T) => redis.hset(T, 'timeoutMs', totalMs));
+}
+
+export async function readTimeout(ledger: RealmLedger): Promise<number | null> {
+  const noted = await askRealm(ledger, 'read time-outs', (redis, T) => redis.hget(T, 'timeoutMs'));
+  return noted === null ? null : Number(noted);
 }
 
 /** Registers a session that lives here and that a rolled-back registry has forgotten. */
@@ -184,6 +229,7 @@ export async function listSessions(ledger: RealmLedger): Promise<SessionEntry[]>
  */
 export async function forgetSession(ledger: RealmLedger, id: string, store = ''): Promise<boolean> {
   await disownBatches(ledger, id);
+  await forgetRefusals(ledger, id);
   return (await ledger.scripts.script('leave', ledger.keyPrefix, [id, 0, '', '1', store])) === 'left';
 }
 

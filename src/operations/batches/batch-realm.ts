@@ -19,15 +19,18 @@ import type { App, OpenRealm } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
 import { rehearsalProfile } from '../pay/rehearsals.js';
 
+/** The profiles of this place. A required argument everywhere: left out, an answer would say nothing of quiet hours. */
+export type Profiles = Pick<Config, 'profiles'>;
+
 /** The profile of a realm, by base URL and id: its name may have changed since. */
 export function configuredProfile(
-  { profiles }: Config,
+  { profiles }: Profiles,
   realm: Pick<RealmProfile, 'baseUrl' | 'realmId'>,
 ): RealmProfile | undefined {
   return profiles.find(({ baseUrl, realmId }) => baseUrl === realm.baseUrl && realmId === realm.realmId);
 }
 
-export function profileOfBatch(config: Config, { ledger: { realm } }: BatchRef): RealmProfile | undefined {
+export function profileOfBatch(config: Profiles, { ledger: { realm } }: BatchRef): RealmProfile | undefined {
   const configured = configuredProfile(config, realm);
   if (configured !== undefined || !isRehearsalOfItsOwn(config, realm)) return configured;
   return { ...rehearsalProfile(Date.now()), realmId: realm.realmId };
@@ -37,7 +40,7 @@ export function profileOfBatch(config: Config, { ledger: { realm } }: BatchRef):
  * Why the profiles of this place may not work the batch; null where one may, and where none is about its
  * realm. A profile whose address was edited is known by its name or by the realm's id.
  */
-export function changeHere(config: Config, ref: BatchRef, manifest: Manifest): Reason | null {
+export function changeHere(config: Profiles, ref: BatchRef, manifest: Manifest): Reason | null {
   const profile =
     profileOfBatch(config, ref) ??
     config.profiles.find(({ name, realmId }) => name === manifest.realm || realmId === manifest.realmId);
@@ -52,18 +55,18 @@ export type OwnedBatch = BatchView & Pick<StoredBatch, 'owner' | 'gate'>;
 
 /** Why a batch of the workers stands still by the profiles of this place, where nobody halts it in the ledger. */
 export async function haltedHere(
-  config: Config | undefined,
+  config: Profiles,
   ref: BatchRef,
   { manifest, owner, state }: OwnedBatch,
 ): Promise<Reason | null> {
-  if (config === undefined || owner !== '' || (state !== 'running' && state !== 'planned')) return null;
+  if (owner !== '' || (state !== 'running' && state !== 'planned')) return null;
   const reason = changeHere(config, ref, manifest);
   // A worker elsewhere may have the profile that fits, and would halt the batch itself where it does not.
   return reason === null || (await workersAtWork(ref.ledger)).length > 0 ? null : reason;
 }
 
 /** Made by `rehearse` and configured nowhere: no worker ever takes its batches. */
-export function isRehearsalOfItsOwn(config: Config, realm: BatchRef['ledger']['realm']): boolean {
+export function isRehearsalOfItsOwn(config: Profiles, realm: BatchRef['ledger']['realm']): boolean {
   return realm.rehearsal && configuredProfile(config, realm) === undefined;
 }
 

@@ -13,10 +13,9 @@ import {
 } from '../../ledger/index.js';
 import { reasonOf } from '../../queue/reasons.js';
 import type { App } from '../../runtime/app.js';
-import type { Config } from '../../runtime/config/config.js';
 import { isoTime } from '../../words/spelling.js';
 import { deadGone } from '../dead/dead-letters.js';
-import { haltedHere, type OwnedBatch } from './batch-realm.js';
+import { haltedHere, type OwnedBatch, type Profiles } from './batch-realm.js';
 import { waitingOf } from './waiting.js';
 
 /** How a batch stands, as `run`, `import`, `rehearse` and `status` tell it. */
@@ -57,7 +56,8 @@ export function digitsOf<S extends Readonly<Partial<Record<string, bigint>>>>(su
 
 export async function batchStatus(
   ref: BatchRef,
-  more: { existing?: boolean; report?: string | null; config?: Config } = {},
+  config: Profiles,
+  more: { existing?: boolean; report?: string | null } = {},
 ) {
   const view = await readBatch(ref);
   if (view === undefined)
@@ -66,10 +66,7 @@ export async function batchStatus(
       `Batch ${ref.id} was never completely imported. Nothing of it was sent.`,
       { next: 'Import the file again, or `almoner cancel` it.' },
     );
-  const [still, waiting] = await Promise.all([
-    standsStill(ref, view, more.config),
-    waitingOf(ref, more.config, view),
-  ]);
+  const [still, waiting] = await Promise.all([standsStill(ref, view, config), waitingOf(ref, config, view)]);
   const told = toldOf(view, still);
   return {
     ...told,
@@ -92,9 +89,7 @@ export async function allStatuses(
 ): Promise<BatchStatus[]> {
   const refs = await everyBatch(scripts, realm);
   const sealed = await Promise.all(
-    refs.map(async (ref) =>
-      (await readBatch(ref)) === undefined ? [] : [await batchStatus(ref, { config })],
-    ),
+    refs.map(async (ref) => ((await readBatch(ref)) === undefined ? [] : [await batchStatus(ref, config)])),
   );
   return sealed.flat().sort((a, b) => a.createdAt.localeCompare(b.createdAt));
 }
@@ -115,7 +110,7 @@ export type Standing = { readonly state: 'paused' | 'halted'; readonly reason: R
 export async function standsStill(
   ref: BatchRef,
   view: OwnedBatch,
-  config: Config | undefined,
+  config: Profiles,
 ): Promise<Standing | null> {
   if (await isInterrupted(ref, view)) return { state: 'paused', reason: INTERRUPTED };
   const reason = await haltedHere(config, ref, view);

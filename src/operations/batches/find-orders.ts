@@ -49,6 +49,21 @@ export function orderFinder(scripts: ScriptClient, realm?: string): (text: strin
   };
 }
 
+/**
+ * An order that a person decides: `ORDER:DOUBT`, or the order alone where it was in doubt once. The number of the doubt
+ * keeps a decision about an earlier doubt from ending a later one.
+ */
+export type NamedDoubt = { readonly order: string; readonly doubt: string | null };
+
+export function readDoubtName(text: string): NamedDoubt {
+  const match = /^(.*):(d[1-9][0-9]*-[0-9a-f]{4})$/.exec(text);
+  return { order: match?.[1] ?? text, doubt: match?.[2] ?? null };
+}
+
+export function doubtName(order: string, doubt: string | null): string {
+  return doubt === null ? order : `${order}:${doubt}`;
+}
+
 export function findOrder(scripts: ScriptClient, text: string, realm?: string): Promise<OrderPlace> {
   return orderFinder(scripts, realm)(text);
 }

@@ -16,7 +16,7 @@ import { changeRun, listRuns } from '../../rules/run-store.js';
 import type { App } from '../../runtime/app.js';
 import { beginsWords } from '../../words/people.js';
 import { isUnfinished, releaseImport, type UnfinishedImport } from '../pay/unfinished-imports.js';
-import { changeHere, isRehearsalOfItsOwn, letRealmGoOn, realmOfBatch } from './batch-realm.js';
+import { changeHere, isRehearsalOfItsOwn, letRealmGoOn, type Profiles, realmOfBatch } from './batch-realm.js';
 import { type BatchStatus, batchStatus, isInterrupted, isOver } from './batch-status.js';
 
 /**
@@ -31,12 +31,12 @@ export type Steering = {
 
 export type SteeredBy = { readonly who: string; readonly why: string | null };
 
-export async function pause(ref: BatchRef, by: SteeredBy): Promise<Steering> {
+export async function pause(config: Profiles, ref: BatchRef, by: SteeredBy): Promise<Steering> {
   const why = by.why === null ? '' : `: ${by.why}`;
   const reason = reasonOf('ALM_BATCH_PAUSED', `${by.who} paused the batch${why}. Nothing new is sent.`);
   const { done, state } = await pauseBatch(ref, reason, audit(by, 'paused'));
   if (!done && state !== 'paused' && state !== 'halted') throw await cannot(ref, state, 'paused');
-  return { changed: done, status: await batchStatus(ref) };
+  return { changed: done, status: await batchStatus(ref, config) };
 }
 
 /** Also lets a halted realm go on, after one read with the key as it is now. */
@@ -62,7 +62,7 @@ export async function resume(app: App, ref: BatchRef, by: SteeredBy): Promise<St
     throw new AlmonerError('ALM_BATCH_APPROVAL', `${approvalNeeded(now.gate)} Nothing was begun.`);
   if (goesOn && waits === null && !(await isInterrupted(ref, now))) {
     if (halt !== null) await writeAudit(ref, audit(by, 'resumed, with its halted realm'));
-    return { changed: halt !== null, status: await batchStatus(ref) };
+    return { changed: halt !== null, status: await batchStatus(ref, app.config) };
   }
   const { done, state } = await resumeBatch(
     ref,
@@ -76,16 +76,21 @@ export async function resume(app: App, ref: BatchRef, by: SteeredBy): Promise<St
       { next: `Wait, or cancel it with \`almoner cancel ${ref.id}\` and prepare it for another time.` },
     );
   if (!done) throw await cannot(ref, state, 'resumed');
-  return { changed: true, status: await batchStatus(ref) };
+  return { changed: true, status: await batchStatus(ref, app.config) };
 }
 
 /** What was not sent stays unsent and frees its references; what is unknown is still resolved. */
-export async function cancel(ref: BatchRef, by: SteeredBy, what = 'cancelled'): Promise<Steering> {
+export async function cancel(
+  config: Profiles,
+  ref: BatchRef,
+  by: SteeredBy,
+  what = 'cancelled',
+): Promise<Steering> {
   const { done, state } = await cancelBatch(ref, audit(by, what));
   if (!done && state !== 'cancelled') throw await cannot(ref, state, 'cancelled');
   // A run that nobody works any more has no feeder to close it.
   await closeIfIdle(ref.ledger, ref.no);
-  return { changed: done, status: await batchStatus(ref) };
+  return { changed: done, status: await batchStatus(ref, config) };
 }
 
 /**

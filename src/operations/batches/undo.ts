@@ -16,6 +16,7 @@ import {
 } from '../../ledger/index.js';
 import { csvLine } from '../../report/csv-files.js';
 import { counted } from '../../words/spelling.js';
+import type { Profiles } from './batch-realm.js';
 import { batchStatus } from './batch-status.js';
 
 /**
@@ -51,8 +52,12 @@ const COLUMNS = ['member', 'recipient', 'op', 'tokens', 'reference', 'reason'] a
 const ASK_AT_ONCE = 256;
 const NAMED_MAX = 10;
 
-export async function writeUndo(ref: BatchRef, write: (text: string) => Promise<void> | undefined) {
-  await refuseWhileMoving(ref);
+export async function writeUndo(
+  ref: BatchRef,
+  config: Profiles,
+  write: (text: string) => Promise<void> | undefined,
+) {
+  await refuseWhileMoving(ref, config);
   const plans = new PlanReader(ref.ledger);
   const { batch, rows } = await snapshotBatch(ref, plans, []);
   const { delimiter, currency } = batch.manifest;
@@ -124,8 +129,8 @@ export async function writeUndo(ref: BatchRef, write: (text: string) => Promise<
 }
 
 /** What is not settled yet would be missing from the file, and be paid after all. */
-async function refuseWhileMoving(ref: BatchRef): Promise<void> {
-  const { state, counts, waiting } = await batchStatus(ref);
+async function refuseWhileMoving(ref: BatchRef, config: Profiles): Promise<void> {
+  const { state, counts, waiting } = await batchStatus(ref, config);
   const { sending = 0, unknown = 0 } = counts;
   if (state !== 'running' && state !== 'planned' && sending + unknown === 0) return;
   const moving =

@@ -13,21 +13,20 @@ import {
   readRealmStanding,
 } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
-import type { Config } from '../../runtime/config/config.js';
-import { haltedHere, type OwnedBatch } from './batch-realm.js';
+import { haltedHere, type OwnedBatch, type Profiles } from './batch-realm.js';
 
 /**
  * What of a batch stands still, and for what: the one answer for `status`, a run's progress and end, a
  * worker's log, `doctor`, `recover`, the desk, its metrics and its notices.
  */
-export async function waitingOf(ref: BatchRef, config?: Config, view?: OwnedBatch): Promise<Waiting[]> {
+export async function waitingOf(ref: BatchRef, config: Profiles, view?: OwnedBatch): Promise<Waiting[]> {
   return (await causesOf(ref, config, view)).map(told);
 }
 
-/** Each with the orders it is the cause of. By the profiles of this place, where they are given. */
+/** Each with the orders it is the cause of, by the profiles of this place. */
 export async function causesOf(
   ref: BatchRef,
-  config?: Config,
+  config: Profiles,
   known?: OwnedBatch,
   realm?: RealmLook,
 ): Promise<Cause[]> {
@@ -41,8 +40,8 @@ export async function causesOf(
 }
 
 /** The quiet hours of the realm's profile here. They may have begun long ago; what is asked is when they end. */
-function quietNow(config: Config | undefined, { ledger }: BatchRef, nowMs: number): RealmLook['quiet'] {
-  const { quietHours = null } = config?.profiles.find(({ name }) => name === ledger.realm.name) ?? {};
+function quietNow(config: Profiles, { ledger }: BatchRef, nowMs: number): RealmLook['quiet'] {
+  const { quietHours = null } = config.profiles.find(({ name }) => name === ledger.realm.name) ?? {};
   const untilMs = quietUntil(quietHours, nowMs);
   if (quietHours === null || untilMs === null) return null;
   const { texts, zone } = quietHours;
@@ -53,7 +52,7 @@ function quietNow(config: Config | undefined, { ledger }: BatchRef, nowMs: numbe
 /** The same of many, with one look at each realm. */
 export async function waitingOfAll(
   batches: readonly { readonly ref: BatchRef; readonly view: OwnedBatch }[],
-  config: Config,
+  config: Profiles,
 ): Promise<Waiting[][]> {
   const looks = new Map<string, Promise<RealmLook>>();
   return Promise.all(
@@ -100,7 +99,7 @@ const LOOK_AGAIN_MS = 1_000;
 /** Serves whoever shows a batch many times a second: it is asked anew only now and then. */
 export function waitingNow(
   ref: BatchRef,
-  config?: Config,
+  config: Profiles,
 ): (view: OwnedBatch) => Promise<readonly Waiting[]> {
   let last: { readonly atMs: number; readonly waiting: readonly Waiting[] } | null = null;
   return async (view) => {

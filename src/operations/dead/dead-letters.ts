@@ -83,6 +83,8 @@ export function deadLetter({ id, ledger: { realm } }: BatchRef, row: RowView) {
     recipient: row.recipient,
     tokens: row.tokens,
     state: row.state,
+    /** The number of its last doubt, which a decision names. */
+    doubt: row.doubt,
     /** The stable error code. */
     class: row.errorCode,
     status: row.httpStatus,

@@ -18,7 +18,14 @@ import type { App } from '../../runtime/app.js';
 import { SETTLE_MS } from '../../runtime/config/realm-settings.js';
 import { counted, duration, isoTime } from '../../words/spelling.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
-import { idOf, type OrderPlace, orderFinder, sharedContexts } from '../batches/find-orders.js';
+import {
+  doubtName,
+  idOf,
+  type OrderPlace,
+  orderFinder,
+  readDoubtName,
+  sharedContexts,
+} from '../batches/find-orders.js';
 import { deadLetter } from '../dead/dead-letters.js';
 import { type BoardChange, followOnBoard, type RefusedOrder } from '../dead/retry-discard.js';
 
@@ -30,7 +37,8 @@ import { type BoardChange, followOnBoard, type RefusedOrder } from '../dead/retr
 const VERDICTS = ['paid', 'unpaid'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 type Asked = { readonly place: OrderPlace };
-export type Ruling = Asked & { readonly verdict: Verdict };
+/** `doubt` is the number that the person named; null where they named the order alone. */
+export type Ruling = Asked & { readonly verdict: Verdict; readonly doubt: string | null };
 
 export async function rulingsOnOrders(
   scripts: ScriptClient,
@@ -39,8 +47,9 @@ export async function rulingsOnOrders(
   realm?: string,
 ): Promise<Ruling[]> {
   const find = orderFinder(scripts, realm);
-  const places = await Promise.all(orders.map(find));
-  return places.map((place) => ({ place, verdict }));
+  return Promise.all(
+    orders.map(readDoubtName).map(async ({ order, doubt }) => ({ place: await find(order), verdict, doubt })),
+  );
 }
 
 export async function rulingsOnBatch(
@@ -51,7 +60,10 @@ export async function rulingsOnBatch(
 ): Promise<Ruling[]> {
   const ref = await findBatch(scripts, batch, realm);
   const rulings: Ruling[] = [];
-  for await (const index of attention(ref, 'doubt')) rulings.push({ place: { ref, index }, verdict });
+  for await (const index of attention(ref, 'doubt')) {
+    const { doubt } = await readRecord(ref, index);
+    rulings.push({ place: { ref, index }, verdict, doubt });
+  }
   return rulings;
 }
 
@@ -65,7 +77,7 @@ export async function rulingsOfFile(
   const faults: string[] = [];
   const rulings: Ruling[] = [];
   const find = orderFinder(scripts, realm);
-  for (const { line, order, decision } of lines) {
+  for (const { line, order, doubt, decision } of lines) {
     const written = VERDICTS.find((verdict) => verdict === decision);
     if (decision !== '' && written === undefined)
       faults.push(`line ${line}: decision ${JSON.stringify(decision)}, expected paid, unpaid or nothing`);
@@ -74,7 +86,9 @@ export async function rulingsOfFile(
     const verdict = written ?? forAll;
     if (verdict === null || (decision !== '' && written === undefined)) continue;
     try {
-      rulings.push({ place: await find(order), verdict });
+      const place = await find(order);
+      if (doubt === '') faults.push(`line ${line}: ${await noDoubtNamed(place)}`);
+      else rulings.push({ place, verdict, doubt });
     } catch (error) {
       if (!(error instanceof AlmonerError)) throw error;
       faults.push(`line ${line}: ${error.message}`);
@@ -84,14 +98,32 @@ export async function rulingsOfFile(
   return rulings;
 }
 
-export function checkRulings(rulings: readonly Ruling[]): Promise<Ruling[]> {
-  return checkAll(rulings, async ({ verdict }, { state, evidence }, earlier) => {
+/** A row that was being sent or resolved when the file was written says nothing about a doubt that arose later. */
+async function noDoubtNamed(place: OrderPlace): Promise<string> {
+  const record = await readRecord(place.ref, place.index);
+  const now = stateOf(record) === 'doubt' ? `in doubt now, as ${record.doubt}` : `${stateOf(record)} now`;
+  return `names no doubt, because ${idOf(place)} was not in doubt when the file was written; it is ${now}`;
+}
+
+const isFirst = (doubt: string | null) => doubt === null || doubt.startsWith('d1-');
+
+export async function checkRulings(rulings: readonly Ruling[]): Promise<Ruling[]> {
+  const numbers = new Map<Ruling, string | null>();
+  const open = await checkAll(rulings, async (ruling, { order, state, evidence, doubt }, earlier) => {
+    const { verdict, doubt: named } = ruling;
     if (earlier !== undefined && earlier.verdict !== verdict) return 'is named twice, as paid and as unpaid';
+    numbers.set(ruling, doubt);
+    const now = state === 'doubt' ? `in doubt as ${doubt}` : state;
+    if (named !== null && named !== doubt) return `is ${now}; the decision is about its doubt ${named}`;
+    if (named === null && !isFirst(doubt))
+      return `is ${now} and was in doubt before; name the doubt that you decide, as in ${doubtName(order, doubt)}`;
     if (state === 'doubt') return 'open';
     // The same file given again, perhaps after half of it was done: what is as asked is passed over.
     const ended = verdict === 'paid' ? 'paid' : 'exhausted';
     return state === ended && evidence === 'operator' ? 'as asked' : `is ${state}, not in doubt`;
   });
+  // From here on each ruling names the doubt that was checked.
+  return open.map((ruling) => ({ ...ruling, doubt: numbers.get(ruling) ?? null }));
 }
 
 /** What is being sent has an answer coming and is left alone. One that is in doubt already is as asked. */
@@ -167,30 +199,35 @@ export function arrivingError(arriving: readonly Arriving[]): AlmonerError {
 type By = { readonly who: string; readonly why: string };
 
 export async function resolveDoubts(app: App, rulings: readonly Ruling[], { who, why }: By) {
-  const { ended, missed } = await concludeAll(app, rulings, 'in doubt', async ({ place, verdict }, order) => {
-    const record = await readRecord(place.ref, place.index);
-    if (stateOf(record) !== 'doubt') return null;
-    const paid = verdict === 'paid';
-    const at = Date.now();
-    return {
-      from: 'doubt',
-      to: paid ? 'paid' : 'exhausted',
-      evidence: 'operator',
-      detail: {
-        event: 'concluded',
-        at,
-        state: paid ? 'paid' : 'exhausted',
-        by: who,
-        code: paid ? null : 'ALM_SEND_SAID_UNPAID',
-        message: `${who} resolved the doubt as ${verdict}: ${why}`,
-      },
-      dueInMs: 0,
-      audit: JSON.stringify({ at, who, what: `doubt ${order} resolved as ${verdict}`, why }),
-      balance: null,
-      tries: record.tries,
-      settleMs: settleMsOf(app, place),
-    };
-  });
+  const { ended, missed } = await concludeAll(
+    app,
+    rulings,
+    'in doubt',
+    async ({ place, verdict, doubt }, order) => {
+      const record = await readRecord(place.ref, place.index);
+      if (stateOf(record) !== 'doubt') return null;
+      const paid = verdict === 'paid';
+      const at = Date.now();
+      return {
+        about: { batch: place.ref.id, doubt: doubt ?? '' },
+        to: paid ? 'paid' : 'exhausted',
+        evidence: 'operator',
+        detail: {
+          event: 'concluded',
+          at,
+          state: paid ? 'paid' : 'exhausted',
+          by: who,
+          code: paid ? null : 'ALM_SEND_SAID_UNPAID',
+          message: `${who} resolved the doubt as ${verdict}: ${why}`,
+        },
+        dueInMs: 0,
+        audit: JSON.stringify({ at, who, what: `doubt ${order} resolved as ${verdict}`, why }),
+        balance: null,
+        tries: record.tries,
+        settleMs: settleMsOf(app, place),
+      };
+    },
+  );
   return { resolved: ended, missed };
 }
 
@@ -199,11 +236,12 @@ export async function resolveDoubts(app: App, rulings: readonly Ruling[], { who,
  * is not sent again, and waits for whoever decides it.
  */
 export async function raiseDoubts(app: App, places: readonly OrderPlace[], { who, why }: By) {
-  const { ended, missed } = await concludeAll(app, places.map(only), 'unknown', async (_, order) => {
+  const { ended, missed } = await concludeAll(app, places.map(only), 'unknown', async ({ place }, order) => {
+    const { nonce: attempt } = await readRecord(place.ref, place.index);
     const at = Date.now();
     const message = `${who} made a doubt of it: ${why}`;
     return {
-      from: 'unknown',
+      about: { batch: place.ref.id, attempt, read: null },
       to: 'doubt',
       evidence: null,
       detail: { event: 'concluded', at, state: 'doubt', by: who, code: 'ALM_SEND_RAISED', message },
@@ -235,7 +273,7 @@ async function concludeAll<T extends Asked>(
     const done =
       isPlannedOrder(planned) &&
       how !== null &&
-      (await conclude(ref.ledger, { no: ref.no, index, id: ref.id }, planned, how)).concluded;
+      (await conclude(ref.ledger, { no: ref.no, index }, planned, how)).concluded;
     if (!done) {
       missed.push({ order, why: `it is no longer ${was}` });
       continue;

@@ -26,6 +26,7 @@ export type PlanRequest = PlanChoices & (PlannedFile | GivenRows);
 export type PlanChoices = {
   readonly again: string | null;
   readonly newAddress: boolean;
+  readonly newLedger: boolean;
   readonly newRowsOnly: boolean;
   readonly skipInvalid: boolean;
   readonly expectRows: number | null;
@@ -45,6 +46,7 @@ export async function planFile(realm: Books, request: PlanRequest, now: number):
       ...realm,
       again: request.again,
       newAddress: request.newAddress,
+      newLedger: request.newLedger,
       newRowsOnly: request.newRowsOnly,
       skipInvalid: request.skipInvalid,
       now,

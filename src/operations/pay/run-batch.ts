@@ -16,6 +16,7 @@ import {
 import type { First } from '../../queue/batches.js';
 import { reasonOf } from '../../queue/reasons.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
+import type { Config } from '../../runtime/config/config.js';
 import { changeHere, letRealmGoOn, type OwnedBatch, realmOfBatch } from '../batches/batch-realm.js';
 import { type BatchStatus, batchStatus, isOver, ownerLives } from '../batches/batch-status.js';
 import { reportBatch } from '../batches/report.js';
@@ -39,6 +40,9 @@ type RunRequest = Watch & { readonly ref: BatchRef; readonly session: Session };
 
 const CONCURRENCY = 64;
 const POLL_MS = 150;
+/** After the last open order is answered, its settling takes a few milliseconds: the next looks come this quickly. */
+const SOON_MS = 10;
+const SOON_LOOKS = 10;
 const OWNER_EVERY_LOOKS = 8;
 
 export type PayRequest = Watch & {
@@ -116,7 +120,7 @@ async function runToReport(
   // Of what has not begun there is nothing to report.
   const begun = (await readBatch(ref))?.gate == null;
   const report = reports && begun ? (await reportBatch(ref, app.config)).folder : null;
-  return batchStatus(ref, { existing, report });
+  return batchStatus(ref, app.config, { existing, report });
 }
 
 async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: First | null): Promise<void> {
@@ -138,7 +142,7 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
     }
     // It only watches and begins nothing: nobody may have to wait for its journal.
     await session.deregister(ref.ledger);
-    if ((await watch(request)) === 'still') return;
+    if ((await watch(request, app.config)) === 'still') return;
   }
   // BullMQ takes a third of a second to load: only who works a batch waits for it.
   const { RealmWorker } = await import('../../queue/worker.js');
@@ -155,9 +159,11 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
     onStalled: (error) => app.fail(error),
     limits: app.config.limits,
     onOutcome: (outcome) => {
+      answers.count();
       if (outcome.kind !== 'paid') lastTrouble = outcome;
     },
   });
+  const answers = new OpenAnswers();
   let lastTrouble: WriteOutcome | null = null;
   try {
     await worker.start();
@@ -166,7 +172,11 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
         return request.stop.aborted || app.failed.aborted;
       },
     };
-    await untilStill({ ...request, stop }, app.config.operator, () => lastTrouble);
+    await untilStill({ ...request, stop }, app.config, {
+      answers,
+      lastTrouble: () => lastTrouble,
+      unsettled: () => worker.unsettled,
+    });
   } finally {
     await worker.stop(async () => {
       const end = await readBatch(ref);
@@ -179,22 +189,51 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
 /** Waits until nothing more will happen; an interruption pauses the batch and waits for what is being sent. */
 async function untilStill(
   { ref, session, stop, onProgress }: RunRequest,
-  who: string,
-  lastTrouble: () => WriteOutcome | null,
+  config: Config,
+  of: { answers: OpenAnswers; lastTrouble: () => WriteOutcome | null; unsettled: () => number },
 ): Promise<void> {
-  const waiting = waitingNow(ref);
+  const waiting = waitingNow(ref, config);
   let paused = false;
   for (;;) {
     if (stop.aborted && !paused) {
       paused = true;
-      const audit = { at: Date.now(), who, what: 'interrupted', why: null };
+      const audit = { at: Date.now(), who: config.operator, what: 'interrupted', why: null };
       await pauseBatch(ref, INTERRUPTED, audit, session.id);
     }
     const view = await readBatch(ref);
     if (view === undefined) throw forgotten(ref);
-    onProgress(view, lastTrouble(), await waiting(view));
-    if (isStill(view, paused)) return;
-    await sleep(POLL_MS);
+    onProgress(view, of.lastTrouble(), await waiting(view));
+    if (isStill(view, paused, of.unsettled())) return;
+    await of.answers.pause(view);
+  }
+}
+
+/** Paces the looks of a run at its own batch: every POLL_MS, and at once when all open orders are answered. */
+class OpenAnswers {
+  private left = Number.POSITIVE_INFINITY;
+  private soonLooks = 0;
+  private wake = () => {};
+
+  count(): void {
+    this.left -= 1;
+    if (this.left > 0) return;
+    this.soonLooks = SOON_LOOKS;
+    this.wake();
+  }
+
+  async pause({ counts: { planned = 0, sending = 0, unknown = 0 } }: BatchView): Promise<void> {
+    this.left = planned + sending + unknown;
+    if (this.soonLooks > 0) {
+      this.soonLooks -= 1;
+      return sleep(SOON_MS);
+    }
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, POLL_MS);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 }
 
@@ -202,9 +241,15 @@ async function untilStill(
  * Nothing more happens by itself, and nothing is under way. What is unknown in a cancelled batch is resolved by the run
  * whose it is, unless that is to stop; one without is left to the workers, of which there may be none.
  */
-function isStill({ state, owner, counts: { sending = 0, unknown = 0 } }: OwnedBatch, stops = false): boolean {
-  if (state === 'cancelled') return sending === 0 && (unknown === 0 || owner === '' || stops);
-  return state === 'done' || ((state === 'paused' || state === 'halted') && sending === 0);
+function isStill(
+  { state, owner, counts: { sending = 0, unknown = 0 } }: OwnedBatch,
+  stops = false,
+  /** Results that the store refuses: nothing is under way for them, and a run that stops leaves them to its stop. */
+  unsettled = 0,
+): boolean {
+  const nothingSent = sending <= (stops ? unsettled : 0);
+  if (state === 'cancelled') return nothingSent && (unknown === 0 || owner === '' || stops);
+  return state === 'done' || ((state === 'paused' || state === 'halted') && nothingSent);
 }
 
 function forgotten({ id }: BatchRef): AlmonerError {
@@ -218,8 +263,8 @@ function forgotten({ id }: BatchRef): AlmonerError {
 }
 
 /** Until the batch stands still, or the process that works it is gone without a word. */
-async function watch({ ref, stop, onProgress }: RunRequest): Promise<'still' | 'orphaned'> {
-  const waiting = waitingNow(ref);
+async function watch({ ref, stop, onProgress }: RunRequest, config: Config): Promise<'still' | 'orphaned'> {
+  const waiting = waitingNow(ref, config);
   for (let looks = 0; !stop.aborted; looks++) {
     const view = await readBatch(ref);
     if (view === undefined) throw forgotten(ref);

@@ -58,17 +58,29 @@ export async function findRunOf(
   return undefined;
 }
 
+/** What a person has said of the place that a rule's run is paid from. */
+export type Meant = { readonly newAddress?: boolean; readonly newLedger?: boolean };
+
 /** The batch that a planned run would be; null where nobody gets anything. */
 export async function batchOfRun(
   realm: OpenRealm,
   run: RunMeta,
   now: number,
-  newAddress = false,
+  { newAddress = false, newLedger = false }: Meant = {},
 ): Promise<Planned | null> {
   if (run.awards === 0) return null;
   const { ledger, profile } = realm;
   const mayPrecede = (moment: number) => hadBegun(run, moment);
-  const options = { ledger, profile, again: null, newAddress, skipInvalid: false, mayPrecede, now };
+  const options = {
+    ledger,
+    profile,
+    again: null,
+    newAddress,
+    newLedger,
+    skipInvalid: false,
+    mayPrecede,
+    now,
+  };
   const numbered = async (number: number | null): Promise<Planned> => {
     const rows = awardRows(run, readEntries(ledger, run));
     const plan = await planRows(runSource(run), AWARD_SHEET, rows, { ...options, run: number });

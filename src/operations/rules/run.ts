@@ -17,7 +17,7 @@ import type { BatchStatus } from '../batches/batch-status.js';
 import { type Planned, refuseFaults } from '../pay/plan-file.js';
 import { type PayRequest, payPlan } from '../pay/run-batch.js';
 import { storeBatch } from '../pay/store-batch.js';
-import { batchOfRun } from './plan.js';
+import { batchOfRun, type Meant } from './plan.js';
 
 /**
  * From a planned run to a batch. The run is marked with its batch and number before anything is enqueued: a process
@@ -28,10 +28,10 @@ export async function usablePlan(
   realm: OpenRealm,
   run: RunMeta,
   now: number,
-  newAddress = false,
+  meant: Meant = {},
 ): Promise<Planned | null> {
   refuseUnusable(run);
-  return batchOfRun(realm, run, now, newAddress);
+  return batchOfRun(realm, run, now, meant);
 }
 
 function refuseUnusable(run: RunMeta): void {

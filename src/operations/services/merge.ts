@@ -17,6 +17,7 @@ import {
   recover,
   registerRealm,
   Session,
+  settleOverdue,
 } from '../../ledger/index.js';
 import { KnownBatches } from '../../queue/batches.js';
 import { floorReason } from '../../queue/reasons.js';
@@ -171,11 +172,18 @@ export async function recoverOne(
     floorReason,
   });
   const fence = await readFence(ledger);
-  if (found.armed && fence.era === ledger.mark.era) ofOpening(MERGED, ledger).set(ledger.id, fence);
-  return found;
+  if (!found.armed || fence.era !== ledger.mark.era) return found;
+  ofOpening(MERGED, ledger).set(ledger.id, fence);
+  // A process that lives may have an answer in its journal that the store did not take from it.
+  const settled = await settleOverdue({ ledger, context: contextOf(ledger, profile) }, session.id);
+  return { ...found, moved: found.moved + settled };
 }
 
-const NOTHING_SENT = { merging: () => Promise.resolve(), sending: () => new Set<string>() };
+const NOTHING_SENT = {
+  merging: () => Promise.resolve(),
+  sending: () => new Set<string>(),
+  has: () => false,
+};
 
 export async function journalsHere(dataFolder: string) {
   const folder = join(dataFolder, JOURNAL_FOLDER);

@@ -3,8 +3,10 @@ import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import {
   acceptMissing,
+  acceptMoved,
   allLedgers,
   disarm,
+  type Fence,
   JOURNAL_FOLDER,
   journalOf,
   type Loss,
@@ -48,7 +50,7 @@ async function stateOf(app: App, ledger: RealmLedger) {
   }));
   const profile = configuredProfile(app.config, ledger.realm);
   const missing = sessions.filter(({ liveness }) => liveness !== 'alive').map(({ session }) => session);
-  if (fence.reason?.code === 'ALM_LEDGER_ROLLED_BACK') missing.push(REMOVED);
+  if (isIncomplete(fence)) missing.push(REMOVED);
   return {
     realm: ledger.realm.name,
     armed: fence.armed,
@@ -79,10 +81,21 @@ function told(session: string, { exact, orders, tokens }: Loss) {
   return { session, exact, orders, tokens: String(tokens) };
 }
 
+/** The journals here do not tell all that the ledger may have forgotten: a person has to decide. */
+function isIncomplete({ reason }: Pick<Fence, 'reason'>): boolean {
+  return reason !== null && INCOMPLETE.has(reason.code);
+}
+
+const INCOMPLETE: ReadonlySet<string> = new Set([
+  'ALM_LEDGER_ROLLED_BACK',
+  'ALM_LEDGER_FOLDER_BEHIND',
+  'ALM_LEDGER_FOLDER_COPIED',
+]);
+
 export type RecoverResult = Awaited<ReturnType<typeof recoverRealms>>;
 
 /** Merges what lies on this machine, gives up what an operator says is lost, and arms where nothing is missing. */
-export async function recoverRealms(app: App, lost: string | null) {
+export async function recoverRealms(app: App, lost: string | null, moved = false) {
   const all = await allLedgers(app.scripts);
   const known = (await Promise.all(all.map(listSessions))).flat().map(({ id }) => id);
   if (lost !== null && lost !== REMOVED && !known.includes(lost))
@@ -92,6 +105,8 @@ export async function recoverRealms(app: App, lost: string | null) {
   for (const profile of app.config.profiles)
     await merging(app, profile, async (ledger, session) => {
       merged += (await recoverOne(app, ledger, profile, session)).moved;
+      if (moved && (await takeMoved(ledger)))
+        merged += (await recoverOne(app, ledger, profile, session)).moved;
       const loss = lost === null ? null : await giveUp(app, ledger, profile, lost);
       if (loss === null) return;
       losses.push(loss);
@@ -113,6 +128,14 @@ export async function recoverRealms(app: App, lost: string | null) {
   };
 }
 
+/** An operator says that the folder was moved whole. The witness overrules that. */
+async function takeMoved(ledger: RealmLedger): Promise<boolean> {
+  const { reason } = await readFence(ledger);
+  if (reason?.code === 'ALM_LEDGER_FOLDER_BEHIND')
+    throw new AlmonerError(reason.code, `${reason.message} --accept-moved does not apply.`);
+  return reason?.code === 'ALM_LEDGER_FOLDER_COPIED' && acceptMoved(ledger);
+}
+
 /** An operator says it is lost. Where its journal lies here after all, what it tells is merged first. */
 async function giveUp(
   app: App,
@@ -124,7 +147,7 @@ async function giveUp(
   const by = { who: app.config.operator, at: Date.now() };
   const folder = join(app.config.dataFolder, JOURNAL_FOLDER);
   if (lost === REMOVED) {
-    if ((await readFence(ledger)).reason?.code !== 'ALM_LEDGER_ROLLED_BACK') return null;
+    if (!isIncomplete(await readFence(ledger))) return null;
     const { removed } = await localJournals(ledger, { id: '', journal: folder }, { era: null, seq: 0 }, true);
     return acceptMissing(context, lost, by, removed);
   }

@@ -10,7 +10,13 @@ import { waitingOf } from '../batches/waiting.js';
 /** The imported batches of every configured realm, each at its own pace, until stopped. */
 export async function workRealms(
   app: App,
-  options: { concurrency: number; stop: AbortSignal; onReady: () => void },
+  options: {
+    concurrency: number;
+    stop: AbortSignal;
+    onReady: () => void;
+    /** How often the worker looks for ended batches without a report. */
+    reportEveryMs?: number | undefined;
+  },
 ): Promise<void> {
   // Loaded by who works, not by who counts the workers.
   const { RealmWorker } = await import('../../queue/worker.js');
@@ -42,12 +48,15 @@ export async function workRealms(
   rounds.every(LOOK_MS, 'look at what waits', () => tellWaiting(app, say));
   const complain = quietly((message) => app.logger.error({ message }, 'no report'), SAY_AGAIN_MS);
   for (const books of realms)
-    rounds.every(REPORT_MS, 'write reports', () => reportEnded(app, books, complain));
+    rounds.every(options.reportEveryMs ?? REPORT_MS, 'write reports', () =>
+      reportEnded(app, books, complain),
+    );
   options.onReady();
   const stop = AbortSignal.any([options.stop, app.failed]);
   if (!stop.aborted) await once(stop, 'abort');
   await rounds.stop();
-  await Promise.all(workers.map((worker) => worker.stop()));
+  const stopped = await Promise.allSettled(workers.map((worker) => worker.stop()));
+  for (const one of stopped) if (one.status === 'rejected') throw one.reason;
   app.failed.throwIfAborted();
 }
 

@@ -2,7 +2,7 @@ import type { Got } from 'got';
 import type { WriteOutcome } from '../../core/classify.js';
 import { counted } from '../../core/counted.js';
 import { AlmonerError } from '../../core/errors/error.js';
-import type { MemberId } from '../../core/ids.js';
+import { hasLeadingZero, type MemberId } from '../../core/ids.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { memberBalance } from './answer-body.js';
 import { createCredentialReader } from './credential.js';
@@ -29,6 +29,8 @@ type BalanceChange = {
   /** As it was sealed with the order's batch; null: the realm's default. */
   readonly currency: string | null;
   readonly idempotencyKey: string;
+  /** Asked when the connection stands and nothing has been written; false: the outcome is `not-sent`. */
+  readonly mayLeave: () => boolean;
 };
 type Transfer = BalanceChange & { readonly recipient: MemberId };
 
@@ -94,13 +96,13 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
   async function patch(
     url: string,
     body: string,
-    { currency, idempotencyKey }: BalanceChange,
+    { currency, idempotencyKey, mayLeave }: BalanceChange,
   ): Promise<WriteOutcome> {
     const headers = { 'idempotency-key': structuredString(idempotencyKey) };
     const key = credential();
     if (typeof key === 'string') return keylessOutcome(key);
     agents.dropStale();
-    const request = { url, body, headers: { authorization: key.authorization, ...headers } };
+    const request = { url, body, headers: { authorization: key.authorization, ...headers }, mayLeave };
     const seen = await exchange(write, request, profile.timeouts.totalMs);
     return writeOutcome(seen, key, inCurrency(currency));
   }
@@ -175,8 +177,10 @@ export function balanceBody(tokens: number, profile: BodyProfile): string {
 }
 
 export function transferBody(recipient: MemberId, tokens: number, profile: BodyProfile): string {
-  // JSON allows no leading zeros; as an integer, 007 is 7.
-  const literal = profile.recipientAs === 'string' ? `"${recipient}"` : String(BigInt(recipient));
+  // JSON integers have no leading zeros, and 7 is another member than 007. Rows with such ids are refused; an order that
+  // was stored before that keeps its id as text.
+  const literal =
+    profile.recipientAs === 'string' || hasLeadingZero(recipient) ? `"${recipient}"` : recipient;
   return `{"recipientId":${literal},"tokens":${integer(tokens)}${currencyField(profile)}}`;
 }
 

@@ -1,4 +1,5 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
 import { type Got, RequestError, TimeoutError } from 'got';
 import type { Phase } from '../../core/classify.js';
 import { ANSWER_BYTES_MAX } from './http.js';
@@ -17,7 +18,8 @@ type FailureEnd = {
   readonly ended: 'failure';
   readonly phase: Exclude<Phase, 'done'>;
   readonly freshSocket: boolean;
-  readonly cause: 'time-out' | 'reset' | 'garbled' | 'bad-certificate';
+  /** `held-back`: `mayLeave` said no, so that nothing of the request was handed to the socket. */
+  readonly cause: 'time-out' | 'reset' | 'garbled' | 'bad-certificate' | 'held-back';
   /** Node's error code. A hint for people; the message of the error itself may hold the request. */
   readonly hint: string;
 };
@@ -26,17 +28,22 @@ type ExchangeRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /**
+   * Asked once the connection (for https the TLS handshake) is complete, right before the first byte is written; false
+   * ends the request unsent. Connecting may take long, and so may a process that is frozen meanwhile.
+   */
+  readonly mayLeave?: () => boolean;
 };
 
 /** Beyond got's own total time-out; see `watchdog` below. */
 const WATCHDOG_GRACE_MS = 2_000;
 
 export function exchange(instance: Got, request: ExchangeRequest, totalMs: number): Promise<Exchange> {
-  const { url, ...options } = request;
+  const { url, mayLeave } = request;
   const startedAt = performance.now();
   const secure = url.startsWith('https:');
   return new Promise((resolve) => {
-    const stream = instance.stream(url, options);
+    const stream = instance.stream(url, mayLeave === undefined ? withBody(request) : withoutBody(request));
     let status: number | null = null;
     let headers: IncomingHttpHeaders = {};
     const chunks: Buffer[] = [];
@@ -52,6 +59,25 @@ export function exchange(instance: Got, request: ExchangeRequest, totalMs: numbe
       const cause = late ? 'time-out' : causeOf(hint, phase);
       settle({ ended: 'failure', phase, freshSocket: stream.reusedSocket !== true, cause, hint });
     };
+
+    // Node writes the head of a request with the first part of its body: without the body nothing leaves.
+    if (mayLeave !== undefined)
+      stream.once('request', (native: ClientRequest) =>
+        onceConnected(native, secure, () => {
+          if (mayLeave()) stream.end(request.body);
+          else {
+            const freshSocket = native.reusedSocket !== true;
+            settle({
+              ended: 'failure',
+              phase: 'connect',
+              freshSocket,
+              cause: 'held-back',
+              hint: 'HELD_BACK',
+            });
+            stream.destroy();
+          }
+        }),
+      );
 
     // Some answers leave got waiting for ever: after `101 Switching Protocols` neither its events nor its
     // time-outs fire. An order must not hang in `sending` for that.
@@ -86,6 +112,21 @@ export function exchange(instance: Got, request: ExchangeRequest, totalMs: numbe
 
 const UNEXPECTED = 'ERR_UNEXPECTED';
 
+function withBody({ headers, body }: ExchangeRequest) {
+  return body === undefined ? { headers } : { headers, body };
+}
+
+function withoutBody({ headers, body = '' }: ExchangeRequest) {
+  return { headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) } };
+}
+
+function onceConnected(request: ClientRequest, secure: boolean, go: () => void): void {
+  request.once('socket', (socket: Socket) => {
+    if (request.reusedSocket) go();
+    else socket.once(secure ? 'secureConnect' : 'connect', go);
+  });
+}
+
 /**
  * How far the request got. `timings.connect` and `secureConnect` are set by the socket's own events, so
  * that their absence on a fresh socket proves that nothing was written to it. (`timings.upload` is not
@@ -116,6 +157,7 @@ function causeOf(hint: string, phase: Phase): 'reset' | 'garbled' | 'bad-certifi
 /** What went wrong on the wire, as the beginning of a sentence. The hint is for people only. */
 export function failureSentence({ phase, cause, hint, freshSocket }: FailureEnd): string {
   const late = cause === 'time-out';
+  if (cause === 'held-back') return 'The connection to the realm was made too late';
   switch (phase) {
     case 'connect':
       return late ? 'No connection to the realm was made within the time-out' : connectSentence(hint);

@@ -1,6 +1,6 @@
 import { parse } from 'lossless-json';
 import { AlmonerError, isAlmonerError, messageOf } from '../../core/errors/error.js';
-import { isMemberId } from '../../core/ids.js';
+import { isMemberId, MEMBER_ID_EXPECTED } from '../../core/ids.js';
 import { headerKey } from '../../csv/columns.js';
 import { readHeaderLine, splitHeader } from '../../csv/header.js';
 import { INTAKE_LIMITS, openSource, type Source } from '../../csv/open.js';
@@ -27,7 +27,7 @@ export function seedFault(seed: MemberSeed): { column: string; message: string }
   const fault = (column: string, message: string) => ({ column, message });
   const { member, tokens, wallets = [] } = seed;
   if (!isMemberId(member))
-    return fault('member', `expected 1 to 20 decimal digits, got ${JSON.stringify(member)}`);
+    return fault('member', `expected ${MEMBER_ID_EXPECTED}, got ${JSON.stringify(member)}`);
   if (!Number.isSafeInteger(tokens))
     return fault('tokens', `expected a whole number within 2^53-1, got ${tokens}`);
   if (wallets.length > WALLETS_PER_MEMBER_MAX)

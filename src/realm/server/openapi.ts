@@ -1,7 +1,11 @@
+import { MEMBER_ID as MEMBER_ID_SYNTAX } from '../../core/ids.js';
+
 /**
  * The OpenAPI document that the service serves. Written by hand, because it is a promise to callers and
  * not a by-product of the code; a test holds its operations equal to the route table.
  */
+
+const MEMBER_ID_PATTERN = MEMBER_ID_SYNTAX.source;
 
 const REALM_ID = { name: 'realmID', in: 'path', required: true, schema: { type: 'string', maxLength: 128 } };
 const MEMBER_ID = {
@@ -9,7 +13,7 @@ const MEMBER_ID = {
   in: 'path',
   required: true,
   description: 'Decimal digits, exact beyond 2^53.',
-  schema: { type: 'string', pattern: '^[0-9]{1,20}$' },
+  schema: { type: 'string', pattern: MEMBER_ID_PATTERN },
 };
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
@@ -156,7 +160,7 @@ export const OPENAPI = {
           recipientId: {
             anyOf: [
               { type: 'integer', minimum: 0 },
-              { type: 'string', pattern: '^[0-9]{1,20}$' },
+              { type: 'string', pattern: MEMBER_ID_PATTERN },
             ],
           },
           tokens: tokens(1),

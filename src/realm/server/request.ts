@@ -1,6 +1,6 @@
 import { isLosslessNumber, parse } from 'lossless-json';
 import { messageOf } from '../../core/errors/error.js';
-import { isMemberId } from '../../core/ids.js';
+import { isMemberId, MEMBER_ID_EXPECTED } from '../../core/ids.js';
 import { isJsonObject, type JsonObject } from '../json.js';
 import { isWallet } from '../wallet.js';
 import { type Read, read, refuse, unreadable } from './answer.js';
@@ -70,7 +70,7 @@ export function readRecipient(body: JsonObject): Read<string> {
     );
   }
   if (!isMemberId(digits)) {
-    return unreadable(`recipientId must be 1 to 20 decimal digits, got ${shorten(digits)}.`, 'recipientId');
+    return unreadable(`recipientId must be ${MEMBER_ID_EXPECTED}, got ${shorten(digits)}.`, 'recipientId');
   }
   return read(digits);
 }
@@ -127,7 +127,7 @@ function shorten(text: string): string {
 export function readMemberId(text: string): Read<string> {
   if (isMemberId(text)) return read(text);
   const got = JSON.stringify(text.slice(0, 40));
-  return unreadable(`The member id in the path must be 1 to 20 decimal digits, got ${got}.`, 'memberID');
+  return unreadable(`The member id in the path must be ${MEMBER_ID_EXPECTED}, got ${got}.`, 'memberID');
 }
 
 /**

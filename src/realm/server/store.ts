@@ -47,23 +47,24 @@ export function realmKeys(realmId: string) {
  * The moves of the realm service. Each is one Lua file, read once when this module loads and run by its
  * hash; `-- @include name` pulls in a fragment that several moves share.
  */
-type Script = { readonly lua: string; readonly sha1: string };
+type Script = { readonly name: string; readonly text: string; readonly sha: string };
 
 function readScript(name: string): Script {
   const folder = new URL('./lua/', import.meta.url);
-  const text = readFileSync(new URL(`${name}.lua`, folder), 'utf8');
-  const lua = text.replaceAll(/^-- @include ([a-z-]+)$/gm, (_line, include) =>
+  const file = readFileSync(new URL(`${name}.lua`, folder), 'utf8');
+  const text = file.replaceAll(/^-- @include ([a-z-]+)$/gm, (_line, include) =>
     readFileSync(new URL(`includes/${include}.lua`, folder), 'utf8').trimEnd(),
   );
-  return { lua, sha1: createHash('sha1').update(lua).digest('hex') };
+  return { name, text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
 export const MOVE_POINTS = readScript('move-points-5');
 /** Hashes to a map of members, as its scripts say (lua/includes/members.lua). */
-export const SHARDS = Number(/^local SHARDS = (\d+)$/m.exec(MOVE_POINTS.lua)?.[1]);
+export const SHARDS = Number(/^local SHARDS = (\d+)$/m.exec(MOVE_POINTS.text)?.[1]);
 export const READ_MEMBER = readScript('read-member-2');
 export const ADMIT = readScript('admit-1');
 export const PUT_MEMBERS = readScript('put-members-3');
+export const SERVICE_SCRIPTS: readonly Script[] = [MOVE_POINTS, READ_MEMBER, ADMIT, PUT_MEMBERS];
 
 /** NOSCRIPT is answered before anything has run, so sending the text then can never apply a move twice. */
 export async function runScript(
@@ -73,10 +74,10 @@ export async function runScript(
   args: readonly (string | number)[],
 ): Promise<unknown> {
   try {
-    return await redis.evalsha(script.sha1, keys.length, ...keys, ...args);
+    return await redis.evalsha(script.sha, keys.length, ...keys, ...args);
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-    return await redis.eval(script.lua, keys.length, ...keys, ...args);
+    return await redis.eval(script.text, keys.length, ...keys, ...args);
   }
 }
 

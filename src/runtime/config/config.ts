@@ -76,7 +76,7 @@ export async function loadConfig(input: ConfigInput): Promise<Config> {
     );
 
   const settings = parsed.data;
-  const folder = (name: 'dataFolder' | 'reportsFolder' | 'jobsFolder', fallback: string) =>
+  const folder = (name: 'dataFolder' | 'stateFolder' | 'reportsFolder' | 'jobsFolder', fallback: string) =>
     settings[name] === undefined ? fallback : resolve([name], settings[name]);
   const realms = Object.entries(settings.realms).map(([name, realm]) => ({
     name,
@@ -88,6 +88,7 @@ export async function loadConfig(input: ConfigInput): Promise<Config> {
     configFile,
     redisUrl: settings.redisUrl,
     dataFolder: folder('dataFolder', defaultDataFolder(env, process.platform)),
+    stateFolder: folder('stateFolder', defaultStateFolder(env)),
     reportsFolder: folder('reportsFolder', join(cwd, 'reports')),
     jobsFolder: folder('jobsFolder', join(cwd, 'jobs')),
     logLevel: settings.logLevel,
@@ -192,6 +193,13 @@ export function defaultDataFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platf
   if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'almoner');
   if (platform === 'darwin') return join(homeOf(env), 'Library', 'Application Support', 'almoner');
   return join(homeOf(env), '.local', 'share', 'almoner');
+}
+
+/** The witness of a data folder must outlive it, so the state folder is never inside the default data folder. */
+function defaultStateFolder(env: NodeJS.ProcessEnv): string {
+  const xdg = env.XDG_STATE_HOME;
+  const state = xdg !== undefined && isAbsolute(xdg) ? xdg : join(homeOf(env), '.local', 'state');
+  return join(state, 'almoner');
 }
 
 /** Containers often run under a number that has no name; the audit then shows the number. */

@@ -20,6 +20,7 @@ type Tree = { [name: string]: unknown };
 const SETTINGS: readonly { name: string; setting: string; read?: (text: string) => unknown }[] = [
   { name: 'REDIS_URL', setting: 'redisUrl' },
   { name: 'ALMONER_DATA', setting: 'dataFolder' },
+  { name: 'ALMONER_STATE', setting: 'stateFolder' },
   { name: 'ALMONER_REPORTS', setting: 'reportsFolder' },
   { name: 'ALMONER_JOBS', setting: 'jobsFolder' },
   { name: 'ALMONER_LOG_LEVEL', setting: 'logLevel' },
@@ -216,6 +217,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   scheme: 'authScheme',
   redis: 'redisUrl',
   data: 'dataFolder',
+  state: 'stateFolder',
   reports: 'reportsFolder',
   jobs: 'jobsFolder',
   recipient: 'recipientAs',

@@ -30,6 +30,8 @@ export type Config = {
   /** null: a private Redis under the data folder. */
   readonly redisUrl: string | null;
   readonly dataFolder: string;
+  /** Where the witnesses of data folders are. */
+  readonly stateFolder: string;
   readonly reportsFolder: string;
   readonly jobsFolder: string;
   readonly logLevel: LogLevel;

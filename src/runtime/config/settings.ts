@@ -28,6 +28,14 @@ const limits = block({
   breakerHaltMs: wholeNumber(1_000, 24 * 60 * MINUTE_MS)
     .default(15 * MINUTE_MS)
     .meta(said('A realm that gives no definite answer for so long is halted.', 600_000)),
+  refusedMs: wholeNumber(100, 60 * MINUTE_MS)
+    .default(MINUTE_MS)
+    .meta(
+      said(
+        'A result that an answering store refuses for so long leaves the worker’s slot; almoner offers it again until the store takes it.',
+        30_000,
+      ),
+    ),
   stopMs: wholeNumber(1_000, 60 * MINUTE_MS)
     .nullable()
     .default(null)
@@ -44,7 +52,7 @@ const limits = block({
     .default(10_000)
     .meta(
       said(
-        'A connection to the store on which a command waits for so long is given up, and a new one is made.',
+        'A connection to the store on which a command waits for so long is given up, and a new one is made. Below 5 s it also bounds the first connection.',
         5_000,
       ),
     ),
@@ -67,6 +75,14 @@ export const configSchema = block({
   dataFolder: path('a folder')
     .optional()
     .meta(said('Journals, archives and the private Redis; unset: one folder for each user.', '/srv/almoner')),
+  stateFolder: path('a folder')
+    .optional()
+    .meta(
+      said(
+        'The witness of the data folders, outside of them; unset: `almoner` in the user’s state folder (`XDG_STATE_HOME`, `~/.local/state`).',
+        '/var/lib/almoner-state',
+      ),
+    ),
   reportsFolder: path('a folder')
     .optional()
     .meta(

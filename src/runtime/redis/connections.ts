@@ -35,6 +35,8 @@ export type Target = {
   readonly address: StoreAddress;
   readonly tls: ConnectionOptions | null;
   readonly answerMs: number;
+  /** The longest that a command of BullMQ's workers blocks. */
+  readonly blockingMaxMs: number;
   /** Once aborted, nobody connects again: commands that wait for a store that is away are refused instead. */
   readonly givenUp: AbortController;
 };
@@ -48,21 +50,28 @@ export type Joined = {
   leave(): Promise<void>;
 };
 
-export async function loadTarget(address: StoreAddress, answerMs = ANSWER_LIMIT_MS): Promise<Target> {
+/** How long a connection waits for replies; each has a default. */
+export type ReplyLimits = {
+  readonly answerMs?: number | undefined;
+  readonly blockingMaxMs?: number | undefined;
+};
+
+export async function loadTarget(address: StoreAddress, limits: ReplyLimits = {}): Promise<Target> {
+  const { answerMs = ANSWER_LIMIT_MS, blockingMaxMs = BLOCKING_MAX_MS } = limits;
   const tls = address.tls === null ? null : await readTls(address.tls);
-  return { address, tls, answerMs, givenUp: new AbortController() };
+  return { address, tls, answerMs, blockingMaxMs, givenUp: new AbortController() };
 }
 
 const backoffMs = (times: number) => Math.min(50 * times, RETRY_MAX_MS);
 
 /** Creates a client without connecting it; the caller says when. */
 export function createClient(target: Target, purpose: Purpose, connectionName: string): Redis {
-  const { address, tls, answerMs, givenUp } = target;
+  const { address, tls, answerMs, blockingMaxMs, givenUp } = target;
   const common = {
     ...BY_PURPOSE[purpose],
     connectionName,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    socketTimeout: purpose === 'ledger' ? answerMs : answerMs + BLOCKING_MAX_MS,
+    socketTimeout: purpose === 'ledger' ? answerMs : answerMs + blockingMaxMs,
     lazyConnect: true,
     retryStrategy: (times: number) => (givenUp.signal.aborted ? null : backoffMs(times)),
     ...(address.user === null ? {} : { username: address.user }),

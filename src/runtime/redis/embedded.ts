@@ -10,6 +10,7 @@ import {
   type Joined,
   loadTarget,
   logErrorsOf,
+  type ReplyLimits,
   type Target,
   untilReady,
 } from './connections.js';
@@ -35,13 +36,13 @@ export async function joinEmbedded(
   token: string,
   ledgerName: string,
   logger: Logger,
-  answerMs: number | undefined,
+  limits: ReplyLimits,
 ): Promise<Joined> {
   const folder = await openStoreFolder(dataFolder);
   const host = { host: '127.0.0.1', port: folder.port };
   const target = await loadTarget(
     { form: 'single', host, db: 0, user: null, password: folder.password, tls: null },
-    answerMs,
+    limits,
   );
   const address = `the embedded Redis on 127.0.0.1:${folder.port} in ${folder.path}`;
   const ledger = await joinLedger(folder, target, ledgerName, address, logger);

@@ -16,7 +16,11 @@ const SHOWN_MAX = 80;
  * Asks who holds the port, by hand rather than through ioredis: that one takes a server that wants no
  * password for ours, and tells a stranger from a server on its way down only by guessing.
  */
-export function probePort(port: number, password: string): Promise<Probe> {
+export function probePort(
+  port: number,
+  password: string,
+  answerMs: number = ANSWER_LIMIT_MS,
+): Promise<Probe> {
   return new Promise((resolve) => {
     let answer = '';
     const socket = connect({ host: '127.0.0.1', port });
@@ -24,9 +28,7 @@ export function probePort(port: number, password: string): Promise<Probe> {
       socket.destroy();
       resolve(probe);
     };
-    socket.setTimeout(ANSWER_LIMIT_MS, () =>
-      finish({ kind: 'unclear', seen: 'it accepts but says nothing' }),
-    );
+    socket.setTimeout(answerMs, () => finish({ kind: 'unclear', seen: 'it accepts but says nothing' }));
     socket.on('connect', () =>
       socket.write(command('AUTH', password) + command('INFO', 'server') + command('INFO', 'persistence')),
     );

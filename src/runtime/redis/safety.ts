@@ -1,7 +1,8 @@
 import { Cluster, type Redis } from 'ioredis';
 import { messageOf } from '../../core/errors/error.js';
 import { STORE_ERRORS } from '../../core/errors/store-and-realm.js';
-import type { ScriptClient } from '../../ledger/index.js';
+import { LEDGER_SCRIPTS, type LuaScript, loadScripts, type ScriptClient } from '../../ledger/index.js';
+import { serverVersion } from './versions.js';
 
 /** Something about this Redis that could lose an order or pay one twice. */
 export type StoreFinding = {
@@ -9,9 +10,6 @@ export type StoreFinding = {
   readonly message: string;
   readonly next: string;
 };
-
-/** GETDEL, ZADD with GT, and BullMQ's own recommendation. */
-const VERSION_MIN: readonly [number, number] = [6, 2];
 
 /**
  * `doctor` prints the findings; a command that pays refuses to start on any of them. Empty: safe. It is as patient as
@@ -21,14 +19,24 @@ export function storeFindings(scripts: ScriptClient): Promise<StoreFinding[]> {
   return scripts.ask('inspect the store', () => inspectStore(scripts.redis));
 }
 
-export async function inspectStore(client: Redis | Cluster): Promise<StoreFinding[]> {
-  if (!(client instanceof Cluster)) return await inspectServer(client);
-  const perNode = await Promise.all(client.nodes('master').map((node) => inspectServer(node)));
+/** The realm service is loaded only here: few commands need the rest of it. */
+async function allScripts(): Promise<readonly LuaScript[]> {
+  const { SERVICE_SCRIPTS } = await import('../../realm/server/store.js');
+  return [...LEDGER_SCRIPTS.values(), ...SERVICE_SCRIPTS];
+}
+
+export async function inspectStore(
+  client: Redis | Cluster,
+  given?: readonly LuaScript[],
+): Promise<StoreFinding[]> {
+  const scripts = given ?? (await allScripts());
+  if (!(client instanceof Cluster)) return await inspectServer(client, scripts);
+  const perNode = await Promise.all(client.nodes('master').map((node) => inspectServer(node, scripts)));
   const distinct = new Map(perNode.flat().map((found) => [found.message, found]));
   return [...distinct.values()];
 }
 
-async function inspectServer(client: Redis): Promise<StoreFinding[]> {
+async function inspectServer(client: Redis, scripts: readonly LuaScript[]): Promise<StoreFinding[]> {
   const findings: StoreFinding[] = [];
   const info = await readInfo(client);
   const config = await readConfig(client);
@@ -66,10 +74,31 @@ async function inspectServer(client: Redis): Promise<StoreFinding[]> {
       ),
     );
 
-  const version = info.values.get('redis_version');
-  if (version !== undefined && isOlder(version))
-    findings.push(finding('ALM_STORE_TOO_OLD', `This Redis is version ${version}.`));
-  return findings;
+  const version = serverVersion(info.values);
+  if (version?.fault === 'too-old')
+    findings.push(finding('ALM_STORE_TOO_OLD', `This server is ${version.shown}.`));
+  if (version?.fault === 'unsupported')
+    findings.push(finding('ALM_STORE_UNSUPPORTED', `This server is ${version.shown}.`));
+  return [...findings, ...(await inspectScripts(client, scripts, version?.shown ?? 'This server'))];
+}
+
+/** A script that does not compile is a finding of its own, however good the settings are. */
+async function inspectScripts(
+  client: Redis,
+  scripts: readonly LuaScript[],
+  server: string,
+): Promise<StoreFinding[]> {
+  const refused = await loadScripts(client, scripts).catch(denied);
+  if (!Array.isArray(refused))
+    return [
+      finding(
+        'ALM_STORE_UNPROVEN',
+        `Redis denies SCRIPT (${refused.denied}), so nothing proves that it compiles every script.`,
+      ),
+    ];
+  return refused.map(({ script, message }) =>
+    finding('ALM_STORE_SCRIPT', `${server} does not compile the script ${script} (${message}).`),
+  );
 }
 
 type Read = { readonly values: ReadonlyMap<string, string>; readonly denied: string | null };
@@ -123,9 +152,4 @@ function finding(code: keyof typeof STORE_ERRORS, message: string): StoreFinding
 
 function yesNo(flag: string | undefined): string | undefined {
   return flag === undefined ? undefined : flag === '1' ? 'yes' : 'no';
-}
-
-function isOlder(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major < VERSION_MIN[0] || (major === VERSION_MIN[0] && minor < VERSION_MIN[1]);
 }

@@ -25,7 +25,12 @@ const LOG_LINES_SHOWN = 5;
 export async function ensureServer(
   folder: StoreFolder,
   logger: Logger,
-  options: { limitMs?: number; signal?: AbortSignal } = {},
+  options: {
+    limitMs?: number;
+    /** How long the folder's port may say nothing each time it is asked. */
+    answerMs?: number;
+    signal?: AbortSignal;
+  } = {},
 ): Promise<void> {
   let attempt: StartAttempt | null = null;
   let failedStarts = 0;
@@ -33,7 +38,7 @@ export async function ensureServer(
   const startedAt = performance.now();
   for (;;) {
     options.signal?.throwIfAborted();
-    const probe = await probePort(folder.port, folder.password);
+    const probe = await probePort(folder.port, folder.password, options.answerMs);
     // The pid file names the server that answered, not the one that was started, which may have lost the race.
     if (probe.kind === 'ours' && !probe.loading) return replaceFile(pidFile(folder), `${probe.pid}\n`);
     if (probe.kind === 'foreign') throw portTaken(folder, probe.seen);

@@ -1,7 +1,14 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { maskAddress, parseStoreAddress } from './address.js';
-import { createClient, type Joined, loadTarget, logErrorsOf, untilReady } from './connections.js';
+import {
+  createClient,
+  type Joined,
+  loadTarget,
+  logErrorsOf,
+  type ReplyLimits,
+  untilReady,
+} from './connections.js';
 import { joinEmbedded, newPresenceToken, presentName } from './embedded.js';
 
 /** All connections of one command to its Redis. Nothing else opens any. */
@@ -27,25 +34,32 @@ export type StoreOptions = {
   readonly logger: Logger;
   /** How long a store that does not answer is waited for before its connection is given up. */
   readonly answerMs?: number | undefined;
+  /** The longest that a command of a service blocks; its connection is given up this much later. */
+  readonly blockingMaxMs?: number | undefined;
+  /** How long an outside store that cannot be reached is tried before it is reported. */
+  readonly readyLimitMs?: number | undefined;
+  /** How long `close` waits for a store that does not answer. */
+  readonly quitLimitMs?: number | undefined;
 };
 
+/** The most that a first connection may take, and no more than one answer may (`limits.storeAnswerMs`). */
 const OUTSIDE_READY_LIMIT_MS = 5000;
 const QUIT_LIMIT_MS = 2000;
 
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { redisUrl, logger, answerMs } = options;
+  const { redisUrl, logger, readyLimitMs = OUTSIDE_READY_LIMIT_MS, quitLimitMs = QUIT_LIMIT_MS } = options;
   const token = newPresenceToken();
   const name = (use: string) => presentName(options.clientName, token, use);
   const joined =
     redisUrl === null
-      ? await joinEmbedded(options.dataFolder, token, name('ledger'), logger, answerMs)
-      : await joinOutside(redisUrl, name('ledger'), logger, answerMs);
+      ? await joinEmbedded(options.dataFolder, token, name('ledger'), logger, options)
+      : await joinOutside(redisUrl, name('ledger'), logger, { ...options, readyLimitMs });
 
   const services = new Set<Redis>();
   const end = async (): Promise<void> => {
     for (const client of services) client.disconnect();
     await joined.beforeQuit();
-    await quit(joined.ledger);
+    await quit(joined.ledger, quitLimitMs);
     await joined.leave();
   };
   let ending: Promise<void> | null = null;
@@ -78,14 +92,14 @@ async function joinOutside(
   redisUrl: string,
   ledgerName: string,
   logger: Logger,
-  answerMs: number | undefined,
+  limits: ReplyLimits & { readonly readyLimitMs: number },
 ): Promise<Joined> {
-  const target = await loadTarget(parseStoreAddress(redisUrl), answerMs);
+  const target = await loadTarget(parseStoreAddress(redisUrl), limits);
   const address = maskAddress(target.address);
   const ledger = createClient(target, 'ledger', ledgerName);
   logErrorsOf(ledger, 'ledger', logger);
   try {
-    await untilReady(ledger, OUTSIDE_READY_LIMIT_MS, address);
+    await untilReady(ledger, Math.min(limits.readyLimitMs, target.answerMs), address);
   } catch (error) {
     ledger.disconnect();
     throw error;
@@ -94,10 +108,10 @@ async function joinOutside(
 }
 
 /** Lets commands under way finish, but does not wait for a Redis that is gone. */
-async function quit(client: Redis): Promise<void> {
+async function quit(client: Redis, limitMs: number): Promise<void> {
   if (client.status === 'end') return;
   if (client.status !== 'ready') return client.disconnect();
-  const timer = setTimeout(() => client.disconnect(), QUIT_LIMIT_MS);
+  const timer = setTimeout(() => client.disconnect(), limitMs);
   await client.quit().catch(() => client.disconnect());
   clearTimeout(timer);
 }

@@ -30,7 +30,7 @@ const steering = (['pause', 'resume', 'cancel'] as const).map((verb) =>
       note({ batches: [ref.id] });
       const by = { who: visitor.identity.name, why: body.reason ?? null };
       if (verb === 'resume') await resume(app, ref, by);
-      else await (verb === 'pause' ? pause : cancel)(ref, by);
+      else await (verb === 'pause' ? pause : cancel)(app.config, ref, by);
       return board.describe(ref);
     },
   }),
@@ -113,7 +113,7 @@ export const BATCH_ROUTES = [
       const ref = await findBatch(app.scripts, params.batch);
       // The answer begins only once the file is whole, so that errors stay errors.
       const pieces: string[] = [];
-      const { rows, leftOut } = await writeUndo(ref, async (text) => void pieces.push(text));
+      const { rows, leftOut } = await writeUndo(ref, app.config, async (text) => void pieces.push(text));
       if (rows === 0)
         throw new AlmonerError(
           'ALM_BATCH_CANNOT',

@@ -167,7 +167,7 @@ export const ORDER_ROUTES = [
           'Nothing was chosen: name orders, a batch or a realm.',
         );
       const places = confirmed(await chooseDoubts(desk.app.scripts, body), body, note);
-      const rulings = places.map((place) => ({ place, verdict: body.decision }));
+      const rulings = places.map((place) => ({ place, verdict: body.decision, doubt: place.doubt }));
       // Asked again by the task itself; here it is an answer that names those that ended meanwhile.
       if (body.orders !== undefined) await checkRulings(rulings);
       const arriving =
@@ -220,7 +220,7 @@ function confirmed(
   { places, which, tokens }: Chosen,
   seen: { readonly expect: number; readonly which?: string | undefined },
   note: (facts: AuditFacts) => void,
-): readonly OrderPlace[] {
+): Chosen['places'] {
   if (places.length !== seen.expect)
     throw new AlmonerError(
       'ALM_DESK_CHANGED',

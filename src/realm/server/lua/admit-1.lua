@@ -1,4 +1,4 @@
---[[
+--[==[
   Admits a request into the realm's sliding window: at no moment do the last `window` microseconds hold
   more than `limit` admitted requests. A log of arrival times, not a counter, because counters per fixed
   window let twice the limit pass around their edge. Refused requests are not logged: who keeps asking
@@ -12,7 +12,7 @@
 
   Output:
     { 1 or 0 (admitted), remaining, microseconds until the oldest request leaves the window }
-]]
+]==]
 local limit, window = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])

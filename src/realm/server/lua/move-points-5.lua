@@ -1,4 +1,4 @@
---[[
+--[==[
   Adds to or subtracts from one member's balance, or moves points from one member to another, whole or not at all; or
   answers again what the same Idempotency-Key got. Balances, stored answer and the line in the books are one step.
 
@@ -25,7 +25,7 @@
     { 'unknown-member' }, { 'unknown-recipient' }
     { 'too-small', balance }                                  it would go below zero
     { 'out-of-range', balance }                               of who receives: it would leave 2^53 - 1
-]]
+]==]
 -- @include clock
 -- @include points
 -- @include answers

@@ -1,4 +1,4 @@
---[[
+--[==[
   Writes a block of members. Running it twice leaves the same state as running it once.
 
   Input:
@@ -11,7 +11,7 @@
 
   Output:
     number of members that did not exist before
-]]
+]==]
 -- @include clock
 -- @include members
 

@@ -1,4 +1,4 @@
---[[
+--[==[
   Reads one member at one moment, wherever it stands: as two reads it could be on its way home between them.
 
   Input:
@@ -9,7 +9,7 @@
 
   Output:
     { balance or nil, profile or nil }
-]]
+]==]
 -- @include members
 
 local member = ARGV[1]

@@ -107,7 +107,7 @@ export function DoubtPage({ order }: { readonly order: string }) {
       )}
       {asking !== null && (
         <ResolveDoubts
-          selection={{ orders: [order] }}
+          selection={{ orders: [value?.order.doubt == null ? order : `${order}:${value.order.doubt}`] }}
           decision={asking}
           does={value?.decisions.find(({ decision }) => decision === asking)?.does ?? ''}
           onStarted={setTask}

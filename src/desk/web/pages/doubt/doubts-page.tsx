@@ -134,14 +134,17 @@ function useChoice(path: string, found: OrdersFound<DoubtRow>) {
           : `${grouped(single.size)} chosen, ${amountsWords(sums)} tokens`,
     none,
     chooseAll: () => set(new Map(), found.of),
-    has: ({ order }: DoubtRow) => all !== null || single.has(order),
-    toggle: ({ order, op, tokens }: DoubtRow) => {
+    has: (doubt: DoubtRow) => all !== null || single.has(nameOf(doubt)),
+    toggle: (doubt: DoubtRow) => {
       const next = new Map(single);
-      if (!next.delete(order)) next.set(order, sumOf(op, tokens));
+      if (!next.delete(nameOf(doubt))) next.set(nameOf(doubt), sumOf(doubt.op, doubt.tokens));
       set(next, null);
     },
   };
 }
+
+/** A decision names the doubt that was shown: a later doubt of the same order is another one. */
+const nameOf = ({ order, doubt }: DoubtRow) => (doubt === null ? order : `${order}:${doubt}`);
 
 type DoubtsTableProps = {
   readonly found: OrdersFound<DoubtRow>;

@@ -93,6 +93,7 @@ function inWordsOfThePage(message: string): string {
     .replaceAll('--new-rows-only', '“Only new rows”')
     .replaceAll('--again LABEL', 'a label under “Again on purpose”')
     .replaceAll('--new-address', '“The new address is meant”')
+    .replaceAll('--new-ledger', '“The new ledger is meant”')
     .replaceAll('--in-order', '“Strictly in file order”, below')
     .replaceAll(/--header-line ([0-9]+)/g, '“Take line $1 as the header”')
     .replaceAll('--members FILE', '“Table of members”')
@@ -151,6 +152,13 @@ const DECISIONS = [
     go: 'If it is the same realm at the same place, configure that address again: its books know what was paid. Go on only if the realm has moved, or is another one with the same id.',
     said: { newAddress: true },
     button: 'The new address is meant',
+  },
+  {
+    code: 'ALM_LEDGER_ELSEWHERE',
+    what: 'Nothing was enqueued: this machine has paid the realm from another ledger.',
+    go: 'Start the desk with the data folder and the store of that ledger: it knows what was paid. Go on only if a new ledger is meant.',
+    said: { newLedger: true },
+    button: 'The new ledger is meant',
   },
   {
     code: 'ALM_PLAN_LOOKS_PAID',

@@ -192,7 +192,8 @@ export function ImportPage() {
             realms={realms}
             draft={draft}
             stage={shown.at}
-            asksAddress={shown.plan !== null && asksAddress(shown.plan)}
+            asksAddress={asks(shown.plan, 'ALM_PLAN_OTHER_ADDRESS')}
+            asksLedger={asks(shown.plan, 'ALM_LEDGER_ELSEWHERE')}
             onDraft={setDraft}
             onPlan={() => plan(shown.file, draft, shown.plan)}
             onOther={again}
@@ -266,9 +267,9 @@ async function throwAway(upload: string | undefined): Promise<void> {
   await change(`/api/uploads/${encodeURIComponent(upload)}`, {}, 'DELETE').catch(() => {});
 }
 
-/** A plan that stopped for the address, or that goes on although it is another one. */
-function asksAddress({ faults, warnings }: PlanReply): boolean {
-  return [...faults, ...warnings].some(({ code }) => code === 'ALM_PLAN_OTHER_ADDRESS');
+/** Whether the plan stopped for this reason, or goes on because a person said so. */
+function asks(plan: PlanReply | null, reason: string): boolean {
+  return plan !== null && [...plan.faults, ...plan.warnings].some(({ code }) => code === reason);
 }
 
 /** The realms that a file can be for; none until the first picture has come. */

@@ -12,6 +12,8 @@ type PlanOptionsProps = {
   readonly stage: 'uploaded' | 'planning' | 'planned';
   /** The realm was paid under another address: whether this one is meant is a switch as well. */
   readonly asksAddress: boolean;
+  /** This machine has paid the realm from another ledger: whether this one is meant is a switch as well. */
+  readonly asksLedger: boolean;
   readonly onDraft: (draft: Draft) => void;
   readonly onPlan: () => void;
   readonly onOther: () => void;
@@ -22,7 +24,7 @@ const BUTTONS = { uploaded: 'Plan it', planning: 'Planning…', planned: 'Plan a
 
 /** The same switches as the command line. */
 export function PlanOptions(props: PlanOptionsProps) {
-  const { file, realms, draft, stage, asksAddress, onPlan, onOther } = props;
+  const { file, realms, draft, stage, asksAddress, asksLedger, onPlan, onOther } = props;
   const say = (said: Partial<Draft>) => props.onDraft({ ...draft, ...said });
   const submit = (event: Event) => {
     event.preventDefault();
@@ -48,7 +50,7 @@ export function PlanOptions(props: PlanOptionsProps) {
             required
             value={draft.realm}
             // That an address is meant is said of one realm.
-            onChoice={(realm) => say({ realm, newAddress: false })}
+            onChoice={(realm) => say({ realm, newAddress: false, newLedger: false })}
           >
             <option value="">choose which one</option>
             {realms.map((card) => (
@@ -100,6 +102,13 @@ export function PlanOptions(props: PlanOptionsProps) {
             label="The new address is meant"
             on={draft.newAddress}
             onChange={(newAddress) => say({ newAddress })}
+          />
+        )}
+        {asksLedger && (
+          <Check
+            label="The new ledger is meant"
+            on={draft.newLedger}
+            onChange={(newLedger) => say({ newLedger })}
           />
         )}
         <button type="submit" class={stage === 'uploaded' ? 'primary' : ''} disabled={stage === 'planning'}>
@@ -159,7 +168,13 @@ export function ChooseFile({ onFile }: { readonly onFile: (file: File) => void }
 
 /** What the switches say by now; the plan on the page may have been made with another request. */
 export type Draft = Readonly<typeof NOTHING_SAID>;
-const SWITCHES_OFF = { newRowsOnly: false, newAddress: false, skipInvalid: false, forgetColumns: false };
+const SWITCHES_OFF = {
+  newRowsOnly: false,
+  newAddress: false,
+  newLedger: false,
+  skipInvalid: false,
+  forgetColumns: false,
+};
 export const NOTHING_SAID = {
   realm: '',
   map: [] as readonly string[],

@@ -1,4 +1,4 @@
---[[
+--[==[
   First answers by Idempotency-Key, in two generations so that they end without a timer or an index:
   a new key goes into the current generation; once that is `keepMs` old or holds `max` answers it
   becomes the one before, and what was before is forgotten. An answer is therefore kept for at least
@@ -7,7 +7,7 @@
 
   The field `#since` holds the start of the current generation; keys carry a `=` before them, so that
   none can be taken for it.
-]]
+]==]
 local function firstAnswer(current, before, key)
   return redis.call('HGET', current, '=' .. key) or redis.call('HGET', before, '=' .. key)
 end

@@ -1,4 +1,4 @@
---[[
+--[==[
   A map of all members is kept as many small hashes, `<map>:<shard>`: Redis packs what has up to 128 short
   values (its default), and loads and holds it some ten times cheaper than one hash of a million. A member's
   shard is its id modulo a prime, which spreads ids in a row as well as those whose last bits are all the same.
@@ -6,7 +6,7 @@
   Up to version 0.2 a map was one hash under its own name. A member that still stands there is brought home
   before a move looks at it, so that it never stands in both, and every change that is applied brings some
   others along, so that the old hash ends also where most members are never touched.
-]]
+]==]
 local SHARDS = 16381
 local BROUGHT_ALONG = 16 -- with the profiles some 0.5 ms of Redis to a change
 

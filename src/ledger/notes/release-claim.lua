@@ -1,0 +1,10 @@
+--[==[
+  Ends a claim.
+
+  KEYS[1] the claim
+  ARGV[1] its owner
+
+  Returns 1, or 0 where the claim is another's
+]==]
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])

@@ -1,0 +1,112 @@
+import { join } from 'node:path';
+import { CATALOGUE } from '../../core/errors/catalogue.js';
+import type { Highest } from '../journal/folder.js';
+import type { RealmLedger } from '../realm-ledger.js';
+import type { Reason } from '../views.js';
+import { type Fence, forgottenRemoved, readFence } from './fence.js';
+import {
+  foldersThatPaid,
+  type PaidElsewhere,
+  type Position,
+  positionInStore,
+  readPositions,
+} from './positions.js';
+import { JOURNAL_FOLDER } from './session.js';
+
+/**
+ * Whether the data folder of this process is the one that its ledgers were paid from. A folder that is restored from a
+ * backup brings its journals back with its store, so that both agree and both have forgotten the same payments.
+ *
+ *   behind   a witness outside the folder (the state folder, or a store that is not in it) knows a higher position than the notes inside it
+ *   copied   the store was written in another folder: this one is a copy, was moved, or was restored from a backup
+ */
+export type FolderCheck = {
+  readonly behind: Position | null;
+  /** The store is behind as well, so that nothing here tells what was paid since. */
+  readonly forgotten: boolean;
+  readonly copied: boolean;
+  /** The last position that the folder itself knows. */
+  readonly last: Position | null;
+};
+
+const WHOLE: FolderCheck = { behind: null, forgotten: false, copied: false, last: null };
+
+/** What `missed` holds while nobody has decided about a copied folder. No era has this name. */
+const COPIED = 'copied';
+
+export async function checkFolder(ledger: RealmLedger, fence: Fence): Promise<FolderCheck> {
+  const { realm, keyPrefix } = ledger;
+  const { here } = ledger.scripts;
+  const own = realm.rehearsal ? null : await here.ownFolder();
+  if (own === null) return WHOLE;
+  const { [keyPrefix]: witness = null } = own.witness === null ? {} : await readPositions(own.witness);
+  const inStore = await positionInStore(ledger, own.number);
+  // The folder last: a session that sends meanwhile notes its position there first.
+  const { [keyPrefix]: last = null } = await readPositions(join(own.path, JOURNAL_FOLDER));
+  const outside = (inStore?.seq ?? 0) > (witness?.seq ?? 0) ? inStore : witness;
+  const behind = outside !== null && outside.seq > (last?.seq ?? 0) ? outside : null;
+  const copied =
+    own.storeId !== '' && fence.folder !== '' && fence.folder !== own.storeId && !fence.untouched;
+  const lost =
+    behind === null
+      ? {}
+      : await forgottenRemoved(ledger, { ...fence, missed: {} }, { [behind.era]: behind.seq });
+  return { behind, forgotten: Object.keys(lost).length > 0, copied, last };
+}
+
+/** What `missed` holds of the folder itself, until a person has decided. */
+export function missedByFolder({ behind, forgotten, copied }: FolderCheck, { seq }: Fence): Highest {
+  return {
+    ...(behind !== null && forgotten ? { [behind.era]: behind.seq } : {}),
+    ...(copied ? { [COPIED]: seq } : {}),
+  };
+}
+
+/** The same for onlookers. */
+export async function folderProblem(ledger: RealmLedger): Promise<Reason | null> {
+  return folderReason(await checkFolder(ledger, await readFence(ledger)));
+}
+
+/** Why nothing is sent until a person has decided; null where the folder is whole. */
+export function folderReason({ behind, forgotten, copied, last }: FolderCheck): Reason | null {
+  const since = last === null ? 'its beginning' : time(last.at);
+  if (behind !== null && forgotten)
+    return reason(
+      'ALM_LEDGER_FOLDER_BEHIND',
+      `The data folder was put back to an earlier time. It knows payments until ${since}, and this machine has paid realm ${behind.realm.name} from it until ${time(behind.at)} (move ${behind.seq}). Payments since ${since} may be missing. Nothing is sent.`,
+    );
+  if (copied)
+    return reason(
+      'ALM_LEDGER_FOLDER_COPIED',
+      `The store was written in another data folder: this one was copied, moved or restored from a backup. It knows payments until ${since}; later payments may be missing. Nothing is sent.`,
+    );
+  return null;
+}
+
+/**
+ * The other data folders from which this machine has paid the realm, where this ledger has sent nothing yet and nobody
+ * has said that a new ledger is meant. Such a ledger knows no reference and no file that was paid there.
+ */
+export async function ledgersElsewhere(ledger: RealmLedger): Promise<PaidElsewhere[]> {
+  const { realm, keyPrefix } = ledger;
+  const { here } = ledger.scripts;
+  if (realm.rehearsal || here.stateFolder === null) return [];
+  const { seq, meant } = await readFence(ledger);
+  if (seq > 0 || meant) return [];
+  const folders = await foldersThatPaid(here.stateFolder, keyPrefix);
+  const own = await here.ownFolder();
+  // The journals of a folder that is whole are merged before anything is sent.
+  if (own !== null) {
+    const { [keyPrefix]: last } = await readPositions(join(own.path, JOURNAL_FOLDER));
+    if ((last?.seq ?? 0) >= (folders.get(own.number)?.seq ?? 0)) folders.delete(own.number);
+  }
+  return [...folders.values()].map(({ folder, at }) => ({ folder, at })).sort((a, b) => b.at - a.at);
+}
+
+function reason(code: 'ALM_LEDGER_FOLDER_BEHIND' | 'ALM_LEDGER_FOLDER_COPIED', message: string): Reason {
+  return { code, message, next: CATALOGUE[code].next };
+}
+
+function time(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,50 @@
+import { readFile, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hasCode } from '../core/errors/error.js';
+import type { Manifest } from '../ledger/index.js';
+import { isoTime } from '../words/spelling.js';
+import { Summary } from './summary.js';
+
+const RunOfReport = Summary.pick({ batch: true }).extend({
+  manifest: Summary.shape.manifest.pick({ realmId: true, baseUrl: true, createdAt: true }),
+});
+
+/**
+ * A store that was put back, and another ledger, may make the same batch id once more. The report of the earlier run is
+ * then the only trace of what it paid, so it moves to `<batch>@<time of that batch>` before the new report takes its
+ * place. A report of the same run is replaced.
+ */
+export async function keepEarlierReport(root: string, manifest: Manifest): Promise<void> {
+  const folder = join(root, manifest.batch);
+  const text = await readFile(join(folder, 'summary.json'), 'utf8').catch(() => null);
+  const earlier = text === null ? null : RunOfReport.safeParse(parsed(text)).data?.manifest;
+  if (earlier == null) return;
+  const { realmId, baseUrl, createdAt } = manifest;
+  if (earlier.createdAt === isoTime(createdAt) && earlier.realmId === realmId && earlier.baseUrl === baseUrl)
+    return;
+  // `@` occurs in no batch id.
+  const name = `${manifest.batch}@${earlier.createdAt.replaceAll(':', '-')}`;
+  await rename(folder, await freeName(root, name)).catch((error: unknown) => {
+    // Another process writes a report of the same batch and has moved it.
+    if (!hasCode(error, 'ENOENT')) throw error;
+  });
+}
+
+async function freeName(root: string, name: string): Promise<string> {
+  for (let number = 1; ; number++) {
+    const path = join(root, number === 1 ? name : `${name}-${number}`);
+    const isThere = await stat(path).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) return path;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
