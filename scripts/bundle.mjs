@@ -4,11 +4,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, posix, relative, resolve } from 'node:path';
 import { build } from 'vite';
 
-/** Everything else stays in node_modules and is loaded by the commands that use it. */
+/**
+ * Everything else stays in node_modules and is loaded by the commands that use it. Of what a bundled package needs, nothing
+ * may stay there that almoner needs too: bullmq has its own version of cron-parser.
+ */
 const BUNDLED = [
+  'bullmq',
   'commander',
+  'cron-parser',
   'csv-parse',
   'fastest-levenshtein',
+  'got',
   'ioredis',
   'lossless-json',
   'lru-cache',
@@ -65,7 +71,12 @@ export async function bundleCommandLine() {
           entryFileNames: '[name].js',
           chunkFileNames: 'chunks/[name].js',
           codeSplitting: {
-            groups: BUNDLED.map((name) => ({ name, test: new RegExp(`/node_modules/${name}/`) })),
+            // A package takes along what it needs; bullmq must leave ioredis to the commands without queues.
+            groups: BUNDLED.map((name) => ({
+              name,
+              test: new RegExp(`/node_modules/${name}/`),
+              priority: name === 'bullmq' ? 0 : 1,
+            })),
           },
         },
       },

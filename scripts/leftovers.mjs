@@ -4,6 +4,9 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statfsSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** The file of the run's folder on disk that says which test file had which folders. */
+export const FOLDERS_OF_FILES = 'folders-of-files';
+
 const MEMORY = '/dev/shm';
 /** Containers often have a /dev/shm of 64 MB, which the tests' stores would fill. */
 const MEMORY_FREE_MIN = 2 ** 30;
@@ -107,6 +110,15 @@ export function list(folder) {
   }
 }
 
+/** The names of all files and folders below a folder, at most some. */
+function listDeep(folder) {
+  try {
+    return readdirSync(folder, { recursive: true }).slice(0, 20);
+  } catch {
+    return [];
+  }
+}
+
 /** Kills every process that belongs to the folders, then removes them. Returns the processes and names it found. */
 export function sweep(folders) {
   const processes = processesOf(folders);
@@ -117,7 +129,20 @@ export function sweep(folders) {
       // It ended meanwhile.
     }
   }
-  const names = folders.flatMap((folder) => list(folder).map((name) => join(folder, name)));
+  const owners = folders
+    .map((folder) => read(join(folder, FOLDERS_OF_FILES)))
+    .join('')
+    .split('\n')
+    .map((line) => line.split('\t'));
+  const names = folders.flatMap((folder) =>
+    list(folder)
+      .filter((name) => name !== FOLDERS_OF_FILES)
+      .map((name) => join(folder, name))
+      .map((path) => {
+        const owner = owners.find((cells) => cells.includes(path))?.at(-1);
+        return owner === undefined ? path : `${path} of ${owner}: ${listDeep(path).join(' ')}`;
+      }),
+  );
   for (const folder of folders)
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   return { processes, names };

@@ -168,9 +168,12 @@ try {
   console.error(error.message);
   process.exit(2);
 }
-const checks = suites.includes('quick') ? staticChecks() : Promise.resolve();
-if (suites.includes('quick') || !buildIsCurrent())
-  await step('build', () => start(['scripts/build.mjs'], { isQuiet: true }));
+const isChecked = suites.includes('quick');
+const checks = isChecked ? staticChecks() : Promise.resolve();
+if (isChecked || !buildIsCurrent())
+  await step('build', () =>
+    start(['scripts/build.mjs', ...(isChecked ? ['--no-types'] : [])], { isQuiet: true }),
+  );
 
 // These would change what the tests see. ALMONER_TEST_ is for the tests.
 for (const name of Object.keys(process.env))

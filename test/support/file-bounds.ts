@@ -1,7 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
-import { type LeftProcess, list, listeningHere, processesOf, socketsHere } from '../../scripts/leftovers.mjs';
+import { afterAll, beforeAll, expect } from 'vitest';
+import {
+  FOLDERS_OF_FILES,
+  type LeftProcess,
+  list,
+  listeningHere,
+  processesOf,
+  socketsHere,
+} from '../../scripts/leftovers.mjs';
 import { comeHome } from './program/almoner.js';
 import { until } from './until.js';
 
@@ -18,7 +25,12 @@ process.env.TMPDIR = memory;
 process.env.ALMONER_TEST_FILE_DISK = disk;
 const socketsBefore = socketsHere();
 
-beforeAll(comeHome);
+beforeAll(() => {
+  // Something may come back to a folder after its file has ended. The runner finds the file's name here.
+  const line = `${folders.join('\t')}\t${expect.getState().testPath}\n`;
+  appendFileSync(join(process.env.ALMONER_TEST_DISK ?? '', FOLDERS_OF_FILES), line);
+  comeHome();
+});
 
 afterAll(async () => {
   // A process that was killed and a server that was closed may need a moment to be gone.

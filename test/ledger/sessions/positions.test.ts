@@ -76,6 +76,7 @@ test('the witness does not run ahead of a session that moves on while its note i
   await own.sends(ledger, 7);
   const [inFolder, outside] = await Promise.all([journals, witness].map(readPositions));
   expect(outside?.[ledger.keyPrefix]?.seq).toBe(inFolder?.[ledger.keyPrefix]?.seq);
+  await own.end();
 });
 
 test('notes of ended and dead sessions are taken over, and those of living ones stay', async () => {
