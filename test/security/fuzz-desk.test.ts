@@ -231,7 +231,7 @@ describe('the API under fire', () => {
         before = await fingerprints();
         if (isRefused) expect([path, changedKeys(atRest, before)]).toEqual([path, []]);
       }),
-      generated(80, 600),
+      generated(40, 600),
     );
     expect((await desk.call('/api/overview')).status).toBe(200);
   });
@@ -254,7 +254,7 @@ describe('the API under fire', () => {
           tellsNothing(reply);
         },
       ),
-      generated(40, 250),
+      generated(20, 250),
     );
   });
 
@@ -280,7 +280,7 @@ describe('the API under fire', () => {
             expect([401, 429]).toContain(looked.status);
           },
         ),
-        generated(20, 100),
+        generated(10, 100),
       );
     } finally {
       await own.close();

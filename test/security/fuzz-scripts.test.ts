@@ -338,7 +338,7 @@ describe('hostile arguments', () => {
           expect([what, await strayBatches(ledger)]).toEqual([what, []]);
         }
       }),
-      generated(20, 150),
+      generated(12, 150),
     );
     expect(await bench.redis().client().ping()).toBe('PONG');
   });

@@ -1,29 +1,33 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Folders whose files take longest, longest first: a long file that begins last leaves the other processes idle. */
-const SLOW_FOLDERS = [
-  'newcomer',
-  'package',
-  'simulator',
-  'operations',
-  'chaos',
-  'browser',
-  'e2e',
-  'security',
-  'cli',
-  'desk',
-  'planning',
-];
+const SLOW = ['newcomer', 'package', 'simulator', 'operations', 'chaos', 'browser', 'e2e', 'security', 'cli'];
+/** Folders whose files wait more than they compute. Beside each other they would leave the cores idle. */
+const WAITING = ['queue', 'library', 'runtime', 'realm'];
 
-/** Orders test files by their folder, then by name: the same order on every machine and in every run. */
+/**
+ * Orders test files by their folder, then by name: the same order on every machine and in every run. Those that wait are
+ * spread among the others.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
-      const at = SLOW_FOLDERS.findIndex((folder) => moduleId.includes(`/test/${folder}/`));
-      return at === -1 ? SLOW_FOLDERS.length : at;
-    };
-    return [...files].sort(
-      (one, other) => rank(one) - rank(other) || (one.moduleId < other.moduleId ? -1 : 1),
+    const sorted = [...files].sort(
+      (one, other) => rankOf(one) - rankOf(other) || (one.moduleId < other.moduleId ? -1 : 1),
     );
+    const waiting = sorted.filter((file) => placeIn(WAITING, file) !== -1);
+    const others = sorted.filter((file) => placeIn(WAITING, file) === -1);
+    const before = (index: number) => Math.round((index * waiting.length) / Math.max(1, others.length));
+    return others.length === 0
+      ? waiting
+      : others.flatMap((file, index) => [file, ...waiting.slice(before(index), before(index + 1))]);
   }
+}
+
+function rankOf(file: TestSpecification): number {
+  const place = placeIn(SLOW, file);
+  return place === -1 ? SLOW.length : place;
+}
+
+function placeIn(folders: readonly string[], { moduleId }: TestSpecification): number {
+  return folders.findIndex((folder) => moduleId.includes(`/test/${folder}/`));
 }

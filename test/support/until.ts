@@ -4,7 +4,7 @@ export async function until<T>(
   ask: () => Promise<T | undefined | false> | T | undefined | false,
   limitMs = 20_000,
   /** Longer where asking itself costs much, such as a whole command. */
-  pauseMs = 15,
+  pauseMs = 25,
 ): Promise<T> {
   const end = performance.now() + limitMs;
   for (;;) {
