@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { oneLine, spelledOut, spelledOutJson } from '../../src/core/one-line.js';
+import { anyText } from '../support/hostile.js';
 
 const OBEYED = /[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
 
 describe('text of strangers', () => {
   test('stands on one line, and no terminal obeys it', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (text) => {
+      fc.property(anyText(80), (text) => {
         expect(oneLine(text)).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u);
       }),
       { numRuns: 500 },
@@ -19,7 +20,7 @@ describe('text of strangers', () => {
 
   test('is spelt out on its way to a terminal, where it came that far; colours and line ends are ours', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (text) => {
+      fc.property(anyText(80), (text) => {
         expect(spelledOut(text)).not.toMatch(OBEYED);
       }),
       { numRuns: 500 },
@@ -30,7 +31,7 @@ describe('text of strangers', () => {
 
   test('in JSON it is the same text when it is read again', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (text) => {
+      fc.property(anyText(80), (text) => {
         const json = spelledOutJson(JSON.stringify({ text }));
         expect(json).not.toMatch(OBEYED);
         expect(JSON.parse(json)).toEqual({ text });

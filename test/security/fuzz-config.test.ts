@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isAlmonerError } from '../../src/core/errors/error.js';
 import { loadConfig } from '../../src/runtime/config/config.js';
+import { anyText } from '../support/hostile.js';
 import { cases, generated } from '../support/suites.js';
 import { yamlBomb } from '../support/yaml-bomb.js';
 
@@ -47,10 +48,7 @@ const settings = fc.dictionary(
 
 test('any bytes as the file', async () => {
   await fc.assert(
-    fc.asyncProperty(
-      fc.string({ unit: 'binary', maxLength: 400 }),
-      async (text) => void (await load(text, {})),
-    ),
+    fc.asyncProperty(anyText(400), async (text) => void (await load(text, {}))),
     generated(30, 300),
   );
 });
@@ -79,7 +77,7 @@ test('any text in any variable', async () => {
   ];
   await fc.assert(
     fc.asyncProperty(
-      fc.dictionary(fc.constantFrom(...names), fc.string({ unit: 'binary', maxLength: 60 })),
+      fc.dictionary(fc.constantFrom(...names), anyText(60)),
       async (env) => void (await load(null, env)),
     ),
     generated(50, 500),

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedRealm, startEmbeddedRealm } from '../../src/realm/embedded.js';
 import { brokenHttp } from '../support/broken-http.js';
+import { anyText } from '../support/hostile.js';
 import { type RealmBooks, realmBooks } from '../support/program/realm-books.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { generated } from '../support/suites.js';
@@ -42,7 +43,7 @@ test('any body is answered with a client error or applied, and the sum of points
     fc.bigInt().map(String),
   );
   const body = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 200 }),
+    anyText(200),
     fc
       .record({ tokens: value, recipientId: value }, { requiredKeys: [] })
       .map((tree) => JSON.stringify(tree)),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isAlmonerError } from '../../../src/core/errors/error.js';
+import { anyText } from '../../support/hostile.js';
 import { faultsOf, folderWith, load } from './load-config.js';
 
 /** The configuration file as a text, before anything of it is a setting. */
@@ -62,7 +63,7 @@ describe('the file itself', () => {
   test('whatever stands in it, the answer is a configuration or a list of faults', async () => {
     const cwd = folderWith();
     const text = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 200 }),
+      anyText(200),
       fc.json({ maxDepth: 4 }),
       fc
         .array(
