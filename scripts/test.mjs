@@ -113,6 +113,8 @@ async function vitest(suite, chromium) {
       ALMONER_TEST_SUMMARY: file,
       ALMONER_TEST_MEMORY: memory,
       ALMONER_TEST_DISK: disk,
+      // vitest's own files go with the folder, also after Ctrl-C.
+      TMPDIR: disk,
       CHROMIUM_PATH: chromium,
       ...(suite === 'long' ? { ALMONER_TEST_SEED: seed } : {}),
     },
