@@ -194,8 +194,8 @@ async function interleaved(first: number, second: number, act: Act = importing1)
   return { both, calls: halts.map(({ calls }) => calls()), ends: (await Promise.all(ends)).flat() };
 }
 
-/** The quick suite plays an eighth of all places where two can meet, the long suite half of them: each has some of each row and column. */
-const EVERY = cases(8, 2);
+/** The quick suite plays an eighth of all places where two can meet, the long suite a third: each has some of each row and column. */
+const EVERY = cases(8, 3);
 
 test('of two imports at once under two addresses one is refused, wherever they meet', async () => {
   const { calls } = await interleaved(0, 0);

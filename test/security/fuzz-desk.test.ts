@@ -231,7 +231,7 @@ describe('the API under fire', () => {
         before = await fingerprints();
         if (isRefused) expect([path, changedKeys(atRest, before)]).toEqual([path, []]);
       }),
-      generated(40, 600),
+      generated(40, 400),
     );
     expect((await desk.call('/api/overview')).status).toBe(200);
   });

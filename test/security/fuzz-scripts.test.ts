@@ -334,7 +334,7 @@ describe('hostile arguments', () => {
           expect([what, await strayBatches(ledger)]).toEqual([what, []]);
         }
       }),
-      generated(12, 150),
+      generated(12, 90),
     );
     expect(await bench.redis().client().ping()).toBe('PONG');
   });

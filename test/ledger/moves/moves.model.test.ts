@@ -286,6 +286,6 @@ test('after any sequence of moves, repeated and late ones included, the books ti
         redis.disconnect();
       },
     ),
-    generated(25, 100),
+    generated(25, 60),
   );
 });
