@@ -399,4 +399,18 @@ export const BOOKS_AND_DESK = [
     put: '      throw error;',
     test: 'test/queue/refused-results.test.ts',
   },
+  {
+    name: 'the-last-registered-settle-time-counts',
+    file: 'src/ledger/includes/record.lua',
+    find: 'settle, timeout = math.max(settle, tonumber(one)), math.max(timeout, tonumber(other))',
+    put: 'settle, timeout = tonumber(one), tonumber(other)',
+    test: 'test/ledger/sessions/session.test.ts',
+  },
+  {
+    name: 'a-number-handed-out-again-hides-an-attempt',
+    file: 'src/ledger/journal/reader.ts',
+    find: 'return later <= intent.attempts;',
+    put: 'return later < intent.attempts;',
+    test: 'test/ledger/journal/journal.test.ts',
+  },
 ];

@@ -247,7 +247,6 @@ export {
   givenUp,
   JOURNAL_FOLDER,
   listSessions,
-  noteTimeout,
   readSigns,
   Session,
   type SessionEntry,

@@ -7,7 +7,6 @@ import {
   type BatchRef,
   isHeldBack,
   listSessions,
-  noteTimeout,
   type OrderRef,
   PlanReader,
   queuePrefix,
@@ -167,8 +166,7 @@ export class RealmWorker {
 
   async start(): Promise<void> {
     const { ledger, session, profile } = this.options;
-    await session.register(ledger, profile.settleMs);
-    await noteTimeout(ledger, profile.timeouts.totalMs);
+    await session.register(ledger, profile);
     await this.lookAtStore();
     await this.takeOverQueue();
     await this.batches.lookAll(this.options.run === null ? '' : session.id);

@@ -37,7 +37,7 @@ test.each(['before the run took the batch', 'when the run had just begun'])(
     const session = await Session.open('run', await tempFolder());
     const first = { orders: 3, reason: WHY };
     const early = await photograph(shared);
-    await session.register(ledger, 1_000);
+    await session.register(ledger, { settleMs: 1_000, timeouts: { totalMs: 1_000 } });
     await resumeBatch(batch.ref, null, { owner: session.id, first });
     const late = await photograph(shared);
     const client = createRealmClient({

@@ -65,7 +65,7 @@ export class Process {
       const session = await Session.open('worker', machine.folder, { limits, here: machine.here });
       const process = new Process(machine, world, session);
       await process.act(async () => {
-        await session.register(process.parts.ledger, profile.settleMs);
+        await session.register(process.parts.ledger, profile);
         await process.look();
       });
       return process;

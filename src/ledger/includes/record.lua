@@ -167,7 +167,19 @@ local function noteFound(T)
   if not state[2] and state[3] and state[1] ~= serverRun() then redis.call('HSET', T, 'found', state[3]) end
 end
 
---- Within this time a request arrives or never will; every worker notes its profile's.
+--- Two processes may work with different profiles. The ledger goes by the longest settle time and the longest time-out
+--- of all registered sessions; after the last one has left, by the session that left last.
+---   T:limits  session -> 'settle time, time-out' in ms
+local function noteLimits(T)
+  local settle, timeout = 0, 0
+  for _, limits in ipairs(redis.call('HVALS', T .. ':limits')) do
+    local one, other = string.match(limits, '^(%d+) (%d+)$')
+    settle, timeout = math.max(settle, tonumber(one)), math.max(timeout, tonumber(other))
+  end
+  if settle > 0 then redis.call('HSET', T, 'settleMs', settle, 'timeoutMs', timeout) end
+end
+
+--- Within this time a request arrives at the realm, or never.
 local function settleMs(T)
   return tonumber(redis.call('HGET', T, 'settleMs') or '1200000')
 end

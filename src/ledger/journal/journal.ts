@@ -244,10 +244,15 @@ async function begin(
     encodeEntry({ kind: 'head', head }),
     ...[...realms].map((realm) => encodeEntry({ kind: 'works', realm })),
   ];
-  await writeWhole(file, Buffer.from(lines.join(''), 'utf8'));
-  await file.datasync();
-  await syncFolder(folder);
-  return file;
+  try {
+    await writeWhole(file, Buffer.from(lines.join(''), 'utf8'));
+    await file.datasync();
+    await syncFolder(folder);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
 }
 
 /** A full disk may take half a line before it refuses the rest. */

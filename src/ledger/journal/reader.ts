@@ -3,15 +3,15 @@ import type { JournalFile } from './folder.js';
 import { decodeEntry, type Intent, type JournalHead, type JournalResult } from './line.js';
 
 /** One attempt as a journal tells it. Without a result, nobody can say whether it was applied. */
-export type JournaledAttempt = {
-  readonly session: string;
-  readonly intent: Intent;
-  readonly result: JournalResult | null;
-};
+type Attempt = { readonly intent: Intent; readonly result: JournalResult | null };
+export type JournaledAttempt = Attempt & { readonly session: string };
 
 export type SessionJournal = {
   readonly head: JournalHead;
-  /** Attempts of the realm asked for, newest of each order only: older ones are history. */
+  /**
+   * The attempts of the realm asked for, without those that a later attempt of the same order follows under a higher
+   * number. A rollback of the store hands numbers out again: two attempts under one number are both here.
+   */
   readonly attempts: readonly JournaledAttempt[];
   /** Whether the session ever worked for the realm asked for. */
   readonly works: boolean;
@@ -24,12 +24,6 @@ export type SessionJournal = {
    * journal may be concluded that what it does not hold was never sent.
    */
   readonly whole: boolean;
-};
-
-type Kept = {
-  readonly intent: Intent;
-  readonly result: JournalResult | null;
-  readonly before: Kept | undefined;
 };
 
 /** Reads the files of one session, oldest first. Undefined when not even its head can be read. */
@@ -48,15 +42,7 @@ export async function readSessionJournal(
   let last = 0;
   let unannounced = false;
   let ended = false;
-  const open = new Map<string, Intent>();
-  const newest = new Map<string, Kept>();
-  const keep = (intent: Intent, result: JournalResult | null) => {
-    const order = `${intent.batch}-${intent.index}`;
-    const known = newest.get(order);
-    if (known?.intent.nonce === intent.nonce) newest.set(order, { ...known, result });
-    else if (known === undefined || known.intent.attempts <= intent.attempts)
-      newest.set(order, { intent, result, before: known && { ...known, before: undefined } });
-  };
+  const attempts = new Map<string, Attempt>();
   for (const { path, number } of files) {
     if (number > next) missing += 1;
     next = Math.max(next, number + 1);
@@ -89,26 +75,18 @@ export async function readSessionJournal(
         case 'intent':
           if (entry.intent.realm !== realm) break;
           seqSeen = Math.max(seqSeen, entry.intent.seq);
-          open.set(entry.intent.nonce, entry.intent);
-          keep(entry.intent, null);
+          attempts.set(entry.intent.nonce, { intent: entry.intent, result: null });
           break;
         case 'result': {
-          const intent = open.get(entry.result.nonce);
-          open.delete(entry.result.nonce);
-          if (intent !== undefined) keep(intent, entry.result);
+          const attempt = attempts.get(entry.result.nonce);
+          if (attempt?.result === null)
+            attempts.set(entry.result.nonce, { ...attempt, result: entry.result });
           break;
         }
-        case 'unsent': {
-          const intent = open.get(entry.nonce);
-          open.delete(entry.nonce);
-          const order = intent && `${intent.batch}-${intent.index}`;
-          const kept = order === undefined ? undefined : newest.get(order);
-          if (order === undefined || kept?.intent.nonce !== entry.nonce) break;
-          // As if it had never been begun: what was known before it stands again.
-          if (kept.before === undefined) newest.delete(order);
-          else newest.set(order, kept.before);
+        case 'unsent':
+          // As if it had never been begun: the attempt before it counts again.
+          attempts.delete(entry.nonce);
           break;
-        }
         case 'continues':
           last = entry.number;
           break;
@@ -121,12 +99,26 @@ export async function readSessionJournal(
   const { session } = head;
   return {
     head,
-    attempts: [...newest.values()].map(({ intent, result }) => ({ session, intent, result })),
+    attempts: withoutHistory([...attempts.values()]).map((attempt) => ({ session, ...attempt })),
     works,
     ended,
     seqSeen,
     whole: damaged === 0 && missing === 0 && (files.at(-1)?.number ?? 0) >= last,
   };
+}
+
+/** In the order of the journal, without the attempts that a later one of the same order follows under a higher number. */
+function withoutHistory(attempts: readonly Attempt[]): Attempt[] {
+  const highest = new Map<string, number>();
+  return attempts
+    .toReversed()
+    .filter(({ intent }) => {
+      const order = `${intent.batch}-${intent.index}`;
+      const later = highest.get(order) ?? 0;
+      highest.set(order, Math.max(later, intent.attempts));
+      return later <= intent.attempts;
+    })
+    .reverse();
 }
 
 /** By line feeds alone: readline also parts lines at U+2028 on some versions of Node, and a realm's words may hold that. */

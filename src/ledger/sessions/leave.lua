@@ -15,7 +15,10 @@ local T, session = KEYS[1], ARGV[1]
 if not isSameStore(T, ARGV[5]) then return 'stays' end
 if ARGV[4] ~= '1' and fenced(T, ARGV[2], ARGV[3], '') then return 'stays' end
 local entry = redis.call('HGET', T .. ':sessions', session)
-for _, name in ipairs({ ':sessions', ':joined', ':seen', ':merged' }) do redis.call('HDEL', T .. name, session) end
+for _, name in ipairs({ ':sessions', ':joined', ':seen', ':merged', ':limits' }) do
+  redis.call('HDEL', T .. name, session)
+end
+noteLimits(T)
 -- For people: since when no worker is there. Whoever else comes and goes works nothing but its own.
 if entry and cjson.decode(entry).kind == 'worker' then redis.call('HSET', T, 'leftAt', nowMs()) end
 return 'left'

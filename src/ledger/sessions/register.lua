@@ -3,7 +3,7 @@
   was given up never comes back.
 
   KEYS[1] the realm
-  ARGV[1] session  ARGV[2] entry JSON  ARGV[3] name of its place  ARGV[4] settle time of the realm's profile in ms
+  ARGV[1] session  ARGV[2] entry JSON  ARGV[3] name of its place  ARGV[4] its limits, see noteLimits ('' where it sends nothing)
   ARGV[5] 'only if forgotten': on behalf of a session that lives  'has begun nothing': it has nothing to merge
   ARGV[6] identity of the data folder that the store lies in ('' where it lies in none)
 
@@ -14,7 +14,10 @@
 local T, session = KEYS[1], ARGV[1]
 if redis.call('HEXISTS', T .. ':lost', session) == 1 then return 'lost' end
 redis.call('SADD', T .. ':places', ARGV[3])
-if ARGV[4] ~= '' then redis.call('HSET', T, 'settleMs', ARGV[4]) end
+if ARGV[4] ~= '' then
+  redis.call('HSET', T .. ':limits', session, ARGV[4])
+  noteLimits(T)
+end
 if ARGV[5] == 'only if forgotten' then
   redis.call('HSETNX', T .. ':sessions', session, ARGV[2])
   return 'ok'

@@ -40,6 +40,7 @@ type Journaling = {
 export class Session {
   private readonly staying = new Set<string>();
   private readonly joined = new Map<string, RealmLedger>();
+  private readonly sendLimits = new Map<string, SendLimits>();
   /** How far this session saw the ledgers come. */
   readonly positions: PositionNotes;
 
@@ -88,19 +89,21 @@ export class Session {
 
   /** Before it works: nobody has to wait until it has merged what it never began. */
   join(ledger: RealmLedger): Promise<void> {
-    return this.enter(ledger, null, this.journal.isEmpty ? 'has begun nothing' : '');
+    return this.enter(ledger, this.journal.isEmpty ? 'has begun nothing' : '');
   }
 
   /** Before its first claim and before it merges, and again whenever the registry may have forgotten this session. */
-  register(ledger: RealmLedger, settleMs: number | null = null): Promise<void> {
-    return this.enter(ledger, settleMs, '');
+  async register(ledger: RealmLedger, profile: SendLimits | null = null): Promise<void> {
+    if (profile !== null) this.sendLimits.set(ledger.keyPrefix, profile);
+    await this.enter(ledger, '');
   }
 
-  private async enter(ledger: RealmLedger, settleMs: number | null, how: Entering): Promise<void> {
+  private async enter(ledger: RealmLedger, how: Entering): Promise<void> {
     await this.journal.works(ledger.keyPrefix);
     ledger.mark.session = this.id;
     this.joined.set(ledger.keyPrefix, ledger);
-    if ((await enterRealm(ledger, this.entry, settleMs, how)) === 'lost') throw givenUp(this.id);
+    const limits = this.sendLimits.get(ledger.keyPrefix) ?? null;
+    if ((await enterRealm(ledger, this.entry, limits, how)) === 'lost') throw givenUp(this.id);
   }
 
   /** A sign of life every now and then lets people hear of a session that falls silent. Nothing safe rests on it. */
@@ -167,12 +170,15 @@ export function givenUp(session: string): AlmonerError {
   );
 }
 
+/** What a profile says about its requests: how long one may be under way, and how long almoner waits for its answer. */
+export type SendLimits = { readonly settleMs: number; readonly timeouts: { readonly totalMs: number } };
+
 type Entering = '' | 'has begun nothing' | 'only if forgotten';
 
 async function enterRealm(
   ledger: RealmLedger,
   entry: SessionEntry,
-  settleMs: number | null,
+  limits: SendLimits | null,
   how: Entering,
 ): Promise<unknown> {
   const { storeId = '' } = (await ledger.scripts.here.ownFolder()) ?? {};
@@ -180,17 +186,13 @@ async function enterRealm(
     entry.id,
     JSON.stringify(entry),
     `${entry.placeId} ${entry.journal}`,
-    settleMs ?? '',
+    limits === null ? '' : `${limits.settleMs} ${limits.timeouts.totalMs}`,
     how,
     storeId,
   ]);
 }
 
-/** The time-outs of the sender. An order that is `sending` for longer is stuck. */
-export async function noteTimeout(ledger: RealmLedger, totalMs: number): Promise<void> {
-  await askRealm(ledger, 'note time-outs', (redis, T) => redis.hset(T, 'timeoutMs', totalMs));
-}
-
+/** The longest time-out of the senders. An order that is `sending` for longer is stuck. */
 export async function readTimeout(ledger: RealmLedger): Promise<number | null> {
   const noted = await askRealm(ledger, 'read time-outs', (redis, T) => redis.hget(T, 'timeoutMs'));
   return noted === null ? null : Number(noted);

@@ -130,7 +130,7 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
     if (view === undefined) throw forgotten(ref);
     if (isOver(view)) return;
     if (view.owner === session.id || !(await ownerLives(ref, view.owner))) {
-      await session.register(ref.ledger, realm.profile.settleMs);
+      await session.register(ref.ledger, realm.profile);
       await letRealmGoOn(realm);
       const options = { owner: session.id, from: view.owner, ...(first && { first }) };
       const resumed = await resumeBatch(ref, null, options);

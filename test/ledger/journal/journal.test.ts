@@ -89,6 +89,28 @@ describe('what a journal tells when it is read again', () => {
     expect([only?.intent.attempts, only?.result]).toEqual([2, null]);
   });
 
+  test.each([
+    ['the same number', 2],
+    ['a lower number', 1],
+  ])('both attempts of an order after a rollback of the store gave the later one %s', async (_, attempts) => {
+    const folder = await tempFolder();
+    const journal = await openJournal(folder);
+    await journal.intent(intent(1));
+    await journal.intent(intent(1, { attempts: 2 }));
+    journal.result(result('nonce-1-2', 'P|1|2|0|200|5|1|1|a|'));
+    await journal.intent(intent(1, { attempts, nonce: 'after' }));
+    journal.result(result('after', 'R|1|2|0|422|5|1|1|a|'));
+    await journal.close();
+    const told = (await read(folder))?.attempts.map(({ intent: { nonce }, result: r }) => [
+      nonce,
+      r?.record[0],
+    ]);
+    expect(told).toEqual([
+      ['nonce-1-2', 'P'],
+      ['after', 'R'],
+    ]);
+  });
+
   test('a torn tail is cut at any byte: the lines before it stand, and the journal is whole', async () => {
     const folder = await tempFolder();
     const journal = await openJournal(folder);

@@ -48,6 +48,26 @@ describe('the register of sessions', () => {
     await session.close();
   });
 
+  test('the longest settle time and time-out of all registered sessions count, also after the store forgot them', async () => {
+    const ledger = await bench.ledger();
+    const noted = () => ledger.scripts.redis.hmget(ledger.keyPrefix, 'settleMs', 'timeoutMs');
+    const slow = await Session.open('worker', await tempFolder());
+    const fast = await Session.open('worker', await tempFolder());
+    await slow.register(ledger, { settleMs: 1_200_000, timeouts: { totalMs: 30_000 } });
+    await fast.register(ledger, { settleMs: 1_000, timeouts: { totalMs: 500 } });
+    expect(await noted()).toEqual(['1200000', '30000']);
+    await ledger.scripts.redis.del(`${ledger.keyPrefix}:limits`);
+    await fast.register(ledger);
+    await slow.register(ledger);
+    expect(await noted()).toEqual(['1200000', '30000']);
+    await slow.deregister(ledger);
+    expect(await noted()).toEqual(['1000', '500']);
+    await fast.deregister(ledger);
+    expect(await noted()).toEqual(['1000', '500']);
+    await slow.close();
+    await fast.close();
+  });
+
   test('forgetting a session makes its run stand still and lets go of the members it had claimed', async () => {
     const ledger = await bench.ledger();
     const run = await sealed(ledger, [{ member: '1' }, {}], { owner: 'run-1', id: 'run' });
