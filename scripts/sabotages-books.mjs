@@ -413,4 +413,11 @@ export const BOOKS_AND_DESK = [
     put: 'return later < intent.attempts;',
     test: 'test/ledger/journal/journal.test.ts',
   },
+  {
+    name: 'every-line-about-an-archived-batch-is-known',
+    file: 'src/ledger/journal/merge.ts',
+    find: "return isSaid(second ?? '', attempt) ? 'known' : 'archived';",
+    put: "return 'known';",
+    test: 'test/ledger/moves/roll-forward-archive.test.ts',
+  },
 ];

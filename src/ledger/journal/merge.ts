@@ -2,9 +2,11 @@ import { batchId, type OrderId, orderId } from '../../core/ids.js';
 import { BLOCK_ORDERS, batchKeys } from '../keys.js';
 import { giveUpBatch } from '../moves/give-up.js';
 import { type FoundAttempt, isAnswer, type Merging, rollForward } from '../moves/roll-forward.js';
+import { isArchiveAway } from '../read/archive-file.js';
+import { batchSource } from '../read/batch-source.js';
 import { askRealm, type RealmLedger } from '../realm-ledger.js';
-import { decodeRecord } from '../record.js';
-import type { Intent } from './line.js';
+import { decodeRecord, type OrderRecord } from '../record.js';
+import type { Intent, JournalResult } from './line.js';
 import { forgetParked, isParked, park, parkedAttempts } from './parked.js';
 import type { JournaledAttempt } from './reader.js';
 
@@ -30,7 +32,11 @@ type Standing = 'forgotten' | 'unsettled' | 'known';
 type Placed = { readonly attempt: FoundAttempt; readonly no: string | undefined };
 
 /** An attempt that the ledger has to be told of. */
-type Tidings = Placed & { readonly standing: Standing };
+type Tidings = Placed & {
+  readonly standing: Standing;
+  /** Where the batch is archived: the order's record in the archive. */
+  readonly archived?: string;
+};
 
 const AT_ONCE = 200;
 
@@ -47,12 +53,16 @@ export async function tidingsFor(
   for (let first = 0; first < placed.length; first += AT_ONCE) {
     const chunk = placed.slice(first, first + AT_ONCE);
     const standings = await ledger.scripts.ask('read orders', () =>
-      Promise.all(chunk.map((one) => standingOf(ledger, one))),
+      Promise.all(chunk.map((one) => standingInStore(ledger, one))),
     );
-    chunk.forEach((one, i) => {
-      const standing = standings[i] ?? 'forgotten';
-      if (standing !== 'known') tidings.push({ ...one, standing });
-    });
+    for (const [i, one] of chunk.entries()) {
+      const found = standings[i] ?? 'forgotten';
+      const told =
+        found === 'archived'
+          ? await standingInArchive(ledger, one.no ?? '', one.attempt)
+          : { standing: found };
+      if (told.standing !== 'known') tidings.push({ ...one, ...told });
+    }
   }
   return tidings;
 }
@@ -66,18 +76,50 @@ async function placesOf(ledger: RealmLedger, attempts: readonly JournaledAttempt
     .map((attempt) => ({ attempt, no: numbers[attempt.foundAs ?? attempt.intent.batch] }));
 }
 
-async function standingOf(ledger: RealmLedger, { attempt, no }: Placed): Promise<Standing> {
+async function standingInStore(ledger: RealmLedger, { attempt, no }: Placed): Promise<Standing | 'archived'> {
   const { redis } = ledger.scripts;
-  const { intent, result } = attempt;
+  const { intent } = attempt;
   if (no === undefined) return (await isParked(ledger, intent)) ? 'known' : 'forgotten';
   const keys = batchKeys(ledger.keyPrefix, no);
   const block = Math.floor((intent.index - 1) / BLOCK_ORDERS);
-  const [text, state] = await Promise.all([
+  const [text, [state, second]] = await Promise.all([
     redis.hget(keys.records(block), String(intent.index)),
-    redis.hget(keys.meta, 'state'),
+    redis.hmget(keys.meta, 'state', 'second'),
   ]);
-  if (state === 'archived') return 'known';
-  const record = decodeRecord(text);
+  if (state === 'archived') return isSaid(second ?? '', attempt) ? 'known' : 'archived';
+  const standing = standingBy(decodeRecord(text), attempt);
+  if (standing !== undefined) return standing;
+  const [listed, history] = await Promise.all([
+    redis.sismember(keys.attempts(intent.index), intent.nonce),
+    redis.lrange(keys.details(intent.index), 0, -1),
+  ]);
+  if (listed === 1 || isNoted(history, intent)) return standingBeside(attempt);
+  return (await isParked(ledger, intent)) ? 'known' : 'forgotten';
+}
+
+/** An archive that is not here tells nothing, and neither does its batch. */
+async function standingInArchive(
+  ledger: RealmLedger,
+  no: string,
+  attempt: FoundAttempt,
+): Promise<Pick<Tidings, 'standing' | 'archived'>> {
+  const { intent } = attempt;
+  try {
+    const source = await batchSource({ ledger, no });
+    const records = await source.records(Math.floor((intent.index - 1) / BLOCK_ORDERS));
+    const archived = records[String(intent.index)] ?? '';
+    const standing =
+      standingBy(decodeRecord(archived), attempt) ??
+      (isNoted(await source.details(intent.index), intent) ? standingBeside(attempt) : 'forgotten');
+    return { standing, archived };
+  } catch (error) {
+    if (isArchiveAway(error)) return { standing: 'known' };
+    throw error;
+  }
+}
+
+/** What the order's record says of an attempt. Undefined where only the order's history can tell. */
+function standingBy(record: OrderRecord, { intent, result }: FoundAttempt): Standing | undefined {
   const code = result === null ? null : decodeRecord(result.record).code;
   const answered = isAnswer(result);
   if (record.nonce === intent.nonce) {
@@ -91,14 +133,25 @@ async function standingOf(ledger: RealmLedger, { attempt, no }: Placed): Promise
   if (record.code === 'P' ? record.sentAt === intent.firstSentAt : sameMoment && code !== 'P') return 'known';
   // A definite no adds nothing to what the ledger has come to since.
   if (answered && code !== 'P' && record.attempts >= intent.attempts) return 'known';
-  const [listed, history] = await Promise.all([
-    redis.sismember(keys.attempts(intent.index), intent.nonce),
-    redis.lrange(keys.details(intent.index), 0, -1),
-  ]);
-  const noted = listed === 1 || history.some((detail) => detail.includes(`"attempt":"${intent.nonce}"`));
-  if (!noted) return (await isParked(ledger, intent)) ? 'known' : 'forgotten';
-  // Beside a payment it is a second one, which the history of an attempt that was given up does not tell.
-  return code === 'P' ? 'unsettled' : 'known';
+  return undefined;
+}
+
+/** Beside a payment it is a second one, which the history of an attempt that was given up does not tell. */
+function standingBeside({ result }: FoundAttempt): Standing {
+  return isPaid(result) ? 'unsettled' : 'known';
+}
+
+function isNoted(history: readonly string[], { nonce }: Intent): boolean {
+  return history.some((detail) => detail.includes(`"attempt":"${nonce}"`));
+}
+
+/** Whether the batch names the attempt as a possible second payment already; see saySecond in roll-forward.lua. */
+function isSaid(second: string, { intent: { index, nonce }, result }: FoundAttempt): boolean {
+  return second.includes(` ${index}:${nonce}:${isPaid(result) ? 'P' : ''}`);
+}
+
+function isPaid(result: JournalResult | null): boolean {
+  return result !== null && decodeRecord(result.record).code === 'P';
 }
 
 /**
@@ -121,9 +174,9 @@ const INCOMPLETE =
 export async function mergeTidings(context: Merging, tidings: readonly Tidings[]): Promise<Merged> {
   const second: OrderId[] = [];
   let [moved, unknown, parked] = [0, 0, 0];
-  for (const { attempt, no } of tidings) {
+  for (const { attempt, no, archived } of tidings) {
     const { intent } = attempt;
-    const answer = no === undefined ? 'gone' : await rollForward(context, no, attempt);
+    const answer = no === undefined ? 'gone' : await rollForward(context, no, attempt, archived);
     if (answer === 'misfit' && no !== undefined) unknown += await doubtAll(context, no, intent);
     else if (answer === 'gone') {
       await park(context.ledger, attempt);

@@ -10,12 +10,13 @@
                                  was before, and it never waits to be sent again by this; a definite no is
                                  taken only where the ledger is behind, and ends no doubt
     beside one that was paid     a second payment, proven or possible, which is said once and changes nothing
+    not known to an archive      the same: nothing moves in an archived batch
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] batch id  ARGV[3] index  ARGV[4] nonce  ARGV[5] attempts  ARGV[6] tokens
   ARGV[7] new record, without its nonce: settled; u or D for an intent without result; s while it is under way
   ARGV[8] due at, ms from now  ARGV[9] detail JSON, with the nonce in it ('' while it is under way)
-  ARGV[10] JSON {ref: [shard, hex, digest]|null, undoes: [shard, hex, no, index, account]|null,
+  ARGV[10] JSON {archived: the record in the archive|null, ref: [shard, hex, digest]|null, undoes: [shard, hex, no, index, account]|null,
     members: [...] to hold while it is sent or unknown, unknown: 'u' | 'D' (what an unknown becomes),
     honoured: the realm answers a key again, answered: the journal has an answer to it, requests, retries, limited}
 
@@ -32,12 +33,13 @@ local B = batchKey(T, no)
 local meta = redis.call('HMGET', B, 'id', 'state', 'rows')
 -- After a rollback the same number may have gone to another file.
 if meta[1] ~= ARGV[2] or meta[2] == 'importing' then return { 'gone' } end
-if meta[2] == 'archived' then return { 'ahead', 'P' } end
 if not isRow(meta[3], index) then return { 'gone' } end
 
 local facts = cjson.decode(ARGV[10])
+local isArchived = meta[2] == 'archived'
+if isArchived and type(facts.archived) ~= 'string' then return { 'ahead', 'P' } end
 local now = nowMs()
-local old = readRecord(T, no, index)
+local old = isArchived and facts.archived or readRecord(T, no, index)
 local was = old and split(old) or blankFields()
 local from = stateOf(old, meta[2] == 'cancelled')
 local new = split(ARGV[7])
@@ -50,7 +52,7 @@ local sameKey = string.match(was[2], '^%d+') == string.match(new[2], '^%d+')
 
 --- Noted, so that the same journal says it once.
 local function note()
-  if ARGV[9] == '' then return end
+  if ARGV[9] == '' or isArchived then return end
   noteDetail(T, no, index, ARGV[9])
   noteAttempt(T, no, index, nonce)
 end
@@ -75,6 +77,10 @@ local function mayArrive()
   voidMembers(T, facts.members, now + settleMs(T))
 end
 
+local function isOfPaid()
+  return was[1] == 'P' or was[1] == 'd' or was[1] == 'i'
+end
+
 --- No state can tell of a second payment: it is kept with the batch ('<index>:<nonce>:<P or u> …') and in its audit.
 local function saySecond()
   local said = redis.call('HGET', B, 'second') or ''
@@ -83,13 +89,14 @@ local function saySecond()
   if string.find(said, word, 1, true) then return false end
   redis.call('HSET', B, 'second', said .. ' ' .. word)
   redis.call('RPUSH', B .. ':log', cjson.encode({ at = now, who = 'almoner',
-    what = 'order ' .. ARGV[2] .. '-' .. index .. (proven and ' was paid twice' or ' may have been paid twice'),
-    why = (proven and 'two attempts on it were each answered as paid' or 'an attempt beside the one that counts may have been applied')
+    what = 'order ' .. ARGV[2] .. '-' .. index .. (proven and ' was paid' or ' may have been paid') .. (isOfPaid() and ' twice' or ' after all'),
+    why = not isOfPaid() and 'a journal came to light after the batch was archived, and the archive does not know this attempt; look upstream'
+      or (proven and 'two attempts on it were each answered as paid' or 'an attempt beside the one that counts may have been applied')
       .. '; look upstream, and where both are there, take one back with the row that almoner undo writes for it, or, where it is an undo itself, with an order of its own' }))
   return true
 end
 
-if was[1] == 'P' or was[1] == 'd' or was[1] == 'i' then
+if isOfPaid() then
   -- A record of 0.2.0 does not name its attempt; the same stamp is the same attempt there. A key that is honoured pays once.
   local isIt = known or (lastNonce(was) == '' and was[7] == new[7])
   local tells = code == 'P' or (mayBeApplied and not noted)
@@ -97,6 +104,11 @@ if was[1] == 'P' or was[1] == 'd' or was[1] == 'i' then
     return isIt and { 'ahead', was[1] } or ahead()
   end
   note()
+  mayArrive()
+  bump(B, 'version', 1)
+  return { 'second', was[1] }
+elseif isArchived then
+  if not (code == 'P' or (mayBeApplied and not known)) or not saySecond() then return { 'ahead', was[1] } end
   mayArrive()
   bump(B, 'version', 1)
   return { 'second', was[1] }

@@ -44,13 +44,15 @@ export async function rollForward(
   { ledger, plans, termsOf, underWay }: Merging,
   no: string,
   attempt: FoundAttempt,
+  /** The order's record in the archive of its batch, where the batch is archived and the archive was read. */
+  archived: string | null = null,
 ): Promise<'gone' | 'misfit' | 'ahead' | 'second' | StateCode> {
   const { intent, result, foundAs } = attempt;
   const batch = foundAs ?? intent.batch;
   // Read by name: a reader may still remember what another batch had under this number in another past.
   const row = await plans.rowOf(no, intent.index, batch);
   if (row === undefined) return 'gone';
-  if (row?.order == null || !fits(intent, row.order)) return 'misfit';
+  if (row?.order == null || !fits(intent, row.order)) return archived === null ? 'misfit' : 'ahead';
   const certainty = foundAs === undefined ? (await termsOf(no)).certainty : 'manual';
   const reference = ownReference(row);
   const [answer = '', code = ''] = await askScript(ledger, 'roll-forward', [
@@ -64,6 +66,7 @@ export async function rollForward(
     result?.dueInMs ?? 0,
     underWay.has(intent.nonce) ? '' : detailOf(attempt),
     JSON.stringify({
+      archived,
       ref: reference && [...reference, contentDigest(row.order)],
       undoes: undoneOrder(row),
       members: certainty === 'readback' ? membersOf(row.order) : [],

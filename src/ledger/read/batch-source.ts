@@ -51,7 +51,8 @@ const opened = new LRUCache<string, Promise<ArchiveFile>>({ max: 8 });
 /** A scan reads some plan blocks at once and then asks for the records beside each. */
 const CHUNKS_KEPT = 16;
 
-async function archiveSource({ ledger }: BatchPlace, id: string): Promise<BatchSource> {
+async function archiveSource(place: BatchPlace, id: string): Promise<BatchSource> {
+  const { ledger } = place;
   const path = archivePath(ledger.scripts.archiveFolder, ledger.id, id);
   const written = await stat(path).then(
     ({ ino, mtimeMs }) => `${ino} ${mtimeMs}`,
@@ -77,7 +78,11 @@ async function archiveSource({ ledger }: BatchPlace, id: string): Promise<BatchS
     records: async (block) => (await chunk(Math.floor(block / perPlan)))?.records[block % perPlan] ?? {},
     details: async (index) =>
       (await chunk(Math.floor((index - 1) / PLAN_BLOCK_ROWS)))?.details[String(index)] ?? [],
-    audit: () => Promise.resolve(audit),
+    audit: async () => {
+      const [purged] = await batchFacts(place, 'purged');
+      // A journal that came to light later may have had something to say.
+      return purged === '1' ? [...audit, ...(await storeSource(place).audit())] : audit;
+    },
     latency: () => Promise.resolve(latency),
     run: () => Promise.resolve(run),
   };

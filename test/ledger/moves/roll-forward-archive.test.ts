@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { orderId } from '../../../src/core/ids.js';
+import { archiveBatch } from '../../../src/ledger/moves/archive-batch.js';
+import { batchSource } from '../../../src/ledger/read/batch-source.js';
+import { readBatch } from '../../../src/ledger/read/batches.js';
+import { openLedger } from '../../../src/ledger/realm-ledger.js';
+import { ScriptClient } from '../../../src/ledger/script-client.js';
+import { attemptOf, merge, PAID, REFUSED } from '../../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import { feedAll, type SettledCode, sendAs } from '../../support/ledger/order-moves.js';
+import { tempFolder } from '../../support/temp-folder.js';
+
+/** A journal comes late, from a data folder that was away, and the batch that it tells of is archived. */
+const bench = ledgersOnRedis();
+const HERE = { nonce: 'here' };
+
+async function archived(code: SettledCode, isHere = true) {
+  const folder = await tempFolder();
+  const { realm } = await bench.ledger();
+  const at = (path: string) =>
+    openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}, path), realm);
+  const batch = await sealed(at(folder), [{}]);
+  await feedAll(batch);
+  await sendAs(batch, 1, code, HERE);
+  expect(await archiveBatch(batch.ref, folder)).toBeDefined();
+  const ledger = isHere ? batch.ledger : at(await tempFolder());
+  return { ...batch, ledger, ref: { ...batch.ref, ledger } };
+}
+
+test.each([
+  ['paid', 'P', PAID],
+  ['unanswered', 'P', null],
+  ['paid', 'R', PAID],
+] as const)(
+  'an attempt that the archive does not know is told once: %s there, %s in the archive',
+  async (_, code, record) => {
+    const batch = await archived(code);
+    const order = orderId(batch.ref.id, 1);
+    const late = attemptOf(batch, 1, record);
+    expect(await merge(batch, 'manual', late)).toMatchObject({ moved: 0, second: [order] });
+    expect(await merge(batch, 'manual', late)).toMatchObject({ moved: 0, second: [] });
+    expect(await readBatch(batch.ref)).toMatchObject({ notes: [expect.stringContaining(order)] });
+    expect((await (await batchSource(batch.ref)).audit()).at(-1)).toContain(order);
+  },
+);
+
+test('an attempt that the archive knows, and a definite no, are told nobody', async () => {
+  const batch = await archived('P');
+  const known = attemptOf(batch, 1, PAID, HERE);
+  const no = attemptOf(batch, 1, REFUSED);
+  expect(await merge(batch, 'manual', known, no)).toMatchObject({ moved: 0, second: [] });
+});
+
+test('where the archive is away, a journal is merged without it', async () => {
+  const batch = await archived('P', false);
+  expect(await merge(batch, 'manual', attemptOf(batch, 1, PAID))).toMatchObject({ moved: 0, second: [] });
+});
