@@ -369,7 +369,7 @@ export const SABOTAGES = [
   {
     name: 'recover-is-not-waited-for',
     file: 'src/operations/services/merge.ts',
-    find: '    await session.register(ledger, profile.settleMs);',
+    find: '    await session.register(ledger, profile);',
     put: '',
     test: 'test/queue/recovering-command.test.ts',
   },
