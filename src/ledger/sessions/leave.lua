@@ -15,7 +15,7 @@ local T, session = KEYS[1], ARGV[1]
 if not isSameStore(T, ARGV[5]) then return 'stays' end
 if ARGV[4] ~= '1' and fenced(T, ARGV[2], ARGV[3], '') then return 'stays' end
 local entry = redis.call('HGET', T .. ':sessions', session)
-for _, name in ipairs({ ':sessions', ':joined', ':seen', ':merged', ':limits' }) do
+for _, name in ipairs({ ':sessions', ':joined', ':seen', ':merged', ':waits' }) do
   redis.call('HDEL', T .. name, session)
 end
 noteLimits(T)

@@ -15,7 +15,7 @@ local T, session = KEYS[1], ARGV[1]
 if redis.call('HEXISTS', T .. ':lost', session) == 1 then return 'lost' end
 redis.call('SADD', T .. ':places', ARGV[3])
 if ARGV[4] ~= '' then
-  redis.call('HSET', T .. ':limits', session, ARGV[4])
+  redis.call('HSET', T .. ':waits', session, ARGV[4])
   noteLimits(T)
 end
 if ARGV[5] == 'only if forgotten' then

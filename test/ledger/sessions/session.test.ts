@@ -56,7 +56,7 @@ describe('the register of sessions', () => {
     await slow.register(ledger, { settleMs: 1_200_000, timeouts: { totalMs: 30_000 } });
     await fast.register(ledger, { settleMs: 1_000, timeouts: { totalMs: 500 } });
     expect(await noted()).toEqual(['1200000', '30000']);
-    await ledger.scripts.redis.del(`${ledger.keyPrefix}:limits`);
+    await ledger.scripts.redis.del(`${ledger.keyPrefix}:waits`);
     await fast.register(ledger);
     await slow.register(ledger);
     expect(await noted()).toEqual(['1200000', '30000']);
