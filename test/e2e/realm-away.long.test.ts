@@ -14,9 +14,9 @@ test('sixty rows and a realm that goes away in the middle: nothing is burnt, all
   const status = await run.ended;
   const { state, counts } = JSON.parse(run.stdout());
   expect(state).toBe('done');
-  // What was under way at the kill is a doubt; everything else was never sent and is paid.
+  // Requests under way at the kill become doubts, at most those of a second at 20/s. All other orders are paid.
   expect((counts.paid ?? 0) + (counts.doubt ?? 0)).toBe(60);
-  expect(counts.doubt ?? 0).toBeLessThan(5);
+  expect(counts.doubt ?? 0).toBeLessThanOrEqual(20);
   expect(status, run.stderr()).toBe(counts.doubt > 0 ? 4 : 0);
   expect(await world.appliedCount()).toBeGreaterThanOrEqual(counts.paid);
   expect(await world.appliedCount()).toBeLessThanOrEqual(60);
