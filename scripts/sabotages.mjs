@@ -403,9 +403,9 @@ export const SABOTAGES = [
   },
   {
     name: 'taken-back-for-ever',
-    file: 'src/ledger/sessions/recovery.ts',
-    find: 'own === undefined ? null : { session: own.head.session, strays }',
-    put: 'null',
+    file: 'src/queue/recover.ts',
+    find: 'const open = await settleOwnStrays(this.parts);',
+    put: 'const open: readonly OrderRef[] = [];',
     test: 'test/simulator/found.test.ts',
   },
   {

@@ -108,7 +108,7 @@ export class Recovery {
     });
   }
 
-  /** An error came between begin and settle: the next look settles the order. */
+  /** Orders may stand in this process's name that it no longer sends: the next look settles them. */
   strayed(): void {
     this.straysAtMs = Number.NEGATIVE_INFINITY;
   }
@@ -128,6 +128,8 @@ export class Recovery {
 
   private async merge(fence: Fence): Promise<void> {
     this.isArmed = false;
+    // A store that went back may say that this process is sending what it has taken back since.
+    this.strayed();
     // While others are waited for, what lies here is not read again at every look.
     const fresh = performance.now() - this.merged.atMs < REMERGE_MS;
     const sameStore = this.merged.run === fence.run && fence.seq >= this.parts.ledger.mark.seen;

@@ -100,11 +100,6 @@ export class Journal {
     if (this.open.delete(nonce)) this.known.set(place, Math.max(this.known.get(place) ?? 0, seq));
   }
 
-  /** Whether the intent was written, or is about to be, and the ledger has not settled it. */
-  holds(nonce: string): boolean {
-    return this.open.has(nonce) || this.pending.some(({ opens }) => opens === nonce);
-  }
-
   /** The sequence by which the ledger had settled all that a file holds of a realm; 0 where it holds nothing of it. */
   knownBy(number: number, realm: string): number {
     return this.known.get(`${number} ${realm}`) ?? 0;

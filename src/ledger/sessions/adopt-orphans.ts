@@ -23,32 +23,37 @@ type Adopting = {
   readonly onDoubt: (ref: OrderRef, order: Order, currency: string | null) => Promise<void>;
 };
 
-/**
- * A living process that has merged its own journal does the same with what stands in its name and is not under way: a
- * store that went back may remember what it has taken back since. Answers the orders that are to be worked on again.
- */
+/** Answers the orders that are to be worked on again. */
 export async function adoptDead(
   adopting: Adopting,
   dead: readonly SessionEntry[],
-  /** The nonces of its strays, found before its journal was read (see `straysOf`). */
-  own: { readonly session: string; readonly strays: ReadonlySet<string> } | null,
   /** Sessions whose journal was read whole and merged. */
   whole: ReadonlySet<string>,
   /** The store for which it was: one that took its place since may remember less. */
   store: string,
 ): Promise<OrderRef[]> {
-  if (dead.length === 0 && own === null) return [];
+  if (dead.length === 0) return [];
   const { ledger } = adopting.context;
   // First of all: what follows reads at the pace, which would wait for them.
   for (const { id } of dead) await freeSlots(ledger, id);
-  const ids = new Set([...dead.map(({ id }) => id), ...(own === null ? [] : [own.session])]);
+  const found = await sendingOf(ledger, new Set(dead.map(({ id }) => id)));
+  const adopted = await adopt(adopting, found, whole, store);
+  for (const { id } of dead) await forgetSession(ledger, id, store);
+  return adopted;
+}
+
+/** Takes these orders from the sessions that stopped sending them; `whole` and `store` as for `adoptDead`. */
+export async function adopt(
+  adopting: Adopting,
+  found: readonly Sending[],
+  whole: ReadonlySet<string>,
+  store: string,
+): Promise<OrderRef[]> {
   const adopted: OrderRef[] = [];
-  for (const one of await sendingOf(ledger, ids)) {
-    if (one.session === own?.session && !own.strays.has(one.record.nonce ?? '')) continue;
+  for (const one of found) {
     const open = await adoptOne(adopting, one, whole.has(one.session), store);
     if (open) adopted.push({ no: one.ref.no, index: one.index });
   }
-  for (const { id } of dead) await forgetSession(ledger, id, store);
   return adopted;
 }
 

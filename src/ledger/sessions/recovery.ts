@@ -23,7 +23,6 @@ import {
 import { checkFolder, folderReason, missedByFolder } from './folder-check.js';
 import type { Position } from './positions.js';
 import { listSessions, registerAgain, type Session, type SessionEntry } from './session.js';
-import { straysOf } from './strays.js';
 
 /**
  * The one way of recovery: start-up, the fence, `almoner recover` and the adoption of the dead are this function
@@ -96,8 +95,6 @@ export async function recover(
   if (!current) await keepRequirement(ledger);
   if (!current) await self.attempts.merging();
 
-  // Before its journal is read: an attempt that is let go later may stand there without being read.
-  const strays = current ? new Set<string>() : await straysOf(ledger, self);
   const own = current ? undefined : await journalOf(ledger, self.session.entry);
   const known = { era: fence.armed ? fence.era : null, seq: fence.seq };
   const { ended, missing, forgotten, removed } = await localJournals(
@@ -168,13 +165,7 @@ export async function recover(
   ]);
   const dead = (await listSessions(ledger)).filter(({ id }) => gone.has(id));
   const whole = new Set(journals.filter((one) => one.whole).map(({ head }) => head.session));
-  const adopted = await adoptDead(
-    parts,
-    dead,
-    own === undefined ? null : { session: own.head.session, strays },
-    whole,
-    storeSeen({ ...fence, armed: isArmed }),
-  );
+  const adopted = await adoptDead(parts, dead, whole, storeSeen({ ...fence, armed: isArmed }));
   const done = { ...result, stopped: null, moved: merged.moved, unknown: merged.unknown, adopted, dead };
   const armed = isArmed
     ? { answer: 'armed' as const, era: fence.era }

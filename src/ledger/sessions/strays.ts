@@ -7,7 +7,7 @@ import type { Attempts } from '../moves/attempts.js';
 import type { OrderRef } from '../moves/begin-sending.js';
 import type { MergeContext } from '../moves/roll-forward.js';
 import { noteSeq, type RealmLedger, storeNowMs } from '../realm-ledger.js';
-import { adoptDead, sendingOf } from './adopt-orphans.js';
+import { adopt, type Sending, sendingOf } from './adopt-orphans.js';
 import { type Fence, readFence, storeSeen } from './fence.js';
 import { listSessions, readTimeout, type Session } from './session.js';
 
@@ -25,11 +25,11 @@ type Self = {
   readonly attempts: Pick<Attempts, 'sending' | 'has'>;
 };
 
-export async function straysOf(ledger: RealmLedger, { session, attempts }: Self): Promise<Set<string>> {
+type Stray = Sending & { readonly record: { readonly nonce: string } };
+
+async function straysOf(ledger: RealmLedger, { session, attempts }: Self): Promise<Stray[]> {
   const found = await sendingOf(ledger, new Set([session.id]));
-  return new Set(
-    found.flatMap(({ record: { nonce } }) => (nonce === null || attempts.has(nonce) ? [] : [nonce])),
-  );
+  return found.filter((one): one is Stray => one.record.nonce !== null && !attempts.has(one.record.nonce));
 }
 
 type StrayDeps = {
@@ -45,22 +45,19 @@ export async function settleOwnStrays(parts: StrayDeps): Promise<OrderRef[]> {
   const fence = await readFence(ledger);
   if (!fence.armed || fence.era !== ledger.mark.era) return [];
   const strays = await straysOf(ledger, self);
-  if (strays.size === 0) return [];
+  if (strays.length === 0) return [];
+  // After the strays: an attempt that is let go later may not stand in what was read.
   await self.session.journal.written();
   const own = await journalOf(ledger, self.session.entry);
   if (own === undefined) return [];
-  // An intent that the ledger has not settled proves that the request may have left.
-  const unsent = new Set([...strays].filter((nonce) => !self.session.journal.holds(nonce)));
-  const attempts = own.attempts.filter(({ intent }) => strays.has(intent.nonce));
+  const nonces = new Set(strays.map(({ record }) => record.nonce));
+  const attempts = own.attempts.filter(({ intent }) => nonces.has(intent.nonce));
   await mergeTidings({ ...context, underWay: self.attempts.sending() }, await tidingsFor(ledger, attempts));
+  // Those with an intent are settled by it: their request may have left.
+  const intended = new Set(attempts.map(({ intent }) => intent.nonce));
+  const unsent = strays.filter(({ record }) => !intended.has(record.nonce));
   const whole = new Set(own.whole ? [own.head.session] : []);
-  const adopted = await adoptDead(
-    parts,
-    [],
-    { session: self.session.id, strays: unsent },
-    whole,
-    storeSeen(fence),
-  );
+  const adopted = await adopt(parts, unsent, whole, storeSeen(fence));
   await noteSettled(ledger, self.session, attempts, fence);
   return adopted;
 }
