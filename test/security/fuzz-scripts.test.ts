@@ -176,7 +176,11 @@ async function world(): Promise<World> {
     { name: 'put-block', args: [half.no, 'im', '0', block, '1', Buffer.alloc(0), ''], open: [1, 2, 3, 5] },
     { name: 'read-pace', args: ['10', '1000'], open: [1, 2] },
     { name: 'redispatch', args: [no, '', '7', '8'], open: [1, 2, 3, 4] },
-    { name: 'register', args: ['s', '{}', 'place /journal', '1000 500', '', 'folder'], open: [1, 2, 3, 4, 5, 6] },
+    {
+      name: 'register',
+      args: ['s', '{}', 'place /journal', '1000 500', '', 'folder'],
+      open: [1, 2, 3, 4, 5, 6],
+    },
     { name: 'note-position', args: ['folder', '7', '{"seq":7}'], open: [1, 2] },
     { name: 'release-references', args: [no, Buffer.alloc(15), '1'], open: [1, 3] },
     { name: 'retry', args: [no, '3', '5', detail, '', '', ''], open: [1, 2] },
