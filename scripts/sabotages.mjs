@@ -124,9 +124,16 @@ export const SABOTAGES = [
   {
     name: 'orphans-planned-again',
     file: 'src/ledger/sessions/adopt-orphans.ts',
-    find: 'await adoptOne(adopting, one, whole.has(one.session), store);',
+    find: 'await adoptOne(adopting, one, await tellsAll(one.session), store);',
     put: 'await adoptOne(adopting, one, true, store);',
     test: 'test/queue/incomplete-journals.test.ts',
+  },
+  {
+    name: 'a-folder-put-back-tells-all',
+    file: 'src/ledger/sessions/folder-check.ts',
+    find: '  if (place === undefined || place.id !== placeId) return false;',
+    put: '  if (placeId !== undefined) return true;\n  if (place === undefined) return false;',
+    test: 'test/simulator/found.test.ts',
   },
   {
     name: 'a-lost-socket-is-a-death',

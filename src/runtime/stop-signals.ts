@@ -35,6 +35,7 @@ export async function withStopSignals<T>(
   try {
     return await work(controller.signal);
   } finally {
-    for (const signal of SIGNALS) process.off(signal, hear);
+    // After a first signal it listens to the end: without a listener the next one would kill the process as it leaves.
+    if (!controller.signal.aborted) for (const signal of SIGNALS) process.off(signal, hear);
   }
 }

@@ -27,7 +27,7 @@ async function removeJournals(): Promise<void> {
   const { era, seq } = await readFence(ledger);
   const folder = join(world.folder, 'data', 'journal');
   for (const { session, files } of await listJournals(folder)) {
-    const removed = { seqs: { [ledger.keyPrefix]: { [era]: seq } }, files: { [session]: files.length } };
+    const removed = { [ledger.keyPrefix]: { [era]: seq } };
     await noteRemoved(folder, session, removed, () => Promise.resolve(false));
     for (const { path } of files) await rm(path);
   }

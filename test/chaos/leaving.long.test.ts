@@ -19,6 +19,8 @@ beforeAll(async () => {
       members: uniqueRows(ROWS * 2).seeds,
       faults: ['latency:1:120'],
       limits: { stalledMs: 1_000 },
+      // No request ends by itself before the second signal comes.
+      totalMs: 60_000,
     }),
   );
 });

@@ -30,7 +30,7 @@ test.each(['cut at a line', 'torn'])(
     const kept = `${lines.slice(0, -2).join('\n')}\n`;
     await writeFile(path, how === 'torn' ? `${kept}${lines.at(-2)?.slice(0, 20)}` : kept);
     const [files] = await listJournals(folder);
-    const read = await readSessionJournal(files?.files ?? [], batch.ledger.keyPrefix, 0);
+    const read = await readSessionJournal(files?.files ?? [], batch.ledger.keyPrefix);
     expect(read?.whole).toBe(false);
   },
 );

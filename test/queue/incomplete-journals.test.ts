@@ -1,7 +1,7 @@
 import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { listJournals, noteRemoved } from '../../src/ledger/journal/folder.js';
+import { listJournals } from '../../src/ledger/journal/folder.js';
 import { fileName } from '../../src/ledger/journal/journal.js';
 import { encodeEntry } from '../../src/ledger/journal/line.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
@@ -73,13 +73,4 @@ test('without a file in the middle: it is unknown', async () => {
 
 test('without any file: it is unknown', async () => {
   expect(await adopted((folder) => rm(folder, { recursive: true }))).toBe('u');
-});
-
-test('without a first file that was removed in order, after the ledger had settled all in it: it goes back', async () => {
-  const spoil = async (folder: string, session: string) => {
-    await withoutFirst(folder, session);
-    const removed = { seqs: {}, files: { [session]: 1 } };
-    await noteRemoved(folder, session, removed, () => Promise.resolve(false));
-  };
-  expect(await adopted(spoil)).toBe('w');
 });

@@ -32,11 +32,8 @@ test('a floor is not passed because another machine has merged its journals firs
   await second.sender.leave();
   const journals = join(two, 'journal');
   const session = (await listJournals(journals))[0]?.session ?? '';
-  await noteRemoved(
-    journals,
-    session,
-    { seqs: { [batch.ledger.keyPrefix]: { [era]: seq } }, files: { [session]: 1 } },
-    () => Promise.resolve(false),
+  await noteRemoved(journals, session, { [batch.ledger.keyPrefix]: { [era]: seq } }, () =>
+    Promise.resolve(false),
   );
   await rm(fileName(journals, session, 1));
   // Machine 1 goes on and pays five.

@@ -38,14 +38,14 @@ async function removedAfterPaying() {
   const journals = join(folder, 'journal');
   const [journal] = await listJournals(journals);
   const session = journal?.session ?? '';
-  const removed = { seqs: { [batch.ledger.keyPrefix]: { [era]: seq } }, files: { [session]: 1 } };
+  const removed = { [batch.ledger.keyPrefix]: { [era]: seq } };
   await noteRemoved(journals, session, removed, () => Promise.resolve(false));
   await rm(fileName(journals, session, 1));
   return { batch, machines, folder, journals, restore };
 }
 
 const removedHere = async (batch: TestBatch, journals: string) =>
-  (await readRemoved(journals)).seqs[batch.ledger.keyPrefix] ?? {};
+  (await readRemoved(journals))[batch.ledger.keyPrefix] ?? {};
 
 describe('a store that was restored to before what was removed', () => {
   test('is not trusted: nothing is armed, and it is said why', async () => {

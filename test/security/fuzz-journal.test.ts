@@ -64,7 +64,7 @@ async function read(bytes: Uint8Array): Promise<SessionJournal | undefined> {
   await writeFile(damagedPath, bytes);
   const files = [{ number: 1, path: damagedPath, bytes: bytes.length, writtenMs: 0 }];
   await readHead({ session: SESSION, files, bytes: bytes.length });
-  return readSessionJournal(files, REALM, 0);
+  return readSessionJournal(files, REALM);
 }
 
 /** Every attempt that is told was written, word by word. */
@@ -178,7 +178,7 @@ test.each(['floor.json', `${SESSION}.floor`])(
   'a damaged note of removed journals (%s) stops the sender in plain words, and is never taken for none',
   async (name) => {
     const path = join(folder, name);
-    expect(await readRemoved(folder)).toEqual({ seqs: {}, files: {} });
+    expect(await readRemoved(folder)).toEqual({});
     for (const text of ['', '{', '[]', 'null', '{"a":"b"}', '{"__proto__":{"polluted":1}', '\u0000']) {
       await writeFile(path, text);
       await expect(readRemoved(folder), text).rejects.toMatchObject({ code: 'ALM_LEDGER_FLOOR_DAMAGED' });

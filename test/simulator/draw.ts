@@ -4,7 +4,8 @@ import type { Fate } from '../support/machines/played-realm.js';
 import { Dice } from './dice.js';
 import type { JournalTail } from './journal-tail.js';
 import type { Move, Plan } from './moves.js';
-import { type How, SMOOTHLY } from './process.js';
+import { type How, SMOOTHLY, type Until } from './process.js';
+import { REFUSAL_NAMES, type Refusal } from './store.js';
 import {
   HOUR_MS,
   type Kind,
@@ -30,7 +31,8 @@ export function planOf(seed: number, certainty: Certainty, wanted?: ThemeName): 
   const fitting = themesOf(certainty);
   const name = wanted ?? fitting[dice.below(fitting.length)] ?? 'everything';
   const theme: Theme = THEMES[name];
-  const machines = 2 + dice.below(2);
+  const several = 2 + dice.below(2);
+  const machines = theme.embedded === true ? 1 : several;
   const some = machines + dice.below(3);
   const processes = theme.processes ?? some;
   const shape = {
@@ -43,6 +45,9 @@ export function planOf(seed: number, certainty: Certainty, wanted?: ThemeName): 
     forgetsFiles: theme.forgetsFiles ?? false,
     distinct: theme.distinct ?? false,
     guarded: theme.guarded ?? false,
+    deniesInfo: theme.deniesInfo ?? false,
+    embedded: theme.embedded ?? false,
+    copiesFolders: theme.copiesFolders ?? false,
   };
   const weights = new Map<Kind, number>();
   for (const some of theme.weights)
@@ -102,8 +107,8 @@ class Writer {
           first: 1 + dice.below(shape.orders),
           count: dice.one([1, 1, 2, 4, 8, 16]),
           fates: Array.from({ length: 1 + dice.below(3) }, () => this.fate()),
-          until: dice.one(['answered', 'answered', 'answered', 'sent', 'sent', 'claimed']),
-          how: this.how(0.12),
+          until: dice.one(this.theme.untils ?? UNTILS),
+          how: this.how(this.theme.trouble ?? 0.12),
         };
       case 'answer':
         return { do: kind, who, count: 1 + dice.below(4), how: this.how(0.15) };
@@ -126,7 +131,13 @@ class Writer {
       case 'suspend':
         return { do: kind, machine, ms: dice.one([60_000, HOUR_MS]) };
       case 'restore':
-        return { do: kind, to: dice.below(8) };
+        return { do: kind, to: dice.below(8), sameServer: this.theme.sameServer ?? false };
+      case 'refuse':
+        return { do: kind, who, refusals: Array.from({ length: 1 + dice.below(12) }, () => this.refusal()) };
+      case 'put back':
+        return { do: kind, machine, to: dice.below(8), store: this.theme.embedded ?? false };
+      case 'damage a journal':
+        return { do: kind, machine, nth: dice.below(8) };
       case 'accept missing':
         return { do: kind, machine, nth: dice.below(4) };
       case 'retry':
@@ -172,11 +183,15 @@ class Writer {
       case 'create anew':
       case 'reboot':
       case 'recover':
+      case 'accept removed':
+      case 'swap the folder':
         return { do: kind, machine };
       case 'everybody looks':
       case 'photograph':
       case 'restart the store':
       case 'resolve doubts':
+      case 'export doubts':
+      case 'decide as exported':
       case 'start':
       case 'import again':
         return { do: kind };
@@ -185,6 +200,10 @@ class Writer {
 
   private held(): boolean {
     return this.dice.chance(0.3);
+  }
+
+  private refusal(): Refusal {
+    return this.dice.one(REFUSAL_NAMES);
   }
 
   private fate(): Fate {
@@ -198,11 +217,13 @@ class Writer {
   private how(trouble: number): How {
     const { dice } = this;
     if (!dice.chance(trouble)) return SMOOTHLY;
-    if (dice.chance(0.3)) return { ...SMOOTHLY, freezeAfter: dice.below(3) };
+    if (dice.chance(0.3)) return { ...SMOOTHLY, freezeAfter: dice.below(this.theme.freezes ?? 3) };
     const tail: JournalTail = dice.one(['written', 'lost', 'torn']);
     return { crashAt: dice.one(FAIL_POINTS), after: dice.below(3), tail, freezeAfter: null };
   }
 }
+
+const UNTILS: readonly [Until, ...Until[]] = ['answered', 'answered', 'answered', 'sent', 'sent', 'claimed'];
 
 const KINDS: readonly Kind[] = [
   'send',
@@ -240,4 +261,11 @@ const KINDS: readonly Kind[] = [
   'set a time',
   'meddle',
   'blind',
+  'refuse',
+  'put back',
+  'swap the folder',
+  'damage a journal',
+  'export doubts',
+  'decide as exported',
+  'accept removed',
 ];

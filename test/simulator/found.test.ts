@@ -27,10 +27,14 @@ const SHAPE = {
   forgetsFiles: false,
   distinct: false,
   guarded: false,
+  deniesInfo: false,
+  embedded: false,
+  copiesFolders: false,
 } as const;
 
 /** Three processes on one machine, none of which knows what the others remember. */
 const BESIDE = { machines: 1, processes: 3, early: 3 } as const;
+const ONE_FOLDER = { machines: 1, processes: 2, early: 1 } as const;
 /** Read-back on two members, with a row that one of them gains by and a row that it loses the same by. */
 const READ = { ...BESIDE, certainty: 'readback', members: 2 } as const;
 const [GAIN, LOSS] = gainAndLoss();
@@ -245,11 +249,69 @@ test('balances read under a hold of which the store has forgotten that it was gi
     goOn(0),
   ));
 
+test('journals that were removed are given up after a restore: what they do not hold may have been sent', () =>
+  ends(
+    { ...ONE_FOLDER, early: 2, orders: 110, members: 9, rotates: true },
+    { ...send(0, 100, 'paid'), count: 8 },
+    begin(1, 21),
+    PHOTOGRAPH,
+    { ...send(1, 85, 'refused'), count: 8 },
+    restore(1),
+  ));
+
+test('a data folder is put back beside its store: what its journal does not hold may have been sent', () =>
+  ends(
+    { copiesFolders: true },
+    { ...send(0, 6, 'paid'), until: 'sent' },
+    { do: 'put back', machine: 0, to: 0, store: false },
+  ));
+
+test('a data folder is put back with the store in it: nothing is sent before somebody has decided', () =>
+  ends(
+    { ...ONE_FOLDER, embedded: true, copiesFolders: true },
+    send(0, 6, 'paid'),
+    { do: 'put back', machine: 0, to: 0, store: true },
+    send(1, 6, 'paid'),
+  ));
+
+test('a list of doubts that is old says nothing about a later doubt', () =>
+  ends(
+    {},
+    send(0, 3, 'lost-before'),
+    { do: 'pass', ms: SETTLE_MS },
+    { do: 'export doubts' },
+    { do: 'resolve doubts' },
+    { do: 'retry', file: 0, first: 3, count: 1 },
+    send(0, 3, 'lost-after'),
+    { do: 'decide as exported' },
+  ));
+
+test('a store refuses in words that nobody knows: what was sent is settled all the same', () =>
+  ends(
+    {},
+    begin(0, 3),
+    { do: 'refuse', who: 0, refusals: ['never heard of', 'never heard of', 'closed'] },
+    answer(0),
+  ));
+
+test('balances read for one attempt conclude nothing about the next', () =>
+  ends(
+    READ,
+    send(0, GAIN, 'lost-before'),
+    // Both begin to wait, and read once after the settle time. The second reading concludes.
+    ...[send(0, GAIN, 'paid'), send(1, GAIN, 'paid'), { do: 'pass', ms: SETTLE_MS } as const],
+    ...[send(0, GAIN, 'paid'), send(1, GAIN, 'paid'), { do: 'pass', ms: 1_000 } as const],
+    { ...send(0, GAIN, 'paid'), until: 'read' },
+    send(1, GAIN, 'paid'),
+    send(1, GAIN, 'lost-late'),
+    answer(0),
+    send(1, GAIN, 'paid'),
+  ));
+
 /** Monday's process pays order 1 and ends; Tuesday's notes that the ledger knows of it, and pays order 2. */
 const TWO_DAYS: readonly Move[] = [leave(0), PHOTOGRAPH, send(1, 1, 'paid'), leave(1), send(1, 2, 'paid')];
 /** The same server gets Sunday's data back: same run_id, same epoch. */
 const BACKUP: Move = { do: 'restore', to: 1, sameServer: true };
-const ONE_FOLDER = { machines: 1, processes: 2, early: 1 } as const;
 
 test('a store that forgets under the same run_id and epoch: a living process merges all journals beside it', () =>
   ends(ONE_FOLDER, ...TWO_DAYS, BACKUP, look(1), look(1), send(1, 1, 'paid')));

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { memberId } from '../../src/core/ids.js';
+import { REMOVED } from '../../src/ledger/sessions/accept-missing.js';
 import { playClocks } from './clocks.js';
 import { rollingFor } from './dice.js';
 import { type Judgement, judge, lazyDoubts, unnamed } from './judge.js';
@@ -8,6 +9,8 @@ import type { Move, Plan } from './moves.js';
 import type { BatchSight } from './operator.js';
 import {
   approve,
+  decideAsExported,
+  exportDoubts,
   importMissing,
   repeat,
   resolveDoubts,
@@ -75,6 +78,9 @@ async function make(scene: Scene, move: Move): Promise<void> {
     case 'lose replies':
       scene.places[move.who]?.loseReplies(move.replies);
       return;
+    case 'refuse':
+      scene.places[move.who]?.refuse(move.refusals);
+      return;
     case 'lose the machine':
       return scene.loseMachine(move.machine);
     case 'create anew':
@@ -98,6 +104,12 @@ async function make(scene: Scene, move: Move): Promise<void> {
       return scene.photograph();
     case 'restore':
       return scene.restore(move.to, move.sameServer);
+    case 'put back':
+      return scene.putBack(move.machine, move.to, move.store);
+    case 'swap the folder':
+      return scene.swapFolder(move.machine);
+    case 'damage a journal':
+      return scene.damage(move.machine, move.nth);
     case 'restart the store':
       return scene.store.restart();
     case 'recover': {
@@ -108,6 +120,14 @@ async function make(scene: Scene, move: Move): Promise<void> {
     }
     case 'accept missing':
       return scene.accept(move.machine, move.nth);
+    case 'accept removed': {
+      const machine = scene.machine(move.machine);
+      return machine.lost ? undefined : scene.operator.recover(machine, REMOVED);
+    }
+    case 'export doubts':
+      return scene.byOperator(() => exportDoubts(scene));
+    case 'decide as exported':
+      return scene.byOperator(() => decideAsExported(scene));
     case 'resolve doubts':
       return scene.byOperator(() => resolveDoubts(scene));
     case 'retry':
@@ -149,6 +169,7 @@ async function end(scene: Scene): Promise<Judgement> {
   scene.realm.blind = 0;
   for (let i = 0; i < scene.places.length; i++) {
     scene.places[i]?.loseReplies(0);
+    scene.places[i]?.refuse([]);
     await scene.wake(scene.places[i]);
     await scene.places[i]?.goOn();
     await scene.places[i]?.answerAll();
@@ -175,6 +196,7 @@ async function help(scene: Scene): Promise<void> {
   const living = new Set(scene.acting().map(({ id }) => id));
   for (const session of await scene.operator.sessions())
     if (!living.has(session)) await scene.operator.recover(asked, session);
+  if (!(await scene.operator.armed())) await scene.operator.recover(asked, REMOVED);
   await scene.everybodyLooks();
   // What is unknown may become a doubt, and what waited for a doubt's members goes on after it.
   for (let round = 0; round < 3; round++) {
@@ -212,7 +234,7 @@ async function workOff(scene: Scene): Promise<number> {
         file.id,
         left.map((index) => ({ no: batch.no, index })),
         ['paid'],
-        false,
+        'answered',
         SMOOTHLY,
       );
       await worker.answerAll();

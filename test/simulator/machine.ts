@@ -1,52 +1,88 @@
+import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { Here } from '../../src/ledger/sessions/liveness.js';
 import { type Machine as Identity, readPlace } from '../../src/ledger/sessions/place.js';
 import { type Clocks, MachineClocks, readClocksOf } from './clocks.js';
+
+/** So far are the numbers of the two folders of a machine apart. */
+const OTHER = 100;
 
 /** A machine: a folder of its own, clocks of its own, and what the program is told of where it runs. */
 export class Machine {
   readonly clocks: MachineClocks;
   identity: Identity;
+  private known: ReturnType<typeof readPlace> | undefined;
   /** Gone with its disk. */
   lost = false;
+  /** A journal of it cannot be read whole. */
+  damaged = false;
   private names = 0;
+  private other = 0;
 
   constructor(
-    readonly number: number,
+    private readonly place: number,
     readonly folder: string,
     clocks: Clocks,
+    /** The store lies in its folder. */
+    private readonly holdsStore: boolean,
   ) {
     this.clocks = new MachineClocks(clocks);
     // Nobody sees the disk of another machine. Its place never changes, and asking for it costs as much as a move.
-    let place: ReturnType<typeof readPlace> | undefined;
     this.identity = {
-      name: `machine-${number}`,
-      boot: `boot-${number}`,
-      space: `space-${number}`,
+      name: `machine-${place}`,
+      boot: `boot-${place}`,
+      space: `space-${place}`,
       placeAt: async (at) => {
         if (at !== folder) return undefined;
-        const known = await place;
+        const known = await this.known;
         if (known !== undefined && !this.lost) return known;
-        place = readPlace(at);
-        return place;
+        this.known = readPlace(at);
+        return this.known;
       },
     };
   }
 
+  /** Of the machine and the folder that is mounted. */
+  get number(): number {
+    return this.place + OTHER * this.other;
+  }
+
+  /** Another folder is there now, empty at first. */
+  swap(): void {
+    const [here, away] = [`${this.folder}-${this.other}`, `${this.folder}-${1 - this.other}`];
+    renameSync(this.folder, here);
+    if (existsSync(away)) renameSync(away, this.folder);
+    else mkdirSync(this.folder);
+    this.other = 1 - this.other;
+    this.known = undefined;
+  }
+
+  copyTo(folder: string): void {
+    cpSync(this.folder, folder, { recursive: true, filter: (from) => !lstatSync(from).isSocket() });
+  }
+
+  /** The folder stays; what is in it is the copy's. */
+  putBack(copy: string): void {
+    for (const name of readdirSync(this.folder)) rmSync(join(this.folder, name), { recursive: true });
+    cpSync(copy, this.folder, { recursive: true });
+    this.known = undefined;
+  }
+
   /** What can be told of other processes from here. */
   get here(): Here {
-    return new Here(this.folder, Promise.resolve(this.identity));
+    return new Here(this.folder, Promise.resolve(this.identity), `${this.folder}-state`, this.holdsStore);
   }
 
   /** The same folder under another host name, as a container that is created anew has. */
   recreate(): void {
     this.names += 1;
-    const space = `space-${this.number}-${this.names}`;
-    this.identity = { ...this.identity, name: `machine-${this.number}-${this.names}`, space };
+    const space = `space-${this.place}-${this.names}`;
+    this.identity = { ...this.identity, name: `machine-${this.place}-${this.names}`, space };
   }
 
   reboot(): void {
     this.names += 1;
-    this.identity = { ...this.identity, boot: `boot-${this.number}-${this.names}` };
+    this.identity = { ...this.identity, boot: `boot-${this.place}-${this.names}` };
   }
 }
 

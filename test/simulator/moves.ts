@@ -1,6 +1,7 @@
 import type { Certainty } from '../../src/core/profile.js';
 import type { Fate } from '../support/machines/played-realm.js';
-import { type How, SMOOTHLY } from './process.js';
+import { type How, SMOOTHLY, type Until } from './process.js';
+import type { Refusal } from './store.js';
 import type { ThemeName } from './themes.js';
 
 /**
@@ -16,7 +17,7 @@ export type Move =
       readonly first: number;
       readonly count: number;
       readonly fates: readonly Fate[];
-      readonly until: 'answered' | 'sent' | 'claimed';
+      readonly until: Until;
       readonly how: How;
     }
   | { readonly do: 'answer'; readonly who: number; readonly count: number; readonly how: How }
@@ -29,6 +30,8 @@ export type Move =
   | { readonly do: 'kill'; readonly who: number }
   | { readonly do: 'leave'; readonly who: number }
   | { readonly do: 'lose replies'; readonly who: number; readonly replies: number }
+  /** The store, or the way to it, fails so many calls of a process. */
+  | { readonly do: 'refuse'; readonly who: number; readonly refusals: readonly Refusal[] }
   | { readonly do: 'lose the machine'; readonly machine: number }
   | { readonly do: 'create anew'; readonly machine: number }
   | { readonly do: 'reboot'; readonly machine: number }
@@ -38,9 +41,20 @@ export type Move =
   | { readonly do: 'photograph' }
   | { readonly do: 'restore'; readonly to: number; readonly sameServer?: boolean }
   | { readonly do: 'restart the store' }
+  /** A data folder gets the contents back that it had then; `store`: and so does the store that lies in it. */
+  | { readonly do: 'put back'; readonly machine: number; readonly to: number; readonly store: boolean }
+  /** Another data folder is mounted in its place; the next time the first one again. */
+  | { readonly do: 'swap the folder'; readonly machine: number }
+  /** A line of a journal of which the writer is dead cannot be read any more. */
+  | { readonly do: 'damage a journal'; readonly machine: number; readonly nth: number }
   | { readonly do: 'recover'; readonly machine: number }
   | { readonly do: 'accept missing'; readonly machine: number; readonly nth: number }
   | { readonly do: 'resolve doubts' }
+  /** Somebody writes down what became of each doubt, and decides by that list later. */
+  | { readonly do: 'export doubts' }
+  | { readonly do: 'decide as exported' }
+  /** What the journals that are here do not know is given up. */
+  | { readonly do: 'accept removed'; readonly machine: number }
   | { readonly do: 'retry'; readonly file: number; readonly first: number; readonly count: number }
   /** `held`: the file is shown, and started later or never. `twice`: with each row twice. */
   | {
@@ -97,6 +111,12 @@ export type Plan = {
   readonly distinct: boolean;
   /** The realm requires a second person for everything. */
   readonly guarded: boolean;
+  /** The store says nothing of which server it is. */
+  readonly deniesInfo: boolean;
+  /** The store lies in the data folder of the only machine. */
+  readonly embedded: boolean;
+  /** Photographs show the data folders as well. */
+  readonly copiesFolders: boolean;
   readonly moves: readonly Move[];
 };
 
@@ -116,6 +136,10 @@ function isFault(move: Move): boolean {
     case 'sleep':
     case 'kill':
     case 'lose replies':
+    case 'refuse':
+    case 'put back':
+    case 'swap the folder':
+    case 'damage a journal':
     case 'lose the machine':
     case 'create anew':
     case 'reboot':

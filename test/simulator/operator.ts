@@ -107,7 +107,13 @@ export class Operator {
   }
 
   /** Ends a doubt as `almoner doubt resolve` does. */
-  async resolve(file: File, no: string, index: number, record: OrderRecord, paid: boolean): Promise<void> {
+  async resolve(
+    file: File,
+    no: string,
+    index: number,
+    record: Pick<OrderRecord, 'doubt' | 'tries'>,
+    paid: boolean,
+  ): Promise<void> {
     const at = this.moment();
     await conclude(this.ledger, { no, index }, await this.row(no, index), {
       about: { batch: file.id, doubt: record.doubt ?? '' },

@@ -1,5 +1,6 @@
-import { orderId, UNDO } from '../../src/core/ids.js';
+import { type BatchId, orderId, UNDO } from '../../src/core/ids.js';
 import { inverseOf } from '../../src/core/order.js';
+import type { OrderRecord } from '../../src/ledger/record.js';
 import { freshRow } from './files.js';
 import type { Preview } from './intake.js';
 import type { Move } from './moves.js';
@@ -37,6 +38,37 @@ export async function resolveDoubts(scene: Scene): Promise<void> {
       if (batch === undefined || record.code !== 'D' || !scene.realm.isOver(id)) continue;
       await scene.operator.resolve(file, batch.no, i + 1, record, scene.realm.hasApplied(id));
     }
+  }
+}
+
+/** What a list of doubts says that somebody has looked up. */
+export type Exported = {
+  readonly batch: BatchId;
+  readonly index: number;
+  readonly record: Pick<OrderRecord, 'doubt' | 'tries'>;
+  readonly paid: boolean;
+};
+
+export async function exportDoubts(scene: Scene): Promise<void> {
+  for (const file of scene.files) {
+    const batch = await scene.operator.look(file);
+    for (const [i, { code, doubt, tries }] of (batch?.records ?? []).entries()) {
+      const id = orderId(file.id, i + 1);
+      if (code !== 'D' || !scene.realm.isOver(id)) continue;
+      const paid = scene.realm.hasApplied(id);
+      scene.exported.push({ batch: file.id, index: i + 1, record: { doubt, tries }, paid });
+    }
+  }
+}
+
+/** The list may be old: meanwhile others have decided, retried, and met another doubt. */
+export async function decideAsExported(scene: Scene): Promise<void> {
+  for (const { batch, index, record, paid } of scene.exported) {
+    const file = scene.files.find(({ id }) => id === batch);
+    if (file === undefined) continue;
+    const now = await scene.operator.look(file);
+    if (now?.records[index - 1]?.code === 'D')
+      await scene.operator.resolve(file, now.no, index, record, paid);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { OutcomeKind } from '../../src/core/classify.js';
 import { type FailPoint, onFailPoint } from '../../src/core/fail-point.js';
-import { type BatchId, type OrderId, orderId } from '../../src/core/ids.js';
+import { type BatchId, type MemberId, type OrderId, orderId } from '../../src/core/ids.js';
 import type { OrderRef } from '../../src/ledger/moves/begin-sending.js';
 import { feed, openBatches } from '../../src/ledger/moves/feed.js';
 import { Session } from '../../src/ledger/sessions/session.js';
@@ -9,7 +9,7 @@ import { Gate } from './gate.js';
 import { type JournalTail, lostTail } from './journal-tail.js';
 import { type Machine, on } from './machine.js';
 import { orderNamed } from './sheet.js';
-import { Died, Link } from './store.js';
+import { Died, Link, type Refusal } from './store.js';
 import { type World, wire } from './wiring.js';
 
 export type How = {
@@ -20,6 +20,8 @@ export type How = {
   /** Scripts that are still answered before the process freezes. */
   readonly freezeAfter: number | null;
 };
+/** How far a delivery gets at once. */
+export type Until = 'answered' | 'sent' | 'claimed' | 'read';
 export const SMOOTHLY: How = { crashAt: null, after: 0, tail: 'written', freezeAfter: null };
 
 let running: Process | undefined;
@@ -42,6 +44,8 @@ export class Process {
   private passed = 0;
   private readonly open: { readonly answer: () => void }[] = [];
   private readonly fates = new Map<string, Fate>();
+  /** Balances are read, and the answers wait like those to requests. */
+  private holdsReads = false;
   /** Deliveries that have begun and are not over. */
   private readonly delivering = new Map<OrderRef, OrderId>();
   private loseTail: (() => void) | undefined;
@@ -56,6 +60,7 @@ export class Process {
       link: this.link,
       gate: this.gate,
       request: (key) => this.request(key),
+      read: (member) => this.read(member),
     });
   }
 
@@ -97,16 +102,17 @@ export class Process {
     });
   }
 
-  /** `pausing`: they get as far as the slot of the pace, and on with `goOn`. */
+  /** Until `claimed` they get as far as the slot of the pace, and on with `goOn`; until `read`, to the answer to a read. */
   deliver(
     batch: BatchId,
     refs: readonly OrderRef[],
     fates: readonly Fate[],
-    pausing: boolean,
+    until: Until,
     how: How,
   ): Promise<void> {
     return this.act(() => {
-      this.parts.pace.pausing = pausing;
+      this.parts.pace.pausing = until === 'claimed';
+      this.holdsReads = until === 'read';
       for (const [i, ref] of refs.entries()) {
         const fate = fates[i % fates.length];
         const id = orderId(batch, ref.index);
@@ -145,6 +151,10 @@ export class Process {
       this.link.thaw();
       return Promise.resolve();
     });
+  }
+
+  refuse(refusals: readonly Refusal[]): void {
+    this.link.refusals = [...refusals];
   }
 
   loseReplies(replies: number): void {
@@ -245,6 +255,12 @@ export class Process {
     if (error instanceof Died || this.link.dead) return;
     if (error instanceof TypeError || error instanceof ReferenceError) this.world.broke(error);
     this.world.trouble(error instanceof Error ? error.message : String(error));
+  }
+
+  private async read(member: MemberId): Promise<bigint | null> {
+    const balance = this.world.requests.realm.balance(member);
+    if (this.holdsReads) await this.gate.wait((answer) => this.open.push({ answer }));
+    return balance;
   }
 
   private async request(key: string): Promise<OutcomeKind> {

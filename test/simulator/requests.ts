@@ -1,6 +1,6 @@
 import type { OutcomeKind, WriteOutcome } from '../../src/core/classify.js';
 import { AlmonerError } from '../../src/core/errors/error.js';
-import type { BatchId, OrderId } from '../../src/core/ids.js';
+import type { BatchId, MemberId, OrderId } from '../../src/core/ids.js';
 import type { Order } from '../../src/core/order.js';
 import type { RealmClient } from '../../src/realm/client/client.js';
 import type { Fate } from '../support/machines/played-realm.js';
@@ -40,27 +40,33 @@ export class Requests {
   }
 }
 
-export function realmClient(realm: Realm, send: (key: string) => Promise<OutcomeKind>): RealmClient {
+type Wire = {
+  readonly request: (key: string) => Promise<OutcomeKind>;
+  /** Null where the read fails. */
+  readonly read: (member: MemberId) => Promise<bigint | null>;
+};
+
+export function realmClient({ request, read }: Wire): RealmClient {
   const write = async ({ idempotencyKey, mayLeave }: Parameters<RealmClient['changeBalance']>[0]) =>
-    outcomeOf(mayLeave() ? await send(idempotencyKey) : 'not-sent');
+    outcomeOf(mayLeave() ? await request(idempotencyKey) : 'not-sent');
   const never = () => Promise.reject(new Error('nobody asks the played realm for this'));
   return {
-    readMember: (id) => {
-      const balance = realm.balance(id);
+    readMember: async (id) => {
+      const balance = await read(id);
       if (balance !== null)
-        return Promise.resolve({
+        return {
           ok: true,
           value: { id, balance: String(balance), raw: null },
           facts: { ...NO_FACTS, status: 200 },
-        });
+        };
       const error = new AlmonerError('ALM_REALM_UNREACHABLE', 'the realm does not answer');
-      return Promise.resolve({
+      return {
         ok: false,
         error,
         retryable: true,
         reached: true,
         facts: { ...NO_FACTS, status: 503 },
-      });
+      };
     },
     readWeb3: never,
     checkWallets: never,

@@ -2,14 +2,16 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { type OrderId, orderId } from '../../src/core/ids.js';
+import { JOURNAL_FOLDER } from '../../src/ledger/sessions/session.js';
 import { testProfile } from '../support/ledger/realm-profile.js';
 import { Clocks } from './clocks.js';
 import { firstFile } from './files.js';
 import type { Preview } from './intake.js';
+import { damageJournal } from './journal-tail.js';
 import { Machine, on } from './machine.js';
 import type { Move, Plan } from './moves.js';
 import { Operator } from './operator.js';
-import { approve } from './people.js';
+import { approve, type Exported } from './people.js';
 import { Process, SMOOTHLY } from './process.js';
 import { KEY_LIFETIME_MS, Realm, SETTLE_MS } from './realm.js';
 import { Requests } from './requests.js';
@@ -26,6 +28,8 @@ type Photograph = {
   readonly sent: number;
   readonly sessions: ReadonlySet<string>;
   readonly unmerged: Unmerged;
+  /** By machine; none where folders are never put back. */
+  readonly folders: readonly string[];
 };
 
 export class Scene {
@@ -46,6 +50,8 @@ export class Scene {
   readonly approved = new Set<string>();
   private counted = 0;
   readonly broken: string[] = [];
+  /** What lists of doubts say that people have made. */
+  readonly exported: Exported[] = [];
   /** What was claimed before a restore left before the machine was started that alone knew of it: see Unmerged. */
   beyondPromise = false;
   unmerged = new Unmerged();
@@ -59,11 +65,11 @@ export class Scene {
     redis: Redis,
     private readonly folder: string,
   ) {
-    this.store = new Store(redis, this.clocks);
+    this.store = new Store(redis, this.clocks, plan.deniesInfo);
     this.realm = new Realm(plan.certainty === 'idempotent', this.clocks);
     this.machines = Array.from(
       { length: plan.machines },
-      (_, i) => new Machine(i, join(folder, `m${i}`), this.clocks),
+      (_, i) => new Machine(i, join(folder, `m${i}`), this.clocks, plan.embedded),
     );
     this.places = Array.from({ length: plan.processes });
     const identity = { baseUrl: 'http://127.0.0.1:1', realmId: 'played' };
@@ -137,7 +143,7 @@ export class Scene {
       const intention = file.rows[index - 1]?.intention ?? '';
       if (!this.unmerged.onlyKnownElsewhere(intention, one.machine.number)) refs.push({ no, index });
     }
-    await one.deliver(file.id, refs, move.fates, move.until === 'claimed', move.how);
+    await one.deliver(file.id, refs, move.fates, move.until, move.how);
     if (move.until === 'answered') await one.answerAll(move.how);
   }
 
@@ -197,11 +203,16 @@ export class Scene {
   }
 
   async photograph(): Promise<void> {
+    const folders = this.plan.copiesFolders
+      ? this.machines.map((_, i) => join(this.folder, `photo-${this.photographs.length}-${i}`))
+      : [];
+    for (const [i, to] of folders.entries()) if (!this.machine(i).lost) this.machine(i).copyTo(to);
     this.photographs.push({
       restore: await this.store.photograph(this.operator.ledger.keyPrefix),
       sent: this.world.requests.sent.length,
       sessions: new Set(await this.operator.sessions()),
       unmerged: this.unmerged.copy(),
+      folders,
     });
   }
 
@@ -211,10 +222,38 @@ export class Scene {
     const since = this.world.requests.sent.slice(photograph.sent);
     const unmerged = photograph.unmerged.without(photograph.sessions, since);
     const waits = this.plan.theme === 'lost pasts';
-    if (this.machines.some(({ lost, number }) => lost && unmerged.knows(number, waits))) return;
+    if (this.machines.some(({ lost, damaged, number }) => (lost || damaged) && unmerged.knows(number, waits)))
+      return;
     this.unmerged = unmerged;
     await photograph.restore(sameServer);
     this.numbers = await this.operator.numbers();
+  }
+
+  /** Where the store lies in the folder, both go back. */
+  async putBack(number: number, to: number, store: boolean): Promise<void> {
+    const machine = this.machine(number);
+    const copy = this.photographs[to % this.photographs.length]?.folders[number % this.machines.length];
+    if (copy === undefined || machine.lost || machine.number >= this.machines.length) return;
+    // Nobody else knows what the store has forgotten: see Unmerged.
+    if (this.unmerged.knows(machine.number, false)) return;
+    for (const one of this.places) if (one?.machine === machine) await one.die();
+    machine.putBack(copy);
+    if (store) await this.restore(to);
+  }
+
+  async swapFolder(number: number): Promise<void> {
+    const machine = this.machine(number);
+    if (machine.lost) return;
+    for (const one of this.places) if (one?.machine === machine) await one.die();
+    machine.swap();
+  }
+
+  damage(number: number, nth: number): void {
+    const machine = this.machine(number);
+    if (machine.lost || this.unmerged.knows(machine.number, false)) return;
+    const living = this.places.flatMap((one) => (one?.alive === true ? [one.id] : []));
+    damageJournal(join(machine.folder, JOURNAL_FOLDER), living, nth);
+    machine.damaged = true;
   }
 
   keep(file: File): void {

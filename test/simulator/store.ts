@@ -13,10 +13,12 @@ export class Store {
   constructor(
     readonly redis: Redis,
     readonly clocks: Clocks,
+    /** It does not say which server it is. */
+    private readonly deniesInfo: boolean,
   ) {}
 
   get run(): string {
-    return `run${this.runs}`;
+    return this.deniesInfo ? '' : `run${this.runs}`;
   }
 
   /** Another server answers from here on, with the same data. */
@@ -40,7 +42,10 @@ export class Store {
   async load(text: string): Promise<string> {
     const played = text
       .replaceAll(/redis\.p?call\('TIME'\)/g, '{ KEYS[2], KEYS[3] }')
-      .replaceAll(/redis\.p?call\('INFO', 'server'\)/g, "('run_id:' .. KEYS[4])");
+      .replaceAll(
+        /redis\.p?call\('INFO', 'server'\)/g,
+        "(KEYS[4] == '' and { err = 'NOPERM' } or 'run_id:' .. KEYS[4])",
+      );
     if (/'(TIME|INFO)'/.test(played))
       throw new Error('a script asks for the time in a way that is not played');
     const sha = createHash('sha1').update(text).digest('hex');
@@ -90,14 +95,73 @@ function plain(args: readonly unknown[]): (string | number | Buffer)[] {
   });
 }
 
+/** What a store, or the way to it, may say instead of an answer. `done`: it has done what was asked all the same. */
+export const REFUSALS = {
+  'out of memory': {
+    name: 'ReplyError',
+    text: "OOM command not allowed when used memory > 'maxmemory'.",
+    done: false,
+  },
+  'out of memory in a script': {
+    name: 'ReplyError',
+    text: 'ERR Error running script (call to f_1): @user_script:9: @user_script: 9: -OOM command not allowed',
+    done: false,
+  },
+  'read only': {
+    name: 'ReplyError',
+    text: "READONLY You can't write against a read only replica.",
+    done: false,
+  },
+  'cluster down': { name: 'ReplyError', text: 'CLUSTERDOWN Hash slot not served', done: false },
+  'no node': { name: 'ClusterAllFailedError', text: 'Failed to refresh slots cache.', done: false },
+  'too many tries': {
+    name: 'MaxRetriesPerRequestError',
+    text: 'Reached the max retries per request limit',
+    done: true,
+  },
+  closed: { name: 'Error', text: 'Connection is closed.', done: true },
+  'never heard of': { name: 'ReplyError', text: 'WHATEVER this is, it was not done', done: false },
+} as const satisfies Record<string, { name: string; text: string; done: boolean }>;
+export type Refusal = keyof typeof REFUSALS;
+
+export const REFUSAL_NAMES: readonly [Refusal, ...Refusal[]] = [
+  'out of memory',
+  'out of memory in a script',
+  'read only',
+  'cluster down',
+  'no node',
+  'too many tries',
+  'closed',
+  'never heard of',
+];
+
+function errorOf(refusal: Refusal): Error {
+  const { name, text } = REFUSALS[refusal];
+  return Object.assign(new Error(text), { name });
+}
+
 /** The process is gone, in the middle of whatever it did. */
 export class Died extends Error {}
+
+/** Single commands of the program; a list of commands in one call is not refused. */
+const COMMANDS: ReadonlySet<string> = new Set([
+  'get',
+  'hget',
+  'hmget',
+  'hgetall',
+  'lrange',
+  'smembers',
+  'zrange',
+  'zrangebyscore',
+]);
 
 /** One process's connection: its replies get lost, it freezes before it hears one, and it dies with its process. */
 export class Link {
   dead = false;
   /** Replies still to lose; each is asked for again. */
   losing = 0;
+  /** What the next calls are answered with instead. */
+  refusals: Refusal[] = [];
   /** How many scripts are still answered before the process freezes; null: it does not. */
   freezingIn: number | null = null;
   readonly redis: Redis;
@@ -141,13 +205,19 @@ export class Link {
     if (typeof value !== 'function') return value;
     return (...args: unknown[]) => {
       if (this.dead) throw new Died();
+      const refusal = typeof name === 'string' && COMMANDS.has(name) ? this.refusals.shift() : undefined;
+      if (refusal !== undefined && !REFUSALS[refusal].done) return Promise.reject(errorOf(refusal));
       const answer: unknown = Reflect.apply(value, target, args);
-      return answer;
+      return refusal === undefined
+        ? answer
+        : Promise.resolve(answer).then(() => Promise.reject(errorOf(refusal)));
     };
   }
 
   private async script(ask: () => Promise<unknown> | undefined): Promise<unknown> {
     if (this.dead) throw new Died();
+    const refusal = this.refusals.shift();
+    if (refusal !== undefined && !REFUSALS[refusal].done) throw errorOf(refusal);
     const asked = ask();
     if (asked === undefined) throw new Error('NOSCRIPT it was never loaded');
     const reply = await asked;
@@ -156,6 +226,7 @@ export class Link {
       else this.freezingIn -= 1;
     }
     if (this.dead) throw new Died();
+    if (refusal !== undefined) throw errorOf(refusal);
     if (this.losing <= 0) return reply;
     this.losing -= 1;
     throw Object.assign(new Error('the reply was lost'), { code: 'ECONNRESET' });

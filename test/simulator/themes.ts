@@ -1,6 +1,7 @@
 import type { Certainty } from '../../src/core/profile.js';
 import type { Fate } from '../support/machines/played-realm.js';
 import type { Move } from './moves.js';
+import type { Until } from './process.js';
 import { KEY_LIFETIME_MS, SETTLE_MS } from './realm.js';
 
 /** What comes up together, and how often: a history has a theme, so that what is rare alone meets its like. */
@@ -44,6 +45,14 @@ export type Theme = {
   readonly members?: number;
   /** How many processes there are, where one has to see it all. */
   readonly processes?: number;
+  readonly untils?: readonly [Until, ...Until[]];
+  /** The share of deliveries in which their process dies or freezes, and after how many answers at most it freezes. */
+  readonly trouble?: number;
+  readonly freezes?: number;
+  readonly sameServer?: boolean;
+  readonly deniesInfo?: boolean;
+  readonly embedded?: boolean;
+  readonly copiesFolders?: boolean;
 };
 
 const SECOND_MS = 1_000;
@@ -73,6 +82,10 @@ export const THEMES = {
   'pasts and people': { weights: [WORK, DEATHS, PASTS, PEOPLE] },
   'forgotten files': { weights: [WORK, DEATHS, PASTS, { 'import again': 2 }], forgetsFiles: true },
   rotation: { weights: [WORK, DEATHS, { kill: 4, look: 6 }], rotates: true },
+  'rotation and pasts': {
+    weights: [WORK, DEATHS, PASTS, { 'accept removed': 1, 'resolve doubts': 1 }],
+    rotates: true,
+  },
   'lost machines': { weights: [WORK, LOSSES, PEOPLE], passes: LONG },
   'lost pasts': { weights: [WORK, LOSSES, { photograph: 3, restore: 2, kill: 2 }] },
   containers: { weights: [WORK, DEATHS, CONTAINERS, PEOPLE] },
@@ -97,6 +110,84 @@ export const THEMES = {
     only: 'readback',
     members: 3,
     processes: 1,
+  },
+  'one member': {
+    weights: [{ send: 40, answer: 8, look: 2, pass: 14, sleep: 1, wake: 3 }],
+    fates: ['lost-late', 'lost-before'],
+    faulty: 0.7,
+    passes: [SECOND_MS, SETTLE_MS],
+    only: 'readback',
+    orders: 1,
+    members: 2,
+    processes: 2,
+    untils: ['answered', 'answered', 'read'],
+    trouble: 0.05,
+    freezes: 12,
+  },
+  'old decisions': {
+    weights: [
+      WORK,
+      { 'export doubts': 8, 'decide as exported': 8, 'resolve doubts': 6, retry: 20, pass: 10 },
+    ],
+    fates: ['lost-after', 'lost-before'],
+    faulty: 0.6,
+    passes: [SETTLE_MS],
+    only: 'manual',
+    orders: 6,
+  },
+  'old decisions and pasts': {
+    weights: [
+      WORK,
+      PASTS,
+      { 'export doubts': 8, 'decide as exported': 8, 'resolve doubts': 6, retry: 20, pass: 10 },
+    ],
+    fates: ['lost-after', 'lost-before'],
+    faulty: 0.6,
+    passes: [SETTLE_MS],
+    only: 'manual',
+    orders: 6,
+  },
+  'a store that refuses': { weights: [WORK, DEATHS, { refuse: 10, 'resolve doubts': 1 }], orders: 24 },
+  'the same server': { weights: [WORK, DEATHS, PASTS], sameServer: true, orders: 24 },
+  'a store without INFO': { weights: [WORK, DEATHS, PASTS], deniesInfo: true, orders: 24 },
+  'put back': {
+    weights: [
+      WORK,
+      DEATHS,
+      {
+        photograph: 3,
+        'put back': 2,
+        'import again': 2,
+        recover: 1,
+        'accept removed': 1,
+        'resolve doubts': 1,
+      },
+    ],
+    embedded: true,
+    copiesFolders: true,
+    orders: 24,
+    distinct: true,
+  },
+  folders: {
+    weights: [
+      WORK,
+      DEATHS,
+      {
+        photograph: 3,
+        'put back': 2,
+        'swap the folder': 2,
+        'damage a journal': 2,
+        recover: 1,
+        'resolve doubts': 1,
+      },
+    ],
+    copiesFolders: true,
+    orders: 24,
+  },
+  'folders and pasts': {
+    weights: [WORK, DEATHS, PASTS, { 'put back': 2, recover: 1, 'accept removed': 1, 'resolve doubts': 1 }],
+    copiesFolders: true,
+    orders: 24,
   },
   everything: {
     weights: [WORK, DEATHS, PEOPLE, PASTS, LOSSES, CONTAINERS, TIMES],

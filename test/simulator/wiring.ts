@@ -1,4 +1,5 @@
 import type { OutcomeKind } from '../../src/core/classify.js';
+import type { MemberId } from '../../src/core/ids.js';
 import type { RealmProfile } from '../../src/core/profile.js';
 import type { JournalLimits } from '../../src/ledger/journal/journal.js';
 import { Attempts } from '../../src/ledger/moves/attempts.js';
@@ -39,14 +40,23 @@ export function wire(
   world: World,
   machine: Machine,
   session: Session,
-  { link, gate, request }: { link: Link; gate: Gate; request: (key: string) => Promise<OutcomeKind> },
+  {
+    link,
+    gate,
+    ...wire
+  }: {
+    link: Link;
+    gate: Gate;
+    request: (key: string) => Promise<OutcomeKind>;
+    read: (member: MemberId) => Promise<bigint | null>;
+  },
 ) {
   const { profile } = world;
   const scripts = new ScriptClient(link.redis, Number.POSITIVE_INFINITY, () => {}, null, machine.here);
   const ledger = openLedger(scripts, world.owner);
   const plans = new PlanReader(ledger);
   const batches = new KnownBatches(ledger, profile);
-  const client = realmClient(world.requests.realm, request);
+  const client = realmClient(wire);
   const reads = new Pace(ledger, profile);
   const evidence = new Evidence(ledger, client, reads, profile);
   const pace = new PausingPace(ledger, profile, gate);

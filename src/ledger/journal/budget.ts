@@ -40,7 +40,7 @@ export async function boundJournals(budget: Budget): Promise<number> {
   const candidates: Candidate[] = [];
   let total = 0;
   for (const journal of await listJournals(budget.folder)) {
-    // A session's files go in their order, whatever a stepped clock says, so that one number tells which are gone.
+    // A session's files go in their order, whatever a stepped clock says.
     let at = 0;
     for (const file of journal.files) {
       total += Math.max(file.bytes, FILE_BYTES_MIN);
@@ -82,7 +82,7 @@ async function removalOf(
     const known = merged === null ? journal.knownBy(number, realm) : (merged[realm]?.seq ?? 0);
     seqs[realm] = { [era]: began ? known : 0 };
   }
-  return { seqs, files: { [session]: number } };
+  return seqs;
 }
 
 /** The realms that a file names, and whether it holds an intent of each. */

@@ -11,8 +11,7 @@ import { decodeEntry, type JournalHead, parseJson } from './line.js';
  *
  *   <session>.<n>.journal   what the session was about to send, and what came of it
  *   <session>.merged        per realm, era and sequence at which the ledger was found to know all of an ended session
- *   <session>.floor         what that session removed: up to which file of whom, and up to which sequence of
- *                           which era. A ledger that has forgotten more must not be trusted by itself again
+ *   <session>.floor         up to which sequence of which era the ledger had settled what that session removed. A ledger that has forgotten more must not be trusted by itself again
  */
 export type JournalFile = {
   readonly number: number;
@@ -92,16 +91,9 @@ export async function forgetMerged(folder: string, session: string): Promise<voi
   await rm(join(folder, `${session}.merged`), { force: true });
 }
 
-const removal = z.object({
-  /** The sequence by which the ledger knew all that was in removed files, by realm and era. */
-  seqs: z.record(z.string(), z.record(z.string(), z.number())),
-  /** The number of the last file that was removed, by session. */
-  files: z.record(z.string(), z.number()),
-});
-export type Removed = {
-  readonly seqs: Readonly<Record<string, Highest>>;
-  readonly files: Highest;
-};
+const removal = z.object({ seqs: z.record(z.string(), z.record(z.string(), z.number())) });
+/** The sequence by which the ledger knew all that was in removed files, by realm and era. */
+export type Removed = Readonly<Record<string, Highest>>;
 
 const FLOOR = /^([0-9a-f]{12})\.floor$/;
 /** The one note of 0.1.0: per realm, the highest sequence. */
@@ -110,14 +102,14 @@ const FORMER_ERA = '';
 
 /** All that was ever removed here. A note that cannot be read is not "no note": too little would be missed. */
 export async function readRemoved(folder: string): Promise<Removed> {
-  let all: Removed = { seqs: {}, files: {} };
+  let all: Removed = {};
   for (const name of await readdir(folder).catch(() => [])) {
     const former = name === FORMER_FLOOR;
     if (!former && !FLOOR.test(name)) continue;
     const path = join(folder, name);
     try {
       const json = JSON.parse(await readFile(path, 'utf8'));
-      all = joined(all, former ? fromFormer(json) : removal.parse(json));
+      all = joined(all, former ? fromFormer(json) : removal.parse(json).seqs);
     } catch (cause) {
       // Taken over by another session in this moment, into a note that was not there yet: all are read again.
       if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return readRemoved(folder);
@@ -139,7 +131,7 @@ export async function noteRemoved(
   isDead: (session: string) => Promise<boolean>,
 ): Promise<void> {
   const all = joined(await readRemoved(folder), more);
-  await writeNote(folder, `${session}.floor`, all);
+  await writeNote(folder, `${session}.floor`, { seqs: all });
   for (const name of await readdir(folder).catch(() => [])) {
     const writer = FLOOR.exec(name)?.[1];
     const taken = writer === undefined ? name === FORMER_FLOOR : writer !== session && (await isDead(writer));
@@ -149,19 +141,16 @@ export async function noteRemoved(
 
 function fromFormer(json: unknown): Removed {
   const seqs = z.record(z.string(), z.number()).parse(json);
-  return {
-    seqs: Object.fromEntries(Object.entries(seqs).map(([realm, seq]) => [realm, { [FORMER_ERA]: seq }])),
-    files: {},
-  };
+  return Object.fromEntries(Object.entries(seqs).map(([realm, seq]) => [realm, { [FORMER_ERA]: seq }]));
 }
 
 function joined(a: Removed, b: Removed): Removed {
-  const seqs: Record<string, Highest> = { ...a.seqs };
-  for (const [realm, eras] of Object.entries(b.seqs)) seqs[realm] = highest(seqs[realm] ?? {}, eras);
-  return { seqs, files: highest(a.files, b.files) };
+  const seqs: Record<string, Highest> = { ...a };
+  for (const [realm, eras] of Object.entries(b)) seqs[realm] = highest(seqs[realm] ?? {}, eras);
+  return seqs;
 }
 
-/** The highest number by name: of an era the sequence, of a session the file. */
+/** The highest sequence by era. */
 export type Highest = Readonly<Record<string, number>>;
 
 export function highest(a: Highest, b: Highest): Highest {

@@ -28,11 +28,10 @@ export async function journalOf(
 ): Promise<FoundJournal | undefined> {
   const found = files ?? (await listJournals(entry.journal)).find(({ session }) => session === entry.id);
   if (found === undefined) return undefined;
-  // After the files were listed: what was removed before that is noted by then. A journal that is whole only by
-  // this note comes with the note's sequences.
-  const { files: floors, seqs } = await readRemoved(entry.journal);
-  const journal = await readSessionJournal(found.files, keyPrefix, floors[entry.id] ?? 0);
-  return journal && { ...journal, removed: seqs[keyPrefix] ?? {} };
+  // After the files were listed: what was removed before that is noted by then.
+  const { [keyPrefix]: removed = {} } = await readRemoved(entry.journal);
+  const journal = await readSessionJournal(found.files, keyPrefix);
+  return journal && { ...journal, removed };
 }
 
 export type EndedJournal = SessionJournal & { readonly folder: string };
@@ -72,7 +71,7 @@ export async function localJournals(
   let removed: Highest = {};
   const folders = all ? new Set([own.journal, ...(await journalFolders(ledger))]) : [];
   for (const folder of folders) {
-    removed = highest(removed, (await readRemoved(folder)).seqs[ledger.keyPrefix] ?? {});
+    removed = highest(removed, (await readRemoved(folder))[ledger.keyPrefix] ?? {});
     for (const files of await listJournals(folder)) {
       const { session } = files;
       const entry = registered.get(session);

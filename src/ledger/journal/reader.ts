@@ -19,10 +19,7 @@ export type SessionJournal = {
   readonly ended: boolean;
   /** The highest sequence that the session had seen of that realm. */
   readonly seqSeen: number;
-  /**
-   * Every line that was ever acted on is here, or was removed after the ledger had settled it. Only from a whole
-   * journal may be concluded that what it does not hold was never sent.
-   */
+  /** Every line that was ever acted on is here. Only from such a journal follows that what it lacks was never sent. */
   readonly whole: boolean;
 };
 
@@ -30,14 +27,12 @@ export type SessionJournal = {
 export async function readSessionJournal(
   files: readonly JournalFile[],
   realm: string,
-  /** The number of its last file that was removed in order. */
-  removedUpTo: number,
 ): Promise<SessionJournal | undefined> {
   let head: JournalHead | undefined;
   let seqSeen = 0;
   let damaged = 0;
   let works = false;
-  let next = removedUpTo + 1;
+  let next = 1;
   let missing = 0;
   let last = 0;
   let unannounced = false;
@@ -47,7 +42,7 @@ export async function readSessionJournal(
     if (number > next) missing += 1;
     next = Math.max(next, number + 1);
     // The file before says nothing of this one: it died in between, if nothing but a head stands here.
-    unannounced = number > removedUpTo + 1 && last < number;
+    unannounced = number > 1 && last < number;
     let torn = 0;
     for await (const text of linesOf(path)) {
       const entry = decodeEntry(text);

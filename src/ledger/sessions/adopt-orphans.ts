@@ -14,8 +14,8 @@ import { forgetSession, type SessionEntry } from './session.js';
 
 /**
  * What dead sessions leave behind. An order that one of them was sending becomes unknown, or a doubt where nothing
- * can be asked. Where its journal was read whole and merged, what is still in its name was never sent and goes
- * back. A session is dead only when that is proven (see liveness.ts); one that is late, frozen or elsewhere is
+ * can be asked. Where its journal was merged and tells all that it sent, what is still in its name was never sent and
+ * goes back. A session is dead only when that is proven (see liveness.ts); one that is late, frozen or elsewhere is
  * left alone.
  */
 type Adopting = {
@@ -23,12 +23,14 @@ type Adopting = {
   readonly onDoubt: (ref: OrderRef, order: Order, currency: string | null) => Promise<void>;
 };
 
+/** Whether a session's journal was merged and holds all that the session sent: what it does not hold was never sent. */
+type TellsAll = (session: string) => Promise<boolean>;
+
 /** Answers the orders that are to be worked on again. */
 export async function adoptDead(
   adopting: Adopting,
   dead: readonly SessionEntry[],
-  /** Sessions whose journal was read whole and merged. */
-  whole: ReadonlySet<string>,
+  tellsAll: TellsAll,
   /** The store for which it was: one that took its place since may remember less. */
   store: string,
 ): Promise<OrderRef[]> {
@@ -37,21 +39,21 @@ export async function adoptDead(
   // First of all: what follows reads at the pace, which would wait for them.
   for (const { id } of dead) await freeSlots(ledger, id);
   const found = await sendingOf(ledger, new Set(dead.map(({ id }) => id)));
-  const adopted = await adopt(adopting, found, whole, store);
+  const adopted = await adopt(adopting, found, tellsAll, store);
   for (const { id } of dead) await forgetSession(ledger, id, store);
   return adopted;
 }
 
-/** Takes these orders from the sessions that stopped sending them; `whole` and `store` as for `adoptDead`. */
+/** Takes these orders from the sessions that stopped sending them; `tellsAll` and `store` as for `adoptDead`. */
 export async function adopt(
   adopting: Adopting,
   found: readonly Sending[],
-  whole: ReadonlySet<string>,
+  tellsAll: TellsAll,
   store: string,
 ): Promise<OrderRef[]> {
   const adopted: OrderRef[] = [];
   for (const one of found) {
-    const open = await adoptOne(adopting, one, whole.has(one.session), store);
+    const open = await adoptOne(adopting, one, await tellsAll(one.session), store);
     if (open) adopted.push({ no: one.ref.no, index: one.index });
   }
   return adopted;

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import type { Highest } from '../journal/folder.js';
 import type { RealmLedger } from '../realm-ledger.js';
@@ -11,7 +11,7 @@ import {
   positionInStore,
   readPositions,
 } from './positions.js';
-import { JOURNAL_FOLDER } from './session.js';
+import { JOURNAL_FOLDER, type SessionEntry } from './session.js';
 
 /**
  * Whether the data folder of this process is the one that its ledgers were paid from. A folder that is restored from a
@@ -35,16 +35,11 @@ const WHOLE: FolderCheck = { behind: null, forgotten: false, copied: false, last
 const COPIED = 'copied';
 
 export async function checkFolder(ledger: RealmLedger, fence: Fence): Promise<FolderCheck> {
-  const { realm, keyPrefix } = ledger;
+  const { realm } = ledger;
   const { here } = ledger.scripts;
   const own = realm.rehearsal ? null : await here.ownFolder();
   if (own === null) return WHOLE;
-  const { [keyPrefix]: witness = null } = own.witness === null ? {} : await readPositions(own.witness);
-  const inStore = await positionInStore(ledger, own.number);
-  // The folder last: a session that sends meanwhile notes its position there first.
-  const { [keyPrefix]: last = null } = await readPositions(join(own.path, JOURNAL_FOLDER));
-  const outside = (inStore?.seq ?? 0) > (witness?.seq ?? 0) ? inStore : witness;
-  const behind = outside !== null && outside.seq > (last?.seq ?? 0) ? outside : null;
+  const { last, behind } = await compare(ledger, own.number, join(own.path, JOURNAL_FOLDER));
   const copied =
     own.storeId !== '' && fence.folder !== '' && fence.folder !== own.storeId && !fence.untouched;
   const lost =
@@ -52,6 +47,30 @@ export async function checkFolder(ledger: RealmLedger, fence: Fence): Promise<Fo
       ? {}
       : await forgottenRemoved(ledger, { ...fence, missed: {} }, { [behind.era]: behind.seq });
   return { behind, forgotten: Object.keys(lost).length > 0, copied, last };
+}
+
+/** The last position that a data folder itself knows, and the later one that a witness outside knows, if any. */
+async function compare(ledger: RealmLedger, number: string, journals: string) {
+  const { keyPrefix, scripts } = ledger;
+  const { stateFolder } = scripts.here;
+  const { [keyPrefix]: witness = null } =
+    stateFolder === null ? {} : await readPositions(join(stateFolder, number));
+  const inStore = await positionInStore(ledger, number);
+  // The folder last: a session that sends meanwhile notes its position there first.
+  const { [keyPrefix]: last = null } = await readPositions(journals);
+  const outside = (inStore?.seq ?? 0) > (witness?.seq ?? 0) ? inStore : witness;
+  return { last, behind: outside !== null && outside.seq > (last?.seq ?? 0) ? outside : null };
+}
+
+/**
+ * Whether a session's folder still holds every line that the session wrote: it is the same folder, and no witness
+ * knows a later position. A folder that was put back lacks lines, so that what its journals do not hold may have been
+ * sent all the same.
+ */
+export async function isIntact(ledger: RealmLedger, { placeId, journal }: SessionEntry): Promise<boolean> {
+  const place = await ledger.scripts.here.placeAt(dirname(journal));
+  if (place === undefined || place.id !== placeId) return false;
+  return (await compare(ledger, place.number, journal)).behind === null;
 }
 
 /** What `missed` holds of the folder itself, until a person has decided. */

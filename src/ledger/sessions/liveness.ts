@@ -4,7 +4,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { ensurePlace, type Machine, thisMachine } from './place.js';
+import { ensurePlace, type Machine, type Place, thisMachine } from './place.js';
 
 /**
  * Whether a sending process lives. Each listens on a unix socket in its data folder: connecting means alive,
@@ -101,9 +101,9 @@ export class Here {
     return own?.id === placeId ? this.dataFolder : undefined;
   }
 
-  /** Whether a folder of that name is a data folder here. */
-  async hasPlace(dataFolder: string): Promise<boolean> {
-    return (await (await this.machine).placeAt(dataFolder)) !== undefined;
+  /** Undefined where no folder of that name is a data folder here. */
+  async placeAt(dataFolder: string): Promise<Place | undefined> {
+    return (await this.machine).placeAt(dataFolder);
   }
 
   async listen(dataFolder: string, id: string): Promise<LivenessSocket> {

@@ -20,9 +20,9 @@ import {
   sayDisarmed,
   storeSeen,
 } from './fence.js';
-import { checkFolder, folderReason, missedByFolder } from './folder-check.js';
+import { checkFolder, folderReason, isIntact, missedByFolder } from './folder-check.js';
 import type { Position } from './positions.js';
-import { listSessions, registerAgain, type Session, type SessionEntry } from './session.js';
+import { entryOf, listSessions, registerAgain, type Session, type SessionEntry } from './session.js';
 
 /**
  * The one way of recovery: start-up, the fence, `almoner recover` and the adoption of the dead are this function
@@ -35,7 +35,7 @@ import { listSessions, registerAgain, type Session, type SessionEntry } from './
  *   stop     where the store has forgotten more than the journals here still know, a person has to decide
  *   merge    results roll orders forward, intents without one make them unknown
  *   adopt    what the dead were sending, and left neither result nor intent of, was never sent, if their journal is
- *            whole; otherwise it is unknown
+ *            whole and its folder was not put back; otherwise it is unknown
  *   arm      once every registered session has merged
  *
  * Nothing is concluded from a file that is missing: a dead session whose journal is not here stays in the
@@ -164,8 +164,12 @@ export async function recover(
     ...(isArmed ? missing.map(({ id }) => id) : []),
   ]);
   const dead = (await listSessions(ledger)).filter(({ id }) => gone.has(id));
-  const whole = new Set(journals.filter((one) => one.whole).map(({ head }) => head.session));
-  const adopted = await adoptDead(parts, dead, whole, storeSeen({ ...fence, armed: isArmed }));
+  const byId = new Map(ended.map((journal) => [journal.head.session, journal]));
+  const tellsAll = async (session: string) => {
+    const journal = byId.get(session);
+    return journal?.whole === true && isIntact(ledger, entryOf(journal.head, journal.folder));
+  };
+  const adopted = await adoptDead(parts, dead, tellsAll, storeSeen({ ...fence, armed: isArmed }));
   const done = { ...result, stopped: null, moved: merged.moved, unknown: merged.unknown, adopted, dead };
   const armed = isArmed
     ? { answer: 'armed' as const, era: fence.era }
@@ -182,7 +186,7 @@ export async function recover(
 }
 
 async function noteLost({ ledger, self: { session } }: RecoveryDeps, { era, seq }: Position): Promise<void> {
-  const lost = { seqs: { [ledger.keyPrefix]: { [era]: seq } }, files: {} };
+  const lost = { [ledger.keyPrefix]: { [era]: seq } };
   await noteRemoved(session.entry.journal, session.id, lost, () => Promise.resolve(false));
 }
 

@@ -208,7 +208,7 @@ export async function journalFolders(ledger: RealmLedger): Promise<string[]> {
   const { here } = ledger.scripts;
   const names = await askRealm(ledger, 'list places', (redis, T) => redis.smembers(`${T}:places`));
   const folders = [...new Set(names.map((name) => name.slice(name.indexOf(' ') + 1)))];
-  const found = await Promise.all(folders.map((folder) => here.hasPlace(dirname(folder))));
+  const found = await Promise.all(folders.map((folder) => here.placeAt(dirname(folder))));
   return folders.filter((_, i) => found[i]);
 }
 

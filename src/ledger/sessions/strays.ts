@@ -9,6 +9,7 @@ import type { MergeContext } from '../moves/roll-forward.js';
 import { noteSeq, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import { adopt, type Sending, sendingOf } from './adopt-orphans.js';
 import { type Fence, readFence, storeSeen } from './fence.js';
+import { isIntact } from './folder-check.js';
 import { listSessions, readTimeout, type Session } from './session.js';
 
 /**
@@ -56,8 +57,8 @@ export async function settleOwnStrays(parts: StrayDeps): Promise<OrderRef[]> {
   // Those with an intent are settled by it: their request may have left.
   const intended = new Set(attempts.map(({ intent }) => intent.nonce));
   const unsent = strays.filter(({ record }) => !intended.has(record.nonce));
-  const whole = new Set(own.whole ? [own.head.session] : []);
-  const adopted = await adopt(parts, unsent, whole, storeSeen(fence));
+  const tellsAll = async () => own.whole && isIntact(ledger, self.session.entry);
+  const adopted = await adopt(parts, unsent, tellsAll, storeSeen(fence));
   await noteSettled(ledger, self.session, attempts, fence);
   return adopted;
 }

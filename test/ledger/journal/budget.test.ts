@@ -58,7 +58,7 @@ describe('own files', () => {
     journal.settled('nonce-1', REALM, 10);
     expect(await bound(folder, journal)).toBe(2);
     expect(await numbers(folder, OWN)).toEqual([3, 4]);
-    expect(await readRemoved(folder)).toEqual({ seqs: { [REALM]: { e1: 20 } }, files: { [OWN]: 2 } });
+    expect(await readRemoved(folder)).toEqual({ [REALM]: { e1: 20 } });
     journal.settled('nonce-3', REALM, 30);
     // A realm of which the file holds nothing has nothing to miss.
     await journal.works('almoner:{fedcba987654}');
@@ -156,7 +156,7 @@ describe('files of other sessions', () => {
 
 describe('the note of what was removed', () => {
   const nobody = () => Promise.resolve(false);
-  const of = (era: string, seq: number) => ({ seqs: { [REALM]: { [era]: seq } }, files: {} });
+  const of = (era: string, seq: number) => ({ [REALM]: { [era]: seq } });
 
   test('has one writer each; together they tell the highest of every era', async () => {
     const folder = await tempFolder();
@@ -166,7 +166,7 @@ describe('the note of what was removed', () => {
     ]);
     await noteRemoved(folder, OWN, of('e2', 3), nobody);
     expect((await readdir(folder)).sort()).toEqual([`${OWN}.floor`, `${OTHER}.floor`]);
-    expect(await readRemoved(folder)).toEqual({ seqs: { [REALM]: { e1: 9, e2: 3 } }, files: {} });
+    expect(await readRemoved(folder)).toEqual({ [REALM]: { e1: 9, e2: 3 } });
     expect((await stat(join(folder, `${OWN}.floor`))).mode & 0o777).toBe(0o600);
   });
 
@@ -176,6 +176,6 @@ describe('the note of what was removed', () => {
     await appendFile(join(folder, 'floor.json'), JSON.stringify({ [REALM]: 5 }));
     await noteRemoved(folder, OWN, of('e2', 3), (session) => Promise.resolve(session === OTHER));
     expect(await readdir(folder)).toEqual([`${OWN}.floor`]);
-    expect(await readRemoved(folder)).toEqual({ seqs: { [REALM]: { '': 5, e1: 9, e2: 3 } }, files: {} });
+    expect(await readRemoved(folder)).toEqual({ [REALM]: { '': 5, e1: 9, e2: 3 } });
   });
 });

@@ -1,11 +1,9 @@
-import { rm } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { listJournals, noteMerged, noteRemoved } from '../../../src/ledger/journal/folder.js';
+import { listJournals, noteMerged } from '../../../src/ledger/journal/folder.js';
 import { localJournals } from '../../../src/ledger/journal/local-journals.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { openLedger, storeNowMs } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
-import { Here } from '../../../src/ledger/sessions/liveness.js';
 import { forgetSession, listSessions, Session } from '../../../src/ledger/sessions/session.js';
 import { journalIntent } from '../../support/ledger/journal-lines.js';
 import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
@@ -111,33 +109,6 @@ describe('journals of sessions that are over', () => {
     const next = await Session.open('worker', folder, { limits });
     expect(await filesOf(dead)).toEqual([]);
     await next.close();
-  });
-
-  test('are whole also where a file goes, in order, while they are read', async () => {
-    const ledger = await bench.ledger();
-    const folder = await tempFolder();
-    const sessions = [await over(folder, ledger.keyPrefix, 2), await over(folder, ledger.keyPrefix, 2)];
-    for (const one of sessions) await one.register(ledger);
-    class Removing extends Here {
-      private asked = 0;
-      override async liveness(entry: Parameters<Here['liveness']>[0]) {
-        this.asked += 1;
-        const second =
-          this.asked === 2 ? sessions.find(({ entry: { socket } }) => socket === entry.socket) : undefined;
-        const [first] = second === undefined ? [] : await filesOf(second);
-        if (second !== undefined && first !== undefined) {
-          const seqs = { [ledger.keyPrefix]: { e1: 1 } };
-          const removal = { seqs, files: { [second.id]: first.number } };
-          await noteRemoved(second.entry.journal, 'cccccccccccc', removal, () => Promise.resolve(false));
-          await rm(first.path);
-        }
-        return super.liveness(entry);
-      }
-    }
-    const here = new Removing(folder);
-    Object.assign(ledger.scripts, { here });
-    const { ended } = await localJournals(ledger, { id: '', journal: '' }, { era: 'e1', seq: 5 }, false);
-    expect(ended.map(({ whole }) => whole)).toEqual([true, true]);
   });
 });
 
