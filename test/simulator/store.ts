@@ -96,7 +96,7 @@ function plain(args: readonly unknown[]): (string | number | Buffer)[] {
 }
 
 /** What a store, or the way to it, may say instead of an answer. `done`: it has done what was asked all the same. */
-export const REFUSALS = {
+const REFUSALS = {
   'out of memory': {
     name: 'ReplyError',
     text: "OOM command not allowed when used memory > 'maxmemory'.",
