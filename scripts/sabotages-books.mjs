@@ -292,7 +292,7 @@ export const BOOKS_AND_DESK = [
     file: 'src/operations/pay/plan-file.ts',
     find: '  await mergeIfRestored(app, profile);',
     put: '',
-    test: 'test/chaos/near-copy-after-restore.test.ts',
+    test: 'test/chaos/near-copy-after-restore.long.test.ts',
   },
   {
     name: 'later-by-the-number',

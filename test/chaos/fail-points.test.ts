@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FAIL_POINTS, type FailPoint } from '../../src/core/fail-point.js';
 import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
+import { isStopped } from '../support/is-stopped.js';
 import { MAIN } from '../support/program/almoner.js';
 import { auditByContent } from '../support/program/auditor.js';
 import { onBadNetwork, Program } from '../support/program/program.js';
@@ -81,8 +81,3 @@ describe.each(['SIGKILL', 'SIGSTOP'] as const)('%s', (signal) => {
     expect(doubt).toBeLessThanOrEqual(signal === 'SIGKILL' ? AMBIGUOUS.length : 0);
   }, 180_000);
 });
-
-async function isStopped(pid: number | undefined): Promise<boolean> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  return /^\d+ \(.*\) T/.test(text);
-}

@@ -1,9 +1,10 @@
-import { readFile, rename } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findBatch, readBatch } from '../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
+import { isStopped } from '../support/is-stopped.js';
 import { MAIN } from '../support/program/almoner.js';
 import { onBadNetwork, Program } from '../support/program/program.js';
 import { uniqueRows } from '../support/program/unique-rows.js';
@@ -24,11 +25,6 @@ beforeAll(async () => {
   );
 });
 afterAll(() => world.end());
-
-async function isStopped(pid: number | undefined): Promise<boolean> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  return /\) T /.test(stat);
-}
 
 /** As if it ran on another machine: its folder is not here, and its kernel is another one. */
 async function takeAway({ scripts: { redis }, keyPrefix }: RealmLedger): Promise<void> {

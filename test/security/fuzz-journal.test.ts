@@ -189,5 +189,5 @@ test.each(['floor.json', `${SESSION}.floor`])(
 
 test('a note of 0.1.0, which knew no eras, is still read', async () => {
   await writeFile(join(folder, 'floor.json'), JSON.stringify({ [REALM]: 7 }));
-  expect(await readRemoved(folder)).toEqual({ seqs: { [REALM]: { '': 7 } }, files: {} });
+  expect(await readRemoved(folder)).toEqual({ [REALM]: { '': 7 } });
 });
