@@ -136,6 +136,13 @@ export const SABOTAGES = [
     test: 'test/simulator/found.test.ts',
   },
   {
+    name: 'a-folder-overwritten-tells-all',
+    file: 'src/ledger/sessions/folder-check.ts',
+    find: '  return (await compare(ledger, place.number, journal)).behind === null;',
+    put: '  return true;',
+    test: 'test/simulator/found.test.ts',
+  },
+  {
     name: 'a-lost-socket-is-a-death',
     file: 'src/ledger/sessions/liveness.ts',
     find: "      if (answer !== 'gone') return answer === 'refused' ? 'dead' : 'alive';",

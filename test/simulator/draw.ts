@@ -135,7 +135,13 @@ class Writer {
       case 'refuse':
         return { do: kind, who, refusals: Array.from({ length: 1 + dice.below(12) }, () => this.refusal()) };
       case 'put back':
-        return { do: kind, machine, to: dice.below(8), store: this.theme.embedded ?? false };
+        return {
+          do: kind,
+          machine,
+          to: dice.below(8),
+          store: this.theme.embedded ?? false,
+          inPlace: dice.chance(0.5),
+        };
       case 'damage a journal':
         return { do: kind, machine, nth: dice.below(8) };
       case 'accept missing':

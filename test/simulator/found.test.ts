@@ -259,20 +259,26 @@ test('journals that were removed are given up after a restore: what they do not 
     restore(1),
   ));
 
-test('a data folder is put back beside its store: what its journal does not hold may have been sent', () =>
-  ends(
-    { copiesFolders: true },
-    { ...send(0, 6, 'paid'), until: 'sent' },
-    { do: 'put back', machine: 0, to: 0, store: false },
-  ));
+const PUT_BACK = [
+  ['as new files', { do: 'put back', machine: 0, to: 0, store: false, inPlace: false }],
+  ['in place', { do: 'put back', machine: 0, to: 0, store: false, inPlace: true }],
+] as const satisfies [how: string, Move][];
 
-test('a data folder is put back with the store in it: nothing is sent before somebody has decided', () =>
-  ends(
-    { ...ONE_FOLDER, embedded: true, copiesFolders: true },
-    send(0, 6, 'paid'),
-    { do: 'put back', machine: 0, to: 0, store: true },
-    send(1, 6, 'paid'),
-  ));
+test.each(PUT_BACK)(
+  'a data folder is put back beside its store: what its journal does not hold may have been sent: %s',
+  (_, putBack) => ends({ copiesFolders: true }, begin(0, 6), putBack),
+);
+
+test.each(PUT_BACK)(
+  'a data folder is put back with the store in it: nothing is sent before somebody has decided: %s',
+  (_, putBack) =>
+    ends(
+      { ...ONE_FOLDER, embedded: true, copiesFolders: true },
+      send(0, 6, 'paid'),
+      { ...putBack, store: true },
+      send(1, 6, 'paid'),
+    ),
+);
 
 test('a list of doubts that is old says nothing about a later doubt', () =>
   ends(

@@ -105,7 +105,7 @@ async function make(scene: Scene, move: Move): Promise<void> {
     case 'restore':
       return scene.restore(move.to, move.sameServer);
     case 'put back':
-      return scene.putBack(move.machine, move.to, move.store);
+      return scene.putBack(move);
     case 'swap the folder':
       return scene.swapFolder(move.machine);
     case 'damage a journal':

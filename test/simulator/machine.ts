@@ -1,5 +1,5 @@
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Here } from '../../src/ledger/sessions/liveness.js';
 import { type Machine as Identity, readPlace } from '../../src/ledger/sessions/place.js';
 import { type Clocks, MachineClocks, readClocksOf } from './clocks.js';
@@ -61,10 +61,12 @@ export class Machine {
     cpSync(this.folder, folder, { recursive: true, filter: (from) => !lstatSync(from).isSocket() });
   }
 
-  /** The folder stays; what is in it is the copy's. */
-  putBack(copy: string): void {
-    for (const name of readdirSync(this.folder)) rmSync(join(this.folder, name), { recursive: true });
-    cpSync(copy, this.folder, { recursive: true });
+  /** The folder stays, and what is in it is the copy's. `inPlace`: the file that tells which folder it is stays too. */
+  putBack(copy: string, inPlace: boolean): void {
+    const isKept = (path: string) => inPlace && basename(path) === 'place.json';
+    for (const name of readdirSync(this.folder))
+      if (!isKept(name)) rmSync(join(this.folder, name), { recursive: true });
+    cpSync(copy, this.folder, { recursive: true, filter: (from) => !isKept(from) });
     this.known = undefined;
   }
 

@@ -41,8 +41,17 @@ export type Move =
   | { readonly do: 'photograph' }
   | { readonly do: 'restore'; readonly to: number; readonly sameServer?: boolean }
   | { readonly do: 'restart the store' }
-  /** A data folder gets the contents back that it had then; `store`: and so does the store that lies in it. */
-  | { readonly do: 'put back'; readonly machine: number; readonly to: number; readonly store: boolean }
+  /**
+   * A data folder gets the contents back that it had then; `store`: and so does the store that lies in it. `inPlace`: the
+   * folder keeps its identity.
+   */
+  | {
+      readonly do: 'put back';
+      readonly machine: number;
+      readonly to: number;
+      readonly store: boolean;
+      readonly inPlace: boolean;
+    }
   /** Another data folder is mounted in its place; the next time the first one again. */
   | { readonly do: 'swap the folder'; readonly machine: number }
   /** A line of a journal of which the writer is dead cannot be read any more. */

@@ -230,14 +230,14 @@ export class Scene {
   }
 
   /** Where the store lies in the folder, both go back. */
-  async putBack(number: number, to: number, store: boolean): Promise<void> {
+  async putBack({ machine: number, to, store, inPlace }: Extract<Move, { do: 'put back' }>): Promise<void> {
     const machine = this.machine(number);
     const copy = this.photographs[to % this.photographs.length]?.folders[number % this.machines.length];
     if (copy === undefined || machine.lost || machine.number >= this.machines.length) return;
     // Nobody else knows what the store has forgotten: see Unmerged.
     if (this.unmerged.knows(machine.number, false)) return;
     for (const one of this.places) if (one?.machine === machine) await one.die();
-    machine.putBack(copy);
+    machine.putBack(copy, inPlace);
     if (store) await this.restore(to);
   }
 
