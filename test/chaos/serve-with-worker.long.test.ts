@@ -1,6 +1,7 @@
+import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { listJournals } from '../../src/ledger/journal/folder.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';
@@ -58,8 +59,16 @@ test('killed while it sends, it recovers at the next start; asked to stop, it fi
   const { doubt: lost = 0 } = await counts();
   expect(lost).toBeLessThanOrEqual(CONCURRENCY);
   expect((await listSessions(ledger)).map(({ id }) => id)).not.toContain(session?.id);
+  // On a machine that has more to do than it can.
+  const burners = Array.from({ length: 3 }, () =>
+    spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
+  );
+  onTestFinished(() => {
+    for (const burner of burners) burner.kill('SIGKILL');
+  });
   polite.child.kill('SIGTERM');
   expect(await polite.ended, polite.stderr()).toBe(0);
+  for (const burner of burners) burner.kill('SIGKILL');
   const { sending = 0, doubt = 0, planned = 0 } = await counts();
   expect({ sending, doubt }).toEqual({ sending: 0, doubt: lost });
   expect(planned).toBeGreaterThan(0);
