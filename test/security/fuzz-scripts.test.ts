@@ -167,7 +167,7 @@ async function world(): Promise<World> {
     },
     { name: 'judge-replaced', args: [JSON.stringify([[no, '2', '1']])], open: [1] },
     { name: 'leave', args: ['s', String(seq), era, ''], open: [1, 2, 3, 4] },
-    { name: 'merged', args: [run, 's', '0'], open: [1, 2] },
+    { name: 'merged', args: [run, 's', '0', ''], open: [1, 2, 3] },
     { name: 'note-scheduled', args: ['daily', '{"at":1}'], open: [1] },
     { name: 'open-batch', args: ['d'.repeat(64), 'fresh', 'im', String(START), '', '', ''], open: [3, 4] },
     { name: 'orphan', args: [no, '6', 'worker', '5', detail, 'u'], open: [1, 2, 3] },

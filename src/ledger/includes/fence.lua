@@ -12,6 +12,7 @@
     T:merged   session → run_id for which it has merged its journal; gone once armed
     T:eras     every arming: '<era> <sequence found then>'. A sequence found lower than a moment of an earlier era
                is a store that forgot that moment, however far it has come since
+    T:lostEras armings that a session knows and the store has forgotten since it was last armed
     T:joined   session → '<run_id> <era>' since which the store has forgotten nothing of what it did
     T:lost     session → who gave it up, and when: it never begins anything again
 
@@ -33,6 +34,14 @@ end
 local function isUnmerged(T)
   local state = redis.call('HMGET', T, 'armed', 'seq')
   return (state[1] or state[2]) and state[1] ~= serverRun()
+end
+
+--- Whether the store knows of the arming with which this epoch began.
+local function isEra(T, era)
+  for _, arming in ipairs(redis.call('LRANGE', T .. ':eras', 0, -1)) do
+    if string.match(arming, '^%S+') == era then return true end
+  end
+  return false
 end
 
 --- Why nothing may be sent by the session, or nil. Empty `era`: the caller has not seen one yet.

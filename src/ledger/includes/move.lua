@@ -113,6 +113,13 @@ local function noteAttempt(T, no, index, nonce)
   if nonce and nonce ~= '' then redis.call('SADD', T .. ':b:' .. no .. ':y:' .. index, nonce) end
 end
 
+--- The record of a doubt that no single attempt accounts for: it names none, so that no answer short of a payment ends it.
+local function unnamedDoubt(T, no, index, fields, now)
+  noteAttempt(T, no, index, lastNonce(fields))
+  fields[fields[1] == 's' and 6 or 11] = ''
+  return unanswered(T, no, index, 'D', fields, now)
+end
+
 --- Whether the order's history names this attempt.
 local function attemptNoted(T, no, index, nonce)
   if redis.call('SISMEMBER', T .. ':b:' .. no .. ':y:' .. index, nonce) == 1 then return true end

@@ -1,7 +1,9 @@
 --[==[
   A session's journal is lost for good: whatever it may have sent becomes a doubt. The store may have
   forgotten any number of its moves, so nothing that is planned, waiting or unknown is certain any more, nor that a
-  dead letter was not retried and paid since; what other sessions are sending is theirs to settle.
+  dead letter was not retried and paid since; what other sessions are sending is theirs to settle. The record of such a
+  doubt names no attempt: no answer to an attempt that is known speaks for those that are not. A doubt that was there
+  before gets another number, so that what somebody has decided about it does not count for the new one.
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] the lost session  ARGV[3] detail JSON
@@ -39,10 +41,13 @@ for i = 4, #ARGV, 4 do
   local was = old and split(old) or blankFields()
   local code = was[1]
   local dead = isRow(rows, index) and mayBeRetried(was, index, ARGV[i + 3])
-  if isRow(rows, index) and (dead or code == 'w' or code == 'u' or (code == 's' and was[5] == session)) then
+  if isRow(rows, index) and code == 'D' then
+    redis.call('RPUSH', B .. ':x:' .. index, ARGV[3])
+    writeRecord(T, no, index, unnamedDoubt(T, no, index, was, now))
+  elseif isRow(rows, index) and (dead or code == 'w' or code == 'u' or (code == 's' and was[5] == session)) then
     -- Nobody knows when it may have been sent: by now at the latest, and it counts for that day.
     if was[7] == '' then was[7] = base36(now) end
-    writeRecord(T, no, index, unanswered(T, no, index, 'D', was, now))
+    writeRecord(T, no, index, unnamedDoubt(T, no, index, was, now))
     move(T, no, index, stateOf(old, cancelled), 'D', tokens)
     undispatch(T, no, index)
     redis.call('HDEL', B .. ':waiting', index)

@@ -8,7 +8,7 @@
     known otherwise              stays as it is, but paid is paid, whatever the ledger says
     not known                    paid is paid; what may have been applied makes the order unknown, whatever it
                                  was before, and it never waits to be sent again by this; a definite no is
-                                 taken only where the ledger is behind, and ends no doubt
+                                 taken only where the order waits and the ledger is behind
     beside one that was paid     a second payment, proven or possible, which is said once and changes nothing
     not known to an archive      the same: nothing moves in an archived batch
 
@@ -82,15 +82,14 @@ local function isOfPaid()
 end
 
 --- No state can tell of a second payment: it is kept with the batch ('<index>:<nonce>:<P or u> …') and in its audit.
-local function saySecond()
+local function saySecond(attempt, proven, isTwice)
   local said = redis.call('HGET', B, 'second') or ''
-  local proven = code == 'P'
-  local word = index .. ':' .. nonce .. (proven and ':P' or ':u')
+  local word = index .. ':' .. attempt .. (proven and ':P' or ':u')
   if string.find(said, word, 1, true) then return false end
   redis.call('HSET', B, 'second', said .. ' ' .. word)
   redis.call('RPUSH', B .. ':log', cjson.encode({ at = now, who = 'almoner',
-    what = 'order ' .. ARGV[2] .. '-' .. index .. (proven and ' was paid' or ' may have been paid') .. (isOfPaid() and ' twice' or ' after all'),
-    why = not isOfPaid() and 'a journal came to light after the batch was archived, and the archive does not know this attempt; look upstream'
+    what = 'order ' .. ARGV[2] .. '-' .. index .. (proven and ' was paid' or ' may have been paid') .. (isTwice and ' twice' or ' after all'),
+    why = not isTwice and 'a journal came to light after the batch was archived, and the archive does not know this attempt; look upstream'
       or (proven and 'two attempts on it were each answered as paid' or 'an attempt beside the one that counts may have been applied')
       .. '; look upstream, and where both are there, take one back with the row that almoner undo writes for it, or, where it is an undo itself, with an order of its own' }))
   return true
@@ -100,7 +99,7 @@ if isOfPaid() then
   -- A record of 0.2.0 does not name its attempt; the same stamp is the same attempt there. A key that is honoured pays once.
   local isIt = known or (lastNonce(was) == '' and was[7] == new[7])
   local tells = code == 'P' or (mayBeApplied and not noted)
-  if isIt or (facts.honoured and sameKey) or not tells or not saySecond() then
+  if isIt or (facts.honoured and sameKey) or not tells or not saySecond(nonce, code == 'P', true) then
     return isIt and { 'ahead', was[1] } or ahead()
   end
   note()
@@ -108,7 +107,7 @@ if isOfPaid() then
   bump(B, 'version', 1)
   return { 'second', was[1] }
 elseif isArchived then
-  if not (code == 'P' or (mayBeApplied and not known)) or not saySecond() then return { 'ahead', was[1] } end
+  if not (code == 'P' or (mayBeApplied and not known)) or not saySecond(nonce, code == 'P', false) then return { 'ahead', was[1] } end
   mayArrive()
   bump(B, 'version', 1)
   return { 'second', was[1] }
@@ -123,11 +122,11 @@ elseif code ~= 'P' then
     note()
     if mayBeApplied then
       mayArrive()
-      writeRecord(T, no, index, unanswered(T, no, index, 'D', was, now))
+      writeRecord(T, no, index, unnamedDoubt(T, no, index, was, now))
     end
     return { 'ahead', was[1] }
   elseif not mayBeApplied then
-    if was[1] == 's' or tonumber(was[3]) >= tonumber(ARGV[5]) then return ahead() end
+    if was[1] ~= 'w' or tonumber(was[3]) >= tonumber(ARGV[5]) then return ahead() end
   elseif was[1] == 's' or was[1] == 'u' then
     -- Both may have left. Whichever of them comes to an end, the other may have been applied as well, unless they
     -- ask under one key.
@@ -204,6 +203,11 @@ if ref and (code == 'R' or code == 'X' or code == 'c') then
   releaseReference(T, ref[1], ref[2], no, index)
 elseif ref and not spentBy(T, ref[1], ref[2], no, index) then
   takeReference(T, ref[1], ref[2], ref[3], no, index)
+end
+-- It is paid by this attempt. The one that the record named, or those of an unnamed doubt, may have been applied as well.
+if code == 'P' and not known and (was[1] == 's' or was[1] == 'u' or was[1] == 'D') and not (facts.honoured and sameKey) then
+  local other = lastNonce(was)
+  saySecond(other == '' and 'another' or other, false, true)
 end
 if code == 'P' then freeUndone(T, facts.undoes, tokens) end
 local handed = {}

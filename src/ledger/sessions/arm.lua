@@ -24,7 +24,7 @@ if #waiting > 1 then return waiting end
 local seq = math.max(tonumber(state[3] or '0'), tonumber(state[4] or '0'), tonumber(ARGV[3]))
 redis.call('HSET', T, 'armed', run, 'era', ARGV[2], 'seq', string.format('%d', seq))
 redis.call('HDEL', T, 'fenceReason', 'fenceAt', 'mergedSeen', 'found')
-redis.call('DEL', T .. ':merged')
+redis.call('DEL', T .. ':merged', T .. ':lostEras')
 redis.call('RPUSH', T .. ':eras', ARGV[2] .. ' ' .. (state[5] or state[3] or '0'))
 for _, session in ipairs(sessions) do redis.call('HSET', T .. ':joined', session, run .. ' ' .. ARGV[2]) end
 return { 'armed', ARGV[2] }

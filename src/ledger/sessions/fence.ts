@@ -169,7 +169,8 @@ export async function reportMerged(
   session: string,
   seen: number,
 ): Promise<boolean> {
-  return (await ledger.scripts.script('merged', ledger.keyPrefix, [run, session, seen])) === 'ok';
+  const { era } = ledger.mark;
+  return (await ledger.scripts.script('merged', ledger.keyPrefix, [run, session, seen, era])) === 'ok';
 }
 
 type Armed =

@@ -140,25 +140,21 @@ describe('roll-forward', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test.each([
-    ['unknown', null, 'u'],
-    ['waiting', WAITS, 'w'],
-  ] as const)('reopens a batch that was done for an order that is %s again', async (_, record, code) => {
+  test('reopens a batch that was done for an order that is unknown again', async () => {
     const batch = await sealed(await bench.ledger(), [{}, {}], { owner: 'run-1' });
     await feedAll(batch);
     await sendAs(batch, 1, 'P');
     await sendAs(batch, 2, 'X');
     expect((await readBatch(batch.ref))?.state).toBe('done');
     const later = { nonce: 'later', attempts: 2 };
-    const told = attemptOf(batch, 2, record === null ? null : record.replace('|1|1|1|', '|1|2|1|'), later);
-    expect(await merge(batch, 'idempotent', told)).toMatchObject({ moved: 1 });
-    expect((await readRecord(batch.ref, 2)).code).toBe(code);
+    expect(await merge(batch, 'idempotent', attemptOf(batch, 2, null, later))).toMatchObject({ moved: 1 });
+    expect((await readRecord(batch.ref, 2)).code).toBe('u');
     // Whose process is over does not own it any more: a worker may take it, and so may a run.
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'running', owner: '', finishedAt: null });
     expect(await batch.ledger.scripts.redis.smembers(`${batch.ledger.keyPrefix}:open`)).toEqual([batch.no]);
     expect(await tieUp(batch.ledger)).toEqual([]);
     expect(await begun(batch, 2, { session: 'worker', nonce: 'next', keyAgeMaxMs: 1e15 })).toMatchObject({
-      resend: code === 'u',
+      resend: true,
     });
   });
 
