@@ -271,7 +271,7 @@ export const SABOTAGES = [
   {
     name: 'settle-time-skipped',
     file: 'src/queue/readback.ts',
-    find: '        if (waited.ms < this.profile.settleMs)',
+    find: '        if (waited.ms < settleMs)',
     put: '        if (waited.ms < 0)',
     test: 'test/simulator/found.test.ts',
   },

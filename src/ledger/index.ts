@@ -247,6 +247,7 @@ export {
   givenUp,
   JOURNAL_FOLDER,
   listSessions,
+  longestSettleMs,
   readSigns,
   Session,
   type SessionEntry,

@@ -11,6 +11,7 @@ import {
   endReadback,
   expectedBalances,
   isOvertaken,
+  longestSettleMs,
   noteBalances,
   noteEvent,
   type OrderEvent,
@@ -96,11 +97,12 @@ export class Readback {
     const { ledger } = this;
     const { era } = ledger.mark;
     const place = { ledger, no: ref.no };
-    const [record, details, ended, hold] = await Promise.all([
+    const [record, details, ended, hold, settleMs] = await Promise.all([
       readRecord(place, ref.index),
       readDetails(place, ref.index),
       readbackEnded(ledger, ref.no),
       readHold(ledger, ref),
+      longestSettleMs(ledger, this.profile.settleMs),
     ]);
     if (stateOf(record) !== 'unknown') return OVER;
     const { nonce: attempt } = record;
@@ -162,8 +164,8 @@ export class Readback {
           return end(
             toDoubt('the clocks disagree about how long ago it was sent, so nothing proves it settled'),
           );
-        if (waited.ms < this.profile.settleMs)
-          return { againInMs: Math.min(LOOK_AGAIN_MS, Math.max(1, this.profile.settleMs - waited.ms)) };
+        if (waited.ms < settleMs)
+          return { againInMs: Math.min(LOOK_AGAIN_MS, Math.max(1, settleMs - waited.ms)) };
         // The second of two equal reads, both after the settle time.
         const calm = await this.clocks.since(`${attempt} calm`);
         if (calm.ms < SECOND_READ_MS) return { againInMs: SECOND_READ_MS };

@@ -161,7 +161,7 @@ export class KeyClocks {
 export function settleTime(begun: Begun, known: KnownKey | null, settleMs: number): Resend {
   const own = known?.keyNumber === begun.keyNumber ? known.unanswered : NEVER_SEEN;
   const byStoreMs = begun.sentAt - (begun.unansweredUntil ?? begun.firstSentAt);
-  const settleLeftMs = Math.max(0, settleMs - Math.min(own.ms, byStoreMs));
+  const settleLeftMs = Math.max(0, Math.max(settleMs, begun.settleMs) - Math.min(own.ms, byStoreMs));
   if (!own.agree || byStoreMs < 0) return { settleTime: 'clocks-disagree', settleLeftMs };
   return { settleTime: settleLeftMs > 0 ? 'not-yet' : 'over', settleLeftMs };
 }

@@ -143,6 +143,7 @@ async function world(): Promise<World> {
       args: [other.no, 'other', 'ben', 'f'.repeat(40), '1000', audit, audit],
       open: [1, 2, 3, 4, 5],
     },
+    { name: 'close-idle', args: [no], open: [1] },
     { name: 'change-requirement', args: ['keep', '', '', 'ada', '1000', '1'], open: [1, 2, 3, 4, 5, 6] },
     { name: 'read-gate', args: [other.no], open: [1] },
     { name: 'withdraw-approvals', args: ['ben'], open: [1] },

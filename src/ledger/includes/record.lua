@@ -170,12 +170,17 @@ end
 --- Two processes may work with different profiles. The ledger goes by the longest settle time and the longest time-out
 --- of all registered sessions; after the last one has left, by the session that left last.
 ---   T:waits  session -> 'settle time, time-out' in ms
-local function noteLimits(T)
+local function longestLimits(T)
   local settle, timeout = 0, 0
   for _, limits in ipairs(redis.call('HVALS', T .. ':waits')) do
     local one, other = string.match(limits, '^(%d+) (%d+)$')
     settle, timeout = math.max(settle, tonumber(one or 0)), math.max(timeout, tonumber(other or 0))
   end
+  return settle, timeout
+end
+
+local function noteLimits(T)
+  local settle, timeout = longestLimits(T)
   if settle > 0 then redis.call('HSET', T, 'settleMs', settle, 'timeoutMs', timeout) end
 end
 

@@ -16,7 +16,8 @@
     12 shard ('' without reference)  13 reference field hex  14 content digest
 
   Returns a JSON list, for each order
-    ['go', key, attempts, tries, prior, seq, sent at (of the first attempt whose outcome is unknown), now] | ['no', why]
+    ['go', key, attempts, tries, prior, seq, sent at (of the first attempt whose outcome is unknown), now, the longest
+     settle time of the senders] | ['no', why]
     | ['no', 'early', ms until it is due] | ['no', 'key-old' | 'clocks', '', nonce of the unknown attempt]
     | ['no', 'reference', '', new state code, message, attempts]: another order holds the reference | ['error', message]
     why: disarmed | rollback | era | lost | halted | breaker | <batch state> | owner | state code of the order | not-due | hold
@@ -34,6 +35,7 @@ local T, session = KEYS[1], ARGV[3]
 local now = nowMs()
 local nowText = base36(now)
 local today = utcDay(now)
+local settles = redis.call('HGET', T, 'settleMs') or '0'
 
 --- A day's sum is kept short of what a counter holds, by more than doubles round there.
 local DAY_MOST = 2 ^ 63 - 2 ^ 54
@@ -111,7 +113,7 @@ local function begin(order)
 
   if code == 's' then
     if fields[6] ~= nonce then return { 'no', 's' } end
-    return { 'go', fields[2], fields[3], fields[4], fields[8], redis.call('HGET', T, 'seq') or '0', fields[7], nowText }
+    return { 'go', fields[2], fields[3], fields[4], fields[8], redis.call('HGET', T, 'seq') or '0', fields[7], nowText, settles }
   end
   local closed = shutFor()
   if closed then return { 'no', closed } end
@@ -166,7 +168,7 @@ local function begin(order)
   if hold ~= '' then forgetExpected(T, no, index) end
   unheld = unheld or hold == ''
   local seq = move(T, no, index, code, 's', tokens)
-  return { 'go', key, attempts, fields[4], prior, seq, sent, nowText }
+  return { 'go', key, attempts, fields[4], prior, seq, sent, nowText, settles }
 end
 
 local replies = each(ARGV[5], begin)

@@ -59,6 +59,8 @@ export type Begun = {
   /** When this attempt was sent, or the first one whose outcome is unknown. */
   readonly firstSentAt: number;
   readonly sentAt: number;
+  /** The longest settle time of the senders: the earlier attempt may be that of another one. */
+  readonly settleMs: number;
 };
 
 /** Why not. `earlyByMs`: the order is due only then. */
@@ -120,7 +122,7 @@ export async function beginSending(
   const reply = await askTogether(ledger, 'begin-sending', order, () => asker(ledger));
   if (reply[0] !== 'go') return notBegun(reply);
   noteSeq(ledger, reply[5]);
-  const [, key = '', attempts, tries, prior = '', seq, first = '', now = ''] = reply;
+  const [, key = '', attempts, tries, prior = '', seq, first = '', now = '', settles] = reply;
   const firstSentAt = fromBase36(first) ?? 0;
   const [keyNumber, keyFirstAt] = decodeKey(key, firstSentAt);
   const unansweredMs = fromBase36(prior.slice(1));
@@ -134,6 +136,7 @@ export async function beginSending(
     seq: Number(seq),
     firstSentAt,
     sentAt: fromBase36(now) ?? firstSentAt,
+    settleMs: Number(settles ?? 0),
   };
 }
 

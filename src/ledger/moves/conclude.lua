@@ -57,7 +57,9 @@ if to == 'X' and type(facts.settleMs) == 'number' then
   -- When it was sent nobody knows of some: just now, for all that is known.
   local sent = tonumber(fields[7], 36)
   local last = sent and sent + (tonumber(fields[8], 36) or 0) or now
-  local untilMs = math.max(last + facts.settleMs, steppedUntil(T))
+  -- The request may be that of a sender with a longer settle time than the person's.
+  local settles = math.max(facts.settleMs, (longestLimits(T)))
+  local untilMs = math.max(last + settles, steppedUntil(T))
   arrives = untilMs > now
   if arrives then fields[10] = string.format('a%.0f', untilMs) .. (fields[10] or '') end
 end

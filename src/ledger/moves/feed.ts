@@ -111,9 +111,5 @@ export async function redispatch(
 
 /** A cancelled batch stays open while an unknown in it is unresolved; then it is closed here. */
 export async function closeIfIdle(ledger: RealmLedger, no: string): Promise<void> {
-  const keys = batchKeys(ledger.keyPrefix, no);
-  await askRealm(ledger, 'close batch', async (redis, T) => {
-    const [sending, unknown] = await redis.hmget(keys.counters, 'c:s', 'c:u');
-    if (Number(sending ?? 0) + Number(unknown ?? 0) === 0) await redis.srem(`${T}:open`, no);
-  });
+  await ledger.scripts.script('close-idle', ledger.keyPrefix, [no]);
 }

@@ -10,8 +10,8 @@ import { writeAudit } from '../moves/retry.js';
 import type { MergeContext } from '../moves/roll-forward.js';
 import { type BatchRef, listBatches } from '../read/batches.js';
 import { askRealm, batchFacts, type RealmLedger } from '../realm-ledger.js';
-import { sendingOf } from './adopt-orphans.js';
 import { acceptRemoved, readFence, storeSeen } from './fence.js';
+import { sendingOf } from './sending.js';
 import { forgetSession } from './session.js';
 
 /**

@@ -17,6 +17,7 @@ import { askRealm, type RealmLedger, timeOn } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
 import { Here, type OwnFolder, removeSpentSockets, whereabouts } from './liveness.js';
 import { PositionNotes } from './positions.js';
+import { sendingOf } from './sending.js';
 
 /** A sending process is a session, registered in the ledger before its first claim. */
 const sessionEntry = whereabouts.extend({
@@ -122,6 +123,8 @@ export class Session {
   async deregister(ledger: RealmLedger): Promise<void> {
     await disownBatches(ledger, this.id);
     if (this.staying.has(ledger.keyPrefix)) return;
+    // An error between begin and settle left them behind. The next process finds them by this registration.
+    if ((await sendingOf(ledger, new Set([this.id]))).length > 0) return;
     await forgetRefusals(ledger, this.id);
     const { seen, era } = ledger.mark;
     const nothing = this.journal.isEmpty ? '1' : '';
@@ -190,6 +193,12 @@ async function enterRealm(
     how,
     storeId,
   ]);
+}
+
+/** The longest settle time of all registered senders (includes/record.lua): a request of any may arrive for so long. */
+export async function longestSettleMs(ledger: RealmLedger, own: number): Promise<number> {
+  const limits = await askRealm(ledger, 'read settle times', (redis, T) => redis.hvals(`${T}:waits`));
+  return Math.max(own, ...limits.map((one) => Number(one.split(' ')[0])));
 }
 
 /** The longest time-out of the senders. An order that is `sending` for longer is stuck. */

@@ -7,9 +7,10 @@ import type { Attempts } from '../moves/attempts.js';
 import type { OrderRef } from '../moves/begin-sending.js';
 import type { MergeContext } from '../moves/roll-forward.js';
 import { noteSeq, type RealmLedger, storeNowMs } from '../realm-ledger.js';
-import { adopt, type Sending, sendingOf } from './adopt-orphans.js';
+import { adopt } from './adopt-orphans.js';
 import { type Fence, readFence, storeSeen } from './fence.js';
 import { isIntact } from './folder-check.js';
+import { type Sending, sendingOf } from './sending.js';
 import { listSessions, readTimeout, type Session } from './session.js';
 
 /**

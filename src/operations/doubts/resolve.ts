@@ -7,6 +7,7 @@ import {
   conclude,
   findBatch,
   isPlannedOrder,
+  longestSettleMs,
   type RowView,
   readArrivals,
   readRecord,
@@ -172,7 +173,8 @@ export async function mayArrive(app: App, rulings: readonly Ruling[]): Promise<A
     if (verdict !== 'unpaid' || stateOf(record) !== 'doubt') continue;
     const { sentAt, tookMs } = record;
     const { nowMs, until } = await readArrivals(ref.ledger);
-    const end = until((sentAt === null ? nowMs : sentAt + (tookMs ?? 0)) + settleMsOf(app, place));
+    const settleMs = await longestSettleMs(ref.ledger, settleMsOf(app, place));
+    const end = until((sentAt === null ? nowMs : sentAt + (tookMs ?? 0)) + settleMs);
     if (end !== null) arriving.push({ order: idOf(place), until: isoTime(end), inMs: end - nowMs });
   }
   return arriving;

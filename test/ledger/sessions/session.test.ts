@@ -7,7 +7,7 @@ import { ScriptClient } from '../../../src/ledger/script-client.js';
 import { forgetSession, listSessions, Session } from '../../../src/ledger/sessions/session.js';
 import { journalIntent } from '../../support/ledger/journal-lines.js';
 import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
-import { claimFor, feedAll, held } from '../../support/ledger/order-moves.js';
+import { begun, claimFor, feedAll, held, settleAs } from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
 import { tempFolder } from '../../support/temp-folder.js';
 import { until } from '../../support/until.js';
@@ -110,6 +110,21 @@ describe('journals of sessions that are over', () => {
     expect(await filesOf(dead)).toEqual([]);
     await next.close();
   });
+});
+
+test('a session that is sending an order does not leave: the next process finds it by its registration', async () => {
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, [{}]);
+  await feedAll(batch);
+  const session = await Session.open('worker', await tempFolder());
+  await session.register(ledger);
+  const of = await begun(batch, 1, { session: session.id });
+  await session.deregister(ledger);
+  expect((await listSessions(ledger)).map(({ id }) => id)).toEqual([session.id]);
+  await settleAs(batch, 1, 'P', of);
+  await session.deregister(ledger);
+  expect(await listSessions(ledger)).toEqual([]);
+  await session.close();
 });
 
 test('a sign of life that had to wait is as old as the moment it was written', async () => {

@@ -1,0 +1,76 @@
+import { afterEach, expect, test } from 'vitest';
+import { retryOrder } from '../../src/ledger/moves/retry.js';
+import { readRecord } from '../../src/ledger/read/rows.js';
+import { type RealmLedger, storeNowMs } from '../../src/ledger/realm-ledger.js';
+import { Session } from '../../src/ledger/sessions/session.js';
+import { Readback } from '../../src/queue/readback.js';
+import { TwoClocks } from '../../src/queue/two-clocks.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { begun, concludeAs, feedAll, held, sendAs, settleAs } from '../support/ledger/order-moves.js';
+import { testProfile } from '../support/ledger/realm-profile.js';
+import { tempFolder } from '../support/temp-folder.js';
+
+/** A worker of another machine says that its requests may arrive for an hour. Others have shorter profiles. */
+const bench = ledgersOnRedis();
+const HOUR_MS = 3_600_000;
+const open: Session[] = [];
+afterEach(() => Promise.all(open.splice(0).map((session) => session.close())));
+
+async function patientWorker(ledger: RealmLedger): Promise<Session> {
+  const session = await Session.open('worker', await tempFolder());
+  open.push(session);
+  await session.register(ledger, { settleMs: HOUR_MS, timeouts: { totalMs: 30_000 } });
+  return session;
+}
+
+test('a person with a shorter settle time calls an order unpaid: it is not retried before the hour is over', async () => {
+  const ledger = await bench.ledger();
+  const { id: session } = await patientWorker(ledger);
+  const batch = await sealed(ledger, [{ reference: 'r' }]);
+  await feedAll(batch);
+  await sendAs(batch, 1, 'D', { sentAt: Date.now() - 60_000, session });
+  await concludeAs(batch, 1, 'D', 'X', { settleMs: 30_000 });
+  const by = { who: 'ada', why: null, at: 1, nonce: 'x' };
+  expect(await retryOrder(batch.ref, 1, batch.row(1), by)).not.toBe('ok');
+});
+
+test('a resend hears the longest settle time of all', async () => {
+  const ledger = await bench.ledger();
+  await patientWorker(ledger);
+  const batch = await sealed(ledger, [{}]);
+  await feedAll(batch);
+  expect(await begun(batch, 1)).toMatchObject({ settleMs: HOUR_MS });
+});
+
+test('read-back with a shorter settle time does not conclude that nothing was applied', async () => {
+  const ledger = await bench.ledger();
+  const { id: session } = await patientWorker(ledger);
+  const batch = await sealed(ledger, [{ member: '1' }]);
+  await feedAll(batch);
+  const readback = new Readback(
+    ledger,
+    testProfile({ certainty: 'readback', settleMs: 1 }),
+    {
+      balances: () => Promise.resolve({ member: '100', recipient: null }),
+      ofDoubt: () => Promise.resolve(),
+    },
+    new TwoClocks(() => storeNowMs(ledger)),
+    { whileUnknown: () => Promise.reject(new Error('nothing is unread here')) },
+    () => {},
+  );
+  const hold = await held(batch, 1);
+  const before = await readback.before(batch.row(1).order, null);
+  if ('kind' in before) throw new Error('unread');
+  const { expected: _, ...kept } = before;
+  await settleAs(batch, 1, 'u', await begun(batch, 1, { hold, before: kept, session }));
+  ledger.mark.era = (await ledger.scripts.redis.hget(ledger.keyPrefix, 'era')) ?? '';
+  const terms = { certainty: 'readback', currency: null, keyLifetimeMs: 1e9 } as const;
+  const look = () => readback.resolve(batch.ref.id, { no: batch.no, index: 1 }, batch.row(1), terms);
+  // With a settle time of 1 ms the third look, half a second after the second, would conclude.
+  await look();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await look();
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  await look();
+  expect((await readRecord(batch.ref, 1)).code).toBe('u');
+});
