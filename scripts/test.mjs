@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { buildIsCurrent } from './build-age.mjs';
 import { ensureChromium } from './install-chromium.mjs';
 import { ensureRedis } from './install-redis.mjs';
-import { endWithNpm, makeRunFolders, sweep } from './leftovers.mjs';
+import { endWithNpm, makeRunFolders, processesOf, sweep } from './leftovers.mjs';
 import { testServers } from './test-servers.mjs';
 
 process.chdir(join(dirname(fileURLToPath(import.meta.url)), '..'));
@@ -22,7 +22,7 @@ const SLOWEST = 20;
 
 const [first = '', ...others] = process.argv.slice(2);
 const suiteNamed = /^--suite=(\w+)$/.exec(first)?.[1];
-const suites = SUITES[suiteNamed ?? 'quick'];
+const suites = Object.hasOwn(SUITES, suiteNamed ?? 'quick') ? SUITES[suiteNamed ?? 'quick'] : undefined;
 const chosen = (suiteNamed === undefined ? [first, ...others] : others).filter((argument) => argument !== '');
 if (suites === undefined || chosen.includes('--help')) {
   console.log(HELP);
@@ -37,7 +37,14 @@ let isEnding = false;
 function end(exitCode) {
   if (isEnding) return;
   isEnding = true;
-  for (const child of running) child.kill('SIGKILL');
+  // With what they started: a check may be a program that starts another one.
+  for (const { pid } of processesOf([], process.pid)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It ended meanwhile.
+    }
+  }
   if (folders.length > 0) sweep(folders);
   process.exit(exitCode);
 }

@@ -25,7 +25,7 @@ import { generated } from '../support/suites.js';
 beforeAll(startEyes, 60_000);
 afterAll(endEyes);
 
-const PLAYED = generated(8, 20);
+const PLAYED = generated(8, 40);
 
 const who = fc.constantFrom(...PEOPLE);
 const at = fc.nat(9);
@@ -88,7 +88,7 @@ async function make(one: Try, step: Move, dumps: Snapshot[]): Promise<void> {
 }
 
 test('however three people go about it, nobody gets more paid alone than they may', async () => {
-  let [attempts, began, refused] = [0, 0, 0];
+  let [began, refused] = [0, 0];
   await fc.assert(
     fc.asyncProperty(fc.array(move, { minLength: 8, maxLength: 24 }), async (moves) => {
       await redis.client().flushall();
@@ -99,7 +99,6 @@ test('however three people go about it, nobody gets more paid alone than they ma
       const one = new Try(new Map(Object.entries(ROLES)), strict.ledger(profile));
       const dumps: Snapshot[] = [];
       for (const step of [...moves, { do: 'work', refuse: false } as const]) {
-        attempts += 1;
         try {
           await make(one, step, dumps);
         } catch (error) {
@@ -115,7 +114,6 @@ test('however three people go about it, nobody gets more paid alone than they ma
     PLAYED,
   );
   // A model that lets nothing happen would find nothing either.
-  expect(attempts).toBeGreaterThan(8 * PLAYED.numRuns);
   expect(began).toBeGreaterThan(0.3 * PLAYED.numRuns);
   expect(refused).toBeGreaterThan(0.5 * PLAYED.numRuns);
 }, 600_000);

@@ -7,7 +7,7 @@ import { retryOrder } from '../../src/ledger/moves/retry.js';
 import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readDetails, readRecord } from '../../src/ledger/read/rows.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
-import { begun, settleAs } from '../support/ledger/order-moves.js';
+import { begin, settleAs } from '../support/ledger/order-moves.js';
 import { tieUp } from '../support/ledger/tie-up.js';
 import { startWorkerInProcess } from '../support/ledger/worker-in-process.js';
 import { DeafRealm } from '../support/program/deaf-realm.js';
@@ -94,14 +94,20 @@ describe('a new key', () => {
   test('is not as old as the one before it, whoever ended that one', async () => {
     const batch = await oneOrder();
     const { redis } = batch.ledger.scripts;
-    const realm = await DeafRealm.start((before) => (before < 2 ? 'hang' : 200));
+    let hanging = Number.POSITIVE_INFINITY;
+    const realm = await DeafRealm.start((before) => (before < hanging ? 'hang' : 200));
     const attempts = { max: 3, backoffMs: 1_500, backoffMaxMs: 1_500 };
     await startWorkerInProcess(batch, bench.redis(), realm.url, { attempts });
     await inState(batch, 'u');
-    // Another machine resends it, after the settle time, and gets a definite no.
-    await redis.zadd(batchKeys(batch.ledger.keyPrefix, batch.no).due, 0, '1');
-    const other = await begun(batch, 1, { nonce: 'of-machine-2', keyAgeMaxMs: 60_000 });
+    // Another machine resends it, after the settle time, and gets a definite no. The worker may resend it first.
+    const other = await until('another machine to resend it', async () => {
+      await redis.zadd(batchKeys(batch.ledger.keyPrefix, batch.no).due, 0, '1');
+      const answer = await begin(batch, 1, { nonce: 'of-machine-2', keyAgeMaxMs: 60_000 });
+      return 'refusal' in answer ? undefined : answer;
+    });
     expect(await settleAs(batch, 1, 'R', other, { nonce: 'of-machine-2' })).toMatchObject({ settled: true });
+    // The first request with the new key has no answer either.
+    hanging = realm.asked.length + 1;
     // An hour passes.
     const real = performance.now.bind(performance);
     vi.spyOn(performance, 'now').mockImplementation(() => real() + 3_600_000);

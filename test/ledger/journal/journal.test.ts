@@ -1,5 +1,6 @@
-import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { describe, expect, test } from 'vitest';
+import { open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AlmonerError } from '../../../src/core/errors/error.js';
 import { batchId } from '../../../src/core/ids.js';
 import { listJournals, readHead } from '../../../src/ledger/journal/folder.js';
@@ -109,6 +110,45 @@ describe('what a journal tells when it is read again', () => {
       ['nonce-1-2', 'P'],
       ['after', 'R'],
     ]);
+  });
+
+  test('an intent waits until its line is synced to the disk, and until the position is noted', async () => {
+    const folder = await tempFolder();
+    let noted = () => {};
+    const position = new Promise<void>((resolve) => {
+      noted = resolve;
+    });
+    const journal = await Journal.open({
+      folder,
+      head: journalHead(SESSION),
+      limits: { fileBytesMax: 1 << 20, folderBytesMax: 1 << 24 },
+      onFailure: () => {},
+      onIntent: () => position,
+    });
+    const handle = await open(fileName(folder, SESSION, 1));
+    let synced = () => {};
+    const sync = vi.spyOn(Object.getPrototypeOf(handle), 'datasync').mockImplementation(
+      () =>
+        new Promise<void>((resolve) => {
+          synced = resolve;
+        }),
+    );
+    onTestFinished(() => sync.mockRestore());
+    await handle.close();
+    const steps: string[] = [];
+    const intended = journal.intent(intent(1)).then(() => steps.push('may be sent'));
+    await until('the line to be synced', () => sync.mock.calls.length > 0);
+    await setImmediate();
+    expect(await readFile(fileName(folder, SESSION, 1), 'utf8')).toContain('nonce-1-1');
+    steps.push('synced');
+    synced();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    steps.push('noted');
+    noted();
+    await intended;
+    expect(steps).toEqual(['synced', 'noted', 'may be sent']);
+    sync.mockRestore();
+    await journal.close();
   });
 
   test('a torn tail is cut at any byte: the lines before it stand, and the journal is whole', async () => {
