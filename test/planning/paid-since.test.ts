@@ -14,7 +14,7 @@ import {
   planCsv,
   putPlan,
 } from '../support/ledger/csv-plans.js';
-import { attemptOf, merge, mergeContext, PAID, WAITS } from '../support/ledger/journaled-attempt.js';
+import { attemptOf, merge, mergeContext, PAID } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 import { audit, concludeAs, moment, sendAs } from '../support/ledger/order-moves.js';
 import { tieUp } from '../support/ledger/tie-up.js';
@@ -193,7 +193,6 @@ describe('an order that is paid after all counts like one that was retried', () 
   test.each([
     ['paid', PAID.replace('P|1|1', 'P|2|2')],
     ['perhaps paid', null],
-    ['waiting', WAITS.replace('w|1|1', 'w|2|2')],
   ])('where a journal knows it as %s', async (_, record) => {
     const first = await run(bare(1, 2), 'P', 'R');
     const second = await given(first.ledger, bare(2, 3), {}, 'R', 'P');
