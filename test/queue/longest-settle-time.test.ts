@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { retryOrder } from '../../src/ledger/moves/retry.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
-import { type RealmLedger, storeNowMs } from '../../src/ledger/realm-ledger.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { Session } from '../../src/ledger/sessions/session.js';
 import { Readback } from '../../src/queue/readback.js';
 import { TwoClocks } from '../../src/queue/two-clocks.js';
@@ -47,6 +47,7 @@ test('read-back with a shorter settle time does not conclude that nothing was ap
   const { id: session } = await patientWorker(ledger);
   const batch = await sealed(ledger, [{ member: '1' }]);
   await feedAll(batch);
+  let passedMs = 0;
   const readback = new Readback(
     ledger,
     testProfile({ certainty: 'readback', settleMs: 1 }),
@@ -54,7 +55,10 @@ test('read-back with a shorter settle time does not conclude that nothing was ap
       balances: () => Promise.resolve({ member: '100', recipient: null }),
       ofDoubt: () => Promise.resolve(),
     },
-    new TwoClocks(() => storeNowMs(ledger)),
+    new TwoClocks(
+      () => Promise.resolve(passedMs),
+      () => passedMs,
+    ),
     { whileUnknown: () => Promise.reject(new Error('nothing is unread here')) },
     () => {},
   );
@@ -66,11 +70,15 @@ test('read-back with a shorter settle time does not conclude that nothing was ap
   ledger.mark.era = (await ledger.scripts.redis.hget(ledger.keyPrefix, 'era')) ?? '';
   const terms = { certainty: 'readback', currency: null, keyLifetimeMs: 1e9 } as const;
   const look = () => readback.resolve(batch.ref.id, { no: batch.no, index: 1 }, batch.row(1), terms);
-  // With a settle time of 1 ms the third look, half a second after the second, would conclude.
-  await look();
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  await look();
-  await new Promise((resolve) => setTimeout(resolve, 600));
-  await look();
+  // With a settle time of 1 ms the third look would conclude. After the hour it does.
+  for (const ms of [0, 20, 600]) {
+    passedMs += ms;
+    await look();
+  }
   expect((await readRecord(batch.ref, 1)).code).toBe('u');
+  for (const ms of [HOUR_MS, 600]) {
+    passedMs += ms;
+    await look();
+  }
+  expect((await readRecord(batch.ref, 1)).code).toBe('w');
 });

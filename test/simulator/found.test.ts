@@ -1,36 +1,25 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { test } from 'vitest';
 import { firstFile } from './files.js';
-import type { Move, Plan } from './moves.js';
+import type { Move } from './moves.js';
+import {
+  answer,
+  begin,
+  claim,
+  crash,
+  EVERYBODY,
+  goOn,
+  leave,
+  look,
+  PHOTOGRAPH,
+  playing,
+  restore,
+  SHAPE,
+  send,
+} from './pinned.js';
 import { SMOOTHLY } from './process.js';
 import { KEY_LIFETIME_MS, SETTLE_MS } from './realm.js';
-import { Simulator } from './run.js';
 
 /** Histories that the simulator found, cut down to what matters. Each once ended as its name says it must not. */
-
-let simulator: Simulator;
-beforeAll(async () => {
-  simulator = await Simulator.start();
-});
-afterAll(() => simulator.stop());
-
-const SHAPE = {
-  seed: 2,
-  certainty: 'manual',
-  theme: 'everything',
-  machines: 2,
-  processes: 2,
-  early: 1,
-  files: 1,
-  orders: 8,
-  members: 6,
-  rotates: false,
-  forgetsFiles: false,
-  distinct: false,
-  guarded: false,
-  deniesInfo: false,
-  embedded: false,
-  copiesFolders: false,
-} as const;
 
 /** Three processes on one machine, none of which knows what the others remember. */
 const BESIDE = { machines: 1, processes: 3, early: 3 } as const;
@@ -47,33 +36,7 @@ function gainAndLoss(): [number, number] {
   return [gain + 1, loss(gain) + 1];
 }
 
-type Send = Extract<Move, { do: 'send' }>;
-
-function send(who: number, first: number, ...fates: Send['fates']): Send {
-  return { do: 'send', who, file: 0, first, count: 1, fates, until: 'answered', how: SMOOTHLY };
-}
-
-function begin(who: number, first: number, fate: Send['fates'][number] = 'paid'): Send {
-  return { ...send(who, first, fate), until: 'sent' };
-}
-
-const crash = (who: number, first: number): Send => ({
-  ...begin(who, first),
-  how: { ...SMOOTHLY, crashAt: 'begun' },
-});
-const answer = (who: number): Move => ({ do: 'answer', who, count: 1, how: SMOOTHLY });
-const claim = (who: number, first: number): Send => ({ ...send(who, first, 'paid'), until: 'claimed' });
-const goOn = (who: number): Move => ({ do: 'go on', who, how: SMOOTHLY });
-const look = (who: number): Move => ({ do: 'look', who, how: SMOOTHLY });
-const leave = (who: number): Move => ({ do: 'leave', who });
-const EVERYBODY: Move = { do: 'everybody looks' };
-const PHOTOGRAPH: Move = { do: 'photograph' };
-const restore = (to: number): Move => ({ do: 'restore', to });
-
-async function ends(shape: Partial<Plan>, ...moves: readonly Move[]): Promise<void> {
-  const { faults } = await simulator.play({ ...SHAPE, ...shape, moves });
-  expect(faults).toEqual([]);
-}
+const ends = playing();
 
 test('a key that has outlived its life is not sent again', () =>
   ends({ certainty: 'idempotent' }, send(1, 5, 'lost-after'), { do: 'pass', ms: KEY_LIFETIME_MS }));
@@ -324,120 +287,3 @@ test('a store that forgets under the same run_id and epoch: a living process mer
 
 test('a store that forgets under the same run_id and epoch: a process merges all journals at its start', () =>
   ends(ONE_FOLDER, ...TWO_DAYS, leave(1), BACKUP, look(1), look(1), send(1, 1, 'paid')));
-
-const EXPORT: Move = { do: 'export doubts' };
-const RESOLVE: Move = { do: 'resolve doubts' };
-const SETTLED: Move = { do: 'pass', ms: SETTLE_MS };
-const ACCEPT: Move = { do: 'accept missing', machine: 0, nth: 0 };
-const retry = (first: number): Move => ({ do: 'retry', file: 0, first, count: 1 });
-/** What machine 1 has paid is forgotten by the store, and lost with its disk. */
-const LOST_WITH_ITS_DISK: readonly Move[] = [
-  restore(1),
-  { do: 'lose the machine', machine: 1 },
-  EVERYBODY,
-  ACCEPT,
-  EVERYBODY,
-  ACCEPT,
-  ...[EVERYBODY, EVERYBODY],
-];
-
-test.each(['slow-down', 'refused', 'not-sent'] as const)(
-  'an answer from before ends no doubt that a lost journal made: %s',
-  (fate) =>
-    ends(
-      { early: 2, theme: 'lost pasts' },
-      send(0, 3, fate),
-      PHOTOGRAPH,
-      ...(fate === 'refused' ? [retry(3)] : []),
-      send(1, 3, 'paid'),
-      ...LOST_WITH_ITS_DISK,
-      send(0, 3, 'paid'),
-    ),
-);
-
-test('a list of doubts from before a lost journal ends no doubt that the loss has renewed', () =>
-  ends(
-    { early: 2, theme: 'lost pasts' },
-    send(0, 3, 'lost-before'),
-    SETTLED,
-    EXPORT,
-    PHOTOGRAPH,
-    RESOLVE,
-    retry(3),
-    send(1, 3, 'paid'),
-    ...LOST_WITH_ITS_DISK,
-    { do: 'decide as exported' },
-    retry(3),
-    send(0, 3, 'paid'),
-  ));
-
-test.each(['refused', 'slow-down'] as const)(
-  'a no to one attempt ends no doubt that another shares: %s',
-  (fate) =>
-    ends(
-      { early: 2 },
-      begin(0, 3, fate),
-      { do: 'sleep', who: 0 },
-      { do: 'accept missing', machine: 1, nth: 0 },
-      PHOTOGRAPH,
-      SETTLED,
-      RESOLVE,
-      retry(3),
-      send(1, 3, 'lost-after'),
-      restore(1),
-      ...[look(1), look(1)],
-      { do: 'wake', who: 0 },
-      answer(0),
-      look(1),
-      send(1, 3, 'paid'),
-    ),
-);
-
-test.each([
-  ['under the same run_id', { deniesInfo: false }],
-  ['without INFO', { deniesInfo: true }],
-])('a session has merged in a past that was restored: it is waited for once more: %s', (_, shape) =>
-  ends(
-    { early: 2, ...shape },
-    send(0, 2, 'paid'),
-    { do: 'sleep', who: 1 },
-    { do: 'restore', to: 0, sameServer: true },
-    ...[look(0), look(0)],
-    PHOTOGRAPH,
-    { do: 'wake', who: 1 },
-    EVERYBODY,
-    send(0, 5, 'paid'),
-    { do: 'sleep', who: 0 },
-    { do: 'restore', to: 1, sameServer: true },
-    ...[look(1), look(1)],
-    send(1, 5, 'paid'),
-    { do: 'wake', who: 0 },
-  ),
-);
-
-test.each([
-  ['readback', 'slow-down', 'lost-after'],
-  ['readback', 'refused', 'lost-after'],
-  ['idempotent', 'slow-down', 'lost-late'],
-] as const)('a no of another past ends no unknown, whatever its number: %s, %s', (certainty, no, fate) =>
-  ends(
-    { early: 2, theme: 'lost pasts', certainty },
-    send(1, 3, 'slow-down'),
-    send(1, 3, no),
-    restore(0),
-    { do: 'swap the folder', machine: 1 },
-    EVERYBODY,
-    ACCEPT,
-    ...[EVERYBODY, EVERYBODY],
-    SETTLED,
-    RESOLVE,
-    retry(3),
-    send(0, 3, fate),
-    { do: 'swap the folder', machine: 1 },
-    look(1),
-    send(1, 8, 'paid'),
-    ...[EVERYBODY, EVERYBODY],
-    send(0, 3, 'paid'),
-    send(0, 3, 'paid'),
-  ),
-);

@@ -7,9 +7,9 @@ import { Simulator, story } from './run.js';
 import { THEME_NAMES, type ThemeName } from './themes.js';
 
 /**
- * A slice of `npm run simulate`: whatever history of machines, people, pasts and clocks, no order is applied twice,
- * none is lost or reported as what it is not, and none stands still without being named. Each suite plays every theme
- * once, under a certainty that its seed names; the quick suite with small files and the first moves only.
+ * A slice of `npm run simulate`. After each history every order was paid once or has a reason that people can read, and
+ * every report is true. Each suite plays every theme once, under a certainty that its seed names; the quick suite plays
+ * small files and the first moves only.
  */
 function themesHere(certainty: Certainty): ThemeName[] {
   return themesOf(certainty).filter((theme) => {

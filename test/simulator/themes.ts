@@ -62,6 +62,22 @@ const LONG = [SETTLE_MS, KEY_LIFETIME_MS / 2, KEY_LIFETIME_MS - SETTLE_MS / 2, K
 
 const FILE_FATES = ['refused', 'refused', 'lost-late', 'lost-after', 'not-sent'] as const;
 
+const DECISIONS: Weights = {
+  'export doubts': 8,
+  'decide as exported': 8,
+  'resolve doubts': 6,
+  retry: 20,
+  pass: 10,
+};
+/** Few orders, most of which come into doubt, more than once. */
+const DOUBTFUL = {
+  fates: ['lost-after', 'lost-before'],
+  faulty: 0.6,
+  passes: [SETTLE_MS],
+  only: 'manual',
+  orders: 6,
+} as const satisfies Omit<Theme, 'weights'>;
+
 export const THEMES = {
   deaths: { weights: [WORK, DEATHS] },
   people: { weights: [WORK, DEATHS, PEOPLE], fates: ['refused', 'lost-late', 'lost-after', 'not-sent'] },
@@ -124,29 +140,8 @@ export const THEMES = {
     trouble: 0.05,
     freezes: 12,
   },
-  'old decisions': {
-    weights: [
-      WORK,
-      { 'export doubts': 8, 'decide as exported': 8, 'resolve doubts': 6, retry: 20, pass: 10 },
-    ],
-    fates: ['lost-after', 'lost-before'],
-    faulty: 0.6,
-    passes: [SETTLE_MS],
-    only: 'manual',
-    orders: 6,
-  },
-  'old decisions and pasts': {
-    weights: [
-      WORK,
-      PASTS,
-      { 'export doubts': 8, 'decide as exported': 8, 'resolve doubts': 6, retry: 20, pass: 10 },
-    ],
-    fates: ['lost-after', 'lost-before'],
-    faulty: 0.6,
-    passes: [SETTLE_MS],
-    only: 'manual',
-    orders: 6,
-  },
+  'old decisions': { weights: [WORK, DECISIONS], ...DOUBTFUL },
+  'old decisions and pasts': { weights: [WORK, PASTS, DECISIONS], ...DOUBTFUL },
   'a store that refuses': { weights: [WORK, DEATHS, { refuse: 10, 'resolve doubts': 1 }], orders: 24 },
   // One process sees it all: one that the store has forgotten, and that others have caught up with, does not notice yet
   // (manual, seed 777274 of a store without INFO with two processes).

@@ -11,7 +11,8 @@ import { decodeEntry, type JournalHead, parseJson } from './line.js';
  *
  *   <session>.<n>.journal   what the session was about to send, and what came of it
  *   <session>.merged        per realm, era and sequence at which the ledger was found to know all of an ended session
- *   <session>.floor         up to which sequence of which era the ledger had settled what that session removed. A ledger that has forgotten more must not be trusted by itself again
+ *   <session>.floor         up to which sequence of which era the ledger had settled what that session removed. A ledger
+ *                           that has forgotten more must not be trusted by itself again
  */
 export type JournalFile = {
   readonly number: number;

@@ -1,0 +1,125 @@
+import { test } from 'vitest';
+import type { Move } from './moves.js';
+import { answer, begin, EVERYBODY, look, PHOTOGRAPH, playing, restore, send } from './pinned.js';
+import { SETTLE_MS } from './realm.js';
+
+/** The same after a store went back or a journal was lost: no answer speaks for another attempt. */
+
+const ends = playing();
+
+const EXPORT: Move = { do: 'export doubts' };
+const RESOLVE: Move = { do: 'resolve doubts' };
+const SETTLED: Move = { do: 'pass', ms: SETTLE_MS };
+const ACCEPT: Move = { do: 'accept missing', machine: 0, nth: 0 };
+const retry = (first: number): Move => ({ do: 'retry', file: 0, first, count: 1 });
+/** What machine 1 has paid is forgotten by the store, and lost with its disk. */
+const LOST_WITH_ITS_DISK: readonly Move[] = [
+  restore(1),
+  { do: 'lose the machine', machine: 1 },
+  EVERYBODY,
+  ACCEPT,
+  EVERYBODY,
+  ACCEPT,
+  ...[EVERYBODY, EVERYBODY],
+];
+
+test.each(['slow-down', 'refused', 'not-sent'] as const)(
+  'an answer from before ends no doubt that a lost journal made: %s',
+  (fate) =>
+    ends(
+      { early: 2, theme: 'lost pasts' },
+      send(0, 3, fate),
+      PHOTOGRAPH,
+      ...(fate === 'refused' ? [retry(3)] : []),
+      send(1, 3, 'paid'),
+      ...LOST_WITH_ITS_DISK,
+      send(0, 3, 'paid'),
+    ),
+);
+
+test('a list of doubts from before a lost journal ends no doubt that the loss has renewed', () =>
+  ends(
+    { early: 2, theme: 'lost pasts' },
+    send(0, 3, 'lost-before'),
+    SETTLED,
+    EXPORT,
+    PHOTOGRAPH,
+    RESOLVE,
+    retry(3),
+    send(1, 3, 'paid'),
+    ...LOST_WITH_ITS_DISK,
+    { do: 'decide as exported' },
+    retry(3),
+    send(0, 3, 'paid'),
+  ));
+
+test.each(['refused', 'slow-down'] as const)(
+  'a no to one attempt ends no doubt that another shares: %s',
+  (fate) =>
+    ends(
+      { early: 2 },
+      begin(0, 3, fate),
+      { do: 'sleep', who: 0 },
+      { do: 'accept missing', machine: 1, nth: 0 },
+      PHOTOGRAPH,
+      SETTLED,
+      RESOLVE,
+      retry(3),
+      send(1, 3, 'lost-after'),
+      restore(1),
+      ...[look(1), look(1)],
+      { do: 'wake', who: 0 },
+      answer(0),
+      look(1),
+      send(1, 3, 'paid'),
+    ),
+);
+
+test.each([
+  ['under the same run_id', { deniesInfo: false }],
+  ['without INFO', { deniesInfo: true }],
+])('a session has merged in a past that was restored: it is waited for once more: %s', (_, shape) =>
+  ends(
+    { early: 2, ...shape },
+    send(0, 2, 'paid'),
+    { do: 'sleep', who: 1 },
+    { do: 'restore', to: 0, sameServer: true },
+    ...[look(0), look(0)],
+    PHOTOGRAPH,
+    { do: 'wake', who: 1 },
+    EVERYBODY,
+    send(0, 5, 'paid'),
+    { do: 'sleep', who: 0 },
+    { do: 'restore', to: 1, sameServer: true },
+    ...[look(1), look(1)],
+    send(1, 5, 'paid'),
+    { do: 'wake', who: 0 },
+  ),
+);
+
+test.each([
+  ['readback', 'slow-down', 'lost-after'],
+  ['readback', 'refused', 'lost-after'],
+  ['idempotent', 'slow-down', 'lost-late'],
+] as const)('a no of another past ends no unknown, whatever its number: %s, %s', (certainty, no, fate) =>
+  ends(
+    { early: 2, theme: 'lost pasts', certainty },
+    send(1, 3, 'slow-down'),
+    send(1, 3, no),
+    restore(0),
+    { do: 'swap the folder', machine: 1 },
+    EVERYBODY,
+    ACCEPT,
+    ...[EVERYBODY, EVERYBODY],
+    SETTLED,
+    RESOLVE,
+    retry(3),
+    send(0, 3, fate),
+    { do: 'swap the folder', machine: 1 },
+    look(1),
+    send(1, 8, 'paid'),
+    ...[EVERYBODY, EVERYBODY],
+    send(0, 3, 'paid'),
+    send(0, 3, 'paid'),
+  ),
+);
