@@ -25,7 +25,7 @@ import { generated } from '../support/suites.js';
 beforeAll(startEyes, 60_000);
 afterAll(endEyes);
 
-const PLAYED = generated(8, 40);
+const PLAYED = generated(8, 25);
 
 const who = fc.constantFrom(...PEOPLE);
 const at = fc.nat(9);

@@ -5,6 +5,7 @@ const SLOW = [
   'e2e/week',
   'newcomer/',
   'package/',
+  'cli/spawned',
   'simulator/',
   'operations/',
   'chaos/',
