@@ -73,6 +73,27 @@ export const SABOTAGES = [
     test: 'test/ledger/moves/holds.test.ts',
   },
   {
+    name: 'own-begun-not-kept',
+    file: 'src/ledger/moves/begin-sending.ts',
+    find: '  ledger.mark.begun = Math.max(ledger.mark.begun, Number(begun));\n',
+    put: '',
+    test: 'test/simulator/found-after-losses.test.ts',
+  },
+  {
+    name: 'notes-beside-the-journals-unread',
+    file: 'src/ledger/sessions/recovery.ts',
+    find: 'Math.max(folder?.last?.seq ?? 0, lost?.seq ?? 0)',
+    put: 'lost?.seq ?? 0',
+    test: 'test/simulator/found-after-losses.test.ts',
+  },
+  {
+    name: 'limits-leave-with-the-session',
+    file: 'src/ledger/sessions/leave.lua',
+    find: 'leaveLimits(T, session)',
+    put: "redis.call('HDEL', T .. ':waits', session)",
+    test: 'test/queue/longest-settle-time.test.ts',
+  },
+  {
     name: 'fence-off',
     file: 'src/ledger/includes/fence.lua',
     find: "  if state[1] ~= run then return 'disarmed' end",

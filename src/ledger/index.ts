@@ -12,6 +12,7 @@ export {
   allLedgers,
   dropLedger,
   type KnownRealm,
+  noteSeq,
   openLedger,
   type RealmLedger,
 } from './realm-ledger.js';
@@ -236,6 +237,7 @@ export {
   arm,
   disarm,
   type Fence,
+  isCurrent,
   readFence,
   sayDisarmed,
 } from './sessions/fence.js';

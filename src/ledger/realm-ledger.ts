@@ -32,6 +32,8 @@ type FenceMark = {
   era: string;
   /** The session that asks; empty where nothing is ever sent. One that was given up begins nothing. */
   session: string;
+  /** The sequence of the last order that it began; 0 before the first. The store must never know a lower one. */
+  begun: number;
   /** Until when it sends nothing for the first time: the quiet hours of its profile. */
   quietUntil: () => number;
 };
@@ -56,7 +58,7 @@ export function openLedger(
   requirement: Requirement = { overTokens: null, overRows: null },
 ): RealmLedger {
   const id = ledgerId(realm);
-  const mark: FenceMark = { seen: 0, era: '', session: '', quietUntil: () => 0 };
+  const mark: FenceMark = { seen: 0, era: '', session: '', begun: 0, quietUntil: () => 0 };
   // The key from which every script derives the others.
   return { scripts, keyPrefix: `almoner:{${id}}`, id, realm, mark, requirement, batchers: new Map() };
 }

@@ -4,8 +4,10 @@ import {
   arm,
   type Fence,
   givenUp,
+  isCurrent,
   listSessions,
   mergeParked,
+  noteSeq,
   type OrderRef,
   type RealmLedger,
   type Recovered,
@@ -88,11 +90,12 @@ export class Recovery {
       const { ledger } = this.parts;
       const { mark } = ledger;
       // What was seen when it was asked: the answers that came with this one have already moved the mark on.
-      const { seen } = mark;
+      const known = { ...mark };
       const fence = await readFence(ledger);
       if (fence.lost) this.fenced('lost');
-      else if (fence.armed && fence.era === mark.era && fence.seq >= seen) {
+      else if (isCurrent(fence, known)) {
         this.isArmed = true;
+        noteSeq(ledger, fence.seq);
         const { context, self } = this.parts;
         await mergeParked({ ...context, underWay: self.attempts.sending() });
       } else await this.merge(fence);

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { retryOrder } from '../../src/ledger/moves/retry.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
-import { Session } from '../../src/ledger/sessions/session.js';
+import { forgetSession, longestSettleMs, Session } from '../../src/ledger/sessions/session.js';
 import { Readback } from '../../src/queue/readback.js';
 import { TwoClocks } from '../../src/queue/two-clocks.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
@@ -32,6 +32,24 @@ test('a person with a shorter settle time calls an order unpaid: it is not retri
   await concludeAs(batch, 1, 'D', 'X', { settleMs: 30_000 });
   const by = { who: 'ada', why: null, at: 1, nonce: 'x' };
   expect(await retryOrder(batch.ref, 1, batch.row(1), by)).not.toBe('ok');
+});
+
+test('the hour counts on after the worker has left, if it has sent anything', async () => {
+  const ledger = await bench.ledger();
+  const idle = await patientWorker(ledger);
+  await idle.deregister(ledger);
+  expect(await longestSettleMs(ledger, 1)).toBe(1);
+  const worker = await patientWorker(ledger);
+  const batch = await sealed(ledger, [{}, {}]);
+  await feedAll(batch);
+  await settleAs(batch, 1, 'u', await begun(batch, 1, { session: worker.id }));
+  await forgetSession(ledger, worker.id);
+  expect(await longestSettleMs(ledger, 1)).toBe(HOUR_MS);
+  expect(await begun(batch, 2)).toMatchObject({ settleMs: HOUR_MS });
+  const waits = `${ledger.keyPrefix}:waits`;
+  const leftAt = Date.now() - HOUR_MS - 31_000;
+  await ledger.scripts.redis.hset(waits, worker.id, `${HOUR_MS} 30000 ${leftAt + HOUR_MS + 30_000}`);
+  expect(await longestSettleMs(ledger, 1)).toBe(1);
 });
 
 test('a resend hears the longest settle time of all', async () => {

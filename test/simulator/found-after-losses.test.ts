@@ -98,6 +98,30 @@ test.each([
 );
 
 test.each([
+  ['under the same run_id', { deniesInfo: false }],
+  ['without INFO', { deniesInfo: true }],
+])('another process moves a restored store on before a session finds itself forgotten: %s', (_, shape) =>
+  ends(
+    { early: 1, ...shape },
+    send(0, 1, 'paid'),
+    { do: 'restore', to: 0, sameServer: true },
+    ...[3, 4, 5, 6].map((order) => send(1, order, 'paid')),
+    ...[look(0), look(0), look(1)],
+    send(0, 1, 'paid'),
+    send(1, 1, 'paid'),
+  ),
+);
+
+test('a process starts beside one that knows what a store has forgotten under the same run_id', () =>
+  ends(
+    { early: 2, machines: 1 },
+    send(1, 1, 'paid'),
+    { do: 'restore', to: 0, sameServer: true },
+    { do: 'kill', who: 0 },
+    send(0, 1, 'paid'),
+  ));
+
+test.each([
   ['readback', 'slow-down', 'lost-after'],
   ['readback', 'refused', 'lost-after'],
   ['idempotent', 'slow-down', 'lost-late'],

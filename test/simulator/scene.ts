@@ -55,6 +55,8 @@ export class Scene {
   /** What was claimed before a restore left before the machine was started that alone knew of it: see Unmerged. */
   beyondPromise = false;
   unmerged = new Unmerged();
+  /** Who saw how far the store had come before it went back without a word; null once one of them has looked. */
+  private witnesses: readonly Process[] | null = null;
   /** How much later the file begins that is started next. */
   nextStartMs: number | null = null;
   /** Of the batches that the store has, by id. */
@@ -150,6 +152,7 @@ export class Scene {
   async look(one: Process | undefined, how = SMOOTHLY): Promise<void> {
     if (one?.acts !== true) return;
     await one.recover(how);
+    if (this.witnesses?.includes(one)) this.witnesses = null;
     this.heard(one.machine);
   }
 
@@ -161,6 +164,12 @@ export class Scene {
 
   async wake(one: Process | undefined): Promise<void> {
     if (one?.alive !== true || !one.asleep) return;
+    if (this.witnesses !== null) {
+      // It knows nothing of what was forgotten while it slept. Others tell it, if there is anybody.
+      const witness = this.witnesses.find(({ acts }) => acts);
+      await this.look(witness);
+      this.beyondPromise ||= witness === undefined;
+    }
     this.clocks.pass(FROZEN_MS);
     await one.wake();
   }
@@ -219,13 +228,18 @@ export class Scene {
   async restore(to: number, sameServer = false): Promise<void> {
     const photograph = this.photographs[to % this.photographs.length];
     if (photograph === undefined) return;
+    // A store that does not say that it is another one is found out by those who saw how far it had come, at their next
+    // look. They look every second, so also right before. Until one of them has looked again nobody is waited for.
+    const isUntold = sameServer || this.plan.deniesInfo;
+    if (isUntold) await this.everybodyLooks();
     const since = this.world.requests.sent.slice(photograph.sent);
-    const unmerged = photograph.unmerged.without(photograph.sessions, since);
+    const unmerged = photograph.unmerged.without(isUntold ? new Set() : photograph.sessions, since);
     const waits = this.plan.theme === 'lost pasts';
     if (this.machines.some(({ lost, damaged, number }) => (lost || damaged) && unmerged.knows(number, waits)))
       return;
     this.unmerged = unmerged;
     await photograph.restore(sameServer);
+    this.witnesses = isUntold ? this.acting() : null;
     this.numbers = await this.operator.numbers();
   }
 

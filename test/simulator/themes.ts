@@ -143,10 +143,8 @@ export const THEMES = {
   'old decisions': { weights: [WORK, DECISIONS], ...DOUBTFUL },
   'old decisions and pasts': { weights: [WORK, PASTS, DECISIONS], ...DOUBTFUL },
   'a store that refuses': { weights: [WORK, DEATHS, { refuse: 10, 'resolve doubts': 1 }], orders: 24 },
-  // One process sees it all: one that the store has forgotten, and that others have caught up with, does not notice yet
-  // (manual, seed 777274 of a store without INFO with two processes).
-  'the same server': { weights: [WORK, DEATHS, PASTS], sameServer: true, orders: 24, processes: 1 },
-  'a store without INFO': { weights: [WORK, DEATHS, PASTS], deniesInfo: true, orders: 24, processes: 1 },
+  'the same server': { weights: [WORK, DEATHS, PASTS], sameServer: true, orders: 24 },
+  'a store without INFO': { weights: [WORK, DEATHS, PASTS], deniesInfo: true, orders: 24 },
   'put back': {
     weights: [
       WORK,

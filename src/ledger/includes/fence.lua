@@ -14,6 +14,9 @@
                is a store that forgot that moment, however far it has come since
     T:lostEras armings that a session knows and the store has forgotten since it was last armed
     T:joined   session → '<run_id> <era>' since which the store has forgotten nothing of what it did
+    T:begun    session → sequence of the last order it began, '0' before the first. Only the session itself moves it on:
+               lower than the session knows, or gone, and the store has forgotten what it did, however far others
+               have moved the sequence since
     T:lost     session → who gave it up, and when: it never begins anything again
 
   A ledger in which nothing ever moved and that was never armed has nothing to forget: it arms itself, unless
@@ -44,9 +47,14 @@ local function isEra(T, era)
   return false
 end
 
---- Why nothing may be sent by the session, or nil. Empty `era`: the caller has not seen one yet.
-local function fenced(T, seen, era, session)
-  if redis.call('HEXISTS', T .. ':lost', session) == 1 then return 'lost' end
+--- Whether the store has forgotten that the session is registered, or something that it began.
+local function forgetsSession(T, session, begun)
+  local known = redis.call('HGET', T .. ':begun', session)
+  return not known or tonumber(known) < tonumber(begun)
+end
+
+--- Why this store may not be worked on as it stands, or nil. Empty `era`: the caller has not seen one yet.
+local function fenced(T, seen, era)
   local state = redis.call('HMGET', T, 'armed', 'seq', 'era')
   if tonumber(state[2] or '0') < tonumber(seen) then return 'rollback' end
   local run = serverRun()
@@ -60,4 +68,12 @@ local function fenced(T, seen, era, session)
   if state[1] ~= run then return 'disarmed' end
   if era ~= '' and era ~= state[3] then return 'era' end
   return nil
+end
+
+--- Why nothing may be sent by the session, or nil.
+local function fencedSender(T, seen, era, session, begun)
+  if redis.call('HEXISTS', T .. ':lost', session) == 1 then return 'lost' end
+  local closed = fenced(T, seen, era)
+  if closed then return closed end
+  return forgetsSession(T, session, begun) and 'rollback' or nil
 end

@@ -168,15 +168,34 @@ local function noteFound(T)
 end
 
 --- Two processes may work with different profiles. The ledger goes by the longest settle time and the longest time-out
---- of all registered sessions; after the last one has left, by the session that left last.
----   T:waits  session -> 'settle time, time-out' in ms
+--- of all registered sessions, and of those that left while a request of theirs may still arrive. Where there is none,
+--- by the session that left last.
+---   T:waits  session → '<settle time> <time-out>' in ms, and of one that left ' <until when its requests may arrive>'
 local function longestLimits(T)
   local settle, timeout = 0, 0
-  for _, limits in ipairs(redis.call('HVALS', T .. ':waits')) do
-    local one, other = string.match(limits, '^(%d+) (%d+)$')
-    settle, timeout = math.max(settle, tonumber(one or 0)), math.max(timeout, tonumber(other or 0))
+  local all, now = redis.call('HGETALL', T .. ':waits'), nowMs()
+  for i = 2, #all, 2 do
+    local one, other, ends = string.match(all[i], '^(%d+) (%d+) ?(%d*)$')
+    if one and (ends == '' or tonumber(ends) > now) then
+      settle, timeout = math.max(settle, tonumber(one)), math.max(timeout, tonumber(other))
+    elseif one then
+      redis.call('HDEL', T .. ':waits', all[i - 1])
+    end
   end
   return settle, timeout
+end
+
+--- A session leaves the registry. What it began may arrive for as long as its limits say.
+local function leaveLimits(T, session)
+  local limits = redis.call('HGET', T .. ':waits', session)
+  local settle, timeout = string.match(limits or '', '^(%d+) (%d+)$')
+  if not settle then return end
+  if (redis.call('HGET', T .. ':begun', session) or '0') == '0' then
+    redis.call('HDEL', T .. ':waits', session)
+  else
+    local ends = nowMs() + tonumber(settle) + tonumber(timeout)
+    redis.call('HSET', T .. ':waits', session, limits .. string.format(' %.0f', ends))
+  end
 end
 
 local function noteLimits(T)

@@ -4,8 +4,9 @@
 
   KEYS[1] the realm
   ARGV[1] highest sequence seen  ARGV[2] era ('' before the first)  ARGV[3] session
-  ARGV[4] until when nothing is sent for the first time (quiet hours), ms
-  ARGV[5] JSON list of orders, each a list of strings:
+  ARGV[4] sequence of the last order that it began
+  ARGV[5] until when nothing is sent for the first time (quiet hours), ms
+  ARGV[6] JSON list of orders, each a list of strings:
      1 batch no  2 index  3 nonce  4 tokens  5 daily cap ('' for none)  6 reason JSON for a batch halted by it
      7 how old the key of an unknown may be when it is resent, in ms ('' where nothing is resent)
      8 '<number of a key> <ms>': how old the caller knows that key to be by its own clock, -1 where its clocks tell
@@ -17,7 +18,7 @@
 
   Returns a JSON list, for each order
     ['go', key, attempts, tries, prior, seq, sent at (of the first attempt whose outcome is unknown), now, the longest
-     settle time of the senders] | ['no', why]
+     settle time of the senders, sequence of the last order that the session began] | ['no', why]
     | ['no', 'early', ms until it is due] | ['no', 'key-old' | 'clocks', '', nonce of the unknown attempt]
     | ['no', 'reference', '', new state code, message, attempts]: another order holds the reference | ['error', message]
     why: disarmed | rollback | era | lost | halted | breaker | <batch state> | owner | state code of the order | not-due | hold
@@ -45,7 +46,7 @@ local DAY_REASON = '{"code":"ALM_BATCH_DAY_SUM"}'
 local shut
 local function shutFor()
   if shut == nil then
-    shut = fenced(T, ARGV[1], ARGV[2], session) or false
+    shut = fencedSender(T, ARGV[1], ARGV[2], session, ARGV[4]) or false
     local realm = redis.call('HMGET', T, 'halt', 'breaker')
     if not shut and realm[1] then shut = 'halted' end
     if not shut and realm[2] then shut = 'breaker' end
@@ -102,6 +103,7 @@ local function endWithoutReference(no, index, tokens, fields, digest, holder, ho
 end
 
 local unheld = false
+local begun
 
 local function begin(order)
   local no, index, nonce, tokens, cap, capReason = unpack(order, 1, 6)
@@ -113,7 +115,8 @@ local function begin(order)
 
   if code == 's' then
     if fields[6] ~= nonce then return { 'no', 's' } end
-    return { 'go', fields[2], fields[3], fields[4], fields[8], redis.call('HGET', T, 'seq') or '0', fields[7], nowText, settles }
+    return { 'go', fields[2], fields[3], fields[4], fields[8], redis.call('HGET', T, 'seq') or '0', fields[7], nowText, settles,
+      redis.call('HGET', T .. ':begun', session) or '0' }
   end
   local closed = shutFor()
   if closed then return { 'no', closed } end
@@ -129,7 +132,7 @@ local function begin(order)
   if not due then return { 'no', 'not-due' } end
   local early = tonumber(due) - now
   if isPause(early) then return { 'no', 'early', string.format('%.0f', early) } end
-  local quiet = quietMs(record, ARGV[4])
+  local quiet = quietMs(record, ARGV[5])
   if quiet then return { 'no', 'early', string.format('%.0f', quiet) } end
   -- The balances were read under a hold that has been given up since: they prove nothing any more.
   if hold ~= '' and holdToken(T, no, index) ~= hold then return { 'no', 'hold' } end
@@ -167,11 +170,12 @@ local function begin(order)
   -- Until it is paid, nobody knows what its members should have.
   if hold ~= '' then forgetExpected(T, no, index) end
   unheld = unheld or hold == ''
-  local seq = move(T, no, index, code, 's', tokens)
-  return { 'go', key, attempts, fields[4], prior, seq, sent, nowText, settles }
+  begun = move(T, no, index, code, 's', tokens)
+  return { 'go', key, attempts, fields[4], prior, begun, sent, nowText, settles, begun }
 end
 
-local replies = each(ARGV[5], begin)
+local replies = each(ARGV[6], begin)
+if begun then redis.call('HSET', T .. ':begun', session, begun) end
 if unheld then redis.call('HSET', T, 'unheldAt', now) end
 writeTally()
 return replies

@@ -122,7 +122,8 @@ export async function beginSending(
   const reply = await askTogether(ledger, 'begin-sending', order, () => asker(ledger));
   if (reply[0] !== 'go') return notBegun(reply);
   noteSeq(ledger, reply[5]);
-  const [, key = '', attempts, tries, prior = '', seq, first = '', now = '', settles] = reply;
+  const [, key = '', attempts, tries, prior = '', seq, first = '', now = '', settles, begun] = reply;
+  ledger.mark.begun = Math.max(ledger.mark.begun, Number(begun));
   const firstSentAt = fromBase36(first) ?? 0;
   const [keyNumber, keyFirstAt] = decodeKey(key, firstSentAt);
   const unansweredMs = fromBase36(prior.slice(1));
@@ -156,7 +157,7 @@ function notBegun([
 
 /** What the fence asks of whoever wants to send. */
 function asker({ mark }: RealmLedger): Argument[] {
-  return [mark.seen, mark.era, mark.session, mark.quietUntil()];
+  return [mark.seen, mark.era, mark.session, mark.begun, mark.quietUntil()];
 }
 
 function knownMs(ms: number | null): number {

@@ -5,8 +5,9 @@
 
   KEYS[1] the realm
   ARGV[1] highest sequence seen  ARGV[2] era ('' before the first)  ARGV[3] session
-  ARGV[4] until when nothing is sent for the first time (quiet hours), ms
-  ARGV[5] JSON list of orders, each a list of strings:
+  ARGV[4] sequence of the last order that it began
+  ARGV[5] until when nothing is sent for the first time (quiet hours), ms
+  ARGV[6] JSON list of orders, each a list of strings:
      1 batch no  2 index  3 owner (the session for its own run, else '')  4… members to hold (read-back only)
 
   Returns a JSON list, for each order
@@ -18,10 +19,10 @@
 --- @include "fence"
 --- @include "each"
 local T = KEYS[1]
-local closed = fenced(T, ARGV[1], ARGV[2], ARGV[3])
+local closed = fencedSender(T, ARGV[1], ARGV[2], ARGV[3], ARGV[4])
 local realm = redis.call('HMGET', T, 'halt', 'breaker')
 
-return each(ARGV[5], function(order)
+return each(ARGV[6], function(order)
   local no, index, owner = unpack(order, 1, 3)
   local B = batchKey(T, no)
   if closed then return { 'stop', closed } end
@@ -41,7 +42,7 @@ return each(ARGV[5], function(order)
   if not due then return { 'stop', 'not-due' } end
   local ms = tonumber(due) - nowMs()
   if isPause(ms) then return { 'wait', ms } end
-  local quiet = quietMs(record, ARGV[4])
+  local quiet = quietMs(record, ARGV[5])
   if quiet then return { 'wait', quiet } end
 
   local members = {}

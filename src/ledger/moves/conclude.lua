@@ -38,7 +38,7 @@ local function isOther()
   if lastNonce(fields) ~= about.attempt then return true end
   if about.hold ~= '' and holdToken(T, no, index) ~= about.hold then return true end
   if about.era == '' then return false end
-  return fenced(T, '0', about.era, '') or (to ~= 'D' and isVoid(T, no, index))
+  return fenced(T, '0', about.era) or (to ~= 'D' and isVoid(T, no, index))
 end
 if isOther() then return { 'stale', fields[1] } end
 local facts = cjson.decode(ARGV[10])

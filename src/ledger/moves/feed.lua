@@ -6,6 +6,7 @@
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] how many at most (0: it only begins)  ARGV[3] session that feeds ('' unless the batch is a run)
   ARGV[4] highest sequence seen  ARGV[5] era ('' before the first)  ARGV[6] session that asks
+  ARGV[7] sequence of the last order that it began
 
   Returns the indexes to dispatch
 ]==]
@@ -21,7 +22,7 @@ local state = meta[1]
 if state ~= 'planned' and state ~= 'running' then return {} end
 if meta[6] ~= ARGV[3] then return {} end
 -- What this store requires may be forgotten: whoever finds another one than it knew keeps it first, and nothing begins before.
-if ARGV[5] ~= '' and fenced(T, ARGV[4], ARGV[5], ARGV[6]) then return {} end
+if ARGV[5] ~= '' and fencedSender(T, ARGV[4], ARGV[5], ARGV[6], ARGV[7]) then return {} end
 -- A journal knows of payments of this very batch, from before the store forgot it: they are put back first.
 if redis.call('HEXISTS', T .. ':parked', meta[8]) == 1 then return {} end
 if meta[9] and redis.call('HEXISTS', T .. ':parked', meta[9]) == 1 then return {} end

@@ -46,8 +46,8 @@ export async function openBatches(ledger: RealmLedger, horizonMs: number): Promi
 
 /** Takes up to `most` planned orders for dispatch. */
 export async function feed(ledger: RealmLedger, no: string, most: number, owner: string): Promise<number[]> {
-  const { seen, era, session } = ledger.mark;
-  return (await askScript(ledger, 'feed', [no, most, owner, seen, era, session])).map(Number);
+  const { seen, era, session, begun } = ledger.mark;
+  return (await askScript(ledger, 'feed', [no, most, owner, seen, era, session, begun])).map(Number);
 }
 
 /** What should have been worked on by now, and what a clock that was stepped back has put off for too long. */

@@ -28,7 +28,7 @@ local record = readRecord(T, no, index)
 local fields = record and split(record) or blankFields()
 local function seq() return redis.call('HGET', T, 'seq') or '0' end
 if detail ~= '' and alreadyNoted(T, no, index, detail) then return { 'ok', fields[1], seq(), '[]' } end
-if fields[1] ~= from or fenced(T, ARGV[1], ARGV[2], '') then return { 'stale', fields[1] } end
+if fields[1] ~= from or fenced(T, ARGV[1], ARGV[2]) then return { 'stale', fields[1] } end
 if (from == 'w' and holdToken(T, no, index) or lastNonce(fields)) ~= ARGV[8] then return { 'stale', from } end
 local facts = cjson.decode(ARGV[11])
 local now = nowMs()

@@ -27,6 +27,8 @@ export type Fence = {
   readonly folder: string;
   /** A person has said that this ledger is meant, although another one has paid the realm. */
   readonly meant: boolean;
+  /** The sequence of the last order that the asking session began; null where the store does not know the session. */
+  readonly begun: number | null;
 };
 
 const missed = z.record(z.string(), z.number());
@@ -55,6 +57,7 @@ export async function readFence(ledger: RealmLedger): Promise<Fence> {
     found = seq,
     folder = '',
     meant = '',
+    begun = '',
   ] = await askScript(ledger, 'fence', [ledger.mark.session]);
   return {
     run,
@@ -69,7 +72,15 @@ export async function readFence(ledger: RealmLedger): Promise<Fence> {
     missed: gap === '' ? {} : missed.parse(JSON.parse(gap)),
     folder,
     meant: meant !== '',
+    begun: begun === '' ? null : Number(begun),
   };
+}
+
+/** Whether the store remembers all that a session knew of it before it asked (includes/fence.lua). */
+export function isCurrent(fence: Fence, { era, seen, begun }: RealmLedger['mark']): boolean {
+  return (
+    fence.armed && fence.era === era && fence.seq >= seen && fence.begun !== null && fence.begun >= begun
+  );
 }
 
 /**
@@ -169,8 +180,9 @@ export async function reportMerged(
   session: string,
   seen: number,
 ): Promise<boolean> {
-  const { era } = ledger.mark;
-  return (await ledger.scripts.script('merged', ledger.keyPrefix, [run, session, seen, era])) === 'ok';
+  const { era, begun } = ledger.mark;
+  const args = [run, session, seen, era, begun];
+  return (await ledger.scripts.script('merged', ledger.keyPrefix, args)) === 'ok';
 }
 
 type Armed =

@@ -6,6 +6,7 @@
   KEYS[1] the realm
   ARGV[1] session  ARGV[2] highest sequence seen  ARGV[3] era  ARGV[4] '1': it never began anything, or is dead and merged
   ARGV[5] the store for which the dead one was merged ('' for one that leaves by itself)
+  ARGV[6] sequence of the last order that it began
 
   Returns 'left' | 'stays'
 ]==]
@@ -13,9 +14,10 @@
 --- @include "fence"
 local T, session = KEYS[1], ARGV[1]
 if not isSameStore(T, ARGV[5]) then return 'stays' end
-if ARGV[4] ~= '1' and fenced(T, ARGV[2], ARGV[3], '') then return 'stays' end
+if ARGV[4] ~= '1' and (fenced(T, ARGV[2], ARGV[3]) or forgetsSession(T, session, ARGV[6])) then return 'stays' end
 local entry = redis.call('HGET', T .. ':sessions', session)
-for _, name in ipairs({ ':sessions', ':joined', ':seen', ':merged', ':waits' }) do
+leaveLimits(T, session)
+for _, name in ipairs({ ':sessions', ':begun', ':joined', ':seen', ':merged' }) do
   redis.call('HDEL', T .. name, session)
 end
 noteLimits(T)

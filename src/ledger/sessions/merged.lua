@@ -3,7 +3,7 @@
 
   KEYS[1] the realm
   ARGV[1] run_id it was merged for  ARGV[2] session  ARGV[3] highest sequence it has seen
-  ARGV[4] the last epoch that it has seen ('' or 'none': none yet)
+  ARGV[4] the last epoch that it has seen ('' or 'none': none yet)  ARGV[5] sequence of the last order that it began
 
   Returns 'ok' | 'changed' (another server answers by now: merge again)
 ]==]
@@ -18,6 +18,7 @@ if era ~= '' and era ~= 'none' and not isEra(T, era) and redis.call('SADD', T ..
   redis.call('DEL', T .. ':merged')
 end
 redis.call('HSET', T .. ':merged', ARGV[2], ARGV[1])
+if forgetsSession(T, ARGV[2], ARGV[5]) then redis.call('HSET', T .. ':begun', ARGV[2], ARGV[5]) end
 local seen = math.max(tonumber(redis.call('HGET', T, 'mergedSeen') or '0'), tonumber(ARGV[3]))
 redis.call('HSET', T, 'mergedSeen', string.format('%d', seen))
 return 'ok'

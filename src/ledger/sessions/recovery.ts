@@ -15,6 +15,7 @@ import {
   disarm,
   type Fence,
   forgottenRemoved,
+  isCurrent,
   readFence,
   reportMerged,
   sayDisarmed,
@@ -87,9 +88,11 @@ export async function recover(
 ): Promise<Recovered> {
   const { ledger, self, context } = parts;
   const { mark } = ledger;
-  const { seen: seenBefore } = mark;
+  const before = { ...mark };
   const fence = await readFence(ledger);
-  const current = fence.armed && fence.era === mark.era && fence.seq >= seenBefore;
+  const current = isCurrent(fence, before);
+  // Arming waits for everybody in the registry: one that the store has forgotten stands in it before it goes on.
+  if (fence.begun === null) await self.session.register(ledger);
   if (!current) parts.forget();
   // With the payments a store forgets what is required of the next ones; nothing is fed before (see feed.lua).
   if (!current) await keepRequirement(ledger);
@@ -108,7 +111,9 @@ export async function recover(
   const journals = [...(own === undefined ? [] : [own]), ...ended];
   const folder = current ? null : await checkFolder(ledger, fence);
   const lost = folder?.behind ?? null;
-  const seen = Math.max(seenBefore, lost?.seq ?? 0, ...journals.map(({ seqSeen }) => seqSeen));
+  // Sessions that live and that the store knows look for themselves, and have noted beside their journals how far it came.
+  const noted = Math.max(folder?.last?.seq ?? 0, lost?.seq ?? 0);
+  const seen = Math.max(before.seen, noted, ...journals.map(({ seqSeen }) => seqSeen));
   const tidings = await tidingsFor(
     ledger,
     journals.flatMap(({ attempts }) => attempts),
@@ -123,7 +128,8 @@ export async function recover(
     await forgottenRemoved(ledger, fence, highest(removed, own?.removed ?? {})),
     folder === null ? {} : missedByFolder(folder, fence),
   );
-  const rolledBack = lowered || (await lower(parts, fence, { seen, attempts: unknownHere, missed }));
+  const rolledBack =
+    lowered || (await lower(parts, fence, { seen, begun: before.begun, attempts: unknownHere, missed }));
   // What was found in the ledger in this era may be gone again: every journal is looked at anew, with the fence down.
   if (rolledBack && fence.armed && !lowered) return recover(parts, true, true);
   const result = {
@@ -206,14 +212,16 @@ async function noteAllMerged(
 async function lower(
   { ledger, self, say }: RecoveryDeps,
   fence: Fence,
-  { seen, attempts, missed }: { seen: number; attempts: number; missed: Highest },
+  { seen, begun, attempts, missed }: { seen: number; begun: number; attempts: number; missed: Highest },
 ): Promise<boolean> {
   const behind = fence.seq < seen;
   const gap = Object.entries(missed).some(([era, seq]) => fence.armed || fence.missed[era] !== seq);
-  if (!behind && attempts === 0 && !gap) return false;
+  // Others may have moved the sequence on meanwhile.
+  const forgets = (fence.begun ?? 0) < begun;
+  if (!behind && !forgets && attempts === 0 && !gap) return false;
   const note = { at: Date.now(), seen, found: fence.seq, by: self.session.id };
   // What a journal knows, or nobody any more, lowers it however far the sequence has come meanwhile.
-  const anyway = attempts > 0 || gap;
+  const anyway = forgets || attempts > 0 || gap;
   const lowered = anyway
     ? disarm(ledger, { ...note, attempts }, 'anyway', missed)
     : disarm(ledger, note, 'behind', missed);

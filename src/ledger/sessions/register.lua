@@ -18,6 +18,7 @@ if ARGV[4] ~= '' then
   redis.call('HSET', T .. ':waits', session, ARGV[4])
   noteLimits(T)
 end
+redis.call('HSETNX', T .. ':begun', session, '0')
 if ARGV[5] == 'only if forgotten' then
   redis.call('HSETNX', T .. ':sessions', session, ARGV[2])
   return 'ok'

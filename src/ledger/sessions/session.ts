@@ -101,7 +101,7 @@ export class Session {
 
   private async enter(ledger: RealmLedger, how: Entering): Promise<void> {
     await this.journal.works(ledger.keyPrefix);
-    ledger.mark.session = this.id;
+    if (ledger.mark.session !== this.id) Object.assign(ledger.mark, { session: this.id, begun: 0 });
     this.joined.set(ledger.keyPrefix, ledger);
     const limits = this.sendLimits.get(ledger.keyPrefix) ?? null;
     if ((await enterRealm(ledger, this.entry, limits, how)) === 'lost') throw givenUp(this.id);
@@ -126,10 +126,10 @@ export class Session {
     // An error between begin and settle left them behind. The next process finds them by this registration.
     if ((await sendingOf(ledger, new Set([this.id]))).length > 0) return;
     await forgetRefusals(ledger, this.id);
-    const { seen, era } = ledger.mark;
+    const { seen, era, begun } = ledger.mark;
     const nothing = this.journal.isEmpty ? '1' : '';
     if (this.journal.isEmpty) await this.journal.leaves(ledger.keyPrefix);
-    await ledger.scripts.script('leave', ledger.keyPrefix, [this.id, seen, era, nothing, '']);
+    await ledger.scripts.script('leave', ledger.keyPrefix, [this.id, seen, era, nothing, '', begun]);
   }
 
   async close(): Promise<void> {
@@ -195,10 +195,15 @@ async function enterRealm(
   ]);
 }
 
-/** The longest settle time of all registered senders (includes/record.lua): a request of any may arrive for so long. */
+/** The longest settle time of all senders (includes/record.lua): a request of any may arrive for so long. */
 export async function longestSettleMs(ledger: RealmLedger, own: number): Promise<number> {
-  const limits = await askRealm(ledger, 'read settle times', (redis, T) => redis.hvals(`${T}:waits`));
-  return Math.max(own, ...limits.map((one) => Number(one.split(' ')[0])));
+  const [limits, nowMs] = await askRealm(ledger, 'read settle times', (redis, T) =>
+    Promise.all([redis.hvals(`${T}:waits`), timeOn(redis)]),
+  );
+  const counting = limits
+    .map((one) => one.split(' ').map(Number))
+    .filter(([, , leftUntil = Number.POSITIVE_INFINITY]) => leftUntil > nowMs);
+  return Math.max(own, ...counting.map(([settleMs = 0]) => settleMs));
 }
 
 /** The longest time-out of the senders. An order that is `sending` for longer is stuck. */
@@ -241,7 +246,7 @@ export async function listSessions(ledger: RealmLedger): Promise<SessionEntry[]>
 export async function forgetSession(ledger: RealmLedger, id: string, store = ''): Promise<boolean> {
   await disownBatches(ledger, id);
   await forgetRefusals(ledger, id);
-  return (await ledger.scripts.script('leave', ledger.keyPrefix, [id, 0, '', '1', store])) === 'left';
+  return (await ledger.scripts.script('leave', ledger.keyPrefix, [id, 0, '', '1', store, 0])) === 'left';
 }
 
 async function disownBatches(ledger: RealmLedger, id: string): Promise<void> {

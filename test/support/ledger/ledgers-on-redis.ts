@@ -61,9 +61,17 @@ export function ledgersOnRedis(): LedgersOnRedis {
       };
       const ledger = openLedger(scripts, owner);
       await registerRealm(ledger);
+      await joinAs(ledger, 'worker');
       return ledger;
     },
   };
+}
+
+/** The session that asks from here on. It is known to the store, and nobody waits for its journal. */
+export async function joinAs({ mark, scripts, keyPrefix }: RealmLedger, session: string): Promise<void> {
+  if (mark.session === session) return;
+  Object.assign(mark, { session, begun: 0 });
+  await scripts.ask('join', (redis) => redis.hsetnx(`${keyPrefix}:begun`, session, '0'));
 }
 
 /** One row: a credit of 5 to a member of its own, unless said otherwise. */

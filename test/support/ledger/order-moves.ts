@@ -11,7 +11,7 @@ import { readRecord } from '../../../src/ledger/read/rows.js';
 import { batchFacts } from '../../../src/ledger/realm-ledger.js';
 import type { StateCode } from '../../../src/ledger/record.js';
 import type { AuditEntry, Reason } from '../../../src/ledger/views.js';
-import { START, type TestBatch } from './ledgers-on-redis.js';
+import { joinAs, START, type TestBatch } from './ledgers-on-redis.js';
 
 /** The moves of orders as a worker makes them, with everything filled in that a test does not care about. */
 
@@ -39,9 +39,9 @@ export type BeginOptions = {
   readonly before?: OrderEvent;
 };
 
-export function begin(batch: TestBatch, index: number, options: BeginOptions = {}) {
+export async function begin(batch: TestBatch, index: number, options: BeginOptions = {}) {
   const { keyAgeMaxMs, keyAgeKnownMs = 0, nonce = `nonce-${index}`, before } = options;
-  batch.ledger.mark.session = options.session ?? (batch.owner || 'worker');
+  await joinAs(batch.ledger, options.session ?? (batch.owner || 'worker'));
   return beginSending(
     batch.ledger,
     { no: batch.no, index },
