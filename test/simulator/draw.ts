@@ -169,6 +169,18 @@ class Writer {
         };
       case 'run a rule':
         return { do: kind, first: dice.below(9), count: dice.one([2, 10, 200]), held: this.held() };
+      case 'the schedule runs':
+        return { do: kind, first: dice.below(9), count: dice.one([2, 10, 200]) };
+      case 'pay by table':
+        return {
+          do: kind,
+          first: dice.below(12),
+          count: dice.one([1, 4, 12]),
+          corrected: dice.chance(0.5),
+          held: this.held(),
+        };
+      case 'quiet hours':
+        return { do: kind, ms: dice.one([60_000, HOUR_MS]) };
       case 'steer':
         return { do: kind, file, verb: dice.one(['pause', 'resume', 'resume', 'resume', 'cancel']) };
       case 'approve':
@@ -260,11 +272,14 @@ const KINDS: readonly Kind[] = [
   'undo',
   'repeat',
   'run a rule',
+  'the schedule runs',
+  'pay by table',
   'start',
   'import again',
   'steer',
   'approve',
   'set a time',
+  'quiet hours',
   'meddle',
   'blind',
   'refuse',

@@ -1,4 +1,4 @@
-import { memberId } from '../../src/core/ids.js';
+import { type MemberId, memberId } from '../../src/core/ids.js';
 import type { Order } from '../../src/core/order.js';
 import { tokens } from '../../src/core/points.js';
 import { Dice } from './dice.js';
@@ -30,6 +30,40 @@ export function firstFile({ seed, orders, members, distinct }: Plan, number: num
 export function freshRow(number: number, members: number): Row {
   const order = anyOrder(new Dice(number), members, 100_000 + number);
   return { order, reference: null, replaces: null, intention: `fresh ${number}`, undoes: null };
+}
+
+const HANDLES = 12;
+
+/** Some of a dozen rows that are paid by handle. A corrected table gives half of the handles to other members. */
+export function rowsByTable(
+  members: number,
+  {
+    first,
+    count,
+    corrected,
+  }: { readonly first: number; readonly count: number; readonly corrected: boolean },
+): Given {
+  const table = new Map<string, MemberId>();
+  for (let i = 0; i < HANDLES; i++)
+    table.set(handleOf(i), memberId(String(1 + ((i + (corrected && i % 2 === 0 ? 1 : 0)) % members))));
+  const rows = Array.from({ length: Math.min(count, HANDLES) }, (_, n): Row => {
+    const i = (first + n) % HANDLES;
+    const member = table.get(handleOf(i)) ?? memberId('1');
+    const order: Order = { op: 'credit', member, recipient: null, tokens: tokens(50_000 + i) };
+    return {
+      order,
+      handle: handleOf(i),
+      reference: null,
+      replaces: null,
+      intention: handleOf(i),
+      undoes: null,
+    };
+  });
+  return rowsGiven(rows, { table });
+}
+
+function handleOf(i: number): string {
+  return `handle_${i}`;
 }
 
 function anyOrder(dice: Dice, members: number, amount: number): Order {

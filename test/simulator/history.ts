@@ -12,12 +12,14 @@ import {
   decideAsExported,
   exportDoubts,
   importMissing,
+  payByTable,
   repeat,
   resolveDoubts,
   resumeAll,
   retry,
   runFailed,
   runRule,
+  runSchedule,
   start,
   undo,
 } from './people.js';
@@ -140,6 +142,10 @@ async function make(scene: Scene, move: Move): Promise<void> {
       return scene.byOperator(() => repeat(scene, move));
     case 'run a rule':
       return scene.byOperator(() => runRule(scene, move));
+    case 'the schedule runs':
+      return scene.byOperator(() => runSchedule(scene, move));
+    case 'pay by table':
+      return scene.byOperator(() => payByTable(scene, move));
     case 'start':
       return scene.byOperator(() => start(scene));
     case 'import again':
@@ -156,6 +162,9 @@ async function make(scene: Scene, move: Move): Promise<void> {
     case 'set a time':
       scene.nextStartMs = move.ms;
       return;
+    case 'quiet hours':
+      scene.quietUntilMs = scene.clocks.storeMs + move.ms;
+      return;
     case 'meddle':
       return scene.realm.meddle(memberId(String(1 + (move.member % scene.plan.members))));
     case 'blind':
@@ -167,6 +176,7 @@ async function make(scene: Scene, move: Move): Promise<void> {
 /** The faults end. First the program is left to itself, then people do what it asks for. */
 async function end(scene: Scene): Promise<Judgement> {
   scene.realm.blind = 0;
+  scene.quietUntilMs = 0;
   for (let i = 0; i < scene.places.length; i++) {
     scene.places[i]?.loseReplies(0);
     scene.places[i]?.refuse([]);

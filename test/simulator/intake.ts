@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { isAlmonerError } from '../../src/core/errors/error.js';
+import { MemberTable } from '../../src/csv/member-table.js';
 import type { OrderRow } from '../../src/csv/row.js';
 import { BY_NOBODY } from '../../src/ledger/moves/gate.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
@@ -26,7 +28,10 @@ export class Intake {
     const { again, newRowsOnly, run } = given;
     // A process of its own for each file: nothing is remembered of another past.
     const plans = new PlanReader(ledger);
-    const options = { ledger, plans, profile, again, newRowsOnly, run, skipInvalid: false, now: Date.now() };
+    const options = {
+      ...{ ledger, plans, profile, again, newRowsOnly, run },
+      ...{ skipInvalid: false, now: Date.now(), table: tableOf(given) },
+    };
     const text = Buffer.from(csvOf(given.rows));
     const source = {
       name: 'file.csv',
@@ -70,6 +75,15 @@ export class Intake {
       return null;
     }
   }
+}
+
+function tableOf({ table }: Given): MemberTable | null {
+  if (table === null) return null;
+  const lines = [...table].map(([handle, member]) => `${handle},${member}`);
+  const made = new MemberTable('members.csv', createHash('sha256').update(lines.join('\n')).digest('hex'));
+  for (const [i, [handle, member]] of [...table].entries())
+    made.add(handle, { member, line: i + 2, wallet: false });
+  return made;
 }
 
 function awardRow({ order, reference }: Given['rows'][number], at: number): OrderRow {

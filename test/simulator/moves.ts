@@ -89,6 +89,16 @@ export type Move =
       readonly held: boolean;
     }
   | { readonly do: 'run a rule'; readonly first: number; readonly count: number; readonly held: boolean }
+  /** The time of the rule has come. */
+  | { readonly do: 'the schedule runs'; readonly first: number; readonly count: number }
+  /** A file of handles; `corrected`: with a table that gives some of them to other members. */
+  | {
+      readonly do: 'pay by table';
+      readonly first: number;
+      readonly count: number;
+      readonly corrected: boolean;
+      readonly held: boolean;
+    }
   | { readonly do: 'start' }
   | { readonly do: 'import again' }
   | { readonly do: 'steer'; readonly file: number; readonly verb: 'pause' | 'resume' | 'cancel' }
@@ -96,6 +106,8 @@ export type Move =
   | { readonly do: 'approve'; readonly file: number; readonly by: 'ada' | 'ben' }
   /** The file that is started next begins so much later. */
   | { readonly do: 'set a time'; readonly ms: number }
+  /** Nothing is sent for the first time until then. */
+  | { readonly do: 'quiet hours'; readonly ms: number }
   | { readonly do: 'meddle'; readonly member: number }
   | { readonly do: 'blind'; readonly reads: number };
 

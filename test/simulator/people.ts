@@ -1,7 +1,7 @@
 import { type BatchId, orderId, UNDO } from '../../src/core/ids.js';
 import { inverseOf } from '../../src/core/order.js';
 import type { OrderRecord } from '../../src/ledger/record.js';
-import { freshRow } from './files.js';
+import { freshRow, rowsByTable } from './files.js';
 import type { Preview } from './intake.js';
 import type { Move } from './moves.js';
 import { planRule, ruleLimit } from './rules.js';
@@ -136,10 +136,25 @@ export async function repeat(scene: Scene, move: Asked<'repeat'>): Promise<void>
 }
 
 export async function runRule(scene: Scene, { first, count, held }: Asked<'run a rule'>): Promise<void> {
-  if (!isComplete(scene)) return;
-  const { members } = scene.plan;
+  if (isComplete(scene)) await give(scene, await awards(scene, first, count), held);
+}
+
+/** The time of the rule has come: nobody looks before it is started. */
+export async function runSchedule(scene: Scene, { first, count }: Asked<'the schedule runs'>): Promise<void> {
+  const given = await awards(scene, first, count);
+  if (given.rows.length > 0) await startFile(scene, await scene.operator.intake.preview(given));
+}
+
+function awards({ plan: { members }, operator, realm }: Scene, first: number, count: number): Promise<Given> {
   const audience = Array.from({ length: Math.min(count, members) }, (_, i) => 1 + ((first + i) % members));
-  await give(scene, await planRule(scene.operator.ledger, audience, ruleLimit(members)), held);
+  return planRule(operator.ledger, audience, (member) => realm.shownBalance(member), ruleLimit(members));
+}
+
+/** A file of handles, with the table that turns them into members; it may have been corrected since the last time. */
+export async function payByTable(scene: Scene, move: Asked<'pay by table'>): Promise<void> {
+  if (!isComplete(scene)) return;
+  const { first, count, corrected, held } = move;
+  await give(scene, rowsByTable(scene.plan.members, { first, count, corrected }), held);
 }
 
 /** Somebody looks at the plan before it is started: rows that were paid already are left out. */
@@ -148,7 +163,9 @@ async function look(scene: Scene, given: Given): Promise<Preview> {
   const preview = await intake.preview(given);
   if (preview.plan.repeats.count === 0) return preview;
   return intake.preview(
-    scene.plan.distinct ? { ...given, newRowsOnly: true } : { ...given, again: `again ${scene.newNumber()}` },
+    scene.plan.distinct || given.table !== null
+      ? { ...given, newRowsOnly: true }
+      : { ...given, again: `again ${scene.newNumber()}` },
   );
 }
 

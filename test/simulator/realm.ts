@@ -74,6 +74,11 @@ export class Realm {
     return this.held(member);
   }
 
+  /** As an export of the realm shows it. */
+  shownBalance(member: MemberId): bigint {
+    return this.held(member);
+  }
+
   /** Somebody else moves a member, by more than all orders together. */
   meddle(member: MemberId): void {
     this.balances.set(member, this.held(member) + 1_000_000n);

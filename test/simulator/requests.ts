@@ -22,7 +22,7 @@ export class Requests {
     readonly realm: Realm,
     /** The row that an order's id names. */
     private readonly find: (order: OrderId) => { readonly intention: string; readonly order: Order },
-    private readonly leaves: (intention: string, machine: number) => void,
+    private readonly leaves: (id: OrderId, intention: string, machine: number) => void,
   ) {}
 
   /** It arrives, or does not, as its fate says. Answers what the sender will hear. */
@@ -33,7 +33,7 @@ export class Requests {
     by: { readonly id: string; readonly machine: { readonly number: number } },
   ): OutcomeKind {
     const { intention, order } = this.find(id);
-    this.leaves(intention, by.machine.number);
+    this.leaves(id, intention, by.machine.number);
     if (fate.startsWith('lost')) this.ambiguous.add(id);
     this.sent.push({ intention, machine: by.machine.number, session: by.id });
     return this.realm.receive({ id, order, key }, fate);

@@ -1,4 +1,4 @@
-import { memberId, type OrderId } from '../../src/core/ids.js';
+import { type MemberId, memberId, type OrderId } from '../../src/core/ids.js';
 import { tokens } from '../../src/core/points.js';
 import { accountName, awardReference } from '../../src/core/reference.js';
 import { heldOf } from '../../src/ledger/accounts.js';
@@ -8,31 +8,46 @@ import { alreadyAwarded } from '../../src/rules/awards.js';
 import { runNumber } from '../../src/rules/run-store.js';
 import { type Given, type Row, rowsGiven } from './sheet.js';
 
-/** A rule that rewards each member once in its period, as long as the period's limit lasts. */
+/**
+ * A rule that rewards each member once in its period, as long as the period's limit lasts. The award follows from the
+ * member's balance, which payments change: a run that is made again makes other orders.
+ */
 const RULE = 'loyal';
 const PERIOD = '2026-07';
-const AWARD = 7;
+const AWARD_MOST = 7;
+
+function awardOf(balance: bigint): number {
+  return 1 + Number(((balance % 7n) + 7n) % 7n);
+}
 
 /** Of so many members, a few get nothing. */
 export function ruleLimit(members: number): number {
-  return AWARD * Math.ceil(members * 0.6);
+  return AWARD_MOST * Math.ceil(members * 0.6);
 }
 
 /** What the rule would pay to these members: whom the period has not rewarded, up to its limit. */
 export async function planRule(
   ledger: RealmLedger,
   members: readonly number[],
+  balanceOf: (member: MemberId) => bigint,
   limit: number,
 ): Promise<Given> {
   const rows = members.map((member) => ({ member: memberId(String(member)), line: 0, cells: [] }));
   const awarded = await alreadyAwarded(ledger, RULE, PERIOD, [rows]);
   const room = limit - Number(await heldOf(ledger, accountName(RULE, PERIOD)));
-  const chosen = rows.filter(({ member }) => !awarded.has(member)).slice(0, Math.floor(room / AWARD));
+  const chosen = rows
+    .filter(({ member }) => !awarded.has(member))
+    .slice(0, Math.max(0, Math.floor(room / AWARD_MOST)));
   const run = { rule: RULE, period: PERIOD, scheduled: false, at: 0, number: null, batch: null };
   return rowsGiven(
     chosen.map(({ member }): Row => {
       const reference = awardReference(RULE, PERIOD, member);
-      const order = { op: 'credit', member, recipient: null, tokens: tokens(AWARD) } as const;
+      const order = {
+        op: 'credit',
+        member,
+        recipient: null,
+        tokens: tokens(awardOf(balanceOf(member))),
+      } as const;
       return { order, reference, replaces: null, intention: reference, undoes: null };
     }),
     { run: await runNumber(ledger, run) },
@@ -55,7 +70,8 @@ export function passesLimit(
   return applied.some((id) => {
     const row = rowOf(id);
     const root = row?.undoes ?? row?.intention;
-    if (root?.startsWith('rule:') === true) paid += row?.undoes === null ? AWARD : -AWARD;
+    const moved = Number(row?.order.tokens ?? 0);
+    if (root?.startsWith('rule:') === true) paid += row?.undoes === null ? moved : -moved;
     return paid > limit;
   });
 }

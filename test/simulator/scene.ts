@@ -59,6 +59,9 @@ export class Scene {
   private witnesses: readonly Process[] | null = null;
   /** How much later the file begins that is started next. */
   nextStartMs: number | null = null;
+  /** Until when nothing is sent for the first time, by the store's clock. */
+  quietUntilMs = 0;
+  private isWaking = false;
   /** Of the batches that the store has, by id. */
   numbers: ReadonlyMap<string, string> = new Map();
 
@@ -92,11 +95,15 @@ export class Scene {
         this.nextStartMs = null;
         return nextStartMs;
       },
+      quietUntil: () => this.quietUntilMs,
       limits: plan.rotates ? SMALL_JOURNALS : LARGE_JOURNALS,
       requests: new Requests(
         this.realm,
         (id) => this.row(id),
-        (intention, machine) => {
+        (id, intention, machine) => {
+          // What froze after it was begun leaves when its process wakes.
+          const isQuiet = this.clocks.storeMs < this.quietUntilMs && !this.isWaking;
+          if (isQuiet && !this.realm.hasHeardOf(id)) this.broken.push(`${id} left in the quiet hours`);
           if (this.unmerged.onlyKnownElsewhere(intention, machine)) this.beyondPromise = true;
         },
       ),
@@ -171,7 +178,9 @@ export class Scene {
       this.beyondPromise ||= witness === undefined;
     }
     this.clocks.pass(FROZEN_MS);
+    this.isWaking = true;
     await one.wake();
+    this.isWaking = false;
   }
 
   /** Who is not there, and could be, starts. Undefined for one that sleeps or whose machine is lost. */

@@ -1,4 +1,4 @@
-import { type BatchId, type OrderId, orderId, parseOrderId } from '../../src/core/ids.js';
+import { type BatchId, type MemberId, type OrderId, orderId, parseOrderId } from '../../src/core/ids.js';
 import type { Order } from '../../src/core/order.js';
 import { csvLine } from '../../src/report/csv-files.js';
 
@@ -6,6 +6,8 @@ import { csvLine } from '../../src/report/csv-files.js';
 
 export type Row = {
   readonly order: Order;
+  /** What stands in the file instead of the member, where a table gives the member. */
+  readonly handle?: string;
   readonly reference: string | null;
   readonly replaces: OrderId | null;
   /** What somebody wants once: a row that stands in for another, or repeats it, has that one's. */
@@ -21,11 +23,13 @@ export type Given = {
   readonly newRowsOnly: boolean;
   /** The number of the rule's run, where its awards are the rows. */
   readonly run: number | null;
+  /** Members by handle, where the file has handles. */
+  readonly table: ReadonlyMap<string, MemberId> | null;
 };
 export type File = Given & { readonly id: BatchId };
 
 export function rowsGiven(rows: readonly Row[], more: Partial<Given> = {}): Given {
-  return { rows, again: null, newRowsOnly: false, run: null, ...more };
+  return { rows, again: null, newRowsOnly: false, run: null, table: null, ...more };
 }
 
 export function orderNamed(text: string): OrderId {
@@ -34,11 +38,12 @@ export function orderNamed(text: string): OrderId {
   return orderId(named.batch, named.index);
 }
 
-const HEADER = ['member', 'recipient', 'op', 'tokens', 'reference', 'almoner_order'];
+const HEADER = ['recipient', 'op', 'tokens', 'reference', 'almoner_order'];
 
 export function csvOf(rows: readonly Row[]): string {
-  const lines = rows.map(({ order: { op, member, recipient, tokens }, reference, replaces }) =>
-    csvLine([member, recipient ?? '', op, tokens, reference ?? '', replaces ?? ''], ','),
+  const lines = rows.map(({ order: { op, member, recipient, tokens }, handle, reference, replaces }) =>
+    csvLine([handle ?? member, recipient ?? '', op, tokens, reference ?? '', replaces ?? ''], ','),
   );
-  return [csvLine(HEADER, ','), ...lines].join('');
+  const byHandle = rows.some(({ handle }) => handle !== undefined);
+  return [csvLine([byHandle ? 'handle' : 'member', ...HEADER], ','), ...lines].join('');
 }

@@ -109,6 +109,24 @@ export const THEMES = {
     weights: [WORK, DEATHS, TIMES, { 'resolve doubts': 1, suspend: 2 }],
     fates: ['lost-late', 'lost-late', 'lost-after', 'lost-before'],
   },
+  schedules: {
+    weights: [WORK, DEATHS, FILES, { 'the schedule runs': 6, 'quiet hours': 2, 'set a time': 2 }],
+    fates: FILE_FATES,
+    passes: [...SOON, HOUR_MS],
+    orders: 24,
+    distinct: true,
+  },
+  'quiet hours': {
+    weights: [WORK, DEATHS, PASTS, { 'quiet hours': 6, retry: 3, 'resolve doubts': 1 }],
+    passes: [SECOND_MS, 60 * SECOND_MS, HOUR_MS],
+    orders: 24,
+  },
+  tables: {
+    weights: [WORK, DEATHS, FILES, PASTS, { 'pay by table': 12 }],
+    fates: FILE_FATES,
+    orders: 24,
+    distinct: true,
+  },
   meddling: { weights: [WORK, DEATHS, { meddle: 2, blind: 2 }], only: 'readback' },
   'two people': {
     weights: [WORK, DEATHS, FILES, PASTS, { approve: 12, 'set a time': 4, suspend: 1 }],

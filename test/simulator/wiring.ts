@@ -28,6 +28,8 @@ export type World = {
   readonly limits: JournalLimits;
   /** How much later the next file is to begin; null: at once. */
   readonly takeStart: () => number | null;
+  /** By the store's clock. */
+  readonly quietUntil: () => number;
   readonly requests: Requests;
   /** What the program would have told its log. */
   readonly trouble: (message: string) => void;
@@ -54,6 +56,7 @@ export function wire(
   const { profile } = world;
   const scripts = new ScriptClient(link.redis, Number.POSITIVE_INFINITY, () => {}, null, machine.here);
   const ledger = openLedger(scripts, world.owner);
+  ledger.mark.quietUntil = world.quietUntil;
   const plans = new PlanReader(ledger);
   const batches = new KnownBatches(ledger, profile);
   const client = realmClient(wire);
