@@ -11,6 +11,7 @@ const BENCHES = {
   refusals: 'cost of refusals where no header tells the limit; beside a script that obeys Retry-After',
   throughput:
     'rows/s and processor time from file to report without a limit; beside a script and a usual BullMQ worker',
+  begin: 'what the send script asks before a request leaves, and what each question costs the store',
   scale: 'what grows with the file: 10,000, 100,000 and 1,000,000 rows',
   resume: 'seconds until the next request after everything was killed, the store included',
   archive: 'bytes that an archived batch leaves in Redis, and whether its report stays the same',
