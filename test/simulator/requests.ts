@@ -15,6 +15,9 @@ export class Requests {
   /** Orders of which somebody could not know what became of them: only these may end in doubt. */
   readonly ambiguous = new Set<OrderId>();
 
+  /** Orders of which a request has come as far as the realm, whatever the realm answered. */
+  readonly reached = new Set<OrderId>();
+
   /** The batches by the number under which they were last delivered: orders that waited come back by number alone. */
   readonly batches = new Map<string, BatchId>();
 
@@ -34,6 +37,7 @@ export class Requests {
   ): OutcomeKind {
     const { intention, order } = this.find(id);
     this.leaves(id, intention, by.machine.number);
+    if (fate !== 'not-sent') this.reached.add(id);
     if (fate.startsWith('lost')) this.ambiguous.add(id);
     this.sent.push({ intention, machine: by.machine.number, session: by.id });
     return this.realm.receive({ id, order, key }, fate);
