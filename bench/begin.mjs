@@ -32,7 +32,10 @@ function without(text, find, put) {
 }
 
 const redis = await startRedis();
-const operator = await openOperator({ realm: { url: 'http://127.0.0.1:9', key: 'key-of-the-bench' }, redisUrl: redis.url });
+const operator = await openOperator({
+  realm: { url: 'http://127.0.0.1:9', key: 'key-of-the-bench' },
+  redisUrl: redis.url,
+});
 try {
   const file = await writeCsv(join(operator.folder, 'file.csv'), ORDERS);
   await operator.json('import', file, '--yes');

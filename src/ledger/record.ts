@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { OrderMark, OrderState } from '../core/states.js';
 
 /** Reads and writes the packed order record whose layout stands in includes/record.lua. */
@@ -68,6 +69,8 @@ export type OrderRecord = {
   readonly session: string | null;
   /** The nonce of the last attempt; null where there was none, two attempts met, or the order is paid. */
   readonly nonce: string | null;
+  /** The mark of the attempt that paid it (see `nonceMark`); null where it is not paid. */
+  readonly paidBy: string | null;
   /** The number of its last doubt; null where it never was in doubt. */
   readonly doubt: string | null;
 };
@@ -88,8 +91,14 @@ export const NEVER_SENT: OrderRecord = {
   arrivesUntil: null,
   session: null,
   nonce: null,
+  paidBy: null,
   doubt: null,
 };
+
+/** What the record of a paid order keeps of its attempt. As in includes/record.lua. */
+export function nonceMark(nonce: string): string {
+  return createHash('sha1').update(nonce).digest('hex').slice(0, 6);
+}
 
 export function isStateCode(text: string): text is StateCode {
   return Object.hasOwn(STATE_CODES, text);
@@ -135,11 +144,15 @@ export function decodeRecord(text: string | null | undefined): OrderRecord {
     tookMs: fromBase36(field(7)),
     evidence: EVIDENCES.find((one) => EVIDENCE_CODE[one] === field(8)) ?? null,
     nonce: code === 'P' || field(10) === '' ? null : field(10),
+    paidBy: code === 'P' && field(10) !== '' ? field(10) : null,
   };
 }
 
 export function encodeRecord(
-  record: Omit<OrderRecord, 'marks' | 'replacedBy' | 'arrivesUntil' | 'session' | 'nonce' | 'doubt'>,
+  record: Omit<
+    OrderRecord,
+    'marks' | 'replacedBy' | 'arrivesUntil' | 'session' | 'nonce' | 'paidBy' | 'doubt'
+  >,
 ): string {
   return [
     record.code,

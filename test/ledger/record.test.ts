@@ -28,7 +28,7 @@ describe('an order record', () => {
   test('reads back as it was written, exactly', () => {
     fc.assert(
       fc.property(record, (value) => {
-        const { session, nonce, doubt, marks, replacedBy, arrivesUntil, ...read } = decodeRecord(
+        const { session, nonce, paidBy, doubt, marks, replacedBy, arrivesUntil, ...read } = decodeRecord(
           encodeRecord(value),
         );
         // Without a time of its own, a key was first used when the order was sent.

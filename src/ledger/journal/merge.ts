@@ -5,7 +5,7 @@ import { type FoundAttempt, isAnswer, type Merging, rollForward } from '../moves
 import { isArchiveAway } from '../read/archive-file.js';
 import { batchSource } from '../read/batch-source.js';
 import { askRealm, type RealmLedger } from '../realm-ledger.js';
-import { decodeRecord, type OrderRecord } from '../record.js';
+import { decodeRecord, nonceMark, type OrderRecord } from '../record.js';
 import type { Intent, JournalResult } from './line.js';
 import { forgetParked, isParked, park, parkedAttempts } from './parked.js';
 import type { JournaledAttempt } from './reader.js';
@@ -128,9 +128,13 @@ function standingBy(record: OrderRecord, { intent, result }: FoundAttempt): Stan
     const givenUp = (record.code === 'u' || record.code === 'D') && answered;
     return givenUp || (code === 'P' && record.code !== 'P') ? 'unsettled' : 'known';
   }
-  // At the very moment of this attempt, and without a nonce: simply paid, or written by 0.1.0.
-  const sameMoment = record.nonce === null && record.sentAt === intent.firstSentAt;
-  if (record.code === 'P' ? record.sentAt === intent.firstSentAt : sameMoment && code !== 'P') return 'known';
+  if (record.paidBy !== null) {
+    if (record.paidBy === nonceMark(intent.nonce)) return 'known';
+  } else {
+    // At the very moment of this attempt, and without a nonce: paid as 0.2.0 wrote it, or written by 0.1.0.
+    const sameMoment = record.nonce === null && record.sentAt === intent.firstSentAt;
+    if (sameMoment && (record.code === 'P' || code !== 'P')) return 'known';
+  }
   // A definite no adds nothing to what the ledger has come to since.
   if (answered && code !== 'P' && record.attempts >= intent.attempts) return 'known';
   return undefined;

@@ -116,6 +116,17 @@ describe('an attempt of the same number and another nonce', () => {
     },
   );
 
+  test('paid beside paid is told as a second payment, also where both left in the same millisecond', async () => {
+    const batch = await fed();
+    await sendAs(batch, 1, 'P');
+    const { sentAt } = await readRecord(batch.ref, 1);
+    const at = { firstSentAt: sentAt ?? 0, sentAt: sentAt ?? 0 };
+    const same = attemptOf(batch, 1, PAID, at);
+    expect((await merge(batch, 'manual', same)).second).toEqual([]);
+    const other = attemptOf(batch, 1, PAID, { ...at, nonce: 'another' });
+    expect((await merge(batch, 'manual', other)).second).toEqual([orderId(batch.ref.id, 1)]);
+  });
+
   test('under a key that the realm honours, paid beside paid is one payment', async () => {
     const batch = await fed();
     await sendAs(batch, 1, 'P', HERE);
