@@ -402,7 +402,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'the-last-registered-settle-time-counts',
     file: 'src/ledger/includes/record.lua',
-    find: 'settle, timeout = math.max(settle, tonumber(one or 0)), math.max(timeout, tonumber(other or 0))',
+    find: 'settle, timeout = math.max(settle, tonumber(one)), math.max(timeout, tonumber(other))',
     put: 'settle, timeout = tonumber(one), tonumber(other)',
     test: 'test/ledger/sessions/session.test.ts',
   },

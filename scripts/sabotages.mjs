@@ -243,8 +243,8 @@ export const SABOTAGES = [
   {
     name: 'journals-beside-an-armed-ledger-ignored',
     file: 'src/ledger/sessions/recovery.ts',
-    find: '  if (!behind && attempts === 0 && !gap) return false;',
-    put: '  if (!behind && !gap) return false;',
+    find: '  if (!behind && !forgets && attempts === 0 && !gap) return false;',
+    put: '  if (!behind && !forgets && !gap) return false;',
     test: 'test/queue/beside-journals.test.ts',
   },
   {

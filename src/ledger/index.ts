@@ -245,11 +245,11 @@ export { folderProblem, ledgersElsewhere } from './sessions/folder-check.js';
 export { Here } from './sessions/liveness.js';
 export type { PaidElsewhere } from './sessions/positions.js';
 export { type Recovered, type RecoveryDeps, recover } from './sessions/recovery.js';
+export { longestSettleMs } from './sessions/send-limits.js';
 export {
   givenUp,
   JOURNAL_FOLDER,
   listSessions,
-  longestSettleMs,
   readSigns,
   Session,
   type SessionEntry,

@@ -23,6 +23,8 @@ beforeAll(async () => {
   });
   const rows = ['1,,5,a1', '2,,6,a2', '1,2,7,a3', '2,,8,a4'];
   await world.file('pay.csv', `member,recipient,tokens,reference,op\n${rows.map(withOp).join('\n')}\n`);
+  // The longest settle time of those who sent it and of who decides counts.
+  await settleWithin(1);
   const ran = await world.run('run', 'pay.csv', '--yes', '--json');
   expect([ran.status, document(ran)]).toMatchObject([4, { state: 'done', counts: { doubt: 4 } }]);
   batch = textField(ran, 'batch');
@@ -111,6 +113,7 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
     expect(await counts()).toEqual({ doubt: 4 });
 
     await decided(['paid', 'unpaid', '', '']);
+    await settleWithin(1_200_000);
     const early = await world.run('doubt', 'resolve', '--file', 'decided.csv', '--reason', 'x');
     expect([early.status, early.stderr]).toEqual([2, expect.stringContaining('ALM_BATCH_MAY_ARRIVE')]);
     expect(early.stderr).toMatch(new RegExp(`${order(2)} may arrive until .*Z, for another (1\\d|20) min`));

@@ -17,6 +17,7 @@ import { askRealm, type RealmLedger, timeOn } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
 import { Here, type OwnFolder, removeSpentSockets, whereabouts } from './liveness.js';
 import { PositionNotes } from './positions.js';
+import type { SendLimits } from './send-limits.js';
 import { sendingOf } from './sending.js';
 
 /** A sending process is a session, registered in the ledger before its first claim. */
@@ -173,9 +174,6 @@ export function givenUp(session: string): AlmonerError {
   );
 }
 
-/** What a profile says about its requests: how long one may be under way, and how long almoner waits for its answer. */
-export type SendLimits = { readonly settleMs: number; readonly timeouts: { readonly totalMs: number } };
-
 type Entering = '' | 'has begun nothing' | 'only if forgotten';
 
 async function enterRealm(
@@ -193,23 +191,6 @@ async function enterRealm(
     how,
     storeId,
   ]);
-}
-
-/** The longest settle time of all senders (includes/record.lua): a request of any may arrive for so long. */
-export async function longestSettleMs(ledger: RealmLedger, own: number): Promise<number> {
-  const [limits, nowMs] = await askRealm(ledger, 'read settle times', (redis, T) =>
-    Promise.all([redis.hvals(`${T}:waits`), timeOn(redis)]),
-  );
-  const counting = limits
-    .map((one) => one.split(' ').map(Number))
-    .filter(([, , leftUntil = Number.POSITIVE_INFINITY]) => leftUntil > nowMs);
-  return Math.max(own, ...counting.map(([settleMs = 0]) => settleMs));
-}
-
-/** The longest time-out of the senders. An order that is `sending` for longer is stuck. */
-export async function readTimeout(ledger: RealmLedger): Promise<number | null> {
-  const noted = await askRealm(ledger, 'read time-outs', (redis, T) => redis.hget(T, 'timeoutMs'));
-  return noted === null ? null : Number(noted);
 }
 
 /** Registers a session that lives here and that a rolled-back registry has forgotten. */

@@ -10,8 +10,9 @@ import { noteSeq, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import { adopt } from './adopt-orphans.js';
 import { type Fence, readFence, storeSeen } from './fence.js';
 import { isIntact } from './folder-check.js';
+import { readTimeout } from './send-limits.js';
 import { type Sending, sendingOf } from './sending.js';
-import { listSessions, readTimeout, type Session } from './session.js';
+import { listSessions, type Session } from './session.js';
 
 /**
  * Strays: orders that are `sending` in the name of a living session which has let them go. An error between begin and

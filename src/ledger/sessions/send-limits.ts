@@ -1,0 +1,21 @@
+import { askRealm, type RealmLedger, timeOn } from '../realm-ledger.js';
+
+/** What a profile says about its requests: how long one may be under way, and how long almoner waits for its answer. */
+export type SendLimits = { readonly settleMs: number; readonly timeouts: { readonly totalMs: number } };
+
+/** The longest settle time of all senders (includes/record.lua): a request of any may arrive for so long. */
+export async function longestSettleMs(ledger: RealmLedger, own: number): Promise<number> {
+  const [limits, nowMs] = await askRealm(ledger, 'read settle times', (redis, T) =>
+    Promise.all([redis.hvals(`${T}:waits`), timeOn(redis)]),
+  );
+  const counting = limits
+    .map((one) => one.split(' ').map(Number))
+    .filter(([, , leftUntil = Number.POSITIVE_INFINITY]) => leftUntil > nowMs);
+  return Math.max(own, ...counting.map(([settleMs = 0]) => settleMs));
+}
+
+/** The longest time-out of the senders. An order that is `sending` for longer is stuck. */
+export async function readTimeout(ledger: RealmLedger): Promise<number | null> {
+  const noted = await askRealm(ledger, 'read time-outs', (redis, T) => redis.hget(T, 'timeoutMs'));
+  return noted === null ? null : Number(noted);
+}
