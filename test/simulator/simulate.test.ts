@@ -20,7 +20,7 @@ function themesHere(certainty: Certainty): ThemeName[] {
 }
 
 function beginningOf(plan: Plan): Plan {
-  return { ...plan, orders: Math.min(plan.orders, 40), moves: plan.moves.slice(0, 30) };
+  return { ...plan, orders: Math.min(plan.orders, 24), moves: plan.moves.slice(0, 24) };
 }
 
 let simulator: Simulator;
