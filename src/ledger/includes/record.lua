@@ -185,12 +185,13 @@ local function longestLimits(T)
   return settle, timeout
 end
 
---- A session leaves the registry. What it began may arrive for as long as its limits say.
-local function leaveLimits(T, session)
+--- A session leaves the registry. What it began may arrive for as long as its limits say. Only the session itself
+--- knows that it began nothing: a store may have forgotten that it did.
+local function leaveLimits(T, session, isIdle)
   local limits = redis.call('HGET', T .. ':waits', session)
   local settle, timeout = string.match(limits or '', '^(%d+) (%d+)$')
   if not settle then return end
-  if (redis.call('HGET', T .. ':begun', session) or '0') == '0' then
+  if isIdle then
     redis.call('HDEL', T .. ':waits', session)
   else
     local ends = nowMs() + tonumber(settle) + tonumber(timeout)
@@ -201,6 +202,17 @@ end
 local function noteLimits(T)
   local settle, timeout = longestLimits(T)
   if settle > 0 then redis.call('HSET', T, 'settleMs', settle, 'timeoutMs', timeout) end
+end
+
+--- A journal tells of a request that may still arrive. Where its session is not registered any more, its settle time
+--- counts from now on.
+local function keepLimits(T, session, settle)
+  local limits = redis.call('HGET', T .. ':waits', session)
+  local known, ends = string.match(limits or '0 0 0', '^(%d+) %d+ (%d+)$')
+  if not known then return end
+  local later = math.max(tonumber(ends), nowMs() + settle)
+  redis.call('HSET', T .. ':waits', session, string.format('%.0f 0 %.0f', math.max(tonumber(known), settle), later))
+  noteLimits(T)
 end
 
 --- Within this time a request arrives at the realm, or never.

@@ -36,6 +36,8 @@ const intent = z.object({
   sentAt: z.number(),
   firstSentAt: z.number(),
   resend: z.boolean(),
+  /** For how long after it was sent it may arrive, by the longest settle time of the senders; 0 before that was kept. */
+  settleMs: z.number().default(0),
 });
 export type Intent = z.infer<typeof intent>;
 

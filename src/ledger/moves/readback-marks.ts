@@ -50,9 +50,13 @@ export function isOvertaken(
   });
 }
 
-/** The store's clock went ahead: until then, by that clock, nothing of before is over. */
-export async function noteClockStep({ scripts, keyPrefix }: RealmLedger, untilMs: number): Promise<void> {
-  await scripts.ask('note the clock', (redis) => redis.hset(keyPrefix, 'steppedUntil', Math.floor(untilMs)));
+/** The store's clock went ahead: for the longest settle time nothing of before is over (see note-clock-step.lua). */
+export async function noteClockStep(
+  { scripts, keyPrefix }: RealmLedger,
+  step: { readonly storeMs: number; readonly aheadMs: number; readonly settleMs: number },
+): Promise<void> {
+  const args = [step.storeMs, step.settleMs, step.aheadMs].map(Math.floor);
+  await scripts.script('note-clock-step', keyPrefix, args);
 }
 
 /** The token of the order's hold, as the scripts compare it; null where the order holds no member. */

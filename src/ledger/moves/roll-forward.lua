@@ -18,7 +18,7 @@
   ARGV[8] due at, ms from now  ARGV[9] detail JSON, with the nonce in it ('' while it is under way)
   ARGV[10] JSON {archived: the record in the archive|null, ref: [shard, hex, digest]|null, undoes: [shard, hex, no, index, account]|null,
     members: [...] to hold while it is sent or unknown, unknown: 'u' | 'D' (what an unknown becomes),
-    honoured: the realm answers a key again, answered: the journal has an answer to it, requests, retries, limited}
+    honoured: the realm answers a key again, session: that sent it, settleMs: for how long it may arrive, answered: the journal has an answer to it, requests, retries, limited}
 
   Returns {'ok', state code, next orders JSON} | {'ahead', state code} | {'second', state code} | {'gone'} (no such batch here)
 ]==]
@@ -45,6 +45,7 @@ local from = stateOf(old, meta[2] == 'cancelled')
 local new = split(ARGV[7])
 local code = new[1]
 local mayBeApplied = code == 's' or code == 'u' or code == 'D'
+if mayBeApplied then keepLimits(T, facts.session, facts.settleMs) end
 local known = isAttempt(was, nonce)
 local noted = known or attemptNoted(T, no, index, nonce)
 local met = false

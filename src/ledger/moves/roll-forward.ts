@@ -72,6 +72,8 @@ export async function rollForward(
       members: certainty === 'readback' ? membersOf(row.order) : [],
       unknown: certainty === 'manual' ? 'D' : 'u',
       honoured: certainty === 'idempotent',
+      session: attempt.session,
+      settleMs: intent.settleMs,
       answered: isAnswer(result),
       requests: result?.requests ?? 1,
       retries: intent.attempts > 1 ? 1 : 0,

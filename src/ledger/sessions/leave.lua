@@ -6,7 +6,7 @@
   KEYS[1] the realm
   ARGV[1] session  ARGV[2] highest sequence seen  ARGV[3] era  ARGV[4] '1': it never began anything, or is dead and merged
   ARGV[5] the store for which the dead one was merged ('' for one that leaves by itself)
-  ARGV[6] sequence of the last order that it began
+  ARGV[6] sequence of the last order that it began, as it knows itself ('' for one that does not leave by itself)
 
   Returns 'left' | 'stays'
 ]==]
@@ -16,7 +16,7 @@ local T, session = KEYS[1], ARGV[1]
 if not isSameStore(T, ARGV[5]) then return 'stays' end
 if ARGV[4] ~= '1' and (fenced(T, ARGV[2], ARGV[3]) or forgetsSession(T, session, ARGV[6])) then return 'stays' end
 local entry = redis.call('HGET', T .. ':sessions', session)
-leaveLimits(T, session)
+leaveLimits(T, session, ARGV[6] == '0')
 for _, name in ipairs({ ':sessions', ':begun', ':joined', ':seen', ':merged' }) do
   redis.call('HDEL', T .. name, session)
 end

@@ -227,7 +227,7 @@ export async function listSessions(ledger: RealmLedger): Promise<SessionEntry[]>
 export async function forgetSession(ledger: RealmLedger, id: string, store = ''): Promise<boolean> {
   await disownBatches(ledger, id);
   await forgetRefusals(ledger, id);
-  return (await ledger.scripts.script('leave', ledger.keyPrefix, [id, 0, '', '1', store, 0])) === 'left';
+  return (await ledger.scripts.script('leave', ledger.keyPrefix, [id, 0, '', '1', store, ''])) === 'left';
 }
 
 async function disownBatches(ledger: RealmLedger, id: string): Promise<void> {

@@ -32,6 +32,7 @@ function intent(index: number, changes: Partial<Intent> = {}): Intent {
     sentAt: 1_000 + index,
     firstSentAt: 1_000 + index,
     resend: false,
+    settleMs: 0,
     ...changes,
   };
 }

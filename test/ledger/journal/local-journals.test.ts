@@ -30,7 +30,15 @@ async function sender(ledger: RealmLedger, folder: string): Promise<Session> {
     tokens: 5,
     seq: 7,
   };
-  const attempt = { keyNumber: 1, attempts: 1, tries: 0, sentAt: 1, firstSentAt: 1, resend: false };
+  const attempt = {
+    keyNumber: 1,
+    attempts: 1,
+    tries: 0,
+    sentAt: 1,
+    firstSentAt: 1,
+    resend: false,
+    settleMs: 0,
+  };
   await session.journal.intent({ ...order, ...attempt });
   return session;
 }

@@ -34,5 +34,6 @@ export function journalIntent(index: number): Intent {
     sentAt: 1_000,
     firstSentAt: 1_000,
     resend: false,
+    settleMs: 0,
   };
 }

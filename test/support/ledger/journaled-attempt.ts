@@ -38,6 +38,7 @@ export function attemptOf(
     sentAt: START,
     firstSentAt: START,
     resend: false,
+    settleMs: 0,
     ...changes,
   };
   const result =

@@ -39,14 +39,14 @@ export class Sender {
   alive = true;
   private readonly plans: PlanReader;
   private readonly terms: Terms;
-  private readonly attempts: Attempts;
+  readonly attempts: Attempts;
   private readonly recovery: Recovery;
 
   private constructor(
     private readonly ledger: RealmLedger,
     private readonly batch: TestBatch,
     private readonly certainty: Certainty,
-    private readonly session: Session,
+    readonly session: Session,
     private readonly realm: PlayedRealm,
     clocks: Clocks,
   ) {
