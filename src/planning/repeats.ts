@@ -171,8 +171,10 @@ function isRecent({ state, finishedAt, manifest }: BatchView, now: number): bool
   return now - Math.max(manifest.createdAt, finishedAt ?? 0) <= LOOK_BACK_MS;
 }
 
-function mayHavePaid({ counts }: BatchView): boolean {
-  return [...SPENDING_STATES, 'exhausted' as const].some((state) => (counts[state] ?? 0) > 0);
+function mayHavePaid({ counts, late }: StoredBatch): boolean {
+  return (
+    late.size > 0 || [...SPENDING_STATES, 'exhausted' as const].some((state) => (counts[state] ?? 0) > 0)
+  );
 }
 
 async function repeatsOf(batch: Compared): Promise<Repeat[] | 'unread'> {
@@ -261,11 +263,12 @@ type Judged = Pick<EqualOrder, 'index' | 'record' | 'words'>;
 /** Those of equal orders that are paid, and not taken back, or may still be. */
 async function payingAmong(
   ref: BatchRef,
-  { state, twice }: StoredBatch,
+  { state, twice, late }: StoredBatch,
   equal: readonly Judged[],
   arrivals: Arrivals,
 ): Promise<Judged[]> {
-  const paying = equal.filter(({ record }) => {
+  const paying = equal.filter(({ index, record }) => {
+    if (late.has(index)) return true;
     const stands = stateOf(record, state === 'cancelled');
     return SPENDING_STATES.some((one) => one === stands) || arrivals.until(record.arrivesUntil) !== null;
   });

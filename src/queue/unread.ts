@@ -43,6 +43,7 @@ export class Unread {
     const { batch, createdAt, sliceMs } = await this.manifestOf(ref.no);
     const done = await turnDown(this.ledger, ref, row, {
       ...this.toldOf(why, tries, dueInMs),
+      batch,
       move: { from: 'planned', to, hold },
       detail: why.kind === 'unreached' ? null : detailOf(to, why),
       evidence: to === 'refused' ? 'readback' : null,
@@ -66,8 +67,10 @@ export class Unread {
     const counts = why.kind !== 'unreached';
     const tries = looks + (counts ? 1 : 0);
     const dueInMs = this.pauseMs(tries);
+    const { batch } = await this.manifestOf(ref.no);
     const { state } = await turnDown(this.ledger, ref, row, {
       ...this.toldOf(why, tries, dueInMs),
+      batch,
       move: {
         from: 'unknown',
         to: counts && tries >= this.profile.attempts.max ? 'doubt' : 'unknown',

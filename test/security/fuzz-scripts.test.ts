@@ -109,11 +109,14 @@ async function world(): Promise<World> {
     unknown: 'u',
     honoured: true,
     answered: true,
+    session: 's',
+    settleMs: 1_000,
     requests: 1,
     retries: 0,
     limited: 0,
   });
   const turned = JSON.stringify({
+    batch: batch.ref.id,
     tries: 1,
     status: '404',
     evidence: '',
@@ -169,9 +172,10 @@ async function world(): Promise<World> {
     { name: 'judge-replaced', args: [JSON.stringify([[no, '2', '1']])], open: [1] },
     { name: 'leave', args: ['s', String(seq), era, '', '', '0'], open: [1, 2, 3, 4] },
     { name: 'merged', args: [run, 's', '0', '', '0'], open: [1, 2, 3] },
+    { name: 'note-clock-step', args: [String(START), '1000', '60000'], open: [1, 2, 3] },
     { name: 'note-scheduled', args: ['daily', '{"at":1}'], open: [1] },
     { name: 'open-batch', args: ['d'.repeat(64), 'fresh', 'im', String(START), '', '', ''], open: [3, 4] },
-    { name: 'orphan', args: [no, '6', 'worker', '5', detail, 'u'], open: [1, 2, 3] },
+    { name: 'orphan', args: [no, '6', 'worker', '5', detail, 'u', '', 'nonce-6'], open: [1, 2, 3, 8] },
     { name: 'park', args: ['forgotten', 'n', '{}'], open: [1, 2, 3] },
     { name: 'probe', args: ['1000', '60000', why], open: [1, 2] },
     { name: 'put-block', args: [half.no, 'im', '0', block, '1', Buffer.alloc(0), ''], open: [1, 2, 3, 5] },
@@ -221,7 +225,7 @@ async function world(): Promise<World> {
       args: ['10', '1000', '5000', '0', '1', 's', 'n', ''],
       open: [1, 2, 3, 4, 5, 6, 7, 8],
     },
-    { name: 'unpark', args: ['forgotten', '["n"]'], open: [1] },
+    { name: 'unpark', args: ['forgotten', '[["n","{}"]]'], open: [1] },
   ];
   return { ledger, batch, calls, lists: await recorded(batch, 7) };
 }

@@ -79,7 +79,7 @@ async function placesOf(ledger: RealmLedger, attempts: readonly JournaledAttempt
 async function standingInStore(ledger: RealmLedger, { attempt, no }: Placed): Promise<Standing | 'archived'> {
   const { redis } = ledger.scripts;
   const { intent } = attempt;
-  if (no === undefined) return (await isParked(ledger, intent)) ? 'known' : 'forgotten';
+  if (no === undefined) return (await isParked(ledger, attempt)) ? 'known' : 'forgotten';
   const keys = batchKeys(ledger.keyPrefix, no);
   const block = Math.floor((intent.index - 1) / BLOCK_ORDERS);
   const [text, [state, second]] = await Promise.all([
@@ -94,7 +94,7 @@ async function standingInStore(ledger: RealmLedger, { attempt, no }: Placed): Pr
     redis.lrange(keys.details(intent.index), 0, -1),
   ]);
   if (listed === 1 || isNoted(history, intent)) return standingBeside(attempt);
-  return (await isParked(ledger, intent)) ? 'known' : 'forgotten';
+  return (await isParked(ledger, attempt)) ? 'known' : 'forgotten';
 }
 
 /** An archive that is not here tells nothing, and neither does its batch. */
@@ -151,7 +151,8 @@ function isNoted(history: readonly string[], { nonce }: Intent): boolean {
 
 /** Whether the batch names the attempt as a possible second payment already; see saySecond in roll-forward.lua. */
 function isSaid(second: string, { intent: { index, nonce }, result }: FoundAttempt): boolean {
-  return second.includes(` ${index}:${nonce}:${isPaid(result) ? 'P' : ''}`);
+  const how = isPaid(result) ? ['P', 'A'] : [''];
+  return how.some((word) => second.includes(` ${index}:${nonce}:${word}`));
 }
 
 function isPaid(result: JournalResult | null): boolean {
@@ -197,7 +198,7 @@ export async function mergeTidings(context: Merging, tidings: readonly Tidings[]
 /** A batch that was imported again after the store forgot it: what its orders met before is put back first. */
 export async function mergeParked(context: Merging): Promise<number> {
   let moved = 0;
-  for (const { batch, attempts, incomplete } of await parkedAttempts(context.ledger, true)) {
+  for (const { batch, attempts, kept, incomplete } of await parkedAttempts(context.ledger, true)) {
     const placed = await placesOf(context.ledger, attempts);
     if (placed.some(({ no }) => no === undefined)) continue;
     const merged = await mergeTidings(
@@ -208,7 +209,7 @@ export async function mergeParked(context: Merging): Promise<number> {
     moved += merged.moved;
     for (const no of incomplete ? new Set(placed.map((one) => one.no ?? '')) : [])
       await giveUpBatch(context, no, { session: '', message: INCOMPLETE, at: Date.now() });
-    await forgetParked(context.ledger, { batch, attempts });
+    await forgetParked(context.ledger, { batch, kept });
   }
   return moved;
 }

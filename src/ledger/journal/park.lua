@@ -8,6 +8,9 @@
   Returns 'ok'
 ]==]
 local T = KEYS[1]
-redis.call('HSET', T .. ':parked:' .. ARGV[1], ARGV[2], ARGV[3])
+local parked = T .. ':parked:' .. ARGV[1]
+-- One that is known with its result is not forgotten for one without.
+local known = redis.call('HGET', parked, ARGV[2])
+if not known or cjson.decode(ARGV[3]).result ~= cjson.null then redis.call('HSET', parked, ARGV[2], ARGV[3]) end
 redis.call('HSETNX', T .. ':parked', ARGV[1], redis.call('HEXISTS', T, 'gap') == 1 and 'incomplete' or '1')
 return 'ok'

@@ -27,14 +27,26 @@ export async function park(
   await ledger.scripts.script('park', ledger.keyPrefix, [intent.batch, intent.nonce, JSON.stringify(value)]);
 }
 
-/** Whether this very attempt is kept already. */
-export async function isParked(ledger: RealmLedger, intent: Intent): Promise<boolean> {
-  return (await ledger.scripts.redis.hexists(keyOf(ledger, intent.batch), intent.nonce)) === 1;
+/** The attempt turned out to have never left. */
+export async function letGo(ledger: RealmLedger, { batch, nonce }: Intent): Promise<void> {
+  const kept = await ledger.scripts.ask('read parked', (redis) => redis.hget(keyOf(ledger, batch), nonce));
+  if (kept !== null) await forgetParked(ledger, { batch, kept: { [nonce]: kept } });
+}
+
+/** Whether this very attempt is kept already, with its result where it has one. */
+export async function isParked(
+  ledger: RealmLedger,
+  { intent, result }: Pick<JournaledAttempt, 'intent' | 'result'>,
+): Promise<boolean> {
+  const kept = await ledger.scripts.redis.hget(keyOf(ledger, intent.batch), intent.nonce);
+  return kept !== null && (result === null || decodeParked(kept).result !== null);
 }
 
 type ParkedBatch = {
   readonly batch: BatchId;
   readonly attempts: readonly JournaledAttempt[];
+  /** The attempts by nonce, as they are kept. */
+  readonly kept: Readonly<Record<string, string>>;
   /** A person has accepted that what was sent of it is not known completely. */
   readonly incomplete: boolean;
 };
@@ -81,8 +93,9 @@ export async function parkedAttempts(ledger: RealmLedger, here = false): Promise
   return Promise.all(
     wanted.map(async (text) => {
       const batch = batchId(text);
-      const values = await scripts.ask('read parked', (redis) => redis.hvals(keyOf(ledger, batch)));
-      return { batch, attempts: values.map(decodeParked), incomplete: marks[text] === INCOMPLETE };
+      const kept = await scripts.ask('read parked', (redis) => redis.hgetall(keyOf(ledger, batch)));
+      const attempts = Object.values(kept).map(decodeParked);
+      return { batch, attempts, kept, incomplete: marks[text] === INCOMPLETE };
     }),
   );
 }
@@ -90,10 +103,10 @@ export async function parkedAttempts(ledger: RealmLedger, here = false): Promise
 /** These were put back into their batch; what others have put by meanwhile stays. */
 export async function forgetParked(
   ledger: RealmLedger,
-  { batch, attempts }: Pick<ParkedBatch, 'batch' | 'attempts'>,
+  { batch, kept }: Pick<ParkedBatch, 'batch' | 'kept'>,
 ): Promise<void> {
-  const nonces = attempts.map(({ intent }) => intent.nonce);
-  await ledger.scripts.script('unpark', ledger.keyPrefix, [batch, JSON.stringify(nonces)]);
+  const args = [batch, JSON.stringify(Object.entries(kept))];
+  await ledger.scripts.script('unpark', ledger.keyPrefix, args);
 }
 
 function decodeParked(json: string): JournaledAttempt {

@@ -3,13 +3,15 @@
   batch is fed once nothing of it is left.
 
   KEYS[1] the realm
-  ARGV[1] batch id  ARGV[2] JSON list of their nonces
+  ARGV[1] batch id  ARGV[2] JSON list of [nonce, the attempt as it was put back]
 
   Returns how many are left
 ]==]
 local T = KEYS[1]
 local parked = T .. ':parked:' .. ARGV[1]
-for _, nonce in ipairs(cjson.decode(ARGV[2])) do redis.call('HDEL', parked, nonce) end
+for _, one in ipairs(cjson.decode(ARGV[2])) do
+  if redis.call('HGET', parked, one[1]) == one[2] then redis.call('HDEL', parked, one[1]) end
+end
 local left = redis.call('HLEN', parked)
 if left == 0 then redis.call('HDEL', T .. ':parked', ARGV[1]) end
 return left

@@ -4,7 +4,8 @@ import { type OrderId, orderId } from '../../core/ids.js';
 import { contentDigest } from '../../core/reference.js';
 import type { Journal } from '../journal/journal.js';
 import type { Intent, JournalResult } from '../journal/line.js';
-import { park } from '../journal/parked.js';
+import { tidingsFor } from '../journal/merge.js';
+import { letGo, park } from '../journal/parked.js';
 import { encodeEvent } from '../order-event.js';
 import { isPlannedOrder, type PlannedOrder } from '../plan-block.js';
 import { readRecord } from '../read/rows.js';
@@ -203,7 +204,14 @@ export class Attempts {
     const { ledger, journal } = this.parts;
     const before = await readFence(ledger);
     const underWay = new Set([...this.underWay.keys()].filter((nonce) => nonce !== intent.nonce));
-    const answer = await rollForward({ ...this.parts.context, underWay }, ref.no, attempt);
+    // By the batch's id: its number may stand for another one by now, and it may have been archived.
+    const [news] = await tidingsFor(ledger, [attempt]);
+    const answer =
+      news === undefined
+        ? 'ahead'
+        : news.no === undefined
+          ? 'gone'
+          : await rollForward({ ...this.parts.context, underWay }, news.no, attempt, news.archived);
     if (answer === 'second') this.parts.onSecondPayment?.(orderId(intent.batch, ref.index));
     if (answer === 'gone' || answer === 'misfit') await park(ledger, attempt);
     // The ledger knows it by now, at a sequence that no reply has told; unless another store has taken its place.
@@ -246,16 +254,20 @@ export class Attempts {
 
   private async settleUnsent(
     ref: OrderRef,
-    { batch, nonce }: Intent,
+    intent: Intent,
     begun: Begun,
     errorCode: ErrorCode | null,
     singly: boolean,
   ): Promise<void> {
-    const row = await this.parts.context.plans.row(ref.no, ref.index);
-    if (!isPlannedOrder(row)) return;
-    const key = `${orderId(batch, ref.index)}.${begun.keyNumber}`;
-    const settlement = neverSent(key, nonce, begun, errorCode);
-    await settle(this.parts.ledger, ref, nonce, row, settlement, singly);
+    const { batch, nonce } = intent;
+    const row = await this.parts.context.plans.rowOf(ref.no, ref.index, batch);
+    if (row != null && isPlannedOrder(row)) {
+      const key = `${orderId(batch, ref.index)}.${begun.keyNumber}`;
+      const settlement = neverSent(key, nonce, begun, errorCode);
+      if ((await settle(this.parts.ledger, ref, nonce, row, settlement, singly)).settled) return;
+    }
+    // The store has forgotten it. Nothing of it is kept for the day its batch is imported again.
+    await letGo(this.parts.ledger, intent);
   }
 }
 

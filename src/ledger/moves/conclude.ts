@@ -83,6 +83,8 @@ export type TurnDown = {
         readonly hold: string;
       }
     | { readonly from: 'unknown'; readonly to: 'unknown' | 'doubt'; readonly attempt: string };
+  /** The batch that the order is of: since a rollback its number may stand for another one. */
+  readonly batch: BatchId;
   /** Reads of this order that have failed, this one included where it counts against the order. */
   readonly tries: number;
   readonly status: number | null;
@@ -116,6 +118,7 @@ export async function turnDown(
     why.dueInMs,
     why.detail === null ? '' : encodeEvent(why.detail, nonce),
     JSON.stringify({
+      batch: why.batch,
       tries: why.tries,
       status: why.status === null ? '' : String(why.status),
       evidence: why.evidence === null ? '' : EVIDENCE_CODE[why.evidence],

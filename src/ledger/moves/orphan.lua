@@ -6,7 +6,7 @@
   ARGV[1] batch no  ARGV[2] index  ARGV[3] the dead session  ARGV[4] tokens  ARGV[5] detail JSON
   ARGV[6] 'u' unknown | 'D' straight to doubt (certainty manual) | 'w' never sent
   ARGV[7] the store for which its journal was merged (see `isSameStore`)
-  ARGV[8] the nonce of the attempt that was found; '' where any attempt of the session will do
+  ARGV[8] the nonce of the attempt that was found
 
   Returns {'ok'} | {'stale'}
 ]==]
@@ -23,10 +23,10 @@ if was[1] ~= 's' or was[5] ~= session then
   return { alreadyNoted(T, no, index, ARGV[5]) and 'ok' or 'stale' }
 end
 -- The session lives and has begun the order anew since it was looked at: that attempt may be on its way.
-if (ARGV[8] or '') ~= '' and was[6] ~= ARGV[8] then return { 'stale' } end
+if was[6] ~= ARGV[8] then return { 'stale' } end
 if not isSameStore(T, ARGV[7]) then return { 'stale' } end
 local now = nowMs()
-if code ~= 'w' then return { orphanOrder(T, no, index, session, tokens, ARGV[5], code, now) and 'ok' or 'stale' } end
+if code ~= 'w' then return { orphanOrder(T, no, index, session, ARGV[8], tokens, ARGV[5], code, now) and 'ok' or 'stale' } end
 
 local B = batchKey(T, no)
 -- A resend that never left: what it was to resend is as unknown as before.

@@ -19,8 +19,8 @@ type Orphaned =
 export async function orphan(
   ledger: RealmLedger,
   ref: OrderRef,
-  /** `attempt`: its nonce, without which any attempt of the session is meant. */
-  of: { readonly session: string; readonly tokens: number; readonly attempt?: string },
+  /** `attempt`: the nonce of the attempt that was found. */
+  of: { readonly session: string; readonly tokens: number; readonly attempt: string },
   detail: OrderEvent,
   to: Orphaned,
   /** The store for which the session's journal was merged; empty where any will do. */
@@ -35,36 +35,40 @@ export async function orphan(
     encodeEvent(detail, nonce),
     to,
     store,
-    of.attempt ?? '',
+    of.attempt,
   ]);
   return status === 'ok';
 }
 
 export type LostOrder = OrderRef & {
   readonly tokens: number;
+  readonly attempt: string;
   readonly detail: OrderEvent;
   readonly to: Extract<Orphaned, 'u' | 'D'>;
 };
 
 /** Gives a session up for good, with what it was sending. `wide`: the store may have forgotten what else it sent. */
-export async function acceptLost(
+export async function acceptLost<Lost extends LostOrder>(
   ledger: RealmLedger,
   session: string,
   by: { readonly who: string; readonly at: number },
-  orders: readonly LostOrder[],
-): Promise<'wide' | 'gone' | { readonly moved: number }> {
-  const [answer, moved = '0'] = await askScript(ledger, 'accept-lost', [
+  orders: readonly Lost[],
+): Promise<'wide' | 'gone' | { readonly moved: readonly Lost[] }> {
+  const [answer, ...places] = await askScript(ledger, 'accept-lost', [
     session,
     JSON.stringify(by),
     JSON.stringify(
-      orders.map(({ no, index, tokens, detail, to }) => [
+      orders.map(({ no, index, tokens, attempt, detail, to }) => [
         no,
         String(index),
         String(tokens),
         encodeEvent(detail),
         to,
+        attempt,
       ]),
     ),
   ]);
-  return answer === 'wide' || answer === 'gone' ? answer : { moved: Number(moved) };
+  return answer === 'wide' || answer === 'gone'
+    ? answer
+    : { moved: places.flatMap((place) => orders[Number(place) - 1] ?? []) };
 }

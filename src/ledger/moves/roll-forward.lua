@@ -82,10 +82,11 @@ local function isOfPaid()
   return was[1] == 'P' or was[1] == 'd' or was[1] == 'i'
 end
 
---- No state can tell of a second payment: it is kept with the batch ('<index>:<nonce>:<P or u> …') and in its audit.
+--- No state can tell of a second payment, nor an archive of a late one: it is kept with the batch ('<index>:<nonce>:<how> …')
+--- and in its audit. How: P paid twice, u perhaps twice, A paid after all, a perhaps after all.
 local function saySecond(attempt, proven, isTwice)
   local said = redis.call('HGET', B, 'second') or ''
-  local word = index .. ':' .. attempt .. (proven and ':P' or ':u')
+  local word = index .. ':' .. attempt .. ':' .. (isTwice and (proven and 'P' or 'u') or (proven and 'A' or 'a'))
   if string.find(said, word, 1, true) then return false end
   redis.call('HSET', B, 'second', said .. ' ' .. word)
   redis.call('RPUSH', B .. ':log', cjson.encode({ at = now, who = 'almoner',
@@ -110,6 +111,10 @@ if isOfPaid() then
 elseif isArchived then
   if not (code == 'P' or (mayBeApplied and not known)) or not saySecond(nonce, code == 'P', false) then return { 'ahead', was[1] } end
   mayArrive()
+  -- Its reference was freed with its end. No other order may be paid under it now, unless one has it already.
+  if type(facts.ref) == 'table' and not spentBy(T, facts.ref[1], unhex(facts.ref[2]), no, index) then
+    takeReference(T, facts.ref[1], unhex(facts.ref[2]), facts.ref[3], no, index)
+  end
   bump(B, 'version', 1)
   return { 'second', was[1] }
 elseif known then

@@ -9,7 +9,7 @@
   ARGV[7] new state code: w, R or X from w; u or D from u
   ARGV[8] token of the hold under which it was read (from w), or nonce of the unknown attempt (from u)  ARGV[9] due at, ms from now (for w and u)
   ARGV[10] detail JSON ('' for none)
-  ARGV[11] JSON {tries, status: '', evidence: '', slice, ref: [shard, hex]|null, class,
+  ARGV[11] JSON {batch: id, tries, status: '', evidence: '', slice, ref: [shard, hex]|null, class,
     silent: true where the realm gave no definite answer, unknowns: n, refusals: {reason, inARow, beforePaid}}
 
   Returns {'ok', state code, seq, next orders JSON}; D is only allowed by it, the evidence concludes it
@@ -28,9 +28,10 @@ local record = readRecord(T, no, index)
 local fields = record and split(record) or blankFields()
 local function seq() return redis.call('HGET', T, 'seq') or '0' end
 if detail ~= '' and alreadyNoted(T, no, index, detail) then return { 'ok', fields[1], seq(), '[]' } end
+local facts = cjson.decode(ARGV[11])
+if not isBatch(T, no, facts.batch) then return { 'stale', 'p' } end
 if fields[1] ~= from or fenced(T, ARGV[1], ARGV[2]) then return { 'stale', fields[1] } end
 if (from == 'w' and holdToken(T, no, index) or lastNonce(fields)) ~= ARGV[8] then return { 'stale', from } end
-local facts = cjson.decode(ARGV[11])
 local now = nowMs()
 
 -- Silence speaks of the realm while nothing else is heard of it either. So, before it ends an order, the

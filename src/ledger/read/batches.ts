@@ -118,6 +118,8 @@ export type StoredBatch = BatchView & {
   readonly sealHash: string;
   /** The orders that were paid twice, or may have been, by index. */
   readonly twice: ReadonlySet<number>;
+  /** The orders of an archive that were paid after all, or may have been, by index. */
+  readonly late: ReadonlySet<number>;
 };
 
 /** Undefined where it is not sealed, or its number stands for another batch since a rollback. */
@@ -150,7 +152,8 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
     const read = isBefore || asksGo ? await readGate(ref) : null;
     const gate = isBefore ? read : null;
     const reason = halted ? halt : going ? gateReason(gate) : decodeReason(meta.reason);
-    const twice = twiceOf(meta.second ?? '');
+    const twice = saidOf(meta.second ?? '', /[Pu]/);
+    const late = saidOf(meta.second ?? '', /[Aa]/);
     const aside = Number(meta.aside ?? 0);
     return {
       manifest: decodeManifest(meta.manifest),
@@ -165,7 +168,7 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
       finishedAt: meta.finishedAt === undefined ? null : Number(meta.finishedAt),
       rate: null,
       archived,
-      notes: [meta.readbackEnded ?? [], secondPayments(twice, ref.id)].flat(),
+      notes: [meta.readbackEnded ?? [], secondPayments(twice, ref.id), latePayments(late, ref.id)].flat(),
       version: Number(meta.version ?? 0),
       owner: meta.owner ?? '',
       seal: Number(meta.seal ?? 0),
@@ -174,6 +177,7 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
       retry: read?.retry === true && openDead({ archived, counts, aside }) > 0 ? read : null,
       sealHash: createHash('sha1').update(meta.manifest).digest('hex'),
       twice,
+      late,
     };
   });
 }
@@ -209,18 +213,30 @@ export function openDead({
 const batchState = z.enum(BATCH_STATES);
 const NAMED_MAX = 5;
 
-/** As the scripts keep them: `<index>:<nonce>:<how sure> …`. */
-function twiceOf(said: string): Set<number> {
-  return new Set([...said.matchAll(/(?:^| )(\d+):/g)].map(([, index]) => Number(index)));
+/** As the scripts keep them: `<index>:<nonce>:<how> …` (see saySecond in roll-forward.lua). */
+function saidOf(said: string, how: RegExp): Set<number> {
+  const words = [...said.matchAll(/(?:^| )(\d+):[^ :]*:(\w)/g)];
+  return new Set(words.filter(([, , one = '']) => how.test(one)).map(([, index]) => Number(index)));
 }
 
 function secondPayments(indexes: ReadonlySet<number>, id: BatchId): string[] {
   if (indexes.size === 0) return [];
+  return [
+    `May have been paid twice: ${namesOf(indexes, id)}. The audit says what is known. Look upstream; where both payments are there, take one back with the row that \`almoner undo ${id}\` writes for it, or, where it is an undo itself, with an order of its own.`,
+  ];
+}
+
+function latePayments(indexes: ReadonlySet<number>, id: BatchId): string[] {
+  if (indexes.size === 0) return [];
+  return [
+    `Paid after all, or perhaps: ${namesOf(indexes, id)}. A journal came to light after the batch was archived, and the archive does not call them paid. The audit says what is known. Look upstream before you pay them otherwise; their references are spent.`,
+  ];
+}
+
+function namesOf(indexes: ReadonlySet<number>, id: BatchId): string {
   const named = [...indexes].slice(0, NAMED_MAX).map((index) => orderId(id, index));
   const more = indexes.size > NAMED_MAX ? ` and ${counted(indexes.size - NAMED_MAX, 'other')}` : '';
-  return [
-    `May have been paid twice: ${named.join(', ')}${more}. The audit says what is known. Look upstream; where both payments are there, take one back with the row that \`almoner undo ${id}\` writes for it, or, where it is an undo itself, with an order of its own.`,
-  ];
+  return `${named.join(', ')}${more}`;
 }
 
 /** How long the run was coming to ends: slices in which nothing did are time in which it stood still. */

@@ -106,24 +106,25 @@ async function acceptExactly(context: MergeContext, session: string, by: By): Pr
     const lost = await Promise.all(
       found.map(async ({ ref, index, record }): Promise<LostOrder & { ref: BatchRef }> => {
         const row = await plans.row(ref.no, index);
+        const attempt = record.nonce ?? '';
         const detail = {
           event: 'orphaned',
           at: by.at,
           key: `${orderId(ref.id, index)}.${record.keyNumber}`,
-          ...(record.nonce === null ? {} : { attempt: record.nonce }),
+          attempt,
           session,
           code: 'ALM_SEND_OWNER_DIED',
           message: `session ${session} was given up as lost by ${by.who} while it was sending it; whether the request arrived is not known`,
         } as const;
         const to = (await termsOf(ref.no)).certainty === 'manual' ? 'D' : 'u';
-        return { ref, no: ref.no, index, tokens: row.order?.tokens ?? 0, detail, to };
+        return { ref, no: ref.no, index, tokens: row.order?.tokens ?? 0, attempt, detail, to };
       }),
     );
     const answer = await acceptLost(ledger, session, by, lost);
     if (answer === 'wide') return null;
     if (answer === 'gone') break;
-    orders += answer.moved;
-    for (const { ref, tokens: amount } of lost) {
+    orders += answer.moved.length;
+    for (const { ref, tokens: amount } of answer.moved) {
       tokens += BigInt(amount);
       counted.set(ref.no, { ref, orders: (counted.get(ref.no)?.orders ?? 0) + 1 });
     }

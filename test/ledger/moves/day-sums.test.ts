@@ -80,7 +80,7 @@ describe('the sum of a day', () => {
     await dayStandsAt(ledger, -MOST);
     expect(await concludeAs(batch, 1, 'D', 'X')).toMatchObject({ concluded: true });
     expect(await settleAs(batch, 3, 'R', third)).toMatchObject({ settled: true });
-    const unsent = [batch.no, '4', 'gone', LARGEST, DETAIL, 'w'];
+    const unsent = [batch.no, '4', 'gone', LARGEST, DETAIL, 'w', '', 'nonce-4'];
     expect(await ledger.scripts.script('orphan', ledger.keyPrefix, unsent)).toEqual(['ok']);
     expect(await counts(batch)).toEqual({ exhausted: 1, doubt: 1, refused: 1, planned: 1 });
   });
@@ -90,7 +90,16 @@ describe('the sum of a day', () => {
     const batch = await sealed(ledger, [{ tokens: LARGEST }]);
     await dayStandsAt(ledger, MOST);
     const numbers = { requests: 1, retries: 0, limited: 0 };
-    const facts = { ref: null, undoes: null, members: [], unknown: 'u', answered: false, ...numbers };
+    const facts = {
+      ref: null,
+      undoes: null,
+      members: [],
+      unknown: 'u',
+      answered: false,
+      session: 's',
+      settleMs: 0,
+      ...numbers,
+    };
     const reply = await ledger.scripts.script('roll-forward', ledger.keyPrefix, [
       ...[batch.no, batch.ref.id, '1', 'n', '1', String(LARGEST)],
       ...[`u|1|1|0|||${Date.now().toString(36)}|||`, '0', DETAIL, JSON.stringify(facts)],

@@ -165,8 +165,11 @@ class World {
         const session = step.stranger ? 'stranger' : 'worker';
         const nonce = `o${moment()}`;
         const { tokens } = batch.row(index).order;
-        return () =>
-          orphan(this.ledger, ref, { session, tokens }, detail, step.toDoubt ? 'D' : 'u', '', nonce);
+        const to = step.toDoubt ? 'D' : 'u';
+        return async () => {
+          const attempt = (await readRecord(batch.ref, index)).nonce ?? '';
+          return orphan(this.ledger, ref, { session, tokens, attempt }, detail, to, '', nonce);
+        };
       }
       case 'conclude': {
         const nonce = `c${moment()}`;

@@ -17,11 +17,15 @@ const DIED: OrderEvent = {
   code: 'ALM_SEND_OWNER_DIED',
   message: 'died',
 };
-const adopt = (batch: TestBatch, index: number, session = 'worker', toDoubt = false, nonce = 'one') =>
+const adopt = async (batch: TestBatch, index: number, session = 'worker', toDoubt = false, nonce = 'one') =>
   orphan(
     batch.ledger,
     { no: batch.no, index },
-    { session, tokens: batch.row(index).order.tokens },
+    {
+      session,
+      tokens: batch.row(index).order.tokens,
+      attempt: (await readRecord(batch.ref, index)).nonce ?? '',
+    },
     DIED,
     toDoubt ? 'D' : 'u',
     '',

@@ -3,14 +3,17 @@ import { type TurnDown, turnDown } from '../../../src/ledger/moves/conclude.js';
 import { realmState } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
+import { readFence } from '../../../src/ledger/sessions/fence.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import { begin, begun, claimFor, feedAll, held, settleAs, WHY } from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
+import { photograph } from '../../support/ledger/unreliable-store.js';
 
 const bench = ledgersOnRedis();
 
 function down(batch: TestBatch, index: number, changes: Partial<TurnDown>, nonce?: string) {
   const told: TurnDown = {
+    batch: batch.ref.id,
     move: { from: 'unknown', to: 'unknown', attempt: `nonce-${index}` },
     tries: 0,
     status: null,
@@ -135,5 +138,24 @@ describe('turn-down', () => {
     expect(await claimFor(batch, 1)).toMatchObject({ answer: 'wait' });
     expect((await claimFor(batch, 2)).answer).toBe('held');
     expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('speaks of no order of another batch that has its number since the store went back', async () => {
+    const ledger = await bench.ledger();
+    const first = await sealed(ledger, [{ member: '9' }]);
+    await feedAll(first);
+    await held(first, 1);
+    const { run } = await readFence(ledger);
+    const back = await photograph(ledger);
+    const old = await sealed(ledger, [{ member: '1' }], { id: 'old' });
+    await feedAll(old);
+    const hold = await held(old, 1);
+    await back();
+    await ledger.scripts.redis.hset(ledger.keyPrefix, 'armed', run);
+    const other = await sealed(ledger, [{ member: '2' }], { id: 'other' });
+    await feedAll(other);
+    expect([other.no, await held(other, 1)]).toEqual([old.no, hold]);
+    await down(old, 1, { move: { from: 'planned', to: 'refused', hold }, status: 404, detail: null });
+    expect((await readRecord(other.ref, 1)).code).toBe('p');
   });
 });

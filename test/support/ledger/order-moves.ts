@@ -203,7 +203,7 @@ export async function concludeAs(
 }
 
 /** The order is found in the hands of the session `worker`, which is dead. */
-export function orphanAs(
+export async function orphanAs(
   batch: TestBatch,
   index: number,
   to: Parameters<typeof orphan>[4],
@@ -221,7 +221,7 @@ export function orphanAs(
   return orphan(
     batch.ledger,
     { no: batch.no, index },
-    { session: 'worker', tokens },
+    { session: 'worker', tokens, attempt: (await readRecord(batch.ref, index)).nonce ?? '' },
     { ...died, ...more },
     to,
   );
