@@ -296,7 +296,11 @@ describe('doubts', () => {
     expect(await settle('/api/doubts/resolve', { ...body, reason: 'seen upstream' })).toMatchObject({
       done: 1,
     });
-    const unpaid = { batch, decision: 'unpaid', expect: 1, reason: 'not there' };
+    const counted = await desk.call('/api/doubts/count', { method: 'POST', body: { batch } });
+    const { which } = z.object({ which: z.string() }).parse(counted.json());
+    const unnamed = { batch, decision: 'unpaid', expect: 1, reason: 'not there' };
+    expect((await desk.call('/api/doubts/resolve', { method: 'POST', body: unnamed })).status).toBe(400);
+    const unpaid = { ...unnamed, which };
     const early = await desk.call('/api/doubts/resolve', { method: 'POST', body: unpaid });
     expect([early.status, early.json()]).toMatchObject([
       409,

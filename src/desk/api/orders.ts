@@ -243,7 +243,9 @@ export const DoubtsPage = z.strictObject({
 export type DoubtsPage = Of<typeof DoubtsPage>;
 export const DoubtSelection = z
   .object({ ...where, orders: orders.optional() })
-  .describe('Either these very orders, or all that meet the filter; an empty filter means all.');
+  .describe(
+    'Either these very orders, or all that meet the filter; an empty filter means all. A decision about a filter names them with `which`.',
+  );
 export type DoubtSelection = Of<typeof DoubtSelection>;
 export const DoubtQuery = z.object({ now: z.enum(['true', 'false']).default('false') });
 export const DoubtReply = z.strictObject({

@@ -25,13 +25,14 @@ export type Fence = {
   readonly missed: Highest;
   /** The identity of the data folder that the store was written in; empty where the store is another one. */
   readonly folder: string;
-  /** A person has said that this ledger is meant, although another one has paid the realm. */
-  readonly meant: boolean;
+  /** The other folders beside which a person has said that this ledger is meant; null where nobody did. */
+  readonly meantBeside: readonly string[] | null;
   /** The sequence of the last order that the asking session began; null where the store does not know the session. */
   readonly begun: number | null;
 };
 
 const missed = z.record(z.string(), z.number());
+const meantNote = z.object({ others: z.array(z.string()).readonly() });
 
 /** The last time that the store was found to have forgotten something. */
 const rollback = z.object({
@@ -71,7 +72,7 @@ export async function readFence(ledger: RealmLedger): Promise<Fence> {
     lost: lost !== '',
     missed: gap === '' ? {} : missed.parse(JSON.parse(gap)),
     folder,
-    meant: meant !== '',
+    meantBeside: meant === '' ? null : meantNote.parse(JSON.parse(meant)).others,
     begun: begun === '' ? null : Number(begun),
   };
 }

@@ -110,8 +110,8 @@ export async function ledgersElsewhere(ledger: RealmLedger): Promise<PaidElsewhe
   const { realm, keyPrefix } = ledger;
   const { here } = ledger.scripts;
   if (realm.rehearsal || here.stateFolder === null) return [];
-  const { seq, meant } = await readFence(ledger);
-  if (seq > 0 || meant) return [];
+  const { seq, meantBeside } = await readFence(ledger);
+  if (seq > 0) return [];
   const folders = await foldersThatPaid(here.stateFolder, keyPrefix);
   const own = await here.ownFolder();
   // The journals of a folder that is whole are merged before anything is sent.
@@ -119,7 +119,10 @@ export async function ledgersElsewhere(ledger: RealmLedger): Promise<PaidElsewhe
     const { [keyPrefix]: last } = await readPositions(join(own.path, JOURNAL_FOLDER));
     if ((last?.seq ?? 0) >= (folders.get(own.number)?.seq ?? 0)) folders.delete(own.number);
   }
-  return [...folders.values()].map(({ folder, at }) => ({ folder, at })).sort((a, b) => b.at - a.at);
+  return [...folders.values()]
+    .filter(({ folder }) => meantBeside?.includes(folder) !== true)
+    .map(({ folder, at }) => ({ folder, at }))
+    .sort((a, b) => b.at - a.at);
 }
 
 function reason(code: 'ALM_LEDGER_FOLDER_BEHIND' | 'ALM_LEDGER_FOLDER_COPIED', message: string): Reason {

@@ -8,8 +8,11 @@ import {
   findBatch,
   isPlannedOrder,
   longestSettleMs,
+  lossAcceptedAt,
+  type RealmLedger,
   type RowView,
   readArrivals,
+  readFence,
   readRecord,
   readRow,
   type ScriptClient,
@@ -108,16 +111,28 @@ async function noDoubtNamed(place: OrderPlace): Promise<string> {
 
 const isFirst = (doubt: string | null) => doubt === null || doubt.startsWith('d1-');
 
+/** A store that has forgotten something counts an order's doubts anew: the first one may not be the first. */
+async function forgetsNothing(ledger: RealmLedger): Promise<boolean> {
+  const { rollback } = await readFence(ledger);
+  return rollback === null && (await lossAcceptedAt(ledger)) === null;
+}
+
 export async function checkRulings(rulings: readonly Ruling[]): Promise<Ruling[]> {
   const numbers = new Map<Ruling, string | null>();
+  const ledgers = new Map<string, Promise<boolean>>();
+  const remembersAll = (ledger: RealmLedger) => {
+    const known = ledgers.get(ledger.id) ?? forgetsNothing(ledger);
+    ledgers.set(ledger.id, known);
+    return known;
+  };
   const open = await checkAll(rulings, async (ruling, { order, state, evidence, doubt }, earlier) => {
     const { verdict, doubt: named } = ruling;
     if (earlier !== undefined && earlier.verdict !== verdict) return 'is named twice, as paid and as unpaid';
     numbers.set(ruling, doubt);
     const now = state === 'doubt' ? `in doubt as ${doubt}` : state;
     if (named !== null && named !== doubt) return `is ${now}; the decision is about its doubt ${named}`;
-    if (named === null && !isFirst(doubt))
-      return `is ${now} and was in doubt before; name the doubt that you decide, as in ${doubtName(order, doubt)}`;
+    if (named === null && !(isFirst(doubt) && (await remembersAll(ruling.place.ref.ledger))))
+      return `is ${now} and may have been in doubt before; name the doubt that you decide, as in ${doubtName(order, doubt)}`;
     if (state === 'doubt') return 'open';
     // The same file given again, perhaps after half of it was done: what is as asked is passed over.
     const ended = verdict === 'paid' ? 'paid' : 'exhausted';

@@ -160,11 +160,11 @@ export const ORDER_ROUTES = [
       batch: body.batch ?? null,
     }),
     async handle(desk, { body, visitor, note }) {
-      // Nobody ends all doubts there are by leaving something out.
-      if ((body.orders ?? body.realm ?? body.batch ?? body.which) === undefined)
+      // A decision is about the doubts that the person saw, and a count does not name them.
+      if (body.orders === undefined && body.which === undefined)
         throw new AlmonerError(
           'ALM_DESK_BAD_REQUEST',
-          'Nothing was chosen: name orders, a batch or a realm.',
+          'Name the orders, or send `which` of POST /api/doubts/count with the same filter: it tells the doubts that you saw from others. Nothing was done.',
         );
       const places = confirmed(await chooseDoubts(desk.app.scripts, body), body, note);
       const rulings = places.map((place) => ({ place, verdict: body.decision, doubt: place.doubt }));
