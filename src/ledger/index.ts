@@ -101,12 +101,14 @@ export {
   type Balances,
   balancesSeen,
   lastSent,
+  type Named,
   type OrderEvent,
   orderEvent,
   type Traces,
 } from './order-event.js';
 export {
   hasTrouble,
+  namedBy,
   type RowContext,
   readDetails,
   readRecord,

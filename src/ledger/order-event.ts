@@ -40,6 +40,8 @@ export const orderEvent = z.discriminatedUnion('event', [
     when: z.enum(['before', 'doubt', 'check']),
     /** The attempt before which they were read; only `before` has it. */
     of: z.string().optional(),
+    /** The number of the doubt for which they were read; only `doubt` has it. */
+    doubt: z.string().optional(),
     balances,
   }),
   z.object({
@@ -64,13 +66,26 @@ export function decodeEvent(json: string): OrderEvent {
   return orderEvent.parse(JSON.parse(json));
 }
 
-/** The newest request for the order that its history tells of. */
-export function lastSent(history: readonly OrderEvent[]) {
-  return history.findLast((one) => one.event === 'attempt' || one.event === 'orphaned') ?? null;
+/** What an order's record names. What was seen of an earlier attempt or doubt does not speak of this one. */
+export type Named = {
+  /** The nonce of the last attempt; null where two attempts met. */
+  readonly attempt: string | null;
+  /** Null where the order is not in doubt. */
+  readonly doubt: string | null;
+};
+
+/** The request that the record names; where it names none, the newest that the history tells of. */
+export function lastSent(history: readonly OrderEvent[], { attempt }: Named) {
+  const isSent = (one: OrderEvent) => one.event === 'attempt' || one.event === 'orphaned';
+  return history.filter(isSent).findLast((one) => attempt === null || one.attempt === attempt) ?? null;
 }
 
-export function balancesSeen(history: readonly OrderEvent[], when: 'before' | 'doubt') {
-  const seen = history.findLast((one) => one.event === 'balances' && one.when === when);
+export function balancesSeen(history: readonly OrderEvent[], when: 'before' | 'doubt', named: Named) {
+  const seen = history.findLast((one) => {
+    if (one.event !== 'balances' || one.when !== when) return false;
+    const [of, wanted] = when === 'before' ? [one.of, named.attempt] : [one.doubt, named.doubt];
+    return wanted !== null && of === wanted;
+  });
   return seen?.event === 'balances' ? seen : null;
 }
 
@@ -83,11 +98,11 @@ export type Traces = {
   readonly inDoubt: Balances | null;
 };
 
-export function tracesOf(history: readonly OrderEvent[]): Traces | null {
-  const sent = lastSent(history);
+export function tracesOf(history: readonly OrderEvent[], named: Named): Traces | null {
+  const sent = lastSent(history, named);
   if (sent === null) return null;
   const { at: sentAt, key } = sent;
   const requestId = sent.event === 'attempt' ? sent.requestId : null;
-  const seen = (when: 'before' | 'doubt') => balancesSeen(history, when)?.balances ?? null;
+  const seen = (when: 'before' | 'doubt') => balancesSeen(history, when, named)?.balances ?? null;
   return { sentAt, key, requestId, before: seen('before'), inDoubt: seen('doubt') };
 }

@@ -2,7 +2,7 @@ import { isErrorCode } from '../../core/errors/catalogue.js';
 import { orderId } from '../../core/ids.js';
 import type { OrderState } from '../../core/states.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
-import { decodeEvent, type OrderEvent, tracesOf } from '../order-event.js';
+import { decodeEvent, type Named, type OrderEvent, tracesOf } from '../order-event.js';
 import type { PlanRow } from '../plan-block.js';
 import type { BatchPlace } from '../realm-ledger.js';
 import { decodeRecord, type OrderRecord, STATE_CODES } from '../record.js';
@@ -160,8 +160,13 @@ export function rowView(
     sentAt: record.sentAt,
     settledAt: record.sentAt === null || record.tookMs === null ? null : record.sentAt + record.tookMs,
     cells: row.cells,
-    traces: state === 'doubt' || state === 'unknown' ? tracesOf(details) : null,
+    traces: state === 'doubt' || state === 'unknown' ? tracesOf(details, namedBy(record)) : null,
   };
+}
+
+/** A record keeps the number of its last doubt after that has ended. */
+export function namedBy({ code, nonce, doubt }: OrderRecord): Named {
+  return { attempt: nonce, doubt: code === 'D' ? doubt : null };
 }
 
 const NO_ORDER = { op: null, member: null, recipient: null, tokens: null };

@@ -4,9 +4,12 @@ import {
   type Balances,
   balancesSeen,
   lastSent,
+  type Named,
+  namedBy,
   type OrderEvent,
   readBatch,
   readDetails,
+  readRecord,
   readRow,
   realmState,
   type Traces,
@@ -33,11 +36,13 @@ export async function doubtEvidence(
 ) {
   const { ref, index } = place;
   const context = await contextOf(ref);
-  const [row, history, planned] = await Promise.all([
+  const [row, record, history, planned] = await Promise.all([
     readRow(context, index),
+    readRecord(ref, index),
     readDetails(ref, index),
     context.plans.row(ref.no, index),
   ]);
+  const named = namedBy(record);
   const { order } = planned;
   if ((row.state !== 'doubt' && row.state !== 'unknown') || order === null)
     throw new AlmonerError(
@@ -54,7 +59,8 @@ export async function doubtEvidence(
       : await readNow(app, place, order, manifest?.currency ?? null);
   const members = effectsOf(order).map(({ member, delta }) => {
     const role = member === order.member ? ('member' as const) : ('recipient' as const);
-    const lastSeen = lastBalance(history, others, member, role, sentAt);
+    const before = balancesSeen(history, 'before', named);
+    const lastSeen = lastBalance(before, others, member, role, sentAt);
     return {
       member,
       role,
@@ -62,14 +68,14 @@ export async function doubtEvidence(
       lastSeen,
       ifPaid: lastSeen === null ? null : String(BigInt(lastSeen.balance) + delta),
       ifUnpaid: lastSeen?.balance ?? null,
-      whenDoubtArose: balancesSeen(history, 'doubt')?.balances[role] ?? null,
+      whenDoubtArose: balancesSeen(history, 'doubt', named)?.balances[role] ?? null,
       now: now?.[role] ?? null,
     };
   });
   return {
     ...deadLetter(ref, row),
     /** What to look for upstream. */
-    sent: sentOf(history),
+    sent: sentOf(history, named),
     members,
     /** Why the balance now is not known; null where it was read. */
     notRead,
@@ -137,13 +143,12 @@ async function readNow(
 
 /** The last balance seen before the order was sent, and where it was seen. */
 function lastBalance(
-  history: readonly OrderEvent[],
+  before: ReturnType<typeof balancesSeen>,
   others: readonly Touching[],
   member: string,
   role: 'member' | 'recipient',
   sentAt: number,
 ) {
-  const before = balancesSeen(history, 'before');
   const read = before?.balances[role] ?? null;
   if (before !== null && read !== null)
     return { balance: read, at: isoTime(before.at), from: 'read before sending' };
@@ -155,8 +160,8 @@ function lastBalance(
   return { balance: paid.balanceAfter, at: paid.at, from: `answer to order ${paid.order}` };
 }
 
-function sentOf(history: readonly OrderEvent[]) {
-  const last = lastSent(history);
+function sentOf(history: readonly OrderEvent[], named: Named) {
+  const last = lastSent(history, named);
   if (last === null) return null;
   const answer =
     last.event === 'attempt'
