@@ -11,7 +11,7 @@ import { addOrders, ORDERS_QUEUE, type OrderJob, openQueue } from '../../src/que
 import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 import { feedAll } from '../support/ledger/order-moves.js';
 import { tieUp } from '../support/ledger/tie-up.js';
-import { startWorkerInProcess } from '../support/ledger/worker-in-process.js';
+import { PATIENT, startWorkerInProcess } from '../support/ledger/worker-in-process.js';
 import { Sender } from '../support/machines/machines.js';
 import { Clocks, PlayedRealm } from '../support/machines/played-realm.js';
 import { DeafRealm } from '../support/program/deaf-realm.js';
@@ -104,7 +104,7 @@ test('what a machine had taken from the queue before it fell silent is delivered
   await addOrders(queue, batch.no, await feedAll(batch), 0);
   await until('its deliveries to be taken', async () => (await queue.getActiveCount()) === 3);
   await redis.hset(`${ledger.keyPrefix}:seen`, lost.id, Date.now() - 21_000);
-  await startWorkerInProcess(batch, bench.redis(), realm.url);
+  await startWorkerInProcess(batch, bench.redis(), realm.url, PATIENT);
   await until('all to be paid', async () => (await paid(batch)) === 3, 20_000);
   expect(realm.asked).toHaveLength(4);
 });

@@ -11,7 +11,7 @@ import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledger
 import { testProfile } from '../support/ledger/realm-profile.js';
 import { clerkOf, pickyClient } from '../support/ledger/refusing-store.js';
 import { tieUp } from '../support/ledger/tie-up.js';
-import { startWorkerInProcess } from '../support/ledger/worker-in-process.js';
+import { PATIENT, startWorkerInProcess } from '../support/ledger/worker-in-process.js';
 import { DeafRealm } from '../support/program/deaf-realm.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -32,7 +32,7 @@ test('a store that forbids scripts while answers come takes all of them when it 
   const { client, allow, refuse } = await clerkOf(bench.redis());
   let refused: Promise<unknown> | undefined;
   const realm = await DeafRealm.start(() => 200);
-  const worker = await startWorkerInProcess(batch, bench.redis(), realm.url, {}, undefined, {
+  const worker = await startWorkerInProcess(batch, bench.redis(), realm.url, PATIENT, undefined, {
     connection: client,
     change: (plain) => ({
       ...plain,
@@ -59,7 +59,7 @@ test('a refused result leaves its slot, is listed with the error’s text, and i
     refusing && name === 'settle' && indexes.includes(2) ? 'before' : null,
   );
   const realm = await DeafRealm.start(() => 200);
-  const worker = await startWorkerInProcess(batch, bench.redis(), realm.url, {}, undefined, {
+  const worker = await startWorkerInProcess(batch, bench.redis(), realm.url, PATIENT, undefined, {
     connection,
     limits: { refusedMs: 100 },
   });
@@ -87,7 +87,7 @@ test('a stop waits for refused results no longer than it may, says so, and the n
   );
   const realm = await DeafRealm.start(() => 200);
   const folder = await tempFolder();
-  const worker = await startWorkerInProcess(batch, bench.redis(), realm.url, {}, folder, {
+  const worker = await startWorkerInProcess(batch, bench.redis(), realm.url, PATIENT, folder, {
     connection,
     limits: { stopMs: 500 },
   });
@@ -100,7 +100,7 @@ test('a stop waits for refused results no longer than it may, says so, and the n
   expect(performance.now() - begun).toBeLessThan(3_000);
   expect((await listSessions(batch.ledger)).map(({ id }) => id)).toEqual([worker.session.id]);
   expect(await countsOf(batch)).toMatchObject({ paid: 2, sending: 1 });
-  const next = await startWorkerInProcess(batch, bench.redis(), realm.url, {}, folder);
+  const next = await startWorkerInProcess(batch, bench.redis(), realm.url, PATIENT, folder);
   await until('the journal to settle it', async () => (await paid(batch)) === 3);
   expect(realm.asked).toHaveLength(3);
   await next.stop();
@@ -117,7 +117,7 @@ test('an error after the ledger has begun an order puts the order back: it is pa
     return 'after';
   });
   const realm = await DeafRealm.start(() => 200);
-  await startWorkerInProcess(batch, bench.redis(), realm.url, {}, undefined, { connection });
+  await startWorkerInProcess(batch, bench.redis(), realm.url, PATIENT, undefined, { connection });
   await until('all to be paid', async () => (await paid(batch)) === 4);
   expect(realm.asked).toHaveLength(4);
   expect(await tieUp(batch.ledger)).toEqual([]);
@@ -127,7 +127,7 @@ test('an exception while a request is under way makes the order unknown, and its
   const batch = await batchOf(2);
   const realm = await DeafRealm.start(() => 200);
   let failures = 1;
-  await startWorkerInProcess(batch, bench.redis(), realm.url, {}, undefined, {
+  await startWorkerInProcess(batch, bench.redis(), realm.url, PATIENT, undefined, {
     change: (plain) => ({
       ...plain,
       changeBalance: async (change) => {
@@ -150,7 +150,7 @@ test('`recover` settles from the journal of a living process what the store refu
   );
   const realm = await DeafRealm.start(() => 200);
   const folder = await tempFolder();
-  const worker = await startWorkerInProcess(batch, bench.redis(), realm.url, {}, folder, { connection });
+  const worker = await startWorkerInProcess(batch, bench.redis(), realm.url, PATIENT, folder, { connection });
   await until('the other to be paid', async () => (await paid(batch)) === 1);
   expect(await waitingOf(batch.ref, { profiles: [] })).toEqual([]);
   await age(batch, 2, 60_000);

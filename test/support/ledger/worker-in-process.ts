@@ -22,6 +22,9 @@ export type WorkerInProcess = {
   stop(): Promise<void>;
 };
 
+/** On a slow machine no request times out, to be asked again under its key. */
+export const PATIENT = { timeouts: { connectMs: 5_000, tlsMs: 5_000, responseMs: 20_000, totalMs: 30_000 } };
+
 export async function startWorkerInProcess(
   batch: TestBatch,
   redis: TestRedis,

@@ -1,15 +1,28 @@
-import { readFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { z } from 'zod';
 import { isLong } from '../suites.js';
 
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({
+export async function launchBrowser(): Promise<Browser> {
+  // Under load Chromium leaves temporary files behind when it is closed.
+  const folder = await mkdtemp(join(tmpdir(), 'browser-'));
+  const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+    env: { ...definedOf(process.env), TMPDIR: folder },
   });
+  browser.on('disconnected', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  return browser;
+}
+
+function definedOf(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }
 
 export const DESKTOP = { width: 1_280, height: 900 };
