@@ -89,7 +89,7 @@ export const SABOTAGES = [
   {
     name: 'limits-leave-with-the-session',
     file: 'src/ledger/sessions/leave.lua',
-    find: 'leaveLimits(T, session)',
+    find: "leaveLimits(T, session, ARGV[6] == '0')",
     put: "redis.call('HDEL', T .. ':waits', session)",
     test: 'test/queue/longest-settle-time.test.ts',
   },
@@ -419,7 +419,7 @@ export const SABOTAGES = [
   {
     name: 'parked-at-every-look',
     file: 'src/ledger/journal/merge.ts',
-    find: "if (no === undefined) return (await isParked(ledger, intent)) ? 'known' : 'forgotten';",
+    find: "if (no === undefined) return (await isParked(ledger, attempt)) ? 'known' : 'forgotten';",
     put: "if (no === undefined) return 'forgotten';",
     test: 'test/queue/beside-journals.test.ts',
   },
@@ -461,7 +461,7 @@ export const SABOTAGES = [
   {
     name: 'all-that-is-parked-forgotten',
     file: 'src/ledger/journal/unpark.lua',
-    find: "for _, nonce in ipairs(cjson.decode(ARGV[2])) do redis.call('HDEL', parked, nonce) end",
+    find: "if redis.call('HGET', parked, one[1]) == one[2] then redis.call('HDEL', parked, one[1]) end",
     put: "redis.call('DEL', parked)",
     test: 'test/queue/parked-by-two.test.ts',
   },

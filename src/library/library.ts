@@ -7,13 +7,8 @@ import { memberHistory } from '../operations/batches/member-history.js';
 import { reportBatch } from '../operations/batches/report.js';
 import { cancel, cancelImport, pause, resume, type SteeredBy } from '../operations/batches/steer.js';
 import { type DeadFilter, deadLetters } from '../operations/dead/dead-letters.js';
-import {
-  arrivingError,
-  checkRulings,
-  mayArrive,
-  resolveDoubts,
-  rulingsOnOrders,
-} from '../operations/doubts/resolve.js';
+import { arrivingError, checkRulings, mayArrive, resolveDoubts } from '../operations/doubts/resolve.js';
+import { rulingsOnOrders } from '../operations/doubts/rulings.js';
 import { checkMembers } from '../operations/pay/check-members.js';
 import { type Planned, planFile, planToPay, refusalOf } from '../operations/pay/plan-file.js';
 import { payPlan } from '../operations/pay/run-batch.js';

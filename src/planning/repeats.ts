@@ -172,9 +172,8 @@ function isRecent({ state, finishedAt, manifest }: BatchView, now: number): bool
 }
 
 function mayHavePaid({ counts, late }: StoredBatch): boolean {
-  return (
-    late.size > 0 || [...SPENDING_STATES, 'exhausted' as const].some((state) => (counts[state] ?? 0) > 0)
-  );
+  const paying = [...SPENDING_STATES, 'exhausted' as const].some((state) => (counts[state] ?? 0) > 0);
+  return paying || late.size > 0;
 }
 
 async function repeatsOf(batch: Compared): Promise<Repeat[] | 'unread'> {
@@ -272,11 +271,8 @@ async function payingAmong(
     const stands = stateOf(record, state === 'cancelled');
     return SPENDING_STATES.some((one) => one === stands) || arrivals.until(record.arrivesUntil) !== null;
   });
-  const undone = await undoneAmong(
-    ref,
-    twice,
-    paying.map(({ index }) => index),
-  );
+  const indexes = paying.map(({ index }) => index);
+  const undone = await undoneAmong(ref, twice, indexes);
   return paying.filter(({ index }) => !undone.has(index));
 }
 

@@ -3,7 +3,14 @@ import type { OutcomeCode } from '../core/errors/orders.js';
 import type { MemberId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
-import { type Balances, noteEvent, type OrderRef, type RealmLedger, readRecord } from '../ledger/index.js';
+import {
+  type Balances,
+  namedBy,
+  noteEvent,
+  type OrderRef,
+  type RealmLedger,
+  readRecord,
+} from '../ledger/index.js';
 import type { MemberRecord, RealmClient } from '../realm/client/client.js';
 import type { ReadResult } from '../realm/client/outcomes.js';
 import type { Pace } from './pace.js';
@@ -37,8 +44,8 @@ export class Evidence {
 
   /** Becoming a doubt triggers one read of the members involved; what was seen is kept with the order. */
   async ofDoubt(ref: OrderRef, order: Order, currency: string | null): Promise<void> {
-    const { code, doubt } = await readRecord({ ledger: this.ledger, no: ref.no }, ref.index);
-    if (code !== 'D' || doubt === null) return;
+    const { doubt } = namedBy(await readRecord({ ledger: this.ledger, no: ref.no }, ref.index));
+    if (doubt === null) return;
     const balances = await this.shown(order, currency);
     const event = { event: 'balances', at: Date.now(), when: 'doubt', doubt, balances } as const;
     await noteEvent(this.ledger, ref, event);

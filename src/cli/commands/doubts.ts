@@ -12,14 +12,16 @@ import {
   checkRaisable,
   checkRulings,
   mayArrive,
-  type Ruling,
   raiseDoubts,
   resolveDoubts,
+} from '../../operations/doubts/resolve.js';
+import {
+  type Ruling,
   rulingsOfFile,
   rulingsOnBatch,
   rulingsOnOrders,
   type Verdict,
-} from '../../operations/doubts/resolve.js';
+} from '../../operations/doubts/rulings.js';
 import { effectWords } from '../../words/amounts.js';
 import { counted, grouped } from '../../words/spelling.js';
 import { confirmRisk } from '../frame/confirm.js';

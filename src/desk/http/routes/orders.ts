@@ -9,13 +9,8 @@ import {
 import { afterRetry } from '../../../operations/dead/after-retry.js';
 import { discardDead, type Mended, refuseMoved, retryDead } from '../../../operations/dead/retry-discard.js';
 import { doubtEvidence } from '../../../operations/doubts/evidence.js';
-import {
-  arrivingError,
-  checkRulings,
-  mayArrive,
-  type Ruling,
-  resolveDoubts,
-} from '../../../operations/doubts/resolve.js';
+import { arrivingError, checkRulings, mayArrive, resolveDoubts } from '../../../operations/doubts/resolve.js';
+import type { Ruling } from '../../../operations/doubts/rulings.js';
 import { counted, isoTime } from '../../../words/spelling.js';
 import * as api from '../../api/orders.js';
 import { TaskReply } from '../../api/overview.js';
