@@ -96,7 +96,10 @@ async function mergeAndArm(app: App, profile: RealmProfile, enters: Merge['enter
       for (const enter of enters) await enter();
       const found = await recoverOne(app, ledger, profile, session);
       if (found.armed) return true;
-      if (found.stopped !== null || (await waitForArming(ledger, { run, until, seen: found.seen })) === 'no')
+      if (
+        found.stopped !== null ||
+        (await waitForArming(ledger, { run, until, seen: found.seen, self: session.id })) === 'no'
+      )
         return false;
     }
   });
@@ -108,12 +111,14 @@ const LOOK_AGAIN_MS = 100;
 /** Until somebody has armed this store, or it is another one: then there is something to merge again. */
 async function waitForArming(
   ledger: RealmLedger,
-  { run, until, seen }: { readonly run: string; readonly until: number; readonly seen: number },
+  asked: { readonly run: string; readonly until: number; readonly seen: number; readonly self: string },
 ): Promise<'look' | 'no'> {
   for (let looks = 0; ; looks++) {
-    const answer = await arm(ledger, run, seen);
+    const answer = await arm(ledger, asked.run, asked.seen);
     if (answer.answer !== 'waiting') return 'look';
-    if (performance.now() > until || answer.sessions.length === 0) return 'no';
+    // Somebody has found that the store forgot an arming: everybody merges once more (see merged.lua).
+    if (answer.sessions.includes(asked.self)) return 'look';
+    if (performance.now() > asked.until || answer.sessions.length === 0) return 'no';
     // Who died since is adopted by another look; who was gone before could not be.
     if (!(await areAtWork(ledger, answer.sessions))) return looks === 0 ? 'no' : 'look';
     await sleep(LOOK_AGAIN_MS);
