@@ -160,6 +160,8 @@ export class Scene {
   async look(one: Process | undefined, how = SMOOTHLY): Promise<void> {
     if (one?.acts !== true) return;
     await one.recover(how);
+    // One that froze or died meanwhile has told nobody what it knows.
+    if (!one.acts) return;
     if (this.witnesses?.includes(one)) this.witnesses = null;
     this.heard(one.machine);
   }
