@@ -112,6 +112,14 @@ test.each([
   ),
 );
 
+test('a data folder is replaced by an empty one, and the store goes back: the witness outside knows', () =>
+  ends(
+    { theme: 'folders and pasts', machines: 3, processes: 5, early: 1, members: 3, copiesFolders: true },
+    send(2, 6, 'paid'),
+    { do: 'put back', machine: 2, to: 1, store: false, inPlace: false },
+    restore(0),
+  ));
+
 test('a process starts beside one that knows what a store has forgotten under the same run_id', () =>
   ends(
     { early: 2, machines: 1 },

@@ -10,6 +10,7 @@ import {
   type Position,
   positionInStore,
   readPositions,
+  witnessedPositions,
 } from './positions.js';
 import { JOURNAL_FOLDER, type SessionEntry } from './session.js';
 
@@ -52,9 +53,10 @@ export async function checkFolder(ledger: RealmLedger, fence: Fence): Promise<Fo
 /** The last position that a data folder itself knows, and the later one that a witness outside knows, if any. */
 async function compare(ledger: RealmLedger, number: string, journals: string) {
   const { keyPrefix, scripts } = ledger;
-  const { stateFolder } = scripts.here;
+  const { stateFolder, holdsStore } = scripts.here;
+  const path = holdsStore ? null : dirname(journals);
   const { [keyPrefix]: witness = null } =
-    stateFolder === null ? {} : await readPositions(join(stateFolder, number));
+    stateFolder === null ? {} : await witnessedPositions(stateFolder, number, path);
   const inStore = await positionInStore(ledger, number);
   // The folder last: a session that sends meanwhile notes its position there first.
   const { [keyPrefix]: last = null } = await readPositions(journals);

@@ -71,6 +71,23 @@ export async function readPositions(folder: string): Promise<Positions> {
   );
 }
 
+/**
+ * The highest positions that this machine has witnessed of a data folder. `path`: and of folders that were at this path
+ * before it, which an emptied or replaced folder does not know by their number; null where they had stores of their own.
+ */
+export async function witnessedPositions(
+  stateFolder: string,
+  number: string,
+  path: string | null,
+): Promise<Positions> {
+  let all = await readPositions(join(stateFolder, number));
+  const numbers = path === null ? [] : await readdir(stateFolder).catch(() => []);
+  for (const other of numbers)
+    for (const { folder, positions } of (await readNotes(join(stateFolder, other))).values())
+      if (folder === path) all = further(all, positions);
+  return all;
+}
+
 /** The position that a store outside the data folder remembers of it; null where it knows none. */
 export async function positionInStore(ledger: RealmLedger, number: string): Promise<Position | null> {
   if (ledger.scripts.here.holdsStore) return null;
