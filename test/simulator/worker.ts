@@ -21,6 +21,9 @@ const asked = z
 
 const MEMORY = '/dev/shm';
 const simulator = await Simulator.start(existsSync(MEMORY) ? MEMORY : undefined);
+// Ctrl-C reaches this process as well. Its Redis would stay behind.
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void simulator.stop().finally(() => process.exit(130)));
 const tally = newTally();
 let failure: string | null = null;
 // Without a parent nobody reads what it finds.
