@@ -1,6 +1,5 @@
-// npm run simulate -- --orders N --seed S [--certainty manual|idempotent|readback|all] [--workers 2] [--theme NAME]
 // Plays histories of machines, people, a realm and a store that all fail, over the real scripts, journals,
-// recovery and read-back, and holds what the program says of each order against the realm's own log.
+// recovery and read-back, and compares what the program says of each order with the realm's own log.
 import { fork, spawnSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,8 +11,17 @@ const BUILT = join(ROOT, '.build-simulate');
 const CERTAINTIES = ['manual', 'idempotent', 'readback'];
 const COUNTED = ['orders', 'histories', 'faults', 'twice', 'lost', 'wrong', 'unnamed', 'broken'];
 
+const USAGE =
+  'npm run simulate -- --orders N --seed S [--certainty manual|idempotent|readback|all] [--workers 2] [--theme NAME]';
+const HELP = `${USAGE}
+
+Plays N orders (10,000) through faults of machines, people, the realm and the store, in histories that begin at seed S
+(a random one, which is printed), and compares every state with the realm's own log. --theme plays only histories of
+one kind; test/simulator/themes.ts names them. Ends with 1 where a payment was made twice, lost or told wrong.`;
+
 const { values } = parseArgs({
   options: {
+    help: { type: 'boolean', short: 'h' },
     orders: { type: 'string', default: '10000' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
     certainty: { type: 'string', default: 'all' },
@@ -21,12 +29,14 @@ const { values } = parseArgs({
     theme: { type: 'string' },
   },
 });
+if (values.help) {
+  console.log(HELP);
+  process.exit(0);
+}
 const asked = values.certainty === 'all' ? CERTAINTIES : [values.certainty];
 const [orders, seed, workers] = [values.orders, values.seed, values.workers].map(Number);
 if (!asked.every((one) => CERTAINTIES.includes(one)) || !(orders > 0 && seed >= 0 && workers > 0)) {
-  console.error(
-    'usage: npm run simulate -- --orders N --seed S [--certainty manual|idempotent|readback|all] [--workers 2]',
-  );
+  console.error(`usage: ${USAGE}`);
   process.exit(2);
 }
 
