@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { retryOrder } from '../../src/ledger/moves/retry.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { acceptMissing, REMOVED } from '../../src/ledger/sessions/accept-missing.js';
+import { acceptMoved, disarm } from '../../src/ledger/sessions/fence.js';
 import { checkRulings } from '../../src/operations/doubts/resolve.js';
 import { mergeContext } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
@@ -31,4 +32,20 @@ test('an order alone names its first doubt, unless the store has forgotten somet
   await expect(checkRulings([ruling])).rejects.toThrow();
   const named = { ...ruling, doubt: (await readRecord(batch.ref, 1)).doubt };
   expect(await checkRulings([named])).toEqual([named]);
+});
+
+test('nor where the store has forgotten something and its data folder was moved whole later', async () => {
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, [{}]);
+  await feedAll(batch);
+  await sendAs(batch, 1, 'D', { nonce: 'one' });
+  const ruling = { place: { ref: batch.ref, index: 1 }, verdict: 'unpaid', doubt: null } as const;
+  const by = { at: 2, seen: 3, found: 3, by: 'worker' };
+  await disarm(ledger, by, 'copied', { copied: 3 });
+  expect(await acceptMoved(ledger)).toBe(true);
+  expect(await checkRulings([ruling])).toHaveLength(1);
+  await disarm(ledger, { ...by, seen: 99 }, 'anyway');
+  await disarm(ledger, by, 'copied', { copied: 3 });
+  expect(await acceptMoved(ledger)).toBe(true);
+  await expect(checkRulings([ruling])).rejects.toThrow();
 });

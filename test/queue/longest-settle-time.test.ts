@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
+import { noteClockStep } from '../../src/ledger/moves/readback-marks.js';
 import { retryOrder } from '../../src/ledger/moves/retry.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
-import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
+import { type RealmLedger, storeNowMs } from '../../src/ledger/realm-ledger.js';
 import { longestSettleMs } from '../../src/ledger/sessions/send-limits.js';
 import { forgetSession, Session } from '../../src/ledger/sessions/session.js';
 import { Readback } from '../../src/queue/readback.js';
@@ -100,4 +101,27 @@ test('read-back with a shorter settle time does not conclude that nothing was ap
     await look();
   }
   expect((await readRecord(batch.ref, 1)).code).toBe('w');
+});
+
+test('the hour of a worker that left outlasts a clock that goes ahead, whoever registers before that is found', async () => {
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, [{}]);
+  await feedAll(batch);
+  const session = await patientWorker(ledger);
+  await sendAs(batch, 1, 'D', { session: session.id });
+  await forgetSession(ledger, session.id);
+  // Two hours ahead: what was noted before lies two hours further back.
+  const waits = `${ledger.keyPrefix}:waits`;
+  const [settle, timeout, ends] = ((await ledger.scripts.redis.hget(waits, session.id)) ?? '').split(' ');
+  const early = Number(ends) - 2 * HOUR_MS;
+  await ledger.scripts.redis.hset(waits, session.id, `${settle} ${timeout} ${early}`);
+  const other = await Session.open('recover', await tempFolder());
+  open.push(other);
+  await other.register(ledger, { settleMs: 1, timeouts: { totalMs: 30_000 } });
+  await noteClockStep(ledger, {
+    storeMs: await storeNowMs(ledger),
+    aheadMs: 2 * HOUR_MS,
+    settleMs: 1,
+  });
+  expect(await longestSettleMs(ledger, 1)).toBe(HOUR_MS);
 });

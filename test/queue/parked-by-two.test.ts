@@ -6,7 +6,8 @@ import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { attemptOf, mergeContext, PAID } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
-import { feedAll } from '../support/ledger/order-moves.js';
+import { feedAll, sendAs } from '../support/ledger/order-moves.js';
+import { photograph } from '../support/ledger/unreliable-store.js';
 
 /** Payments of a forgotten batch, which several machines know a part of each. */
 const bench = ledgersOnRedis();
@@ -54,4 +55,24 @@ test('a loss that is accepted while one puts by counts for it, before or after',
   });
   await park(openLedger(new ScriptClient(slow, 10_000, () => {}), ledger.realm), attemptOf(known, 1, PAID));
   expect(await parkedAttempts(ledger)).toMatchObject([{ incomplete: true }]);
+});
+
+test('what was put back into a store that has another in its place by now stays parked there', async () => {
+  const { ledger, known } = await forgotten();
+  const other = await sealed(ledger, [{}], { id: 'other' });
+  await feedAll(other);
+  await sendAs(other, 1, 'P');
+  await park(ledger, attemptOf(known, 1, PAID, { nonce: 'one' }));
+  const again = await sealed(ledger, [{}, {}, {}], { id: 'forgotten' });
+  const restore = await photograph(ledger);
+  const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {});
+  const script = scripts.script.bind(scripts);
+  scripts.script = async (name, ...rest) => {
+    // Put back to the moment before the payment was; another process looks, and takes it for kept.
+    if (name === 'unpark') await restore();
+    return script(name, ...rest);
+  };
+  await mergeParked({ ...mergeContext(again, 'manual'), ledger: openLedger(scripts, ledger.realm) });
+  expect((await readBatch(again.ref))?.counts).toEqual({ planned: 3 });
+  expect(await parkedAttempts(ledger)).toMatchObject([{ attempts: [{ intent: { nonce: 'one' } }] }]);
 });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { orderId } from '../../src/core/ids.js';
+import { giveUpBatch } from '../../src/ledger/moves/give-up.js';
 import { retryOrder } from '../../src/ledger/moves/retry.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
@@ -130,3 +131,18 @@ test('the late answer to the very attempt that a person called paid is no second
   expect(await merge(batch, 'manual', late)).toMatchObject({ second: [] });
   expect(await seconds(batch)).toEqual([]);
 });
+
+test.each([[[1, 11]], [[11, 1]]])(
+  'each order of a doubt without an attempt that turns out to be paid is told: %s',
+  async (orders) => {
+    const batch = await sealed(
+      await bench.ledger(),
+      Array.from({ length: 11 }, () => ({})),
+    );
+    await feedAll(batch);
+    const why = { session: 'lost', message: 'lost', at: 1 };
+    await giveUpBatch(mergeContext(batch, 'manual'), batch.no, why);
+    for (const index of orders) await merge(batch, 'manual', attemptOf(batch, index, PAID));
+    expect((await readBatch(batch.ref))?.twice).toEqual(new Set(orders));
+  },
+);

@@ -135,7 +135,7 @@ async function world(): Promise<World> {
   const gone = JSON.stringify([[no, '6', '5', detail, 'u']]);
   const calls: Call[] = [
     { name: 'accept-lost', args: ['worker', '{"who":"ada","at":1}', gone], open: [1, 3] },
-    { name: 'accept-removed', args: ['{}', '', 'folder', 'moved'], open: [2, 3, 4] },
+    { name: 'accept-removed', args: ['{}', '', 'folder', ''], open: [2, 3] },
     {
       name: 'answer-slot',
       args: ['10', '1000', '0', '0', '', '', '', '', ''],
@@ -186,6 +186,7 @@ async function world(): Promise<World> {
       args: ['s', '{}', 'place /journal', '1000 500', '', 'folder'],
       open: [1, 2, 3, 4, 5, 6],
     },
+    { name: 'note-looked', args: ['', '0123'], open: [1, 2] },
     { name: 'note-position', args: ['folder', '7', '{"seq":7}'], open: [1, 2] },
     { name: 'release-references', args: [no, Buffer.alloc(15), '1'], open: [1, 3] },
     { name: 'retry', args: [no, '3', '5', detail, '', '', ''], open: [1, 2] },
@@ -225,7 +226,7 @@ async function world(): Promise<World> {
       args: ['10', '1000', '5000', '0', '1', 's', 'n', ''],
       open: [1, 2, 3, 4, 5, 6, 7, 8],
     },
-    { name: 'unpark', args: ['forgotten', '[["n","{}"]]'], open: [1] },
+    { name: 'unpark', args: ['forgotten', '[["n","{}"]]', ''], open: [1, 3] },
   ];
   return { ledger, batch, calls, lists: await recorded(batch, 7) };
 }

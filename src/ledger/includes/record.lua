@@ -171,6 +171,8 @@ end
 --- of all registered sessions, and of those that left while a request of theirs may still arrive. Where there is none,
 --- by the session that left last.
 ---   T:waits  session → '<settle time> <time-out>' in ms, and of one that left ' <until when its requests may arrive>'
+--- What is over is kept for a day: the clock that says so may have gone ahead (see note-clock-step).
+local WAITS_KEPT_MS = 86400000
 local function longestLimits(T)
   local settle, timeout = 0, 0
   local all, now = redis.call('HGETALL', T .. ':waits'), nowMs()
@@ -178,7 +180,7 @@ local function longestLimits(T)
     local one, other, ends = string.match(all[i], '^(%d+) (%d+) ?(%d*)$')
     if one and (ends == '' or tonumber(ends) > now) then
       settle, timeout = math.max(settle, tonumber(one)), math.max(timeout, tonumber(other))
-    elseif one then
+    elseif one and tonumber(ends) + WAITS_KEPT_MS < now then
       redis.call('HDEL', T .. ':waits', all[i - 1])
     end
   end

@@ -1,4 +1,5 @@
-import type { RealmLedger } from '../realm-ledger.js';
+import { dirname } from 'node:path';
+import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
 import { entryOf, journalFolders, listSessions, type SessionEntry } from '../sessions/session.js';
 import {
   type Highest,
@@ -52,6 +53,8 @@ type LocalJournals = {
   readonly forgotten: readonly { readonly entry: SessionEntry; readonly journal: SessionJournal }[];
   /** The sequence by which the ledger knew what was removed here, by era. */
   readonly removed: Highest;
+  /** The folders of which every journal was looked at, or was looked at before and is known since. */
+  readonly folders: readonly string[];
 };
 
 /** Those of the registry, wherever on this machine their folder is, and all in folders known here. */
@@ -69,7 +72,8 @@ export async function localJournals(
     [...registered].map(([id, entry]) => [id, { entry }]),
   );
   let removed: Highest = {};
-  const folders = all ? new Set([own.journal, ...(await journalFolders(ledger))]) : [];
+  const folders = all ? [...new Set([own.journal, ...(await journalFolders(ledger))])] : [];
+  const looked = await lookedAt(ledger, folders);
   for (const folder of folders) {
     removed = highest(removed, (await readRemoved(folder))[ledger.keyPrefix] ?? {});
     for (const files of await listJournals(folder)) {
@@ -86,8 +90,8 @@ export async function localJournals(
   const forgotten: { entry: SessionEntry; journal: SessionJournal }[] = [];
   for (const { entry, files } of candidates.values()) {
     if (era !== null && !registered.has(entry.id)) {
-      const merged = await readMerged(entry.journal, entry.id);
-      if (merged[ledger.keyPrefix]?.era === era) continue;
+      const { [ledger.keyPrefix]: merged } = await readMerged(entry.journal, entry.id);
+      if (merged?.era === era && merged.seq <= (looked.get(entry.journal) ?? -1)) continue;
     }
     const state = await here.liveness(entry);
     if (state === 'alive' && registered.has(entry.id)) continue;
@@ -102,5 +106,32 @@ export async function localJournals(
     else if (!registered.has(entry.id) && journal.works && (state === 'alive' || journal.seqSeen > seq))
       forgotten.push({ entry, journal });
   }
-  return { ended, missing, forgotten, removed };
+  return { ended, missing, forgotten, removed, folders };
+}
+
+/**
+ * The sequence at which the store was last found to know all journals of each folder, as the store itself remembers it.
+ * One that went back remembers an earlier look, however far it has come since, and the journals are read again.
+ */
+async function lookedAt(
+  ledger: RealmLedger,
+  folders: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const looks = await askRealm(ledger, 'read looks', (redis, T) => redis.hgetall(`${T}:looked`));
+  const numbers = await numbersOf(ledger, folders);
+  return new Map(folders.map((folder, i) => [folder, Number(looks[numbers[i] ?? ''] ?? -1)]));
+}
+
+export async function noteLooked(
+  ledger: RealmLedger,
+  folders: readonly string[],
+  store: string,
+): Promise<void> {
+  const numbers = (await numbersOf(ledger, folders)).filter((number) => number !== '');
+  if (numbers.length > 0) await askScript(ledger, 'note-looked', [store, ...numbers]);
+}
+
+/** Empty for a folder without an identity, whose journals are always read. */
+function numbersOf({ scripts: { here } }: RealmLedger, folders: readonly string[]): Promise<string[]> {
+  return Promise.all(folders.map(async (folder) => (await here.placeAt(dirname(folder)))?.number ?? ''));
 }

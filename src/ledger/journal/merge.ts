@@ -3,9 +3,10 @@ import { BLOCK_ORDERS, batchKeys } from '../keys.js';
 import { giveUpBatch } from '../moves/give-up.js';
 import { type FoundAttempt, isAnswer, type Merging, rollForward } from '../moves/roll-forward.js';
 import { isArchiveAway } from '../read/archive-file.js';
-import { batchSource } from '../read/batch-source.js';
+import { archivedRecord, batchSource } from '../read/batch-source.js';
 import { askRealm, type RealmLedger } from '../realm-ledger.js';
 import { decodeRecord, nonceMark, type OrderRecord } from '../record.js';
+import { readFence, storeSeen } from '../sessions/fence.js';
 import type { Intent, JournalResult } from './line.js';
 import { forgetParked, isParked, park, parkedAttempts } from './parked.js';
 import type { JournaledAttempt } from './reader.js';
@@ -32,11 +33,7 @@ type Standing = 'forgotten' | 'unsettled' | 'known';
 type Placed = { readonly attempt: FoundAttempt; readonly no: string | undefined };
 
 /** An attempt that the ledger has to be told of. */
-type Tidings = Placed & {
-  readonly standing: Standing;
-  /** Where the batch is archived: the order's record in the archive. */
-  readonly archived?: string;
-};
+type Tidings = Placed & { readonly standing: Standing };
 
 const AT_ONCE = 200;
 
@@ -57,11 +54,9 @@ export async function tidingsFor(
     );
     for (const [i, one] of chunk.entries()) {
       const found = standings[i] ?? 'forgotten';
-      const told =
-        found === 'archived'
-          ? await standingInArchive(ledger, one.no ?? '', one.attempt)
-          : { standing: found };
-      if (told.standing !== 'known') tidings.push({ ...one, ...told });
+      const standing =
+        found === 'archived' ? await standingInArchive(ledger, one.no ?? '', one.attempt) : found;
+      if (standing !== 'known') tidings.push({ ...one, standing });
     }
   }
   return tidings;
@@ -98,22 +93,16 @@ async function standingInStore(ledger: RealmLedger, { attempt, no }: Placed): Pr
 }
 
 /** An archive that is not here tells nothing, and neither does its batch. */
-async function standingInArchive(
-  ledger: RealmLedger,
-  no: string,
-  attempt: FoundAttempt,
-): Promise<Pick<Tidings, 'standing' | 'archived'>> {
+async function standingInArchive(ledger: RealmLedger, no: string, attempt: FoundAttempt): Promise<Standing> {
   const { intent } = attempt;
   try {
-    const source = await batchSource({ ledger, no });
-    const records = await source.records(Math.floor((intent.index - 1) / BLOCK_ORDERS));
-    const archived = records[String(intent.index)] ?? '';
-    const standing =
-      standingBy(decodeRecord(archived), attempt) ??
-      (isNoted(await source.details(intent.index), intent) ? standingBeside(attempt) : 'forgotten');
-    return { standing, archived };
+    const record = decodeRecord((await archivedRecord({ ledger, no }, intent.index)) || null);
+    const standing = standingBy(record, attempt);
+    if (standing !== undefined) return standing;
+    const history = await (await batchSource({ ledger, no })).details(intent.index);
+    return isNoted(history, intent) ? standingBeside(attempt) : 'forgotten';
   } catch (error) {
-    if (isArchiveAway(error)) return { standing: 'known' };
+    if (isArchiveAway(error)) return 'known';
     throw error;
   }
 }
@@ -179,9 +168,9 @@ const INCOMPLETE =
 export async function mergeTidings(context: Merging, tidings: readonly Tidings[]): Promise<Merged> {
   const second: OrderId[] = [];
   let [moved, unknown, parked] = [0, 0, 0];
-  for (const { attempt, no, archived } of tidings) {
+  for (const { attempt, no } of tidings) {
     const { intent } = attempt;
-    const answer = no === undefined ? 'gone' : await rollForward(context, no, attempt, archived);
+    const answer = no === undefined ? 'gone' : await rollForward(context, no, attempt);
     if (answer === 'misfit' && no !== undefined) unknown += await doubtAll(context, no, intent);
     else if (answer === 'gone') {
       await park(context.ledger, attempt);
@@ -198,6 +187,8 @@ export async function mergeTidings(context: Merging, tidings: readonly Tidings[]
 /** A batch that was imported again after the store forgot it: what its orders met before is put back first. */
 export async function mergeParked(context: Merging): Promise<number> {
   let moved = 0;
+  // Another store that takes its place meanwhile has forgotten what is put back here.
+  const store = storeSeen(await readFence(context.ledger));
   for (const { batch, attempts, kept, incomplete } of await parkedAttempts(context.ledger, true)) {
     const placed = await placesOf(context.ledger, attempts);
     if (placed.some(({ no }) => no === undefined)) continue;
@@ -209,7 +200,7 @@ export async function mergeParked(context: Merging): Promise<number> {
     moved += merged.moved;
     for (const no of incomplete ? new Set(placed.map((one) => one.no ?? '')) : [])
       await giveUpBatch(context, no, { session: '', message: INCOMPLETE, at: Date.now() });
-    await forgetParked(context.ledger, { batch, kept });
+    await forgetParked(context.ledger, { batch, kept }, store);
   }
   return moved;
 }

@@ -30,7 +30,7 @@ export async function park(
 /** The attempt turned out to have never left. */
 export async function letGo(ledger: RealmLedger, { batch, nonce }: Intent): Promise<void> {
   const kept = await ledger.scripts.ask('read parked', (redis) => redis.hget(keyOf(ledger, batch), nonce));
-  if (kept !== null) await forgetParked(ledger, { batch, kept: { [nonce]: kept } });
+  if (kept !== null) await forgetParked(ledger, { batch, kept: { [nonce]: kept } }, '');
 }
 
 /** Whether this very attempt is kept already, with its result where it has one. */
@@ -104,8 +104,10 @@ export async function parkedAttempts(ledger: RealmLedger, here = false): Promise
 export async function forgetParked(
   ledger: RealmLedger,
   { batch, kept }: Pick<ParkedBatch, 'batch' | 'kept'>,
+  /** The store in which they were put back; empty where they never left. */
+  store: string,
 ): Promise<void> {
-  const args = [batch, JSON.stringify(Object.entries(kept))];
+  const args = [batch, JSON.stringify(Object.entries(kept)), store];
   await ledger.scripts.script('unpark', ledger.keyPrefix, args);
 }
 

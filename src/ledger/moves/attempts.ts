@@ -211,7 +211,7 @@ export class Attempts {
         ? 'ahead'
         : news.no === undefined
           ? 'gone'
-          : await rollForward({ ...this.parts.context, underWay }, news.no, attempt, news.archived);
+          : await rollForward({ ...this.parts.context, underWay }, news.no, attempt);
     if (answer === 'second') this.parts.onSecondPayment?.(orderId(intent.batch, ref.index));
     if (answer === 'gone' || answer === 'misfit') await park(ledger, attempt);
     // The ledger knows it by now, at a sequence that no reply has told; unless another store has taken its place.

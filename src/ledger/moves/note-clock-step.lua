@@ -12,7 +12,8 @@ local T, aheadMs = KEYS[1], tonumber(ARGV[3])
 local all = redis.call('HGETALL', T .. ':waits')
 for i = 2, #all, 2 do
   local limits, ends = string.match(all[i], '^(%d+ %d+) (%d+)$')
-  if limits then
+  -- What was over before the step is over.
+  if limits and tonumber(ends) > tonumber(ARGV[1]) - aheadMs then
     redis.call('HSET', T .. ':waits', all[i - 1], limits .. string.format(' %.0f', tonumber(ends) + aheadMs))
   end
 end

@@ -16,11 +16,11 @@
   ARGV[1] batch no  ARGV[2] batch id  ARGV[3] index  ARGV[4] nonce  ARGV[5] attempts  ARGV[6] tokens
   ARGV[7] new record, without its nonce: settled; u or D for an intent without result; s while it is under way
   ARGV[8] due at, ms from now  ARGV[9] detail JSON, with the nonce in it ('' while it is under way)
-  ARGV[10] JSON {archived: the record in the archive|null, ref: [shard, hex, digest]|null, undoes: [shard, hex, no, index, account]|null,
+  ARGV[10] JSON {archived: the record in the archive ('' where it has none)|null, ref: [shard, hex, digest]|null, undoes: [shard, hex, no, index, account]|null,
     members: [...] to hold while it is sent or unknown, unknown: 'u' | 'D' (what an unknown becomes),
     honoured: the realm answers a key again, session: that sent it, settleMs: for how long it may arrive, answered: the journal has an answer to it, requests, retries, limited}
 
-  Returns {'ok', state code, next orders JSON} | {'ahead', state code} | {'second', state code} | {'gone'} (no such batch here)
+  Returns {'ok', state code, next orders JSON} | {'ahead', state code} | {'second', state code} | {'gone'} (no such batch here) | {'archived'} (its archive has to be read)
 ]==]
 --- @include "record"
 --- @include "row"
@@ -37,9 +37,10 @@ if not isRow(meta[3], index) then return { 'gone' } end
 
 local facts = cjson.decode(ARGV[10])
 local isArchived = meta[2] == 'archived'
-if isArchived and type(facts.archived) ~= 'string' then return { 'ahead', 'P' } end
+if isArchived and type(facts.archived) ~= 'string' then return { 'archived' } end
 local now = nowMs()
-local old = isArchived and facts.archived or readRecord(T, no, index)
+local old = readRecord(T, no, index)
+if isArchived then old = facts.archived ~= '' and facts.archived end
 local was = old and split(old) or blankFields()
 local from = stateOf(old, meta[2] == 'cancelled')
 local new = split(ARGV[7])
@@ -86,9 +87,9 @@ end
 --- and in its audit. How: P paid twice, u perhaps twice, A paid after all, a perhaps after all.
 local function saySecond(attempt, proven, isTwice)
   local said = redis.call('HGET', B, 'second') or ''
-  local word = index .. ':' .. attempt .. ':' .. (isTwice and (proven and 'P' or 'u') or (proven and 'A' or 'a'))
+  local word = ' ' .. index .. ':' .. attempt .. ':' .. (isTwice and (proven and 'P' or 'u') or (proven and 'A' or 'a'))
   if string.find(said, word, 1, true) then return false end
-  redis.call('HSET', B, 'second', said .. ' ' .. word)
+  redis.call('HSET', B, 'second', said .. word)
   redis.call('RPUSH', B .. ':log', cjson.encode({ at = now, who = 'almoner',
     what = 'order ' .. ARGV[2] .. '-' .. index .. (proven and ' was paid' or ' may have been paid') .. (isTwice and ' twice' or ' after all'),
     why = not isTwice and 'a journal came to light after the batch was archived, and the archive does not know this attempt; look upstream'

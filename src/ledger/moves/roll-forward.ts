@@ -7,8 +7,10 @@ import type { Terms } from '../../core/terms.js';
 import type { Intent, JournalResult } from '../journal/line.js';
 import type { JournaledAttempt } from '../journal/reader.js';
 import { decodeEvent, encodeEvent } from '../order-event.js';
+import { isArchiveAway } from '../read/archive-file.js';
+import { archivedRecord } from '../read/batch-source.js';
 import type { PlanReader } from '../read/plan-reader.js';
-import { askScript, type RealmLedger } from '../realm-ledger.js';
+import { askScript, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import {
   decodeRecord,
   encodeRecord,
@@ -39,20 +41,41 @@ export type Merging = MergeContext & {
  */
 export type FoundAttempt = JournaledAttempt & { readonly foundAs?: BatchId };
 
-/** Merges one attempt of a journal, whatever the ledger knows of it. */
+/**
+ * Merges one attempt of a journal, whatever the ledger knows of it. `gone`: its batch is not in the store, or is in an
+ * archive that cannot be read here.
+ */
 export async function rollForward(
+  merging: Merging,
+  no: string,
+  attempt: FoundAttempt,
+): Promise<'gone' | 'misfit' | 'ahead' | 'second' | StateCode> {
+  try {
+    const answer = await rollOnce(merging, no, attempt, null);
+    if (answer !== 'archived') return answer;
+    const archived = await archivedRecord({ ledger: merging.ledger, no }, attempt.intent.index);
+    const told = await rollOnce(merging, no, attempt, archived);
+    return told === 'archived' ? 'gone' : told;
+  } catch (error) {
+    if (isArchiveAway(error)) return 'gone';
+    throw error;
+  }
+}
+
+async function rollOnce(
   { ledger, plans, termsOf, underWay }: Merging,
   no: string,
   attempt: FoundAttempt,
-  /** The order's record in the archive of its batch, where the batch is archived and the archive was read. */
-  archived: string | null = null,
-): Promise<'gone' | 'misfit' | 'ahead' | 'second' | StateCode> {
+  /** The order's record in the archive of its batch, empty where it has none; null where it was not read. */
+  archived: string | null,
+): Promise<'gone' | 'archived' | 'misfit' | 'ahead' | 'second' | StateCode> {
   const { intent, result, foundAs } = attempt;
   const batch = foundAs ?? intent.batch;
   // Read by name: a reader may still remember what another batch had under this number in another past.
   const row = await plans.rowOf(no, intent.index, batch);
   if (row === undefined) return 'gone';
-  if (row?.order == null || !fits(intent, row.order)) return archived === null ? 'misfit' : 'ahead';
+  const [state] = await batchFacts({ ledger, no }, 'state');
+  if (row?.order == null || !fits(intent, row.order)) return state === 'archived' ? 'ahead' : 'misfit';
   const certainty = foundAs === undefined ? (await termsOf(no)).certainty : 'manual';
   const reference = ownReference(row);
   const [answer = '', code = ''] = await askScript(ledger, 'roll-forward', [
@@ -80,7 +103,7 @@ export async function rollForward(
       limited: result?.limited === true ? 1 : 0,
     }),
   ]);
-  const told = z.enum(['ok', 'ahead', 'second', 'gone']).parse(answer);
+  const told = z.enum(['ok', 'ahead', 'second', 'gone', 'archived']).parse(answer);
   return told !== 'ok' ? told : isStateCode(code) ? code : 'u';
 }
 

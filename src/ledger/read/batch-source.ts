@@ -45,6 +45,12 @@ export async function recordsOfBlock(source: BatchSource, block: number): Promis
   return Object.assign({}, ...(await Promise.all(numbers.map((one) => source.records(one)))));
 }
 
+/** The record of an order in the archive of its batch; empty where it was never sent. */
+export async function archivedRecord(place: BatchPlace, index: number): Promise<string> {
+  const records = await (await batchSource(place)).records(Math.floor((index - 1) / BLOCK_ORDERS));
+  return records[String(index)] ?? '';
+}
+
 /** Files that were read and checked by this process. One is replaced where a lost store had its batch imported anew. */
 const opened = new LRUCache<string, Promise<ArchiveFile>>({ max: 8 });
 

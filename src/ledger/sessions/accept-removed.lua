@@ -5,7 +5,7 @@
   KEYS[1] the realm
   ARGV[1] JSON of what is accepted, as era → sequence  ARGV[2] the store in which the doubts were made
   ARGV[3] identity of the data folder that the store lies in ('' where it lies in none)
-  ARGV[4] 'moved': the folder was moved whole, so that nothing is missing ('' otherwise)
+  ARGV[4] note JSON for people, as `disarm` writes it ('' where the folder was moved whole, so that nothing is missing)
 
   Returns 'ok' | 'changed'
 ]==]
@@ -15,6 +15,9 @@ local T = KEYS[1]
 if not isSameStore(T, ARGV[2]) then return 'changed' end
 redis.call('HSET', T, 'acceptedRemoved', ARGV[1])
 redis.call('HDEL', T, 'missed')
-if ARGV[4] == 'moved' then redis.call('HDEL', T, 'rollback') end
+if ARGV[4] ~= '' then
+  redis.call('HSETNX', T, 'rollback', ARGV[4])
+  redis.call('HSET', T, 'forgotAt', nowMs())
+end
 if ARGV[3] ~= '' then redis.call('HSET', T, 'folder', ARGV[3]) end
 return 'ok'

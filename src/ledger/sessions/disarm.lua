@@ -4,7 +4,7 @@
   where the run_id is the same as before.
 
   KEYS[1] the realm
-  ARGV[1] highest sequence seen ('' where a journal knows more)  ARGV[2] note JSON for people
+  ARGV[1] highest sequence seen ('' where a journal knows more)  ARGV[2] note JSON for people ('' where nothing was forgotten)
   ARGV[3] session that has seen it  ARGV[4] JSON of what no journal tells any more, and a person has to accept ('' for none)
 
   Returns 'disarmed' | 'no' (the ledger is not behind)
@@ -14,7 +14,8 @@ local T = KEYS[1]
 local seq = tonumber(redis.call('HGET', T, 'seq') or '0')
 if ARGV[1] ~= '' and seq >= tonumber(ARGV[1]) then return 'no' end
 -- Only the note stays of it: without a sequence the ledger would take itself for a new one and arm itself.
-redis.call('HSET', T, 'rollback', ARGV[2], 'seq', seq, 'forgotAt', nowMs())
+redis.call('HSET', T, 'seq', seq)
+if ARGV[2] ~= '' then redis.call('HSET', T, 'rollback', ARGV[2], 'forgotAt', nowMs()) end
 local found = redis.call('HGET', T, 'found')
 if not found or tonumber(found) > seq then redis.call('HSET', T, 'found', seq) end
 if ARGV[4] ~= '' then redis.call('HSET', T, 'missed', ARGV[4]) end

@@ -86,19 +86,20 @@ export function isCurrent(fence: Fence, { era, seen, begun }: RealmLedger['mark'
 
 /**
  * What a sender has seen, or a journal knows, and the ledger does not, lowers the fence: `behind` only where the
- * sequence is lower than was seen, `anyway` however far it has come meanwhile.
+ * sequence is lower than was seen, `anyway` however far it has come meanwhile. `copied`: nothing was found to be
+ * forgotten, but the store was written in another data folder.
  */
 export async function disarm(
   ledger: RealmLedger,
   note: Rollback,
-  when: 'behind' | 'anyway',
+  when: 'behind' | 'anyway' | 'copied',
   gap: Highest = {},
 ): Promise<boolean> {
   const seen = when === 'behind' ? note.seen : '';
   const told = Object.keys(gap).length === 0 ? '' : JSON.stringify(gap);
   const reply = await ledger.scripts.script('disarm', ledger.keyPrefix, [
     seen,
-    JSON.stringify(note),
+    when === 'copied' ? '' : JSON.stringify(note),
     note.by,
     told,
   ]);
@@ -150,10 +151,11 @@ export function storeSeen({ run, seq, armed, era }: Pick<Fence, 'run' | 'seq' | 
  * store belongs to the data folder of this process.
  */
 export async function acceptRemoved(ledger: RealmLedger, removed: Highest, store: string): Promise<boolean> {
-  const { missed: found } = await readFence(ledger);
+  const { missed: found, seq } = await readFence(ledger);
   const accepted = highest(await acceptedRemovals(ledger), highest(removed, found));
   const folder = (await ledger.scripts.here.ownFolder())?.storeId ?? '';
-  const args = [JSON.stringify(accepted), store, folder, ''];
+  const note: Rollback = { at: Date.now(), seen: seq, found: seq, by: 'a person', attempts: 0 };
+  const args = [JSON.stringify(accepted), store, folder, JSON.stringify(note)];
   return (await ledger.scripts.script('accept-removed', ledger.keyPrefix, args)) === 'ok';
 }
 
@@ -161,7 +163,7 @@ export async function acceptRemoved(ledger: RealmLedger, removed: Highest, store
 export async function acceptMoved(ledger: RealmLedger): Promise<boolean> {
   const store = storeSeen(await readFence(ledger));
   const folder = (await ledger.scripts.here.ownFolder())?.storeId ?? '';
-  const args = [JSON.stringify(await acceptedRemovals(ledger)), store, folder, 'moved'];
+  const args = [JSON.stringify(await acceptedRemovals(ledger)), store, folder, ''];
   return (await ledger.scripts.script('accept-removed', ledger.keyPrefix, args)) === 'ok';
 }
 

@@ -83,6 +83,11 @@ export function missedByFolder({ behind, forgotten, copied }: FolderCheck, { seq
   };
 }
 
+/** Whether nothing is missed but a decision about a copied folder. */
+export function isCopyAlone(missed: Highest): boolean {
+  return Object.keys(missed).every((name) => name === COPIED);
+}
+
 /** The same for onlookers. */
 export async function folderProblem(ledger: RealmLedger): Promise<Reason | null> {
   return folderReason(await checkFolder(ledger, await readFence(ledger)));

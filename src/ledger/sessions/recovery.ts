@@ -1,7 +1,7 @@
 import { counted } from '../../core/counted.js';
 import type { Order } from '../../core/order.js';
 import { type Highest, highest, noteMerged, noteRemoved } from '../journal/folder.js';
-import { type EndedJournal, journalOf, localJournals } from '../journal/local-journals.js';
+import { type EndedJournal, journalOf, localJournals, noteLooked } from '../journal/local-journals.js';
 import { mergeParked, mergeTidings, tidingsFor } from '../journal/merge.js';
 import type { Attempts } from '../moves/attempts.js';
 import type { OrderRef } from '../moves/begin-sending.js';
@@ -21,7 +21,7 @@ import {
   sayDisarmed,
   storeSeen,
 } from './fence.js';
-import { checkFolder, folderReason, isIntact, missedByFolder } from './folder-check.js';
+import { checkFolder, folderReason, isCopyAlone, isIntact, missedByFolder } from './folder-check.js';
 import type { Position } from './positions.js';
 import { entryOf, listSessions, registerAgain, type Session, type SessionEntry } from './session.js';
 
@@ -100,7 +100,7 @@ export async function recover(
 
   const own = current ? undefined : await journalOf(ledger, self.session.entry);
   const known = { era: fence.armed ? fence.era : null, seq: fence.seq };
-  const { ended, missing, forgotten, removed } = await localJournals(
+  const { ended, missing, forgotten, removed, folders } = await localJournals(
     ledger,
     self.session.entry,
     known,
@@ -186,7 +186,7 @@ export async function recover(
   if (lost !== null) await noteLost(parts, lost);
   mark.era = armed.era;
   mark.seen = Math.max(mark.seen, seen, fence.seq);
-  if (journals.length > 0) await noteAllMerged(parts, ended);
+  await noteAllMerged(parts, ended, folders);
   self.session.positions.saw(ledger, mark.seen);
   return { ...done, armed: true };
 }
@@ -200,12 +200,15 @@ async function noteLost({ ledger, self: { session } }: RecoveryDeps, { era, seq 
 async function noteAllMerged(
   { ledger: { mark, keyPrefix }, ledger }: RecoveryDeps,
   ended: readonly EndedJournal[],
+  folders: readonly string[],
 ): Promise<void> {
-  const { armed, era, seq } = await readFence(ledger);
+  const fence = await readFence(ledger);
+  const { armed, era, seq } = fence;
   if (!armed || era !== mark.era) return;
   mark.seen = Math.max(mark.seen, seq);
   for (const { head, folder, works } of ended)
     if (works) await noteMerged(folder, head.session, keyPrefix, { era, seq });
+  await noteLooked(ledger, folders, storeSeen(fence));
 }
 
 /** Before anything is merged: whoever sends by what the store says now would send what others have sent. */
@@ -222,8 +225,9 @@ async function lower(
   const note = { at: Date.now(), seen, found: fence.seq, by: self.session.id };
   // What a journal knows, or nobody any more, lowers it however far the sequence has come meanwhile.
   const anyway = forgets || attempts > 0 || gap;
+  const isCopy = !behind && !forgets && attempts === 0 && isCopyAlone(missed);
   const lowered = anyway
-    ? disarm(ledger, { ...note, attempts }, 'anyway', missed)
+    ? disarm(ledger, { ...note, attempts }, isCopy ? 'copied' : 'anyway', missed)
     : disarm(ledger, note, 'behind', missed);
   if (!(await lowered)) return false;
   if (Object.keys(missed).length > 0) return true;

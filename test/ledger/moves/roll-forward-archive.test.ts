@@ -1,24 +1,34 @@
 import { expect, test } from 'vitest';
 import { orderId } from '../../../src/core/ids.js';
+import { mergeParked, mergeTidings, tidingsFor } from '../../../src/ledger/journal/merge.js';
+import { park, parkedAttempts } from '../../../src/ledger/journal/parked.js';
 import { archiveBatch } from '../../../src/ledger/moves/archive-batch.js';
+import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { batchSource } from '../../../src/ledger/read/batch-source.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
+import { findSpent } from '../../../src/ledger/read/earlier.js';
+import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
 import { openLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
-import { attemptOf, merge, PAID, REFUSED } from '../../support/ledger/journaled-attempt.js';
+import { attemptOf, merge, mergeContext, PAID, REFUSED } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
-import { feedAll, type SettledCode, sendAs } from '../../support/ledger/order-moves.js';
+import { audit, feedAll, type SettledCode, sendAs } from '../../support/ledger/order-moves.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
 /** A journal comes late, from a data folder that was away, and the batch that it tells of is archived. */
 const bench = ledgersOnRedis();
 const HERE = { nonce: 'here' };
 
-async function archived(code: SettledCode, isHere = true) {
+async function withArchive() {
   const folder = await tempFolder();
   const { realm } = await bench.ledger();
   const at = (path: string) =>
     openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}, path), realm);
+  return { folder, at, ledger: at(folder) };
+}
+
+async function archived(code: SettledCode, isHere = true) {
+  const { folder, at } = await withArchive();
   const batch = await sealed(at(folder), [{}]);
   await feedAll(batch);
   await sendAs(batch, 1, code, HERE);
@@ -54,4 +64,42 @@ test('an attempt that the archive knows, and a definite no, are told nobody', as
 test('where the archive is away, a journal is merged without it', async () => {
   const batch = await archived('P', false);
   expect(await merge(batch, 'manual', attemptOf(batch, 1, PAID))).toMatchObject({ moved: 0, second: [] });
+});
+
+test('an order that was cancelled before it was sent has no record in the archive, and its late payment is told', async () => {
+  const { folder, ledger } = await withArchive();
+  const batch = await sealed(ledger, [{ reference: 'r' }, {}]);
+  await cancelBatch(batch.ref, audit('cancelled'));
+  expect(await archiveBatch(batch.ref, folder)).toBeDefined();
+  const late = attemptOf(batch, 1, PAID);
+  expect(await merge(batch, 'manual', late)).toMatchObject({ second: [orderId(batch.ref.id, 1)] });
+});
+
+test('an attempt whose batch is archived between the look and the merge is told', async () => {
+  const { folder, ledger } = await withArchive();
+  const batch = await sealed(ledger, [{}]);
+  await feedAll(batch);
+  await sendAs(batch, 1, 'R', HERE);
+  const tidings = await tidingsFor(ledger, [attemptOf(batch, 1, PAID, { nonce: 'other' })]);
+  expect(await archiveBatch(batch.ref, folder)).toBeDefined();
+  const merged = await mergeTidings(mergeContext(batch, 'manual'), tidings);
+  expect(merged).toMatchObject({ second: [orderId(batch.ref.id, 1)] });
+});
+
+test('a parked payment of a batch that was imported again and archived is told, and its reference is spent', async () => {
+  const { folder, at, ledger } = await withArchive();
+  const rows = [{ reference: 'r' }, {}];
+  const elsewhere = { ...(await sealed(await bench.ledger(), rows, { id: 'forgotten' })), ledger };
+  await park(ledger, attemptOf(elsewhere, 1, PAID));
+  const again = await sealed(ledger, rows, { id: 'forgotten' });
+  await cancelBatch(again.ref, audit('cancelled'));
+  expect(await archiveBatch(again.ref, folder)).toBeDefined();
+  // Where the archive is away, it stays parked.
+  const away = at(await tempFolder());
+  await mergeParked({ ...mergeContext(again, 'manual'), ledger: away, plans: new PlanReader(away) });
+  expect(await parkedAttempts(ledger)).toHaveLength(1);
+  await mergeParked(mergeContext(again, 'manual'));
+  expect(await parkedAttempts(ledger)).toEqual([]);
+  expect((await readBatch(again.ref))?.notes).toEqual([expect.stringContaining(orderId(again.ref.id, 1))]);
+  expect((await findSpent(ledger, ['r'])).size).toBe(1);
 });

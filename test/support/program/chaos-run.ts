@@ -1,3 +1,4 @@
+import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Certainty } from '../../../src/core/profile.js';
@@ -57,10 +58,26 @@ export async function chaosRun(options: ChaosOptions): Promise<ChaosFigures> {
     await faultMaker.relent();
     say(`faults are over after ${options.seconds} s: ${JSON.stringify(faultMaker.faults)}`);
     // What has piled up is worked off by the same workers; a long run leaves more of it.
-    return await settleUp(world, files, rowsPerBatch, faultMaker, 120_000 + options.seconds * 1000);
+    const figures = await settleUp(world, files, rowsPerBatch, faultMaker, 120_000 + options.seconds * 1000);
+    if (figures.wrong.length > 0) await keep(world, faultMaker, options);
+    return figures;
   } finally {
     await world.end();
   }
+}
+
+/** What tells how it came about: journals, the store's append-only file, the realm's log, what the workers said. */
+async function keep(world: Program, faultMaker: FaultMaker, { seed, say }: ChaosOptions): Promise<void> {
+  const folder = process.env.CHAOS_KEEP;
+  if (folder === undefined) return say('set CHAOS_KEEP to a folder to keep what tells how this came about');
+  const kept = join(folder, `chaos-${seed}`);
+  await cp(world.folder, kept, { recursive: true, filter: (path) => !path.endsWith('.sock') });
+  await cp(world.store.folder, join(kept, 'store'), { recursive: true });
+  await writeFile(join(kept, 'applied.json'), JSON.stringify(await world.applied()));
+  await writeFile(join(kept, 'strikes.txt'), faultMaker.log.join('\n'));
+  for (const [i, words] of faultMaker.words().entries())
+    await writeFile(join(kept, `worker-${i}.txt`), words);
+  say(`kept in ${kept}`);
 }
 
 /** One file after the other, so that there is always something to pay; `files` learns each batch's id. */

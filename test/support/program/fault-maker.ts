@@ -19,7 +19,10 @@ const PHOTOGRAPH = 'store photographed';
 
 export class FaultMaker {
   readonly faults: Record<string, number> = {};
+  /** What was done when. */
+  readonly log: string[] = [];
   private readonly workers: Worker[] = [];
+  private readonly hired: Worker[] = [];
   private readonly deck: string[] = [];
   private readonly photographs: (() => Promise<void>)[] = [];
 
@@ -47,7 +50,9 @@ export class FaultMaker {
     const actions = this.actions();
     const name = this.draw(Object.keys(actions));
     if (name !== PHOTOGRAPH) this.faults[name] = (this.faults[name] ?? 0) + 1;
+    const at = new Date().toISOString();
     await actions[name]?.();
+    this.log.push(`${at} ${new Date().toISOString()} ${name}`);
   }
 
   /** Everything works again, and everybody is there. */
@@ -61,6 +66,11 @@ export class FaultMaker {
   /** What the workers said at their end, should one end by itself. */
   lastWords(): string {
     return this.workers.map(({ stderr }) => stderr().slice(-2_000)).join('\n---\n');
+  }
+
+  /** All that the workers ever said. */
+  words(): string[] {
+    return this.hired.map(({ child, stdout, stderr }) => `pid ${child.pid}\n${stdout()}\n${stderr()}`);
   }
 
   private actions(): Record<string, () => Promise<void>> {
@@ -131,7 +141,10 @@ export class FaultMaker {
 
   /** Two data folders: journals of one machine may lie in several places. */
   private hire(i: number): void {
-    this.workers[i] = this.world.start(['worker', '--concurrency', '8'], this.world.envOf(`data-${i % 2}`));
+    const worker = this.world.start(['worker', '--concurrency', '8'], this.world.envOf(`data-${i % 2}`));
+    this.workers[i] = worker;
+    this.hired.push(worker);
+    this.log.push(`${new Date().toISOString()} worker ${i} is pid ${worker.child.pid}`);
   }
 
   /** As cards from a shuffled deck: a short run meets each kind of fault about as often as any other. */
