@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
-import { rollForward } from '../../src/ledger/moves/roll-forward.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { acceptMissing } from '../../src/ledger/sessions/accept-missing.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';
-import { attemptOf, mergeContext, REFUSED, WAITS } from '../support/ledger/journaled-attempt.js';
+import { mergeContext } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
-import { begin, begun, concludeAs, feedAll } from '../support/ledger/order-moves.js';
+import { concludeAs, feedAll } from '../support/ledger/order-moves.js';
 import { photograph } from '../support/ledger/unreliable-store.js';
 import { Machines } from '../support/machines/machines.js';
 import { SETTLE_MS } from '../support/machines/played-realm.js';
@@ -83,4 +82,3 @@ for (const certainty of ['readback', 'manual', 'idempotent'] as const)
       await first.sender.die();
       await second.sender.die();
     });
-void [REFUSED, WAITS, attemptOf, rollForward, begin, begun];
