@@ -21,15 +21,35 @@ export type TestRedis = {
   client(): Redis;
 };
 
+/**
+ * A port that stays free until the test wants it. Below those that the kernel hands out by itself, to outgoing connections
+ * as well, and from a range of this worker's own, so that no other test takes it meanwhile.
+ */
 export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < PORTS; tries++) {
+    at = (at + 1) % PORTS;
+    const port = FIRST_PORT + WORKER * PORTS + at;
+    if (await isFree(port)) return port;
+  }
+  throw new Error('no port is free');
+}
+
+const FIRST_PORT = 12_000;
+const PORTS = 1_000;
+const WORKER = Number(process.env.VITEST_POOL_ID ?? 0) % 20;
+let at = Math.floor(Math.random() * PORTS);
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  server.listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  return true;
 }
 
 /** The server under test: `redis-server`, or the one of the project (see scripts/test-servers.mjs). */
@@ -40,8 +60,8 @@ const SAFE = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-pol
 export async function startRedis(settings: readonly string[] = []): Promise<TestRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'almoner-redis-'));
   const clients = new Set<Redis>();
-  const { port, ...started } = await launchSomewhere(folder, settings);
-  let { child } = started;
+  const port = await freePort();
+  let child = await launch(port, folder, settings);
 
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -71,18 +91,6 @@ export async function startRedis(settings: readonly string[] = []): Promise<Test
       return client;
     },
   };
-}
-
-/** A port that was free may be another's by the time the server wants it. */
-async function launchSomewhere(folder: string, settings: readonly string[]) {
-  for (let tries = 1; ; tries++) {
-    const port = await freePort();
-    try {
-      return { port, child: await launch(port, folder, settings) };
-    } catch (error) {
-      if (tries === 5 || !String(error).includes('Address already in use')) throw error;
-    }
-  }
 }
 
 async function launch(port: number, folder: string, settings: readonly string[]): Promise<ChildProcess> {
