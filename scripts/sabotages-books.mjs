@@ -362,7 +362,7 @@ export const BOOKS_AND_DESK = [
     file: 'src/ledger/sessions/recovery.ts',
     find: '[...tidings, ...besides].filter',
     put: '[...tidings, ...besides.slice(0, 0)].filter',
-    test: 'test/simulator/found.test.ts',
+    test: 'test/queue/overtaken-stores.test.ts',
   },
   {
     name: 'a-conclusion-about-another-attempt',
@@ -425,7 +425,7 @@ export const BOOKS_AND_DESK = [
     file: 'src/ledger/journal/local-journals.ts',
     find: 'merged?.era === era && merged.seq <= (looked.get(entry.journal) ?? -1)',
     put: 'merged?.era === era',
-    test: 'test/queue/merged-notes.test.ts',
+    test: 'test/queue/overtaken-stores.test.ts',
   },
   {
     name: 'what-was-put-back-elsewhere-is-not-parked-any-more',

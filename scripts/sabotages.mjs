@@ -148,7 +148,7 @@ export const SABOTAGES = [
     file: 'src/ledger/sessions/recovery.ts',
     find: '  if (rolledBack && fence.armed && !lowered) return recover(parts, true, true);',
     put: '',
-    test: 'test/simulator/found.test.ts',
+    test: 'test/queue/overtaken-stores.test.ts',
   },
   {
     name: 'arming-without-the-others',
@@ -446,8 +446,8 @@ export const SABOTAGES = [
   },
   {
     name: 'recover-is-not-waited-for',
-    file: 'src/operations/services/merge.ts',
-    find: '    await session.register(ledger, profile);',
+    file: 'src/ledger/sessions/recovery.ts',
+    find: '  if (fence.begun === null) await self.session.register(ledger);',
     put: '',
     test: 'test/queue/recovering-command.test.ts',
   },

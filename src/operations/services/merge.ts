@@ -144,7 +144,6 @@ export async function merging<T>(
   if (sessions === 0 && (await readFence(ledger)).untouched) return null;
   const session = await Session.open('recover', app.config.dataFolder, { here: app.scripts.here });
   try {
-    await session.register(ledger, profile);
     const merged = await merge(ledger, session);
     await session.deregister(ledger);
     // A store that has forgotten everything has forgotten the realm as well; what is known of it is to be seen.
