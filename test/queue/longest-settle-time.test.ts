@@ -103,7 +103,7 @@ test('read-back with a shorter settle time does not conclude that nothing was ap
   expect((await readRecord(batch.ref, 1)).code).toBe('w');
 });
 
-test('the hour of a worker that left outlasts a clock that goes ahead, whoever registers before that is found', async () => {
+test('the hour of a worker that left outlasts a clock that goes ahead, also where a session registers before that is found', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{}]);
   await feedAll(batch);

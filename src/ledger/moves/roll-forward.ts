@@ -74,8 +74,10 @@ async function rollOnce(
   // Read by name: a reader may still remember what another batch had under this number in another past.
   const row = await plans.rowOf(no, intent.index, batch);
   if (row === undefined) return 'gone';
-  const [state] = await batchFacts({ ledger, no }, 'state');
-  if (row?.order == null || !fits(intent, row.order)) return state === 'archived' ? 'ahead' : 'misfit';
+  if (row?.order == null || !fits(intent, row.order)) {
+    const [state] = await batchFacts({ ledger, no }, 'state');
+    return state === 'archived' ? 'ahead' : 'misfit';
+  }
   const certainty = foundAs === undefined ? (await termsOf(no)).certainty : 'manual';
   const reference = ownReference(row);
   const [answer = '', code = ''] = await askScript(ledger, 'roll-forward', [

@@ -186,7 +186,7 @@ export async function recover(
   if (lost !== null) await noteLost(parts, lost);
   mark.era = armed.era;
   mark.seen = Math.max(mark.seen, seen, fence.seq);
-  await noteAllMerged(parts, ended, folders);
+  if (journals.length + folders.length > 0) await noteAllMerged(parts, ended, folders);
   self.session.positions.saw(ledger, mark.seen);
   return { ...done, armed: true };
 }
