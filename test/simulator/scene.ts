@@ -103,7 +103,9 @@ export class Scene {
         (id, intention, machine) => {
           // What froze after it was begun leaves when its process wakes.
           const isQuiet = this.clocks.storeMs < this.quietUntilMs && !this.isWaking;
-          if (isQuiet && !this.world.requests.reached.has(id))
+          // Nor does anybody know whether it has left where its process died.
+          const { reached, ambiguous } = this.world.requests;
+          if (isQuiet && !reached.has(id) && !ambiguous.has(id))
             this.broken.push(`${id} left in the quiet hours`);
           if (this.unmerged.onlyKnownElsewhere(intention, machine)) this.beyondPromise = true;
         },

@@ -24,6 +24,8 @@ const simulator = await Simulator.start(existsSync(MEMORY) ? MEMORY : undefined)
 // Ctrl-C reaches this process as well. Its Redis would stay behind.
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void simulator.stop().finally(() => process.exit(130)));
+// A message on its way when the parent is gone is no error.
+const tell = (message: object) => process.send?.(message, undefined, undefined, () => {});
 const tally = newTally();
 let failure: string | null = null;
 // Without a parent nobody reads what it finds.
@@ -32,12 +34,12 @@ for (let seed = asked.seed; isAsked(); seed += asked.every) {
   const plan = planOf(seed, asked.certainty, asked.theme ?? undefined);
   const judgement = await simulator.play(plan);
   count(tally, plan, judgement);
-  process.send?.({ tally });
+  tell({ tally });
   const [first] = judgement.faults;
   if (first === undefined) continue;
   const shortest = await simulator.shortest(plan, first.kind);
   failure = `seed ${seed}, ${plan.theme}:\n${story(shortest, await simulator.play(shortest))}`;
-  process.send?.({ tally, failure });
+  tell({ tally, failure });
 }
 await simulator.stop();
 if (process.connected) process.disconnect?.();
