@@ -48,12 +48,19 @@ test('one SIGTERM finishes what is being sent; a second leaves at once, and the 
 
   const hasty = worker();
   await appliedAtLeast((await world.appliedCount()) + 10, hasty);
-  // No answer comes any more, so that the worker has requests under way however late the second signal arrives.
+  // No answer comes any more, on old connections or new ones, and the worker is stopped once every slot waits for one:
+  // signalled between two requests, it would have nothing under way and leave in peace.
+  world.realmNet.mode = 'silent';
   world.realmNet.silence();
+  await until(
+    'every slot to wait for an answer',
+    async () => (await readBatch(ref))?.counts.sending === CONCURRENCY,
+  );
   hasty.child.kill('SIGTERM');
   await until('the first signal to be heard', () => hasty.stderr().includes('Stopping'));
   hasty.child.kill('SIGTERM');
   expect(await hasty.ended).toBe(130);
+  world.realmNet.heal();
 
   const last = worker();
   await until(
