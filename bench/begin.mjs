@@ -17,7 +17,16 @@ const { referenceKey } = await load('ledger/reference.js');
 const whole = LEDGER_SCRIPTS.get('begin-sending').text;
 const VARIANTS = {
   'as it is': whole,
-  'without the reference': without(whole, "if shard ~= '' then", 'if false then'),
+  'without the reference': without(
+    whole,
+    "local holder = shard ~= '' and otherHolder(",
+    'local holder = false and otherHolder(',
+  ),
+  'without what journals brought back': without(
+    whole,
+    "local anyDebts = redis.call('EXISTS', T .. ':debts') == 1\nlocal anyReplayed = redis.call('EXISTS', T .. ':alike') == 1\nlocal anyUndoes = redis.call('EXISTS', T .. ':undoes') == 1",
+    'local anyDebts, anyReplayed, anyUndoes = false, false, false',
+  ),
   'without the session': without(
     whole,
     "return forgetsSession(T, session, begun) and 'rollback' or nil",

@@ -31,20 +31,6 @@ export const SABOTAGES = [
     test: 'test/queue/seals.test.ts',
   },
   {
-    name: 'former-id-not-looked-up',
-    file: 'src/ledger/moves/open-batch.lua',
-    find: '  if manifest and cjson.decode(manifest).currency == ARGV[7] then no = old end',
-    put: '',
-    test: 'test/ledger/moves/open-batch.test.ts',
-  },
-  {
-    name: 'fed-before-former-attempts-are-back',
-    file: 'src/ledger/moves/feed.lua',
-    find: "if meta[9] and redis.call('HEXISTS', T .. ':parked', meta[9]) == 1 then return {} end",
-    put: '',
-    test: 'test/ledger/moves/roll-forward.test.ts',
-  },
-  {
     name: 'no-intent',
     file: 'src/ledger/moves/attempts.ts',
     find: '      await journal.intent(intent);',
@@ -95,7 +81,7 @@ export const SABOTAGES = [
   },
   {
     name: 'settle-time-of-a-journal-unread',
-    file: 'src/ledger/moves/roll-forward.lua',
+    file: 'src/ledger/moves/replay.lua',
     find: 'if mayBeApplied then keepLimits(T, facts.session, facts.settleMs) end\n',
     put: '',
     test: 'test/queue/settle-time-forgotten.test.ts',
@@ -109,8 +95,8 @@ export const SABOTAGES = [
   },
   {
     name: 'reference-of-a-late-payment-free',
-    file: 'src/ledger/moves/roll-forward.lua',
-    find: '    takeReference(T, facts.ref[1], unhex(facts.ref[2]), facts.ref[3], no, index)\n',
+    file: 'src/ledger/moves/replay.lua',
+    find: '    takeForDebt(T, ref, ref[3], holder, index)\n',
     put: '',
     test: 'test/ledger/moves/paid-after-all.test.ts',
   },
@@ -159,7 +145,7 @@ export const SABOTAGES = [
   },
   {
     name: 'results-not-merged',
-    file: 'src/ledger/moves/roll-forward.ts',
+    file: 'src/ledger/moves/replay.ts',
     find: '  if (result !== null) return result.record;',
     put: '',
     test: 'test/simulator/found.test.ts',
@@ -236,17 +222,17 @@ export const SABOTAGES = [
   },
   {
     name: 'stale-balances-believed',
-    file: 'src/ledger/moves/roll-forward.lua',
+    file: 'src/ledger/moves/replay.lua',
     find: 'if not known or loose then',
     put: 'if loose then',
     test: 'test/simulator/found.test.ts',
   },
   {
     name: 'attempts-known-by-number',
-    file: 'src/ledger/moves/roll-forward.lua',
+    file: 'src/ledger/moves/replay.lua',
     find: "  elseif was[1] == 's' or was[1] == 'u' then",
-    put: "  elseif tonumber(was[3]) >= tonumber(ARGV[5]) then\n    return { 'ahead', was[1] }\n  elseif was[1] == 's' or was[1] == 'u' then",
-    test: 'test/ledger/moves/roll-forward-nonce.test.ts',
+    put: "  elseif tonumber(was[3]) >= tonumber(ARGV[4]) then\n    return { 'ahead', was[1] }\n  elseif was[1] == 's' or was[1] == 'u' then",
+    test: 'test/ledger/moves/replay-nonce.test.ts',
   },
   {
     name: 'old-keys-are-sent',
@@ -279,7 +265,7 @@ export const SABOTAGES = [
   {
     name: 'forgotten-batch-taken-for-new',
     file: 'src/planning/identity.ts',
-    find: '  if (at === null || now',
+    find: '  if (recovered !== null || at === null || now',
     put: '  if (at !== 0 || now',
     test: 'test/chaos/further-back.long.test.ts',
   },
@@ -299,10 +285,10 @@ export const SABOTAGES = [
   },
   {
     name: 'done-stays-done',
-    file: 'src/ledger/moves/roll-forward.lua',
+    file: 'src/ledger/moves/replay.lua',
     find: "if code == 's' or code == 'u' or code == 'w' then reopen(T, no) end",
     put: '',
-    test: 'test/ledger/moves/roll-forward.test.ts',
+    test: 'test/ledger/moves/replay.test.ts',
   },
   {
     name: 'the-lost-begin-again',
@@ -417,13 +403,6 @@ export const SABOTAGES = [
     test: 'test/operations/pay/second-run.test.ts',
   },
   {
-    name: 'parked-at-every-look',
-    file: 'src/ledger/journal/merge.ts',
-    find: "if (no === undefined) return (await isParked(ledger, attempt)) ? 'known' : 'forgotten';",
-    put: "if (no === undefined) return 'forgotten';",
-    test: 'test/queue/beside-journals.test.ts',
-  },
-  {
     name: 'any-sum-fits-a-day',
     file: 'src/ledger/moves/begin-sending.lua',
     find: '(capped and tonumber(cap) or DAY_MOST)',
@@ -456,14 +435,7 @@ export const SABOTAGES = [
     file: 'src/ledger/read/plan-reader.ts',
     find: '    this.blocks = newCache();\n    this.named = newCache();',
     put: '    this.blocks = newCache();',
-    test: 'test/queue/rows-of-a-forgotten-batch.test.ts',
-  },
-  {
-    name: 'all-that-is-parked-forgotten',
-    file: 'src/ledger/journal/unpark.lua',
-    find: "if redis.call('HGET', parked, one[1]) == one[2] then redis.call('HDEL', parked, one[1]) end",
-    put: "redis.call('DEL', parked)",
-    test: 'test/queue/parked-by-two.test.ts',
+    test: 'test/planning/recovered-references.test.ts',
   },
   {
     name: 'given-up-in-any-store',
@@ -524,7 +496,7 @@ export const SABOTAGES = [
   {
     name: 'a-plan-compared-with-nothing-is-stored',
     file: 'src/planning/store-plan.ts',
-    find: '  if (!plan.compares && !plan.putBack)',
+    find: '  if (!plan.compares)',
     put: '  if (plan.sheet === null)',
     test: 'test/planning/seal-again.test.ts',
   },

@@ -8,10 +8,7 @@ import { CERTAINTIES, type Certainty, type RealmProfile } from './profile.js';
 type Profile = Pick<RealmProfile, 'baseUrl' | 'realmId' | 'currency' | 'certainty' | 'keyLifetimeMs'>;
 
 /** The terms as the manifest holds them. */
-export type SealedTerms = Omit<Profile, 'keyLifetimeMs'> & {
-  /** Null where the batch was sealed by a version that did not note it. */
-  readonly keyLifetimeMs: number | null;
-};
+export type SealedTerms = Profile;
 
 /** The terms by which an order of the batch is sent and its unknown outcome resolved. */
 export type Terms = Pick<RealmProfile, 'currency' | 'certainty' | 'keyLifetimeMs'>;
@@ -20,7 +17,7 @@ export function termsOf(sealed: SealedTerms, profile: Profile): Terms {
   return {
     currency: sealed.currency,
     certainty: stricter(sealed.certainty, profile.certainty),
-    keyLifetimeMs: Math.min(sealed.keyLifetimeMs ?? profile.keyLifetimeMs, profile.keyLifetimeMs),
+    keyLifetimeMs: Math.min(sealed.keyLifetimeMs, profile.keyLifetimeMs),
   };
 }
 

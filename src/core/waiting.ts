@@ -69,8 +69,6 @@ export type BatchStanding = {
   /** Why it may not begin; null where it may, or has. */
   readonly closed: Closed | null;
   readonly start: { readonly at: number; readonly zone: string } | null;
-  /** Journals know payments of it that are not put back yet. */
-  readonly parked: boolean;
   readonly planned: Group;
   readonly unknown: Group & { readonly sinceMs: number; readonly untilMs: number | null };
   readonly doubt: Group & { readonly sinceMs: number };
@@ -94,7 +92,6 @@ export const WAITING_WHYS = [
   'paused',
   'halted',
   'disarmed',
-  'parked',
   'breaker',
   'hold',
   'quiet',

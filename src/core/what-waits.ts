@@ -99,12 +99,6 @@ function standstill(batch: BatchStanding, realm: RealmStanding): Cause | null {
     return all('start-time', `It begins at ${spellMoment(at, zone)}.${alone}`, { untilMs: at, next });
   }
   if (idle !== null) return all(idle.why, idle.message, { ...idle, sinceMs: Math.max(began, idle.sinceMs) });
-  if (batch.parked)
-    return all(
-      'parked',
-      'Journals know payments of this batch from before the store forgot it; they are put back first.',
-      { next: 'almoner recover' },
-    );
   if (realm.recovering)
     return all(
       'disarmed',

@@ -5,6 +5,7 @@
 
 // The ledger of a realm and the way to it.
 
+export { refuseOtherFormat } from './format.js';
 export { ledgerId, PLAN_BLOCK_ROWS, queuePrefix } from './keys.js';
 export { LEDGER_SCRIPTS, type LuaScript, loadScripts } from './lua-scripts.js';
 export { answersByStatus, pingStore, slotsEverTaken, storeInfo, tokensOfDay } from './read/store-facts.js';
@@ -22,6 +23,7 @@ export { syncFolder } from './sync-folder.js';
 // Batches: finding, reading and steering them.
 
 export { archiveBatch } from './moves/archive-batch.js';
+export { carryReferences } from './moves/carry-references.js';
 export {
   approveBatch,
   changeRequirement,
@@ -59,6 +61,7 @@ export {
   batchStamp,
   begunImport,
   importState,
+  lastIndexOf,
   readSketch,
   retriedOrders,
   rowsToArchive,
@@ -154,6 +157,7 @@ export {
   NO_CLAIMS,
   putBlock,
 } from './moves/put-block.js';
+export { releaseImport, takeBackDead } from './moves/release-import.js';
 export {
   decodePlanBlock,
   encodePlanBlock,
@@ -164,10 +168,12 @@ export {
   type PlannedOrder,
   type PlanRow,
   parsePlanBlock,
+  UNKNOWN_ROW,
 } from './plan-block.js';
 export { acceptAddresses, announceAddress, type EarlierAddress, earlierAddresses } from './read/addresses.js';
 export {
   type Arrivals,
+  areUndone,
   type EarlierOrder,
   type EarlierWhy,
   findSpent,
@@ -180,9 +186,11 @@ export {
 } from './read/earlier.js';
 export { PlanReader } from './read/plan-reader.js';
 export {
+  REF_BYTES,
   type ReferenceHolder,
   referenceKey,
 } from './reference.js';
+export { ORIGIN_BYTES, originWords, type SketchedRow, SketchWriter } from './sketch.js';
 
 // Each move of an order, for the workers and for people.
 
@@ -229,9 +237,17 @@ export { storeNowMs } from './realm-ledger.js';
 export { listJournals } from './journal/folder.js';
 export type { JournalLimits } from './journal/journal.js';
 export { journalOf, localJournals } from './journal/local-journals.js';
-export { mergeParked, mergeTidings, tidingsFor } from './journal/merge.js';
-export { hasParked, lossAcceptedAt, parkedAttempts, parkedBatches } from './journal/parked.js';
-export type { MergeContext } from './moves/roll-forward.js';
+export { mergeTidings, tidingsFor } from './journal/merge.js';
+export type { MergeContext } from './moves/replay.js';
+export {
+  type ClosedRecovered,
+  closedRecovered,
+  lossAcceptedAt,
+  type RecoveredBatch,
+  recoveredBatch,
+  recoveredBatches,
+  recoveredCount,
+} from './read/recovered.js';
 export { acceptMissing, type Loss, lossOf, REMOVED } from './sessions/accept-missing.js';
 export {
   acceptMoved,

@@ -39,6 +39,9 @@ export function batchKeys(realm: string, no: string) {
     sketch: `${batch}:h`,
     /** Orders that were over and are paid, or may be, after all, with the realm's seals at that time. */
     again: `${batch}:again`,
+    /** Of a recovered batch: its orders by index, and their members (see includes/recovered.lua). */
+    recoveredRows: `${batch}:rows`,
+    recoveredMembers: `${batch}:members`,
     plan: (block: number) => `${batch}:p:${block}`,
     records: (block: number) => `${batch}:o:${block}`,
     details: (index: number) => `${batch}:x:${index}`,

@@ -51,6 +51,33 @@ export function encodePlanBlock(rows: readonly PlanRow[]): Buffer {
   return Buffer.from(deflateRawSync(JSON.stringify(rows.map(packRow)), SMALL));
 }
 
+/** One row of a recovered batch, whose other rows nobody knows. */
+export function encodeRow(row: PlanRow): string {
+  return JSON.stringify(packRow(row));
+}
+
+export function decodeRow(text: string): PlanRow {
+  return unpackRow(JSON.parse(text));
+}
+
+/** The block of such rows; null where none is known. */
+export function blockOfRows(rows: readonly (string | null)[]): Buffer {
+  return Buffer.from(deflateRawSync(`[${rows.map((row) => row ?? 'null').join(',')}]`, SMALL));
+}
+
+/** Stands where nobody knows the row of a recovered batch. */
+export const UNKNOWN_ROW: PlanRow = {
+  line: 0,
+  order: null,
+  reference: null,
+  reason: null,
+  replaces: null,
+  cells: [],
+  fault: null,
+  duplicateOf: null,
+  undoes: null,
+};
+
 /**
  * A value that stands in a cell as it is, is the number of that cell: half of the text to write, compress
  * and read again. Null is none; text is itself.
@@ -119,6 +146,7 @@ export function parsePlanBlock(inflated: Buffer): PlanRow[] {
 
 /** Checked by hand: a schema library took ten times as long, and a million rows pass here. */
 function unpackRow(row: unknown): PlanRow {
+  if (row === null) return UNKNOWN_ROW;
   if (!Array.isArray(row)) throw damaged();
   const [line, order, reference, reason, cells, rare]: unknown[] = row;
   if (typeof line !== 'number' || !isTexts(cells)) throw damaged();

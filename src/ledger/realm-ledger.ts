@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { isAlmonerError } from '../core/errors/error.js';
 import type { Requirement } from '../core/people.js';
+import { FORMAT_FIELD } from './format.js';
 import { batchKeys, ledgerId, REALMS_KEY } from './keys.js';
 import { type Argument, type ScriptClient, texts } from './script-client.js';
 
@@ -158,7 +159,9 @@ export async function dropLedger({ scripts, keyPrefix, id }: RealmLedger): Promi
 
 /** All realms that ever had a batch in this store. */
 export async function allLedgers(scripts: ScriptClient): Promise<RealmLedger[]> {
-  const entries = await scripts.ask('list realms', (redis) => redis.hgetall(REALMS_KEY));
+  const { [FORMAT_FIELD]: _, ...entries } = await scripts.ask('list realms', (redis) =>
+    redis.hgetall(REALMS_KEY),
+  );
   return Object.values(entries).map((json) => openLedger(scripts, knownRealm.parse(JSON.parse(json))));
 }
 

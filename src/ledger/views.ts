@@ -24,8 +24,7 @@ const manifest = z.object({
   rehearsal: z.boolean(),
   certainty: z.enum(CERTAINTIES),
   currency: z.string().nullable(),
-  /** Null where it was sealed by 0.1.0, which did not note it. */
-  keyLifetimeMs: z.number().nullable().default(null),
+  keyLifetimeMs: z.number(),
   /** The file's name, or `-`, or the rule's name; for people only. */
   source: z.string(),
   delimiter: z.enum([',', ';', '\t']),
@@ -94,6 +93,10 @@ export type BatchView = {
   /** The rate that the realm's profile allows, as a report is told it; null where there is none, or nobody said. */
   readonly rate: Rate | null;
   readonly archived: boolean;
+  /** It holds orders that journals know and the store had forgotten; its file may have had more. */
+  readonly recovered: boolean;
+  /** Of a recovered one: a person has accepted that more may have been sent of it than is known. */
+  readonly incomplete: boolean;
   /** What a person must know beside the numbers: read-back ended, orders that may have been paid twice. */
   readonly notes?: readonly string[];
 };
@@ -155,7 +158,7 @@ export type RunSeries = {
     readonly at: number;
     readonly requests: number;
     readonly paid: number;
-    /** Definitely not applied. In runs of 0.2.0 and before, doubts are among them. */
+    /** Definitely not applied. */
     readonly failed: number;
     readonly doubts: number;
     readonly rateLimited: number;

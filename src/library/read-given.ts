@@ -132,8 +132,12 @@ const INPUT = z.strictObject(
   'expected { file } with a path, or { rows } with a list of rows',
 );
 
-export function readInput(input: Input, options: PlanOptions, cwd: string): PlanRequest {
-  const { again = null, newRowsOnly = false, expectRows = null } = options;
+export function readInput(
+  input: Input,
+  options: PlanOptions & { readonly batchId?: BatchId | undefined },
+  cwd: string,
+): PlanRequest {
+  const { again = null, newRowsOnly = false, expectRows = null, batchId = null } = options;
   if (again !== null && newRowsOnly)
     throw misuse(
       'again pays rows once more that were paid before, newRowsOnly leaves them out: give one of them',
@@ -141,6 +145,7 @@ export function readInput(input: Input, options: PlanOptions, cwd: string): Plan
   return {
     ...sourceOf(input, cwd),
     again,
+    batchId,
     newRowsOnly,
     expectRows,
     newAddress: options.newAddress ?? false,

@@ -1,18 +1,22 @@
 import { AlmonerError } from '../core/errors/error.js';
-import type { BatchId } from '../core/ids.js';
+import { type BatchId, orderId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import {
+  batchRef,
   decodePlanBlock,
-  hasParked,
+  judgeReplaced,
   PlanReader,
   type RealmLedger,
   type ReferenceHolder,
+  recoveredCount,
   spentPlaces,
 } from '../ledger/index.js';
 import { orderWords } from '../words/amounts.js';
+import { counted } from '../words/spelling.js';
 import { EarlierWords } from './earlier-words.js';
 import { lineRanges } from './findings.js';
 import { maybeForgotten } from './identity.js';
+import { denial } from './judge-earlier.js';
 import type { Plan } from './plan.js';
 import { findRepeats, type Repeats } from './repeats.js';
 
@@ -20,10 +24,18 @@ import { findRepeats, type Repeats } from './repeats.js';
  * A plan was judged when it was shown, and may be started an hour later. What it said of rows that others may pay
  * meanwhile is asked again before the seal: where the answer is another one, nothing is sealed.
  */
-export async function refuseChanged(plan: Plan, ledger: RealmLedger, now: number): Promise<void> {
+export async function refuseChanged(plan: Plan, ledger: RealmLedger, no: string, now: number): Promise<void> {
+  const recovered = (await recoveredCount(ledger, no)) - (plan.takenOver?.indexes.size ?? 0);
+  if (recovered !== 0)
+    throw new AlmonerError(
+      'ALM_PLAN_CHANGED',
+      `Journals have put ${counted(recovered, 'order')} of this batch back since it was planned. Nothing was enqueued and nothing was sent.`,
+    );
+  await refuseReplaced(plan, ledger, no);
   const freed = (await rowsWhere(plan, ledger, 'held', false)).map(({ line }) => line);
   refuse([[freed, 'no longer duplicates: what held their references was cancelled or refused']]);
-  const forgotten = plan.again === null ? await maybeForgotten(ledger, plan, plan.mayPrecede, now) : null;
+  const { recovered: batch } = plan;
+  const forgotten = plan.again === null ? await maybeForgotten(ledger, batch, plan.mayPrecede, now) : null;
   if (forgotten !== null)
     throw new AlmonerError(forgotten.code, `${forgotten.message} Nothing was enqueued and nothing was sent.`);
   if (!plan.compares) return;
@@ -36,15 +48,23 @@ export async function refuseChanged(plan: Plan, ledger: RealmLedger, now: number
   ]);
 }
 
-/**
- * What the journals know of these orders waits for the id that the orders make (see ledger/parked). A batch with a name
- * of its own would not be found by it, and all of them would be paid again.
- */
-export async function refuseOtherName({ batch }: Plan, ledger: RealmLedger, id: BatchId): Promise<void> {
-  if (batch === null || batch === id || !(await hasParked(ledger, batch))) return;
+/** A journal has put an order back that pays the same debt as a row of the file. */
+async function refuseReplaced(plan: Plan, ledger: RealmLedger, no: string): Promise<void> {
+  const replaced = plan.referenceWrites.flatMap(({ replaces }) => replaces);
+  for (const { no: oldNo, index, why } of await judgeReplaced(ledger, replaced)) {
+    if (typeof why !== 'object' || !('replacedBy' in why) || why.replacedBy === no) continue;
+    const order = orderId((await batchRef(ledger, oldNo)).id, index);
+    const { code, message } = await denial(ledger, 'replaces', order, why);
+    throw new AlmonerError(code, `${message} Nothing was enqueued and nothing was sent.`);
+  }
+}
+
+/** Recovered orders are found by the id that the orders make: a batch with a name of its own would pay them again. */
+export function refuseOtherName({ recovered }: Plan, id: BatchId): void {
+  if (recovered === null || recovered.id === id) return;
   throw new AlmonerError(
     'ALM_BATCH_ID_OTHER',
-    `The store has forgotten batch ${batch} of these orders, and journals know payments of it: as batch ${id} they would be paid again. Nothing was enqueued and nothing was sent.`,
+    `Journals know payments of these orders as batch ${recovered.id}: as batch ${id} they would be paid again. Nothing was enqueued and nothing was sent.`,
   );
 }
 

@@ -19,13 +19,10 @@ export class ComparedRows {
   exact = false;
   /** Under a label all is meant once more, but for what was given under the same label; null: no label. */
   label: string | null = null;
+  /** Rows that are not compared, by index: their orders are in the batch already. */
+  passed: ReadonlySet<number> = new Set();
   /** The batch that they are: another terminal may seal it meanwhile. */
   own: BatchId | null = null;
-
-  constructor(
-    /** The currency of the rows; in another one they are other payments. */
-    readonly currency: string | null,
-  ) {}
 
   get size(): number {
     return this.groups().reduce((sum, [, { size }]) => sum + size, 0);

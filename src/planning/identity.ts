@@ -5,15 +5,16 @@ import { type Finding, type OrderRow, ofFile } from '../csv/row.js';
 import {
   batchOfContent,
   batchRef,
-  hasParked,
+  type ClosedRecovered,
+  closedRecovered,
   LOOK_BACK_MS,
   lossAcceptedAt,
-  parkedBatches,
   type RealmLedger,
+  type RecoveredBatch,
   readBatch,
-  sealedManifest,
+  recoveredBatch,
 } from '../ledger/index.js';
-import { utcMinute } from '../words/spelling.js';
+import { counted, utcMinute } from '../words/spelling.js';
 
 /**
  * Identity. The same orders, with the same references, in the same order, realm and currency, are the same
@@ -30,8 +31,8 @@ export class BatchDigest {
   #buffer: string;
 
   /**
-   * `again` is the label of --again: the same orders once more, on purpose. Without a currency of its own a
-   * batch is what it was before the currency was part of it. `run` is the number of a rule's run in its period.
+   * `again` is the label of --again: the same orders once more, on purpose. `run` is the number of a rule's run in
+   * its period.
    */
   constructor(
     { baseUrl, realmId }: RealmIdentity,
@@ -84,44 +85,74 @@ type Identity = Awaited<ReturnType<typeof identify>>;
 
 /** Null where a file was not read whole, so that nobody can say what it is. */
 export type MaybeIdentity = {
-  readonly [part in Exclude<keyof Identity, 'cancelled'>]: Identity[part] | null;
+  readonly [part in Exclude<keyof Identity, 'cancelled' | 'closed'>]: Identity[part] | null;
 };
 
-/** Which of the batches of its file it is: the file's own content, and how many were cancelled before it. */
-type Link = { readonly file: string; readonly number: number };
-
 /**
- * The batch of these orders. With `newRowsOnly`, a file whose batch was cancelled is the next of a row of batches,
- * each with an identity from the first one's and its number: the new rows of the same file given again are the
+ * The batch of these orders. With `newRowsOnly`, a file whose batch was cancelled, or recovered and then closed, is the
+ * next of a row of batches, each with an identity from the first one's and its number: the new rows of the same file given again are the
  * same batch, as long as nobody cancels that one too.
  */
 export async function identify(
   ledger: RealmLedger,
-  file: { content: string; former: string | null; currency: string | null; newRowsOnly: boolean },
+  file: {
+    readonly content: string;
+    readonly newRowsOnly: boolean;
+    /** The id that a person gives it; null for the one that its orders make. */
+    readonly batchId: BatchId | null;
+  },
 ) {
-  const { former, currency } = file;
   const cancelled: string[] = [];
   for (let number = 0; ; number++) {
     const content = number === 0 ? file.content : numbered(file.content, number);
-    const no =
-      (await batchOfContent(ledger, content)) ??
-      (former === null || number > 0 ? null : await formerBatch(ledger, former, currency));
-    const existing = no === null ? null : await existingBatch(ledger, no);
-    if (file.newRowsOnly && existing?.view?.state === 'cancelled') {
-      cancelled.push(existing.no);
+    const batch = shortId(content);
+    const named = file.batchId === null ? null : await recoveredBatch(ledger, file.batchId);
+    const recovered = named ?? (await recoveredBatch(ledger, batch));
+    const no = await batchOfContent(ledger, content);
+    const there = no === null || recovered !== null ? null : await existingBatch(ledger, no);
+    const isSealed = there?.view != null && !there.view.recovered;
+    const ids = isSealed || recovered !== null ? [] : [file.batchId, batch, there?.id ?? null];
+    const closed = await firstClosed(ledger, ids);
+    const existing = closed === null ? there : null;
+    const isOver = existing?.view?.state === 'cancelled' || recovered?.incomplete === true;
+    // One with the very id that is wanted stays in the way of every number.
+    const isPassed = closed !== null && closed.id !== file.batchId;
+    if (file.newRowsOnly && (isOver || isPassed)) {
+      cancelled.push(existing?.no ?? recovered?.no ?? closed?.no ?? '');
       continue;
     }
     return {
-      batch: shortId(content),
+      batch,
       content,
-      /** The identity that 0.1.0 gave these orders, which left the currency out; null where it is the same. */
-      former: number === 0 ? former : null,
       existing,
-      link: { file: file.content, number },
+      /** Its orders that journals know and the store had forgotten, while the rest of it is not here. */
+      recovered,
+      /** A recovered one in its place, which takes no more orders. */
+      closed,
       /** Its own batches that were cancelled before this one, by number. */
       cancelled,
     };
   }
+}
+
+async function firstClosed(ledger: RealmLedger, ids: readonly (BatchId | null)[]) {
+  for (const id of ids) {
+    const closed = id === null ? null : await closedRecovered(ledger, id);
+    if (closed !== null) return closed;
+  }
+  return null;
+}
+
+/** What a person is told of a file whose batch was recovered and is closed. */
+export function closedFinding({ id, state }: ClosedRecovered, wanted: BatchId | null, again: string | null) {
+  const others =
+    again === null
+      ? `--new-rows-only${wanted === id ? ', without --batch-id or with another one,' : ''} pays the rows that it has not`
+      : `to pay the others, take its orders out of the file: \`almoner report ${id}\` writes them`;
+  return ofFile(
+    'ALM_PLAN_LOOKS_PAID',
+    `Batch ${id} of this file was recovered from journals, with the orders that they know, and is ${state} by now: the rest of the file is no part of it any more. Look at what it holds; ${others}.`,
+  );
 }
 
 function numbered(content: string, number: number): string {
@@ -134,73 +165,25 @@ async function existingBatch(ledger: RealmLedger, no: string) {
   return { no, id: ref.id, view: (await readBatch(ref)) ?? null };
 }
 
-/** The same orders as 0.1.0 knew them; in another currency they are other orders. As in moves/open-batch.lua. */
-async function formerBatch(
-  ledger: RealmLedger,
-  content: string,
-  currency: string | null,
-): Promise<string | null> {
-  const no = await batchOfContent(ledger, content);
-  if (no === null) return null;
-  const manifest = await sealedManifest(ledger, no);
-  return manifest !== null && manifest.currency === currency ? no : null;
-}
-
 const maybe = (message: string) => ofFile('ALM_PLAN_MAYBE_FORGOTTEN', message);
 
-/** Nobody cancels more batches of one file. */
-const LINKS_MAX = 1_000;
-
 /**
- * Journals know payments of a later batch of the same file: this one was cancelled, perhaps others after it, and only
- * the store knew that. A link of which nothing was sent left nothing in any journal, so all that may follow are asked.
- */
-async function followed(ledger: RealmLedger, { file, number }: Link): Promise<BatchId | null> {
-  const parked = await parkedBatches(ledger);
-  if (parked.size === 0) return null;
-  for (let later = number + 1; later <= number + LINKS_MAX; later++) {
-    const id = shortId(numbered(file, later));
-    if (parked.has(id)) return id;
-  }
-  return null;
-}
-
-/** A batch that is not over, in a store that has forgotten that it was cancelled. */
-export async function cancelForgotten(
-  ledger: RealmLedger,
-  identity: Identity | null,
-): Promise<Finding | null> {
-  const { id, view } = identity?.existing ?? { id: null, view: null };
-  if (identity === null || view === null || view.state === 'done' || view.state === 'cancelled') return null;
-  const following = await followed(ledger, identity.link);
-  if (following === null) return null;
-  return maybe(
-    `The store has forgotten that batch ${id} was cancelled and that its new rows were paid after that: journals know payments of batch ${following}. To go on with it would pay them again. Cancel it once more (almoner cancel ${id}), then --new-rows-only puts those payments back and pays the rest.`,
-  );
-}
-
-/**
- * A batch that the store has forgotten and that may have been paid whole before. What the journals know a part of
- * is put right when it is imported (see ledger/parked), with two exceptions: somebody has accepted that the store
- * forgot more than the journals know; or they know payments of a later batch of its file.
+ * A batch that may have been paid, whole or in part, without anybody knowing: a person has accepted that the store forgot
+ * more than the journals know.
  */
 export async function maybeForgotten(
   ledger: RealmLedger,
-  { batch, link, former }: Pick<MaybeIdentity, 'batch' | 'link' | 'former'>,
+  recovered: Pick<RecoveredBatch, 'id' | 'incomplete' | 'rows'> | null,
   /** Whether it can have been paid before that moment. */
   mayPrecede: (moment: number) => boolean,
   now: number,
 ): Promise<Finding | null> {
-  if (batch === null || link === null) return null;
-  const following = await followed(ledger, link);
-  if (following !== null)
+  if (recovered?.incomplete === true)
     return maybe(
-      `The store has forgotten that this file was a batch which was cancelled, and that its new rows were paid after that: journals know payments of batch ${following}. Nothing here can tell which rows are unpaid.`,
+      `Batch ${recovered.id} of this file holds ${counted(recovered.rows.size, 'order')} that journals knew, and it was accepted that more of it may have been paid. Nothing here can tell which of the other rows were.`,
     );
   const at = await lossAcceptedAt(ledger);
-  if (at === null || now - at > LOOK_BACK_MS || !mayPrecede(at)) return null;
-  for (const id of former === null ? [batch] : [batch, shortId(former)])
-    if (await hasParked(ledger, id)) return null;
+  if (recovered !== null || at === null || now - at > LOOK_BACK_MS || !mayPrecede(at)) return null;
   return maybe(
     `On ${utcMinute(at)} it was accepted that the store had forgotten payments which no journal knows. This file may be among them: nothing here can tell whether it was paid before.`,
   );

@@ -123,7 +123,8 @@ export class BlockJudge {
     let duplicateOf = repeated(row);
     if (holder !== undefined) {
       const held = await this.earlier.idOf(holder);
-      if (digestOf(content) === holder.digest) duplicateOf ??= held;
+      // An award is made once in a period, whatever it would come to now.
+      if (digestOf(content) === holder.digest || this.judging.isRun) duplicateOf ??= held;
       else
         faults.push({
           line: row.line,

@@ -8,6 +8,7 @@ import type { OrderRow } from '../csv/row.js';
 import {
   batchNumber,
   type EarlierWhy,
+  lastIndexOf,
   type PlanReader,
   type PlanRow,
   type RealmLedger,
@@ -24,6 +25,8 @@ import { isoTime } from '../words/spelling.js';
 export type Judging = {
   readonly ledger: RealmLedger;
   readonly plans: PlanReader;
+  /** The rows are the awards of a rule's run. */
+  readonly isRun: boolean;
   readonly batches: EarlierBatches;
   readonly currency: string | null;
   /** How the file spells a column; undefined where it has none. */
@@ -144,11 +147,12 @@ export class EarlierBatches {
     const manifest = no === null ? null : await sealedManifest(this.ledger, no);
     if (no === null || manifest === null) return null;
     this.numbers.set(id, no);
-    return { no, rows: manifest.rows, currency: manifest.currency };
+    const rows = await lastIndexOf({ ledger: this.ledger, no });
+    return { no, rows, currency: manifest.currency };
   }
 }
 
-function currencyName(currency: string | null): string {
+export function currencyName(currency: string | null): string {
   return currency === null ? 'the realm’s default currency' : `currency ${show(currency)}`;
 }
 

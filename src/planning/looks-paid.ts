@@ -17,6 +17,7 @@ import {
   isArchiveAway,
   isPlannedOrder,
   judgedBeside,
+  originWords,
   PLAN_BLOCK_ROWS,
   type PlannedOrder,
   type RealmLedger,
@@ -29,16 +30,23 @@ import {
 import { counted, grouped, utcMinute } from '../words/spelling.js';
 import { ComparedRows } from './compared-rows.js';
 import { type Findings, lineRanges } from './findings.js';
+import { currencyName } from './judge-earlier.js';
 import type { Spent } from './pass.js';
 import { findRepeats, type Repeats } from './repeats.js';
-import { BareRows, type EqualOrder, equalOrders, originWords, readSketches } from './sketch.js';
+import { BareRows, type EqualOrder, equalOrders, readSketches } from './sketch.js';
+import { except } from './take-over.js';
 
 /** What comes of rows that were paid before: a stop, a warning, or, with --new-rows-only, that they are left out. */
 const STOPS_FROM_ROWS = 5;
 const STOPS_FROM_SHARE = 1 / 5;
 const BATCHES_NAMED = 5;
 
-export function noteRepeats(findings: Findings, repeats: Repeats, label: string | null): void {
+export function noteRepeats(
+  findings: Findings,
+  repeats: Repeats,
+  label: string | null,
+  currency: string | null,
+): void {
   const { count, compared, standIns, elsewhere, batches, unread } = repeats;
   const code = 'ALM_PLAN_LOOKS_PAID';
   for (const batch of unread) {
@@ -46,17 +54,19 @@ export function noteRepeats(findings: Findings, repeats: Repeats, label: string 
     findings.warning(ofFile(code, message));
   }
   if (count === 0) return;
-  if (standIns === 0 && elsewhere === 0 && count < STOPS_FROM_ROWS && count < compared * STOPS_FROM_SHARE) {
+  // Of a recovered batch nobody knows what became of its other rows: its file is not paid with a warning alone.
+  const isChance = standIns === 0 && elsewhere === 0 && batches.every(({ view }) => !view.recovered);
+  if (isChance && count < STOPS_FROM_ROWS && count < compared * STOPS_FROM_SHARE) {
     for (const { batch, view, rows } of batches)
       for (const [, line, order] of rows) {
-        const message = `The same row is order ${orderId(batch, order)} of ${utcMinute(view.manifest.createdAt)} (${view.manifest.source}), which is paid or may still be. It is paid once more; ${label === null ? '--new-rows-only leaves it out' : 'take it out of the file if it should not'}.`;
+        const message = `The same row is order ${orderId(batch, order)} of ${utcMinute(view.manifest.createdAt)} (${view.manifest.source}${otherCurrency(view, currency)}), which is paid or may still be. It is paid once more; ${label === null ? '--new-rows-only leaves it out' : 'take it out of the file if it should not'}.`;
         findings.warning({ line, column: null, code, message });
       }
     return;
   }
   const named = batches.slice(0, BATCHES_NAMED).map(({ batch, view, rows }) => {
     const lines = lineRanges(rows.map(([, line]) => line));
-    return `${lines} in batch ${batch} of ${utcMinute(view.manifest.createdAt)} (${view.manifest.source}, ${stands(view)})`;
+    return `${lines} in batch ${batch} of ${utcMinute(view.manifest.createdAt)} (${view.manifest.source}, ${stands(view)}${otherCurrency(view, currency)})`;
   });
   const more =
     batches.length > BATCHES_NAMED
@@ -82,12 +92,23 @@ export function noteTwins(findings: Findings, rows: ComparedRows): void {
 }
 
 /** Whether anybody works at it only its process could say. */
+function otherCurrency({ manifest }: Repeats['batches'][number]['view'], currency: string | null): string {
+  if (manifest.currency === currency) return '';
+  return `, in ${currencyName(manifest.currency)}; this one is in ${currencyName(currency)}`;
+}
+
 function stands({ state }: Repeats['batches'][number]['view']): string {
   return state === 'running' || state === 'planned' ? 'not finished' : state;
 }
 
 /** Turns the rows that were paid before into duplicates, in the blocks and in what they claim. */
-export function leaveOut(repeats: Repeats, blocks: Buffer[], claims: BlockClaims[]): Spent {
+export function leaveOut(
+  repeats: Repeats,
+  blocks: Buffer[],
+  claims: BlockClaims[],
+  /** Rows that the batch has already, by index: of the accounts of rules they hold their part themselves. */
+  takenOver: ReadonlySet<number>,
+): Spent {
   const held = new Map<number, Map<number, string>>();
   for (const { batch, rows } of repeats.batches)
     for (const [index, , order] of rows) {
@@ -112,7 +133,7 @@ export function leaveOut(repeats: Repeats, blocks: Buffer[], claims: BlockClaims
       ...claimed,
       replaces: claimed.replaces.filter(([, , row]) => !inBlock.has(Number(row) - first)),
       records: [...claimed.records, ...left],
-      accounts: accountRanges(first, rows),
+      accounts: accountRanges(first, except(rows, first, takenOver)),
     };
   }
   return { count: repeats.count, tokens, batches: repeats.batches.map(({ batch }) => batch) };
@@ -218,10 +239,10 @@ export class PaidSince {
     const paid = new Map<number, OrderId>();
     const view = await readBatch(this.ref);
     if (view === undefined || this.named.size === 0) return { judged, paid };
-    const rows = new ComparedRows(view.manifest.currency);
+    const rows = new ComparedRows();
     rows.exact = true;
-    const { contents } = await readSketches(this.ref, view.manifest.rows);
-    for await (const equal of equalOrders(this.ref, view.manifest.rows, contents, [this.named]))
+    const { contents } = await readSketches(this.ref, view.lastIndex);
+    for await (const equal of equalOrders(this.ref, view.lastIndex, contents, [this.named]))
       for (const order of equal) {
         const { index, words } = order;
         if (!isBareLetter(order)) continue;

@@ -5,7 +5,7 @@ import type { BatchId } from '../core/ids.js';
 import { NO_SUMS, type OpSums, plus, sumOf } from '../core/op-sums.js';
 import type { Order } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
-import { type ContentWords, contentWords, SKETCH_ROW_BYTES } from '../core/reference.js';
+import { type ContentWords, contentWords } from '../core/reference.js';
 import { columnNamed } from '../csv/columns.js';
 import type { ColumnWish } from '../csv/mapping.js';
 import type { MemberTable } from '../csv/member-table.js';
@@ -18,6 +18,8 @@ import {
   PLAN_BLOCK_ROWS,
   PlanReader,
   type RealmLedger,
+  type SketchedRow,
+  SketchWriter,
 } from '../ledger/index.js';
 import { ComparedRows } from './compared-rows.js';
 import { FileTotals } from './file-totals.js';
@@ -25,7 +27,6 @@ import type { Findings } from './findings.js';
 import { BatchDigest } from './identity.js';
 import { BlockJudge, type JudgedBlock } from './judge-block.js';
 import { EarlierBatches } from './judge-earlier.js';
-import { ORIGIN_BYTES, writeOrigin } from './sketch.js';
 
 export type PlanOptions = {
   readonly ledger: RealmLedger;
@@ -35,9 +36,11 @@ export type PlanOptions = {
   /** Turns wallets and handles into members. */
   readonly table?: MemberTable | null;
   readonly again: string | null;
+  /** The id that a person gives the batch: one that journals know is found by it. */
+  readonly batchId?: BatchId | null;
   /** Rows that were paid before are left out instead of refusing the file. */
   readonly newRowsOnly?: boolean;
-  /** Part of the batch's identity: the same orders may be meant again by the next run of a rule. */
+  /** Of a run of a rule, and part of the batch's identity: the same orders may be meant again by the rule's next run. */
   readonly run?: number | null;
   /** Bad rows are carried along as `invalid` instead of refusing the file. */
   readonly skipInvalid: boolean;
@@ -77,9 +80,7 @@ export class Pass {
   readonly blocks: Buffer[] = [];
   readonly referenceWrites: BlockClaims[] = [];
   private readonly digest: BatchDigest;
-  private readonly former: BatchDigest | null;
-  private readonly sketches: Buffer[] = [];
-  private readonly origins: Buffer[] = [];
+  private readonly sketched: SketchWriter;
   readonly firstOrders: Order[] = [];
   private rows = 0;
   private readonly batches: EarlierBatches;
@@ -96,8 +97,6 @@ export class Pass {
   ) {
     const { ledger, profile, again, run = null } = options;
     this.digest = new BatchDigest(profile, again, profile.currency, run);
-    // Runs had no numbers then.
-    this.former = profile.currency === null || run !== null ? null : new BatchDigest(profile, again, null);
     const nameOf = (column: Column) =>
       sheet.spelt === undefined
         ? sheet.header.find((name) => columnNamed(name) === column)
@@ -105,9 +104,11 @@ export class Pass {
     this.batches = new EarlierBatches(ledger);
     const { currency } = profile;
     const plans = new PlanReader(ledger);
-    this.judge = new BlockJudge({ ledger, plans, batches: this.batches, currency, nameOf });
+    const isRun = options.run !== undefined;
+    this.judge = new BlockJudge({ ledger, plans, batches: this.batches, currency, nameOf, isRun });
     this.totals = new FileTotals(sheet);
-    this.bare = new ComparedRows(profile.currency);
+    this.bare = new ComparedRows();
+    this.sketched = new SketchWriter(options.table != null);
   }
 
   async add(rows: readonly Row[]): Promise<void> {
@@ -138,16 +139,12 @@ export class Pass {
     await turn();
     const judged = await this.judging.shift();
     if (judged === undefined) return;
-    const sketch = Buffer.alloc(judged.rows.length * SKETCH_ROW_BYTES);
-    const origins = Buffer.alloc(this.options.table == null ? 0 : judged.rows.length * ORIGIN_BYTES);
-    judged.rows.forEach(({ row, hashes, since, replacedNo }, at) => {
-      const content = hashes && contentWords(hashes.content);
-      sketch.writeUInt32LE(content?.[0] ?? 0, at * SKETCH_ROW_BYTES);
-      if (origins.length > 0) writeOrigin(origins, at, originOf(row));
-      this.count(row, content, since, replacedNo);
+    const sketched = judged.rows.map(({ row, hashes, since, replacedNo }) => {
+      const words = { content: hashes && contentWords(hashes.content), origin: originOf(row) };
+      this.count(row, words, since, replacedNo);
+      return words;
     });
-    this.sketches.push(sketch);
-    this.origins.push(origins);
+    this.sketched.add(sketched);
     for (const { no, order } of judged.duplicates) {
       const sum = this.bySpender.get(no) ?? { count: 0, tokens: NO_SUMS };
       this.bySpender.set(no, {
@@ -169,7 +166,7 @@ export class Pass {
 
   private count(
     row: Row,
-    content: ContentWords | undefined,
+    { content, origin }: SketchedRow,
     since: string | undefined,
     replacedNo: string | undefined,
   ): void {
@@ -181,21 +178,19 @@ export class Pass {
       return;
     }
     this.digest.add(row);
-    this.former?.add(row);
     if (this.firstOrders.length < FIRST_ORDERS) this.firstOrders.push(row.order);
     if (row.reference !== null || content === undefined) return;
     this.bare.add(this.rows, row.line, content, since);
-    const origin = originOf(row);
     if (origin !== undefined) this.bare.addOrigin(this.rows, row.line, origin, replacedNo);
   }
 
-  identity(): { content: string; former: string | null; currency: string | null } {
-    const { currency } = this.options.profile;
-    return { content: this.digest.hex(), former: this.former?.hex() ?? null, currency };
+  /** The identity of the batch: 64 hex digits. */
+  content(): string {
+    return this.digest.hex();
   }
 
   sketch(): Buffer {
-    return Buffer.concat([...this.sketches, ...this.origins]);
+    return this.sketched.bytes();
   }
 
   /** References that this very batch holds are no duplicates. */

@@ -13,18 +13,20 @@ import {
   type BlockClaims,
   type EarlierAddress,
   earlierAddresses,
-  hasParked,
   ledgersElsewhere,
   type PaidElsewhere,
+  type RecoveredBatch,
 } from '../ledger/index.js';
+import { counted } from '../words/spelling.js';
 import { ComparedRows } from './compared-rows.js';
 import { FileTotals, type FileTotalsResult } from './file-totals.js';
 import { Findings } from './findings.js';
-import { cancelForgotten, identify, type MaybeIdentity, maybeForgotten } from './identity.js';
+import { closedFinding, identify, type MaybeIdentity, maybeForgotten } from './identity.js';
 import { addressFinding, leaveOut, noteRepeats, noteTwins } from './looks-paid.js';
 import { elsewhereFinding } from './other-ledger.js';
 import { Pass, type PlanOptions, type Spent } from './pass.js';
 import { findRepeats, NO_REPEATS, type Repeats } from './repeats.js';
+import { type TakenOver, takeOver } from './take-over.js';
 
 /**
  * A plan: what a file would do, computed without any write. The rows pass once: parsed, judged against the
@@ -46,8 +48,8 @@ export type Plan = MaybeIdentity & {
   readonly repeats: Repeats;
   /** Whether rows are compared with earlier orders: not where they were paid as this very batch. */
   readonly compares: boolean;
-  /** The store has forgotten its batch, and the journals know it. */
-  readonly putBack: boolean;
+  /** The rows whose orders are in its batch already, recovered from journals; null where there is no such batch. */
+  readonly takenOver: TakenOver | null;
   readonly sketch: Buffer;
   readonly again: string | null;
   readonly newRowsOnly: boolean;
@@ -134,26 +136,31 @@ export async function planRows(
     await pass.finish();
     findings.fault(error.finding);
   }
-  const identity = whole ? await identify(ledger, { ...pass.identity(), newRowsOnly }) : null;
+  const identity = whole
+    ? await identify(ledger, { content: pass.content(), newRowsOnly, batchId: options.batchId ?? null })
+    : null;
   const over = identity?.existing?.view ?? null;
   pass.bare.whenever = identity?.cancelled ?? [];
   pass.bare.exact = newRowsOnly;
-  pass.bare.own = identity?.batch ?? null;
+  const recovered = identity?.recovered ?? null;
+  pass.bare.own = recovered?.id ?? identity?.existing?.id ?? options.batchId ?? identity?.batch ?? null;
+  const closed = identity?.closed ?? null;
+  if (closed !== null) findings.fault(closedFinding(closed, options.batchId ?? null, again));
+  const ownNo = identity?.existing?.no ?? recovered?.no ?? null;
+  pass.bare.passed = new Set(recovered?.rows.keys());
   pass.bare.label = again;
   // --again says: the same payments once more, on purpose. An import that was never sealed says nothing of what became
   // of it in a past that the store has forgotten.
   const isSealed = identity === null || over !== null;
   const isNew = !isSealed && again === null;
   const { mayPrecede = NOTHING.mayPrecede } = options;
-  const forgotten =
-    (isNew ? await maybeForgotten(ledger, identity, mayPrecede, options.now) : null) ??
-    (again === null ? await cancelForgotten(ledger, identity) : null);
+  const forgotten = isNew ? await maybeForgotten(ledger, recovered, mayPrecede, options.now) : null;
   if (forgotten !== null) findings.fault(forgotten);
-  // What the journals know of it is put back by its import. Under a label it would be another batch, and paid twice.
-  const putBack = identity !== null && !newRowsOnly && (await hasParked(ledger, identity.batch));
-  const compares = !isSealed && !putBack;
+  const takenOver = recovered && takeOver(recovered, pass.blocks, pass.referenceWrites);
+  if (recovered !== null && takenOver === null) findings.fault(otherOrders(recovered));
+  const compares = !isSealed;
   const repeats = compares ? await findRepeats(ledger, pass.bare, options.now) : NO_REPEATS;
-  if (!newRowsOnly) noteRepeats(findings, repeats, again);
+  if (!newRowsOnly) noteRepeats(findings, repeats, again, profile.currency);
   if (compares && again === null) noteTwins(findings, pass.bare);
   // A batch that these books have already only goes on.
   const movedFrom = over === null ? await earlierAddresses(ledger) : [];
@@ -166,10 +173,18 @@ export async function planRows(
     findings[options.newLedger && !newRowsOnly ? 'warning' : 'fault'](
       elsewhereFinding(ledger, elsewhere, newRowsOnly),
     );
-  pass.replaced.fault(findings, identity?.existing?.no ?? null);
-  const left = newRowsOnly ? leaveOut(repeats, pass.blocks, pass.referenceWrites) : NOTHING.spent;
-  const spent = await pass.spent(identity?.existing?.no ?? null);
-  const totals = pass.totals.finish(profile.caps, absoluteOf(plus(spent.tokens, left.tokens)));
+  pass.replaced.fault(findings, ownNo);
+  const kept = takenOver ?? { indexes: new Set<number>(), tokens: NO_SUMS };
+  const left = newRowsOnly
+    ? leaveOut(repeats, pass.blocks, pass.referenceWrites, kept.indexes)
+    : NOTHING.spent;
+  const found = await pass.spent(ownNo);
+  const { count, tokens } = takenOver?.heldElsewhere ?? NOTHING.spent;
+  const spent = { ...found, count: found.count - count, tokens: minus(found.tokens, tokens) };
+  const totals = pass.totals.finish(
+    profile.caps,
+    absoluteOf(plus(plus(spent.tokens, left.tokens), kept.tokens)),
+  );
   for (const finding of totals.faults)
     if (whole || finding.code !== 'ALM_FILE_NO_ROWS') findings.fault(finding);
   if (findings.faultCount === 0 && totals.invalid === totals.rows) findings.fault(NO_ORDERS);
@@ -190,7 +205,7 @@ export async function planRows(
     bare: pass.bare,
     repeats,
     compares,
-    putBack,
+    takenOver,
     sketch: pass.sketch(),
     again,
     newRowsOnly,
@@ -205,15 +220,23 @@ export async function planRows(
   };
 }
 
-/** The orders that a plan pays, without those that were paid before. */
-export function toPay({ totals, spent }: Plan) {
+/** The orders that a plan pays, without those that were paid before or are in its batch already. */
+export function toPay({ totals, spent, takenOver }: Plan) {
   const { credit, debit, transfer } = totals.orders;
   const duplicates = totals.duplicates + spent.count;
+  const kept = takenOver ?? { indexes: new Set(), tokens: NO_SUMS };
   return {
-    payable: credit + debit + transfer - duplicates,
-    payableTokens: minus(totals.payable, spent.tokens),
+    payable: credit + debit + transfer - duplicates - kept.indexes.size,
+    payableTokens: minus(minus(totals.payable, spent.tokens), kept.tokens),
     duplicates,
   };
+}
+
+function otherOrders({ id, rows }: RecoveredBatch) {
+  return ofFile(
+    'ALM_BATCH_ID_TAKEN',
+    `Batch ${id} holds ${counted(rows.size, 'order')} that journals knew, and this file has other orders in their places. Give the file as it was, with the rows that were left out, or take the rows of these orders out of it: \`almoner report ${id}\` writes them.`,
+  );
 }
 
 /** What is sealed of the table that gave the members: which it was, and which cells of a row were looked up in it. */
@@ -224,7 +247,7 @@ export function sealedTable({ table, sheet }: Plan) {
   return { name, sha256, member: cellOf('member'), recipient: cellOf('recipient') };
 }
 
-const NO_IDENTITY = { batch: null, content: null, former: null, existing: null, link: null } as const;
+const NO_IDENTITY = { batch: null, content: null, existing: null, recovered: null } as const;
 
 const NOTHING = {
   ...NO_IDENTITY,
@@ -232,10 +255,10 @@ const NOTHING = {
   blocks: [],
   referenceWrites: [],
   spent: { count: 0, tokens: NO_SUMS, batches: [] },
-  bare: new ComparedRows(null),
+  bare: new ComparedRows(),
   repeats: NO_REPEATS,
   compares: true,
-  putBack: false,
+  takenOver: null,
   sketch: Buffer.alloc(0),
   mayPrecede: (_moment: number) => true,
   movedFrom: [],

@@ -1,11 +1,11 @@
-import { type BatchId, orderId, undoReference } from '../core/ids.js';
+import { type BatchId, orderId } from '../core/ids.js';
 import type { ContentWords } from '../core/reference.js';
 import { SPENDING_STATES } from '../core/states.js';
 import {
   type Arrivals,
+  areUndone,
   type BatchRef,
   type BatchView,
-  findSpent,
   isArchiveAway,
   LOOK_BACK_MS,
   listBatches,
@@ -13,7 +13,6 @@ import {
   type RealmLedger,
   readArrivals,
   readBatch,
-  readRecord,
   retriedOrders,
   type StoredBatch,
   sealNumber,
@@ -67,16 +66,15 @@ export const NO_REPEATS: Repeats = {
 
 export async function findRepeats(ledger: RealmLedger, rows: ComparedRows, now: number): Promise<Repeats> {
   if (rows.size === 0) return NO_REPEATS;
-  const matching = await matchingOf(ledger, rows.groups());
-  const byOrigin = await matchingOf(ledger, rows.originGroups());
+  const matching = await matchingOf(ledger, rows, rows.groups());
+  const byOrigin = await matchingOf(ledger, rows, rows.originGroups());
   const arrivals = await readArrivals(ledger);
   const batches: RepeatedBatch[] = [];
   const unread: BatchId[] = [];
   const tabled: Compared[] = [];
   for (const ref of (await listBatches(ledger)).reverse()) {
     const view = await readBatch(ref);
-    if (view === undefined || ref.id === rows.own) continue;
-    if (view.manifest.currency !== rows.currency || !mayHavePaid(view)) continue;
+    if (view === undefined || ref.id === rows.own || !mayHavePaid(view)) continue;
     if (rows.label !== null && view.manifest.again !== rows.label) continue;
     const recent = isRecent(view, now) || rows.whenever.includes(ref.no);
     const batch = { ref, view, arrivals, exact: rows.exact };
@@ -92,8 +90,9 @@ export async function findRepeats(ledger: RealmLedger, rows: ComparedRows, now: 
   return { compared: rows.size, count, standIns, elsewhere, batches, unread };
 }
 
-function matchingOf(ledger: RealmLedger, groups: RowGroups): Promise<Matching[]> {
-  return Promise.all(groups.map(async ([no, bare]) => new Matching(no, await sinceOf(ledger, no), bare)));
+function matchingOf(ledger: RealmLedger, { passed }: ComparedRows, groups: RowGroups): Promise<Matching[]> {
+  const since = (no: string | null) => sinceOf(ledger, no);
+  return Promise.all(groups.map(async ([no, bare]) => new Matching(no, await since(no), bare, passed)));
 }
 
 /** A batch, and the rows that its orders may have paid. */
@@ -108,8 +107,8 @@ type Compared = {
 
 async function openTo(ref: BatchRef, view: StoredBatch, recent: boolean, matching: readonly Matching[]) {
   const others = matching.filter(({ no }) => (no === null ? recent : no !== ref.no));
-  const retried = others.every((one) => one.precedes(ref, view)) ? NO_RETRIES : await retriedOrders(ref);
-  return { open: others.filter((one) => one.precedes(ref, view) || retried.size > 0), retried };
+  const retried = others.every((one) => one.precedes(view)) ? NO_RETRIES : await retriedOrders(ref);
+  return { open: others.filter((one) => one.precedes(view) || retried.size > 0), retried };
 }
 
 /** Notes which rows of a content an order has matched already. */
@@ -122,15 +121,15 @@ class Matching {
     readonly no: string | null,
     private readonly since: number,
     readonly rows: BareRows,
+    /** Rows that are not compared, by index. */
+    private readonly passed: ReadonlySet<number>,
   ) {
     this.next = new Uint32Array(rows.contents).map((_, entry) => rows.firstOf(entry));
   }
 
   /** Compares seals, not the batches' numbers, which are given when an import is opened, perhaps days before. */
-  precedes({ no }: BatchRef, { seal }: StoredBatch): boolean {
-    if (this.since < seal) return true;
-    // 0.1.0 did not count seals: for two batches of its time the number must do.
-    return this.since === 0 && Number(this.no) < Number(no);
+  precedes({ seal }: StoredBatch): boolean {
+    return this.since < seal;
   }
 
   /** Whether an order of an older batch, retried at that seal, can have paid what the rows stand for. */
@@ -149,9 +148,11 @@ class Matching {
   /** The first row with this content that no order has matched yet. */
   take(a: number, b: number | null): [index: number, line: number] | undefined {
     const entry = this.rows.find(a, b);
-    const row = entry === -1 ? 0 : (this.next[entry] ?? 0);
+    if (entry === -1) return undefined;
+    let row = this.next[entry] ?? 0;
+    while (row !== 0 && this.passed.has(this.rows.indexOf(row))) row = this.rows.after(row);
+    this.next[entry] = row === 0 ? 0 : this.rows.after(row);
     if (row === 0) return undefined;
-    this.next[entry] = this.rows.after(row);
     this.matched += 1;
     return [this.rows.indexOf(row), this.rows.lineOf(row)];
   }
@@ -179,11 +180,11 @@ function mayHavePaid({ counts, late }: StoredBatch): boolean {
 async function repeatsOf(batch: Compared): Promise<Repeat[] | 'unread'> {
   const { ref, view, open, retried, arrivals, exact } = batch;
   if (open.length === 0) return [];
-  const { contents: sketch } = await readSketches(ref, view.manifest.rows);
+  const { contents: sketch } = await readSketches(ref, view.lastIndex);
   const found: Repeat[] = [];
   const take = (index: number, a: number, b: number | null) => {
     for (const one of open) {
-      const row = one.precedes(ref, view) || one.isMetBy(retried.get(index)) ? one.take(a, b) : undefined;
+      const row = one.precedes(view) || one.isMetBy(retried.get(index)) ? one.take(a, b) : undefined;
       if (row !== undefined) {
         found.push([...row, index]);
         return;
@@ -192,13 +193,13 @@ async function repeatsOf(batch: Compared): Promise<Repeat[] | 'unread'> {
   };
   const wanted = open.map(({ rows }) => rows);
   try {
-    for await (const equal of equalOrders(ref, view.manifest.rows, sketch, wanted))
+    for await (const equal of equalOrders(ref, view.lastIndex, sketch, wanted))
       for (const { index, words } of await payingAmong(ref, view, equal, arrivals)) take(index, ...words);
   } catch (error) {
     if (exact || !isArchiveAway(error)) throw error;
     if (sketch === null) return 'unread';
     // The sketch alone cannot tell what of it was paid: all of it counts.
-    for (let block = 0; block * PLAN_BLOCK_ROWS < view.manifest.rows; block++)
+    for (let block = 0; block * PLAN_BLOCK_ROWS < view.lastIndex; block++)
       for (const [index, word] of sketchHits(sketch, block, wanted)) take(index, word, null);
   }
   return found;
@@ -241,11 +242,11 @@ async function originsOf(
   const orders = new Set(known.map(([, , order]) => order));
   const found: Repeat[] = [];
   const wanted = open.map(({ rows }) => rows);
-  for await (const equal of equalOrigins(ref, view.manifest, wanted)) {
+  for await (const equal of equalOrigins(ref, view, wanted)) {
     const left = equal.filter(({ index }) => !orders.has(index));
     for (const { index, words } of await payingAmong(ref, view, left, arrivals)) {
       for (const one of open) {
-        const isOpen = one.precedes(ref, view) || one.isMetBy(retried.get(index));
+        const isOpen = one.precedes(view) || one.isMetBy(retried.get(index));
         const row = isOpen ? one.takeOther(words, met) : undefined;
         if (row === undefined) continue;
         met.add(row[0]);
@@ -271,8 +272,7 @@ async function payingAmong(
     const stands = stateOf(record, state === 'cancelled');
     return SPENDING_STATES.some((one) => one === stands) || arrivals.until(record.arrivesUntil) !== null;
   });
-  const indexes = paying.map(({ index }) => index);
-  const undone = await undoneAmong(ref, twice, indexes);
+  const undone = await undoneAmong(ref, twice, paying);
   return paying.filter(({ index }) => !undone.has(index));
 }
 
@@ -283,16 +283,12 @@ async function payingAmong(
 async function undoneAmong(
   { ledger, id }: BatchRef,
   twice: ReadonlySet<number>,
-  among: readonly number[],
+  among: readonly Judged[],
 ): Promise<Set<number>> {
-  const indexes = among.filter((index) => !twice.has(index));
-  const references = indexes.map((index) => undoReference(orderId(id, index)));
-  const holders = await findSpent(ledger, references);
-  const undone = new Set<number>();
-  for (const [at, index] of indexes.entries()) {
-    const holder = holders.get(references[at] ?? '');
-    if (holder !== undefined && stateOf(await readRecord({ ledger, no: holder.no }, holder.index)) === 'paid')
-      undone.add(index);
-  }
-  return undone;
+  const indexes = among.map(({ index }) => index).filter((index) => !twice.has(index));
+  const undone = await areUndone(
+    ledger,
+    indexes.map((index) => orderId(id, index)),
+  );
+  return new Set(indexes.filter((_, at) => undone[at]));
 }

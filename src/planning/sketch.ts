@@ -1,6 +1,5 @@
 import { DenseIndex, mix, words32 } from '../core/dense-index.js';
 import { AlmonerError } from '../core/errors/error.js';
-import { originHash } from '../core/member-keys.js';
 import type { Order } from '../core/order.js';
 import { type ContentWords, contentHash, contentWords, SKETCH_ROW_BYTES } from '../core/reference.js';
 import {
@@ -8,12 +7,14 @@ import {
   batchSource,
   decodePlanBlock,
   decodeRecord,
-  type Manifest,
+  ORIGIN_BYTES,
   type OrderRecord,
+  originWords,
   PLAN_BLOCK_ROWS,
   type PlanRow,
   readSketch,
   recordsOfBlock,
+  type StoredBatch,
 } from '../ledger/index.js';
 
 /**
@@ -101,17 +102,6 @@ export type EqualOrder = {
   readonly words: ContentWords;
 };
 
-/**
- * The sketch of a batch whose members came from a table is followed by two words of each row's content before the table
- * was asked: under a corrected table the same row is another order, and the same debt.
- */
-export const ORIGIN_BYTES = 8;
-
-export function writeOrigin(origins: Buffer, at: number, words: ContentWords | undefined): void {
-  origins.writeUInt32LE(words?.[0] ?? 0, at * ORIGIN_BYTES);
-  origins.writeUInt32LE(words?.[1] ?? 0, at * ORIGIN_BYTES + 4);
-}
-
 /** The two parts of a batch's sketch; null for what is not there. */
 export async function readSketches(ref: BatchRef, rows: number) {
   const both = await readSketch(ref);
@@ -122,23 +112,17 @@ export async function readSketches(ref: BatchRef, rows: number) {
   };
 }
 
-/** The two hashes of a row as its batch's plan has it; the table's columns say which cells were looked up. */
-export function originWords({ table }: Manifest, { order, cells }: PlanRow): ContentWords | null {
-  if (table === null || order === null) return null;
-  return contentWords(originHash(order, cells[table.member] ?? '', cells[table.recipient] ?? ''));
-}
-
 /** The orders of a batch that stood in their file as one of these rows does, block by block, with their records. */
 export async function* equalOrigins(
   ref: BatchRef,
-  manifest: Manifest,
+  { manifest, lastIndex }: Pick<StoredBatch, 'manifest' | 'lastIndex'>,
   wanted: readonly BareRows[],
 ): AsyncGenerator<Pick<EqualOrder, 'index' | 'words' | 'record'>[]> {
-  const { origins } = await readSketches(ref, manifest.rows);
+  const { origins } = await readSketches(ref, lastIndex);
   const isWanted = (words: ContentWords | null) =>
     words !== null && wanted.some((rows) => rows.find(...words) !== -1);
-  for (let first = 0; first < manifest.rows; first += PLAN_BLOCK_ROWS) {
-    const end = Math.min(manifest.rows, first + PLAN_BLOCK_ROWS);
+  for (let first = 0; first < lastIndex; first += PLAN_BLOCK_ROWS) {
+    const end = Math.min(lastIndex, first + PLAN_BLOCK_ROWS);
     const isThere = Array.from({ length: end - first }, (_, at) => first + at + 1).some(
       (index) => origins === null || isWanted(originAt(origins, index)),
     );

@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { counted } from '../core/counted.js';
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
-import { type BatchId, orderId } from '../core/ids.js';
+import type { BatchId } from '../core/ids.js';
 import { absoluteOf, plus } from '../core/op-sums.js';
 import type { RealmProfile } from '../core/profile.js';
 import {
   type AuditEntry,
   type BatchRef,
-  type BlockConflict,
-  batchRef,
-  decodePlanBlock,
   dropBatch,
   importState,
   judgedAt,
@@ -18,29 +15,25 @@ import {
   type Opened,
   openBatch,
   overLimitText,
-  PLAN_BLOCK_ROWS,
   type Prepared,
-  putBlock,
-  type RealmLedger,
   registerRealm,
   type SealedCounts,
   type SealedRun,
   sealBatch,
+  takeBackDead,
 } from '../ledger/index.js';
-import { refuseChanged, refuseOtherName, refuseSpent } from './before-seal.js';
-import { shortId } from './identity.js';
-import { denial } from './judge-earlier.js';
+import { refuseChanged, refuseOtherName } from './before-seal.js';
 import { closedError, passPlaces, whyPlaces } from './other-ledger.js';
 import { type Plan, sealedTable, toPay } from './plan.js';
 import { sliceMsOf } from './preview.js';
+import { type Putting, putBlocks } from './put-blocks.js';
 
 /**
  * Puts a plan into the ledger: blocks first, each with its references and marks, then the seal. Two
  * importers of the same orders meet at the same batch: one writes, the other finds it sealed or takes over
  * what the first left unfinished.
  */
-export type ImportOptions = {
-  readonly ledger: RealmLedger;
+export type ImportOptions = Putting & {
   readonly profile: RealmProfile;
   readonly batchId: BatchId | null;
   readonly mode: 'run' | 'import';
@@ -52,9 +45,7 @@ export type ImportOptions = {
   readonly who: string;
   /** Asked before every try: other books may have moved. */
   readonly prepared: () => Promise<Prepared>;
-  readonly importer: string;
   readonly now: number;
-  readonly onProgress: (rows: number) => void;
   /** The run of a rule that the orders come from. */
   readonly run?: SealedRun | null;
   /**
@@ -67,20 +58,20 @@ export type ImportOptions = {
 export type Imported = { readonly ref: BatchRef; readonly existing: boolean };
 
 export async function importPlan(plan: Plan, options: ImportOptions): Promise<Imported> {
-  const { ledger, profile } = options;
+  const { ledger } = options;
   if (plan.content === null || plan.batch === null || plan.sheet === null)
     throw new Error('only a whole plan can be imported');
   await registerRealm(ledger);
-  const opened = await openBatch(ledger, {
+  const wanted = {
     content: plan.content,
-    former:
-      plan.former === null
-        ? null
-        : { content: plan.former, id: shortId(plan.former), currency: profile.currency },
     id: options.batchId ?? plan.batch,
     importer: options.importer,
     createdAt: options.now,
-  });
+  };
+  let opened = await openBatch(ledger, wanted);
+  // A dead import of other orders does not keep the name.
+  if (opened.status === 'id-taken' && (await takeBackDead({ ledger, no: opened.no, id: opened.id })))
+    opened = await openBatch(ledger, wanted);
   const ref = { ledger, no: opened.no, id: opened.id };
   if (opened.status === 'sealed') return { ref, existing: true };
   if (opened.status === 'id-taken')
@@ -89,15 +80,20 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
       `The id ${opened.id} belongs to a batch of other orders. Nothing was imported.`,
     );
 
+  const takeBack = () =>
+    dropBatch(ledger, { no: ref.no, importer: options.importer }, plan.blocks.length, (block) =>
+      Promise.resolve(plan.referenceWrites[block] ?? NO_CLAIMS),
+    );
   const sealed = await store(plan, options, opened).catch(async (error: unknown) => {
     // A refusal takes everything back; a store that went away is left as it is, and importing again goes on.
-    if (isAlmonerError(error) && error.code !== 'ALM_STORE_UNREACHABLE')
-      await dropBatch(ledger, { no: opened.no, importer: options.importer }, plan.blocks.length, (block) =>
-        Promise.resolve(plan.referenceWrites[block] ?? NO_CLAIMS),
-      );
+    if (isAlmonerError(error) && error.code !== 'ALM_STORE_UNREACHABLE') await takeBack();
     throw error;
   });
-  if (sealed === 'not-importer') return waitForSeal(ref);
+  if (sealed === 'not-importer') {
+    // Of a recovered batch that was cancelled meanwhile; where another has taken over, this drops nothing.
+    await takeBack();
+    return waitForSeal(ref);
+  }
   if (sealed === 'incomplete')
     throw new AlmonerError(
       'ALM_LEDGER_PLAN_MISSING',
@@ -120,7 +116,7 @@ async function store(
 ): Promise<'sealed' | 'already' | 'not-importer' | 'incomplete'> {
   const { ledger, importer, owner } = options;
   // Planned as a batch that the books have already, it was compared with nothing.
-  if (!plan.compares && !plan.putBack)
+  if (!plan.compares)
     throw new AlmonerError(
       'ALM_LEDGER_PLAN_MISSING',
       `The store has forgotten batch ${opened.id} since this was planned. Nothing was enqueued and nothing was sent.`,
@@ -134,12 +130,12 @@ async function store(
   for (;;) {
     const armed = (await options.join?.()) ?? false;
     const judged = await judgedAt(ledger);
-    await refuseOtherName(plan, ledger, opened.id);
-    await refuseChanged(plan, ledger, options.now);
+    refuseOtherName(plan, opened.id);
+    await refuseChanged(plan, ledger, opened.no, options.now);
     await passPlaces(ledger, plan, { who: options.who, at: options.now });
     const { run = null } = options;
-    const { sketch, putBack } = plan;
-    const given = { sketch, judged, run, putBack, prepared: await options.prepared() };
+    const recovered = plan.takenOver?.indexes.size ?? 0;
+    const given = { sketch: plan.sketch, judged, run, recovered, prepared: await options.prepared() };
     const at = { no: opened.no, importer, owner };
     const sealed = await sealBatch(ledger, at, manifest, countersOf(plan), audit, given);
     // Another batch was sealed since or an order retried, perhaps of the same rows, a loss was accepted, or another
@@ -148,6 +144,12 @@ async function store(
     // `disarmed`: restarted once more since it was merged.
     if (sealed === 'moved' || (sealed === 'disarmed' && armed)) continue;
     if (sealed === 'disarmed') throw await closedError(ledger);
+    if (sealed === 'sending')
+      throw new AlmonerError(
+        'ALM_BATCH_CANNOT',
+        `An order of batch ${opened.id} that a journal knew is being sent at this moment. Nothing was enqueued.`,
+        { next: 'Give the command again in a minute.' },
+      );
     if (sealed === 'nameless' || sealed === 'noted')
       throw new AlmonerError(NOT_SEALED[sealed].code, `${NOT_SEALED[sealed].why} Nothing was enqueued.`);
     if (typeof sealed === 'object')
@@ -171,64 +173,6 @@ const NOT_SEALED = {
 } as const;
 
 const MOVED_PAUSE_MS = 50;
-
-/** Puts under way at once: the store's fsync is shared, and its answer is not waited for row by row. */
-const PUTS_AT_ONCE = 16;
-
-type Put = 'ok' | 'not-importer';
-
-async function putBlocks(plan: Plan, options: ImportOptions, opened: Opened): Promise<Put> {
-  let [next, stored] = [0, 0];
-  let end: Put = 'ok';
-  const putSome = async () => {
-    while (next < plan.blocks.length && end === 'ok') {
-      if ((await putOne(plan, options, opened, next++)) === 'not-importer') end = 'not-importer';
-      else options.onProgress(Math.min(++stored * PLAN_BLOCK_ROWS, plan.totals.rows));
-    }
-  };
-  const puts = await Promise.allSettled(Array.from({ length: PUTS_AT_ONCE }, putSome));
-  const failed = puts.find((put) => put.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
-  return end;
-}
-
-async function putOne(
-  plan: Plan,
-  { ledger, importer }: ImportOptions,
-  { no }: Opened,
-  block: number,
-): Promise<Put> {
-  const [bytes, claims] = [plan.blocks[block], plan.referenceWrites[block]];
-  if (bytes === undefined || claims === undefined) throw new Error(`the plan has no block ${block}`);
-  for (;;) {
-    const put = await putBlock(ledger, { no, importer, block }, bytes, claims);
-    if (put === 'ok' || put === 'not-importer') return put;
-    for (const conflict of put) await refuseConflict(ledger, bytes, block, conflict);
-    // Where none of them is spent any more, the block is tried again.
-    await refuseSpent(plan, ledger);
-  }
-}
-
-/** What no new look at the references would mend. */
-async function refuseConflict(
-  ledger: RealmLedger,
-  bytes: Buffer,
-  block: number,
-  conflict: BlockConflict,
-): Promise<void> {
-  if (conflict.kind !== 'reference') {
-    const order = orderId((await batchRef(ledger, conflict.no)).id, conflict.index);
-    const { code, message } = await denial(ledger, conflict.kind, order, conflict.why);
-    const line = decodePlanBlock(bytes)[conflict.row - block * PLAN_BLOCK_ROWS - 1]?.line;
-    throw new AlmonerError(code, `Line ${line}: ${message} Nothing was imported.`);
-  }
-  if (!conflict.importing) return;
-  const holder = orderId((await batchRef(ledger, conflict.holder.no)).id, conflict.holder.index);
-  throw new AlmonerError(
-    'ALM_PLAN_REFERENCE_BUSY',
-    `Order ${holder} of an import that has not finished holds a reference of this file. Nothing was imported.`,
-  );
-}
 
 /** The other importer finishes the very same batch. */
 async function waitForSeal(ref: BatchRef): Promise<Imported> {

@@ -6,7 +6,6 @@ import {
   givenUp,
   isCurrent,
   listSessions,
-  mergeParked,
   noteSeq,
   type OrderRef,
   type RealmLedger,
@@ -96,8 +95,6 @@ export class Recovery {
       else if (isCurrent(fence, known)) {
         this.isArmed = true;
         noteSeq(ledger, fence.seq);
-        const { context, self } = this.parts;
-        await mergeParked({ ...context, underWay: self.attempts.sending() });
       } else await this.merge(fence);
       return this.isArmed;
     });

@@ -144,9 +144,10 @@ export class OrderSender {
     const known = resends ? await this.keyClocks.of(order) : null;
     const asked = { monotonic: performance.now(), wall: Date.now() };
     const begun = await attempts.begin(ref, {
-      batch: manifest.batch,
+      manifest,
       nonce,
       row,
+      terms,
       dayCap: profile.caps.maxTokensPerDay,
       resend: resends ? { oldestMs: terms.keyLifetimeMs - this.arrivalMs(terms), known } : null,
       before: before === null ? null : { ...before, of: nonce },
@@ -282,7 +283,7 @@ export class OrderSender {
       return this.readback.giveUp({ batch, attempt: why.attempt }, ref, row, terms, message);
     }
     if ('message' in why) {
-      const outcome = { code: 'ALM_SEND_REFERENCE_HELD', status: null, message: why.message } as const;
+      const outcome = { code: why.code, status: null, message: why.message };
       if (DEAD.includes(why.state)) this.parts.onDead(batch, ref, row, why.state, outcome, why.attempts);
       return OVER;
     }

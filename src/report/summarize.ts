@@ -55,7 +55,7 @@ export function summarize(
       .slice(0, FAILURES_MAX)
       .map(({ code, message, count }) => ({ code, message, count })),
     caveats: [...record.caveats],
-    checks: reconciliation.check(batch),
+    checks: reconciliation.check(),
     files: [...files],
   };
 }

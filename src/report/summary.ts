@@ -21,7 +21,7 @@ export const SummaryManifest = z.object({
   rehearsal: z.boolean(),
   certainty: z.enum(CERTAINTIES),
   currency: z.string().nullable(),
-  keyLifetimeMs: z.number().nullable(),
+  keyLifetimeMs: z.number(),
   source: z.string(),
   delimiter: z.enum([',', ';', '\t']),
   header: z.array(z.string()),

@@ -58,13 +58,13 @@ export async function writeReport(
  */
 async function writeFullReport(record: BatchRecord, staging: Staging): Promise<void> {
   const { batch } = record;
-  const reconciliation = new Reconciliation();
+  const reconciliation = new Reconciliation(batch);
   const facts = new RunFacts();
   const files = await writeRows(record, staging, (row) => {
     reconciliation.add(row);
     facts.add(row);
   });
-  reconciliation.check(batch);
+  reconciliation.check();
 
   files.push(await staging.write('audit.csv', auditCsv(record.audit, batch.manifest.delimiter)));
   const page = reportPage(record, summarize(record, reconciliation, facts, files), facts);
@@ -112,7 +112,7 @@ const LINES_ON_PAGE_MAX = 200;
  */
 async function writePublicReport(record: BatchRecord, staging: Staging): Promise<void> {
   const { manifest } = record.batch;
-  const reconciliation = new Reconciliation();
+  const reconciliation = new Reconciliation(record.batch);
   const facts = new RunFacts();
   const shown: PublicLine[] = [];
 
@@ -128,7 +128,7 @@ async function writePublicReport(record: BatchRecord, staging: Staging): Promise
     if (full !== undefined) await full;
   }
   await list.finish();
-  reconciliation.check(record.batch);
+  reconciliation.check();
 
   const sums = (op: 'credit' | 'debit' | 'transfer'): PublicSums => ({
     orders: facts.paid[op].orders,

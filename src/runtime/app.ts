@@ -7,6 +7,7 @@ import {
   type JournalLimits,
   openLedger,
   type RealmLedger,
+  refuseOtherFormat,
   ScriptClient,
   Session,
 } from '../ledger/index.js';
@@ -57,6 +58,10 @@ export class App {
       archiveFolder(dataFolder),
       new Here(dataFolder, undefined, stateFolder, store.embedded),
     );
+    await refuseOtherFormat(scripts).catch(async (error: unknown) => {
+      await store.close();
+      throw error;
+    });
     return new App(config, logger, store, scripts, env);
   }
 

@@ -4,7 +4,7 @@ import { chaosRun } from '../support/program/chaos-run.js';
 import { SEED } from '../support/suites.js';
 
 /** Chaos with another seed each time, for every certainty. `npm run chaos` hands in more seconds, a seed, one certainty. */
-const seconds = Number(process.env.CHAOS_SECONDS ?? 8);
+const seconds = Number(process.env.CHAOS_SECONDS ?? 6);
 const seed = Number(process.env.CHAOS_SEED ?? SEED);
 const wanted = CERTAINTIES.filter((one) => one === (process.env.CHAOS_CERTAINTY ?? one));
 

@@ -56,6 +56,6 @@ test('of a store that was emptied, `recover` tells what the journals know of its
   await world.store.client().flushall();
   const looked = await world.run('recover', '--json');
   expect(JSON.parse(looked.stdout), looked.stderr).toMatchObject({
-    realms: [{ realm: REALM_ID, parked: [{ orders: 6 }, { orders: 6 }] }],
+    realms: [{ realm: REALM_ID, recovered: [{ orders: 6 }, { orders: 6 }] }],
   });
 });

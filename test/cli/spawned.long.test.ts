@@ -18,6 +18,7 @@ beforeAll(async () => {
   }));
   world = await Program.start({ store: 'own', members });
   await world.file('pay.csv', 'member,tokens\n1,5\n2,6\n404,7\n405,8\n');
+  await world.file('paid-elsewhere.csv', 'reference\nold-1\n');
   await world.file('later.csv', 'member,tokens\n1,7\n');
   const rule = [`name: thanks`, `realm: ${REALM_ID}`, 'period: month', 'audience: { members: [1, 2] }'];
   await world.file('jobs/thanks.yaml', [...rule, 'award: { tokens: 3 }', 'reason: thanks', ''].join('\n'));
@@ -89,6 +90,7 @@ const STEPS: readonly Step[] = [
   step(['rules', 'resume', 'thanks'], 2, refused('ALM_RULE_NOT_FOUND')),
   step(['rules', 'skip', 'thanks'], 2, refused('ALM_RULE_NOT_FOUND')),
   step(['rules', 'revoke', 'thanks'], 2, refused('ALM_RULE_NOT_FOUND')),
+  step(['references', 'add', 'paid-elsewhere.csv', '--yes'], 0, { marked: 1 }),
   step(['member', '1'], 0, {}),
   step(['wallets', `0x${'1'.padStart(40, '0')}`], 0, { counts: { member: 1 } }),
   step(['desk', 'token', 'add', 'ada', '--role', 'viewer'], 0, {}),

@@ -178,6 +178,22 @@ describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
     expect((await world.run('import', 'held.csv', '--yes')).status).toBe(0);
   });
 
+  it('an import whose process is dead is taken back by the next one that needs its references', async () => {
+    await world.file('unfinished.csv', rowsOf('unfinished', 40_000));
+    const importing = world.start(['import', 'unfinished.csv', '--yes']);
+    const client = store.client();
+    const isStoring = async () => (await client.keys('almoner:*:b:*:p:3')).length > 0;
+    await until('blocks of the import to be stored', isStoring, 60_000);
+    await client.client('PAUSE', 5_000, 'WRITE');
+    await importing.kill();
+    await client.client('UNPAUSE');
+    expect(field(await world.run('status', '--json'), 'unfinished')).toHaveLength(1);
+    await world.file('overlaps.csv', `${rowsOf('unfinished', 300)}1,1,another\n`);
+    const ran = await world.run('import', 'overlaps.csv', '--yes', '--json');
+    expect([ran.status, document(ran)]).toMatchObject([0, { counts: { planned: 301 } }]);
+    expect(field(await world.run('status', '--json'), 'unfinished')).toEqual([]);
+  });
+
   it('name what is not there', async () => {
     for (const verb of ['pause', 'resume', 'cancel']) {
       const ran = await world.run(verb, 'nonsense', '--json');

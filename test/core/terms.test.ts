@@ -35,10 +35,10 @@ describe('the terms of a sealed batch', () => {
     expect(changeOf(seal({ certainty: sealed }), { ...profile, certainty: now })).toBeNull();
   });
 
-  it('never trust a key for longer than either says; a seal that says nothing leaves it to the profile', () => {
-    const lifetime = (sealed: number | null, now: number) =>
+  it('never trust a key for longer than either says', () => {
+    const lifetime = (sealed: number, now: number) =>
       termsOf(seal({ keyLifetimeMs: sealed }), { ...profile, keyLifetimeMs: now }).keyLifetimeMs;
-    expect([lifetime(10, 20), lifetime(20, 10), lifetime(null, 15)]).toEqual([10, 10, 15]);
+    expect([lifetime(10, 20), lifetime(20, 10)]).toEqual([10, 10]);
   });
 
   it('keep the currency of the seal, whatever the profile says', () => {

@@ -24,7 +24,7 @@ describe('the time to go', () => {
   });
 
   test('is null where it depends on a person or on something whose end nobody knows', () => {
-    for (const why of ['no-worker', 'paused', 'missing-session', 'disarmed', 'parked'] as const)
+    for (const why of ['no-worker', 'paused', 'missing-session', 'disarmed'] as const)
       expect(eta([waiting(why, 4, null)])).toBeNull();
     // When the breaker gives up is not when the realm is back.
     expect(eta([waiting('breaker', 100, 900)])).toBeNull();

@@ -46,7 +46,6 @@ const batch = (changes: Partial<BatchStanding> = {}): BatchStanding => ({
   stoodMs: 0,
   closed: null,
   start: null,
-  parked: false,
   planned: group('planned', 10),
   unknown: { ...group('unknown', 0), sinceMs: NOW - 9_000, untilMs: NOW + 9_000 },
   doubt: { ...group('doubt', 0), sinceMs: NOW - 90_000 },
@@ -128,8 +127,7 @@ describe('the whole batch stands still', () => {
     ]);
   });
 
-  test('payments to be put back first, and a realm that gives no definite answer', () => {
-    expect(told(batch({ unknown, parked: true }))).toMatchObject([{ ...all, why: 'parked' }]);
+  test('a realm that gives no definite answer', () => {
     const breaker = { sinceMs: NOW - 30_000, haltsAtMs: NOW + 870_000 };
     expect(told(batch({ unknown }), realm({ breaker }))).toEqual([
       { ...all, why: 'breaker', since: -30_000, until: 870_000, next: null },
@@ -255,7 +253,6 @@ test('however it stands: no order is named twice, sums are those of the orders n
     state: fc.constantFrom(...BATCH_STATES),
     certainty: fc.constantFrom(...CERTAINTIES),
     inOrder: fc.boolean(),
-    parked: fc.boolean(),
     owner: fc.constantFrom('', 'aaaaaaaaaaaa', 'gone'),
     life: fc.constantFrom('alive', 'dead', 'elsewhere'),
     silentMs: fc.constantFrom(1_000, 50_000),

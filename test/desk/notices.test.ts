@@ -32,6 +32,7 @@ const summary: BatchSummary = {
   createdBy: 'olga',
   startedAt: '2026-01-01T00:00:01.000Z',
   finishedAt: null,
+  recovered: false,
   archived: false,
 };
 const matter = (event: Matter['event'], more: Partial<Matter> = {}): Matter => ({

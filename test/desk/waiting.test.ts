@@ -59,7 +59,9 @@ test('a sender that is lost with an order in its hands', async () => {
   await feed(ledger, no, 3, '');
   const row = await new PlanReader(ledger).row(no, 2);
   if (!isPlannedOrder(row)) throw new Error('row 2 is an order');
-  const request = { batch: ref.id, nonce: 'n', row, dayCap: null, resend: null, before: null };
+  const terms = { certainty: 'manual', currency: null, keyLifetimeMs: 60_000 } as const;
+  const manifest = { batch: ref.id, again: null, table: null };
+  const request = { manifest, nonce: 'n', row, terms, dayCap: null, resend: null, before: null };
   const begun = await beginSending(ledger, { no, index: 2 }, { ...request, capReason: WHY, hold: '' });
   expect('refusal' in begun).toBe(false);
   const far = { machine: 'away', boot: 'another', socket: '/nowhere/x.sock', placeId: 'another' };

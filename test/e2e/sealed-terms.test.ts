@@ -182,36 +182,6 @@ describe('a batch confirmed in gold', { timeout: 180_000 }, () => {
   });
 });
 
-describe('an upgrade pays nobody again', { timeout: 180_000 }, () => {
-  it('a batch whose id was made without its currency is found by the same file', async () => {
-    await profile({ realmPointId: null });
-    await writeFile(join(folder, 'bare.csv'), 'member,tokens\n1,5\n2,6\n3,7\n');
-    const made = await run('import', 'bare.csv', '--yes');
-    const batch = textField(made, 'batch');
-    // As 0.1.0 sealed it in gold: the id without the currency, and no life of a key.
-    const [meta = ''] = await store.client().keys('*:b:1');
-    const { keyLifetimeMs: _, ...manifest } = JSON.parse(
-      (await store.client().hget(meta, 'manifest')) ?? '{}',
-    );
-    await store.client().hset(meta, 'manifest', JSON.stringify({ ...manifest, currency: 'gold' }));
-
-    await profile();
-    const planned = await run('plan', 'bare.csv');
-    expect([planned.status, document(planned)]).toMatchObject([0, { batch, existing: true }]);
-    for (const command of ['run', 'run', 'import']) {
-      const ran = await run(command, 'bare.csv', '--yes');
-      expect([ran.status, document(ran)]).toMatchObject([0, { batch, existing: true, state: 'done' }]);
-    }
-    expect(realm.bodies).toHaveLength(3);
-    for (const body of realm.bodies) expect(body).toMatchObject({ realmPointId: 'gold' });
-
-    await profile({ realmPointId: 'gems' });
-    const other = await run('plan', 'bare.csv');
-    expect(field(other, 'existing')).toBe(false);
-    expect(textField(other, 'batch')).not.toBe(batch);
-  });
-});
-
 describe('of certainty the stricter counts', { timeout: 180_000 }, () => {
   it.each([
     ['manual', 'idempotent'],

@@ -22,13 +22,6 @@ describe('a manifest', () => {
     expect(decodeManifest(encodeManifest(manifest))).toEqual(manifest);
   });
 
-  test('of a batch sealed by 0.1.0 says nothing of the life of a key', async () => {
-    const manifest = manifestOf(await bench.ledger(), batchId('spring'), [planRow({}, 1)]);
-    const { keyLifetimeMs, ...older } = JSON.parse(encodeManifest(manifest));
-    expect(keyLifetimeMs).toBe(60_000);
-    expect(decodeManifest(JSON.stringify(older))).toEqual({ ...manifest, keyLifetimeMs: null });
-  });
-
   test('that lacks something is refused', () => {
     expect(() => decodeManifest('{"batch":"spring"}')).toThrow();
   });

@@ -68,8 +68,6 @@ describe('an order record', () => {
   test('tells the nonce of its last attempt, where it was not simply paid', () => {
     expect(decodeRecord('u|1|1|0|||loyw3v28|2|||nonce-1').nonce).toBe('nonce-1');
     expect(decodeRecord('u|1|1|0|||loyw3v28|2|||').nonce).toBeNull();
-    // A record as 0.1.0 wrote it.
-    expect(decodeRecord('u|1|1|0|||loyw3v28|2||').nonce).toBeNull();
   });
 
   test('that is not there means planned and never sent', () => {

@@ -12,8 +12,8 @@ import { type Plan, planRows } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { AWARD_SHEET } from '../../src/rules/awards.js';
 import { importing } from '../support/ledger/importing.js';
-import { mergeContext } from '../support/ledger/journaled-attempt.js';
-import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { attemptOf, merge, mergeContext, PAID } from '../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, sealed, testBatch } from '../support/ledger/ledgers-on-redis.js';
 import { testProfile } from '../support/ledger/realm-profile.js';
 import { tieUp } from '../support/ledger/tie-up.js';
 
@@ -168,9 +168,15 @@ test('a store that forgot the cancelled batch and the next one of its file does 
   await cancel(first.ref);
   const next = await start(ledger, await plan(ledger, file(0, 20), true));
   const forgetful = await bench.ledger();
-  await forgetful.scripts.redis.hset(`${forgetful.keyPrefix}:parked`, next.ref.id, '1');
+  const known = testBatch(
+    ledger,
+    next.ref.no,
+    next.ref.id,
+    await new PlanReader(ledger).block(next.ref.no, 0),
+  );
+  await merge({ ...known, ledger: forgetful }, 'manual', attemptOf(known, 1, PAID));
   const again = await plan(forgetful, file(0, 20));
-  expect(again.findings.faults()).toMatchObject([{ code: 'ALM_PLAN_MAYBE_FORGOTTEN' }]);
+  expect(again.findings.faults()).toMatchObject([{ code: 'ALM_PLAN_LOOKS_PAID' }]);
 });
 
 test('a plan that was compared with nothing, because its batch was sealed, is refused once the store has forgotten it', async () => {

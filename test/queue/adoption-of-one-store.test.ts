@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
-import { openLedger } from '../../src/ledger/realm-ledger.js';
+import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { recover } from '../../src/ledger/sessions/recovery.js';
 import { listSessions, Session } from '../../src/ledger/sessions/session.js';
@@ -12,6 +12,25 @@ import { Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 const bench = ledgersOnRedis();
+
+/** The store is another one from the first row on that is read of it. */
+class RestoringReader extends PlanReader {
+  private restored = false;
+
+  constructor(
+    ledger: RealmLedger,
+    private readonly restore: () => Promise<void>,
+  ) {
+    super(ledger);
+  }
+
+  override async rowOf(...asked: Parameters<PlanReader['rowOf']>) {
+    const row = await super.rowOf(...asked);
+    if (!this.restored) await this.restore();
+    this.restored = true;
+    return row;
+  }
+}
 
 test('what was read of one store is not concluded upon in another: a store restored while the dead are adopted', async () => {
   const batch = await sealed(await bench.ledger(), [{}, {}, {}]);
@@ -28,21 +47,14 @@ test('what was read of one store is not concluded upon in another: a store resto
 
   // `almoner recover` on its machine; the store fails over to the earlier moment while journals are being merged.
   const ledger = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}), batch.ledger.realm);
-  let restored = false;
   const session = await Session.open('recover', one);
   await session.register(ledger);
   await recover({
     ledger,
     context: {
       ledger,
-      plans: new PlanReader(ledger),
-      termsOf: async () => {
-        if (!restored) {
-          restored = true;
-          await restore();
-        }
-        return { certainty: 'idempotent', currency: null, keyLifetimeMs: 60_000 };
-      },
+      plans: new RestoringReader(ledger, restore),
+      termsOf: async () => ({ certainty: 'idempotent', currency: null, keyLifetimeMs: 60_000 }),
     },
     self: {
       session,

@@ -1,7 +1,7 @@
 import { readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parkedAttempts } from '../../src/ledger/journal/parked.js';
+import { recoveredBatches } from '../../src/ledger/read/recovered.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
@@ -47,8 +47,8 @@ describe('a process that starts on an armed ledger', () => {
     await again.sender.die();
     const late = await machines.start(two);
     expect(await late.sender.recover()).toBe(true);
-    const moves = late.scripts.filter((name) => ['disarm', 'roll-forward', 'arm'].includes(name));
-    expect(moves.filter((name, i) => name !== moves[i - 1])).toEqual(['disarm', 'roll-forward', 'arm']);
+    const moves = late.scripts.filter((name) => ['disarm', 'replay', 'arm'].includes(name));
+    expect(moves.filter((name, i) => name !== moves[i - 1])).toEqual(['disarm', 'replay', 'arm']);
     expect(await code(batch, 1)).toBe('P');
     expect((await readFence(batch.ledger)).rollback).toMatchObject({ found: expect.any(Number) });
     expect(machines.realm.applied.get(1)).toBe(1);
@@ -65,8 +65,8 @@ describe('a process that starts on an armed ledger', () => {
     await again.sender.die();
     const late = await machines.start(two);
     expect(await late.sender.recover()).toBe(true);
-    const moves = late.scripts.filter((name) => ['disarm', 'roll-forward', 'arm'].includes(name));
-    expect(moves.filter((name, i) => name !== moves[i - 1])).toEqual(['disarm', 'roll-forward', 'arm']);
+    const moves = late.scripts.filter((name) => ['disarm', 'replay', 'arm'].includes(name));
+    expect(moves.filter((name, i) => name !== moves[i - 1])).toEqual(['disarm', 'replay', 'arm']);
     expect(await code(batch, 1)).toBe('P');
     await late.sender.die();
   });
@@ -114,7 +114,7 @@ describe('a process that starts on an armed ledger', () => {
     const next = await machines.start(two);
     expect(await next.sender.recover()).toBe(true);
     expect(next.scripts).not.toContain('disarm');
-    expect(next.scripts).not.toContain('roll-forward');
+    expect(next.scripts).not.toContain('replay');
     expect((await readFence(batch.ledger)).era).toBe(era);
     await next.sender.die();
   });
@@ -144,7 +144,7 @@ describe('payments of batches that the store has forgotten', () => {
     await before();
     const { sender } = await machines.start(folder);
     expect(await sender.recover()).toBe(true);
-    expect(await parkedAttempts(ledger)).toMatchObject([{ batch: 'large' }]);
+    expect(await recoveredBatches(ledger)).toMatchObject([{ batch: 'large', orders: ORDERS }]);
     const written = async () => {
       const info = await bench.redis().client().info('commandstats');
       const calls = [...info.matchAll(/cmdstat_(?:hset|hdel|del|set|rpush|sadd):calls=(\d+)/g)];

@@ -36,7 +36,7 @@ test('journals that know more lower the fence, also when the sequence has caught
   let busy = false;
   const seen: string[] = [];
   late.ledger.scripts.script = async (name, realm, args, again) => {
-    if (!busy && (name === 'disarm' || name === 'roll-forward')) {
+    if (!busy && (name === 'disarm' || name === 'replay')) {
       busy = true;
       const indexes = name === 'disarm' ? [6, 7] : [2];
       for (const index of indexes) {
@@ -47,7 +47,7 @@ test('journals that know more lower the fence, also when the sequence has caught
     }
     const reply = await script(name, realm, args, again);
     if (name === 'disarm') seen.push(`disarm: ${String(reply)}`);
-    if (name === 'roll-forward') seen.push('roll-forward');
+    if (name === 'replay') seen.push('replay');
     return reply;
   };
   await late.sender.recover();

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
 import { openBatch } from '../../src/ledger/moves/import-batch.js';
-import { readBatch } from '../../src/ledger/read/batches.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { newNonce } from '../../src/ledger/script-client.js';
+import { faultCodes, planCsv, putPlan } from '../support/ledger/csv-plans.js';
 import {
   contentHash,
   type Line,
@@ -23,11 +23,6 @@ import { tempFolder } from '../support/temp-folder.js';
 const bench = ledgersOnRedis();
 const A: Line = { member: '1001', tokens: 5 };
 const B: Line = { member: '1002', tokens: 700 };
-const C: Line = { member: '1003', tokens: 9 };
-const BAD: Line = { invalid: true };
-
-const codesOf = ({ ref }: TestBatch, rows: number) =>
-  Promise.all(Array.from({ length: rows }, async (_, i) => (await readRecord(ref, i + 1)).code));
 
 const disarmings = (...machines: Machine[]) =>
   machines.flatMap(({ scripts }) => scripts).filter((name) => name === 'disarm').length;
@@ -38,53 +33,37 @@ async function started(batch: TestBatch, folder: string): Promise<Machine> {
   return machine;
 }
 
-test('a living process does not take the rows of before for those of now', async () => {
-  const ledger = await bench.ledger();
-  const restore = await photograph(ledger);
-  const first = await sealed(ledger, [BAD, A, B, C], { id: 'same' });
-  await feedAll(first);
-  const folder = await tempFolder();
-  const living = await started(first, folder);
-  const other = await started(first, folder);
-  await other.sender.begin(3);
-  await other.sender.die();
-  await living.sender.adoptDead();
-  expect((await readRecord(first.ref, 3)).code).toBe('D');
-  await living.sender.begin(2);
-  await living.sender.finish('paid');
-  await restore();
-  await living.sender.recover();
-  // Somebody has taken the bad row out, and runs the file again.
-  const again = await sealed(ledger, [A, B, C], { id: 'same' });
-  for (let look = 0; look < 2; look++) await living.sender.recover();
-  expect(await codesOf(again, 3)).toEqual(['D', 'D', 'D']);
-  await living.sender.die();
-});
+const csv = (...rows: readonly string[]) => `member,tokens\n${rows.map((row) => `${row}\n`).join('')}`;
 
-test('a payment of a row beyond the end of the file makes doubts of its orders, and the fence comes to rest', async () => {
-  const ledger = await bench.ledger();
-  const other = await sealed(ledger, [{}, {}, {}], { id: 'other' });
-  await feedAll(other);
-  const two = await started(other, await tempFolder());
-  const restore = await photograph(ledger);
-  const first = await sealed(ledger, [A, BAD, B], { id: 'same' });
-  await feedAll(first);
-  const one = await started(first, await tempFolder());
-  await one.sender.begin(3);
-  await one.sender.finish('paid');
-  await restore();
-  // Nothing is sealed before the journals are merged.
-  for (let look = 0; look < 2; look++) for (const { sender } of [one, two]) await sender.recover();
-  const again = await sealed(ledger, [A, B], { id: 'same' });
-  for (let look = 0; look < 10; look++) {
-    await one.sender.recover();
-    await two.sender.recover();
-  }
-  expect(disarmings(one, two)).toBeLessThan(4);
-  expect(await codesOf(again, 2)).toEqual(['D', 'D']);
-  expect((await readBatch(again.ref))?.counts).toEqual({ doubt: 2 });
-  for (const { sender } of [one, two]) await sender.die();
-});
+test.each([
+  [
+    'was taken out above them',
+    csv('bad,5', '1001,5', '1002,700', '1003,9'),
+    csv('1001,5', '1002,700', '1003,9'),
+    3,
+  ],
+  ['was taken out between them', csv('1001,5', 'bad,5', '1002,700'), csv('1001,5', '1002,700'), 3],
+])(
+  'a file in which a row that is no order %s is not taken for the batch that journals know',
+  async (_, before, now, paid) => {
+    const ledger = await bench.ledger();
+    const restore = await photograph(ledger);
+    const first = await putPlan(ledger, await planCsv(ledger, before, { skipInvalid: true }));
+    await feedAll(first);
+    const living = await started(first, await tempFolder());
+    await living.sender.begin(paid);
+    await living.sender.finish('paid');
+    await restore();
+    for (let look = 0; look < 2; look++) await living.sender.recover();
+    const again = await planCsv(ledger, now);
+    expect(again.batch).toBe(first.ref.id);
+    expect(faultCodes(again)).toEqual(['ALM_BATCH_ID_TAKEN']);
+    const whole = await putPlan(ledger, await planCsv(ledger, before, { skipInvalid: true }));
+    expect((await readRecord(whole.ref, paid)).code).toBe('P');
+    expect(disarmings(living)).toBeLessThan(4);
+    await living.sender.die();
+  },
+);
 
 test('the fence comes to rest beside a forgotten batch whose new import was killed half-way', async () => {
   const ledger = await bench.ledger();

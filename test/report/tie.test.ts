@@ -25,6 +25,11 @@ const wrong: [string, BatchRecord][] = [
     recordOf(rows, { manifest: { orders: { ...manifest.orders, debit: 1 } } }),
   ],
   ['a row comes twice', recordOf([...rows, rowOf('duplicate', 4)])],
+  ['a row between two others is missing', recordOf([rowOf('paid', 1), rowOf('paid', 9)])],
+  [
+    'a row of a recovered batch comes twice',
+    recordOf([rowOf('paid', 9), rowOf('paid', 9)], { batch: { recovered: true } }),
+  ],
   ['an order has no content', recordOf([rowOf('paid', 1, { tokens: null })])],
 ];
 
@@ -49,6 +54,11 @@ describe('books that do not tie', () => {
     for (const [, record] of wrong)
       await expect(writeReport(record, { folder, now: START })).rejects.toThrow(AlmonerError);
     expect(await checksums(folder)).toEqual(before);
+  });
+
+  test('a recovered batch has only the rows that journals know, and ties', async () => {
+    const record = recordOf([rowOf('paid', 1), rowOf('paid', 9)], { batch: { recovered: true } });
+    await writeReport(record, { folder: await tempFolder(), now: START });
   });
 
   test('books that tie pass, sums beyond 2^53 included', async () => {

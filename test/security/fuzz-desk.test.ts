@@ -228,7 +228,7 @@ describe('the API under fire', () => {
         before = await fingerprints();
         if (!isAccepted) expect([path, changedKeys(last, before)]).toEqual([path, []]);
       }),
-      generated(40, 400),
+      generated(40, 250),
     );
     expect((await desk.call('/api/overview')).status).toBe(200);
   });
@@ -251,7 +251,7 @@ describe('the API under fire', () => {
           tellsNothing(reply);
         },
       ),
-      generated(20, 250),
+      generated(20, 150),
     );
   });
 
@@ -277,7 +277,7 @@ describe('the API under fire', () => {
             expect([401, 429]).toContain(looked.status);
           },
         ),
-        generated(10, 100),
+        generated(10, 60),
       );
     } finally {
       await own.close();

@@ -174,7 +174,7 @@ describe('a damaged journal', () => {
   });
 });
 
-test.each(['floor.json', `${SESSION}.floor`])(
+test.each([`${SESSION}.floor`])(
   'a damaged note of removed journals (%s) stops the sender in plain words, and is never taken for none',
   async (name) => {
     const path = join(folder, name);
@@ -186,8 +186,3 @@ test.each(['floor.json', `${SESSION}.floor`])(
     await rm(path);
   },
 );
-
-test('a note of 0.1.0, which knew no eras, is still read', async () => {
-  await writeFile(join(folder, 'floor.json'), JSON.stringify({ [REALM]: 7 }));
-  expect(await readRemoved(folder)).toEqual({ [REALM]: { '': 7 } });
-});

@@ -187,6 +187,8 @@ class Writer {
         return { do: kind, file, by: dice.one(['ada', 'ben', 'ben', 'ben']) };
       case 'set a time':
         return { do: kind, ms: dice.one([60_000, HOUR_MS, 3 * HOUR_MS]) };
+      case 'change the currency':
+        return { do: kind, currency: 'gems' };
       case 'meddle':
         return { do: kind, member: dice.below(3) };
       case 'blind':

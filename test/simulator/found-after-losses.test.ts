@@ -155,3 +155,64 @@ test.each([
     send(0, 3, 'paid'),
   ),
 );
+
+const FED: Move = { do: 'feed', who: 0 };
+const schedule = { do: 'the schedule runs', first: 0, count: 3 } as const;
+
+test('a rule over balances runs again after its run was forgotten, and makes other orders: nobody is paid twice', () =>
+  ends(
+    { distinct: true },
+    schedule,
+    FED,
+    { ...send(0, 1, 'paid'), file: 1, count: 3 },
+    restore(0),
+    EVERYBODY,
+    schedule,
+    FED,
+    { ...send(0, 1, 'paid'), file: 2, count: 3 },
+  ));
+
+test('a cancel is forgotten, and the file that was paid instead: nothing is sent for its equal rows', () =>
+  ends(
+    { distinct: true },
+    { do: 'steer', file: 0, verb: 'cancel' },
+    { do: 'repeat', file: 0, first: 0, count: 7, fresh: 1, held: false },
+    FED,
+    { ...send(0, 1, 'paid'), file: 1, count: 8 },
+    restore(0),
+    EVERYBODY,
+    { ...send(0, 1, 'paid'), count: 8 },
+  ));
+
+test('a file that is half paid is given again in another currency: its rows are not paid once more', () =>
+  ends(
+    { distinct: true },
+    { ...send(0, 1, 'paid'), count: 4 },
+    { do: 'steer', file: 0, verb: 'cancel' },
+    { do: 'change the currency', currency: 'gems' },
+    { do: 'repeat', file: 0, first: 0, count: 8, fresh: 0, held: false },
+    FED,
+    { ...send(0, 1, 'paid'), file: 1, count: 8 },
+  ));
+
+test('an award whose row was left out as a duplicate turns out paid: it is called paid, and nobody is paid twice', () =>
+  ends(
+    {
+      ...{
+        seed: 45_000_343,
+        certainty: 'idempotent',
+        theme: 'schedules and pasts',
+        machines: 3,
+        processes: 5,
+      },
+      ...{ members: 13, forgetsFiles: true, distinct: true },
+    },
+    { ...schedule, first: 1, count: 10 },
+    { do: 'feed', who: 4 },
+    { do: 'kill', who: 4 },
+    { ...send(2, 8, 'paid'), file: 11 },
+    { ...send(1, 3, 'paid'), file: 1 },
+    restore(0),
+    look(1),
+    { ...schedule, first: 1, count: 200 },
+  ));

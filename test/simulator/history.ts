@@ -165,6 +165,8 @@ async function make(scene: Scene, move: Move): Promise<void> {
     case 'quiet hours':
       scene.quietUntilMs = scene.clocks.storeMs + move.ms;
       return;
+    case 'change the currency':
+      return scene.changeCurrency(move.currency);
     case 'meddle':
       return scene.realm.meddle(memberId(String(1 + (move.member % scene.plan.members))));
     case 'blind':

@@ -30,7 +30,7 @@ export async function unnamed(files: readonly File[], operator: Operator): Promi
     for (const [i, { code }] of batch.records.entries()) {
       const planned = code === 'p' || code === 'w';
       if (!STANDING.includes(code) || (planned && batch.state === 'cancelled')) continue;
-      if (named.has(i + 1)) continue;
+      if (named.has(i + 1) || batch.absent.has(i + 1)) continue;
       const what = `${file.id}-${i + 1} is ${code} in a batch that is ${batch.state}, and nobody says why`;
       faults.push({ kind: 'unnamed', what });
     }
@@ -99,20 +99,26 @@ export async function judge(scene: Scene, standing: readonly Fault[]): Promise<J
       if (!scene.approved.has(file.id) && file.rows.some((_, i) => realm.hasApplied(orderId(file.id, i + 1))))
         say('wrong', `${file.id} was paid, and no second person has said go`);
   const called = new Map<string, number>();
+  const untold = new Set<string>();
   const armed = await operator.armed();
+  const refuses = await operator.acceptedLoss();
   for (const file of files) {
     const batch = await operator.look(file);
     if (batch === undefined) {
       // Where a person has to decide first what the store has forgotten, it may rest on that. And what was never sent
       // may be refused now, in words: a cancel was forgotten, and the limit of the rule is used up.
       const sent = file.rows.some((_, i) => realm.hasHeardOf(orderId(file.id, i + 1)));
-      if (armed && sent) say('lost', `${file.id} is not in the store`);
+      if (armed && sent && !refuses) say('lost', `${file.id} is not in the store`);
       continue;
     }
     for (const [i, row] of file.rows.entries()) {
       const code = batch.records[i]?.code ?? 'p';
       const name = `${file.id}-${i + 1}`;
       const root = row.undoes ?? row.intention;
+      if (refuses && batch.absent.has(i + 1)) {
+        untold.add(root);
+        continue;
+      }
       called.set(root, (called.get(root) ?? 0) + (code === 'P' ? signOf(row) : 0));
       const planned = code === 'p' || code === 'w';
       if (planned && batch.state === 'cancelled') continue;
@@ -122,7 +128,7 @@ export async function judge(scene: Scene, standing: readonly Fault[]): Promise<J
   }
   for (const [intention, times] of called) {
     const really = stands.get(intention) ?? 0;
-    if (times !== really && armed)
+    if (times !== really && armed && !untold.has(intention))
       say('wrong', `${intention} stands ${really} times and is called paid ${times} times`);
   }
   for (const what of await tieUp(operator.ledger)) say('wrong', what);

@@ -109,6 +109,8 @@ export type Move =
   /** Nothing is sent for the first time until then. */
   | { readonly do: 'quiet hours'; readonly ms: number }
   | { readonly do: 'meddle'; readonly member: number }
+  /** Of the profile. */
+  | { readonly do: 'change the currency'; readonly currency: string }
   | { readonly do: 'blind'; readonly reads: number };
 
 export type Plan = {
@@ -168,6 +170,7 @@ function isFault(move: Move): boolean {
     case 'suspend':
     case 'restore':
     case 'restart the store':
+    case 'change the currency':
     case 'meddle':
     case 'blind':
       return true;

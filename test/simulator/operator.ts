@@ -6,7 +6,7 @@ import { cancelBatch, pauseBatch, releaseRealm, resumeBatch } from '../../src/le
 import type { PlannedOrder } from '../../src/ledger/plan-block.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
-import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
+import { batchFacts, openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { decodeRecord, type OrderRecord } from '../../src/ledger/record.js';
 import { newNonce, ScriptClient } from '../../src/ledger/script-client.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
@@ -29,6 +29,8 @@ export type BatchSight = {
   readonly no: string;
   readonly state: string;
   readonly records: readonly OrderRecord[];
+  /** Rows of the file that a recovered batch does not hold. */
+  readonly absent: ReadonlySet<number>;
 };
 
 const WHY: Reason = { code: 'ALM_BATCH_REFUSALS', message: 'somebody says so', next: 'nothing' };
@@ -59,18 +61,30 @@ export class Operator {
     );
   }
 
+  /** Of these, the ones that journals have put back: their files are to be imported again. */
+  async recovered(): Promise<ReadonlySet<string>> {
+    const found = [...(await this.numbers())].map(async ([id, no]) => {
+      const [recovered, state] = await batchFacts({ ledger: this.ledger, no }, 'recovered', 'state');
+      return recovered === '1' && state !== 'cancelled' ? [id] : [];
+    });
+    return new Set((await Promise.all(found)).flat());
+  }
+
   /** The batch as it stands, or undefined where the store does not have it. */
   async look(file: File): Promise<BatchSight | undefined> {
     const { redis } = this.ledger.scripts;
     const no = await redis.hget(`${this.ledger.keyPrefix}:batches`, file.id);
     if (no === null) return undefined;
     const keys = batchKeys(this.ledger.keyPrefix, no);
-    const [state, stored] = await Promise.all([
-      redis.hget(keys.meta, 'state'),
+    const [[state, recovered], stored, known] = await Promise.all([
+      redis.hmget(keys.meta, 'state', 'recovered'),
       redis.hgetall(keys.records(0)),
+      redis.hkeys(keys.recoveredRows),
     ]);
-    if (state === null || state === 'importing') return undefined;
-    return { no, state, records: file.rows.map((_, i) => decodeRecord(stored[String(i + 1)])) };
+    if (state == null || state === 'importing') return undefined;
+    const absent = new Set(recovered === '1' ? file.rows.map((_, i) => i + 1) : []);
+    for (const index of known) absent.delete(Number(index));
+    return { no, state, records: file.rows.map((_, i) => decodeRecord(stored[String(i + 1)])), absent };
   }
 
   async steer(verb: 'pause' | 'resume' | 'cancel', { id }: File, no: string): Promise<void> {
@@ -153,6 +167,11 @@ export class Operator {
 
   async sessions(): Promise<string[]> {
     return (await listSessions(this.ledger)).map(({ id }) => id);
+  }
+
+  /** A person has accepted that payments are in no journal: files that may be among them are refused, in words. */
+  async acceptedLoss(): Promise<boolean> {
+    return (await this.ledger.scripts.redis.hexists(this.ledger.keyPrefix, 'gap')) === 1;
   }
 
   async armed(): Promise<boolean> {

@@ -22,12 +22,12 @@ export async function importMissing(scene: Scene): Promise<void> {
   const { operator } = scene;
   const merged = scene.unmerged.isSafe && (await operator.armed());
   for (const file of [...scene.files])
-    if (!scene.numbers.has(file.id)) {
+    if (scene.isMissing(file)) {
       const preview = await (merged ? look(scene, file) : operator.intake.preview(file));
       const made = await operator.intake.start(preview);
       if (made !== null) scene.replace(file, made);
     }
-  scene.numbers = await scene.operator.numbers();
+  await scene.lookAround();
 }
 
 export async function resolveDoubts(scene: Scene): Promise<void> {
@@ -74,7 +74,7 @@ export async function decideAsExported(scene: Scene): Promise<void> {
 
 /** A file that the store has forgotten is imported again before anything else is made of its rows. */
 function isComplete(scene: Scene): boolean {
-  return scene.unmerged.isSafe && scene.files.every(({ id }) => scene.numbers.has(id));
+  return scene.unmerged.isSafe && !scene.files.some((file) => scene.isMissing(file));
 }
 
 export async function retry(scene: Scene, { file: number, first, count }: Asked<'retry'>): Promise<void> {
@@ -163,7 +163,7 @@ async function look(scene: Scene, given: Given): Promise<Preview> {
   const preview = await intake.preview(given);
   if (preview.plan.repeats.count === 0) return preview;
   return intake.preview(
-    scene.plan.distinct || given.table !== null
+    scene.plan.distinct || given.table !== null || preview.plan.recovered !== null
       ? { ...given, newRowsOnly: true }
       : { ...given, again: `again ${scene.newNumber()}` },
   );
@@ -185,7 +185,7 @@ export async function start(scene: Scene): Promise<void> {
 async function startFile(scene: Scene, preview: Preview): Promise<void> {
   const made = await scene.operator.intake.start(preview);
   if (made !== null && scene.files.every(({ id }) => id !== made.id)) scene.keep(made);
-  scene.numbers = await scene.operator.numbers();
+  await scene.lookAround();
 }
 
 /** Whether somebody has ever said go for it is kept for the judge. */

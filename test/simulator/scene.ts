@@ -64,6 +64,7 @@ export class Scene {
   private isWaking = false;
   /** Of the batches that the store has, by id. */
   numbers: ReadonlyMap<string, string> = new Map();
+  private recovered: ReadonlySet<string> = new Set();
 
   constructor(
     readonly plan: Plan,
@@ -132,7 +133,7 @@ export class Scene {
         this.keep(file);
         if (this.plan.guarded) await approve(this, file, 'ben');
       }
-      this.numbers = await this.operator.numbers();
+      await this.lookAround();
     });
     for (let i = 0; i < this.plan.early; i++) await this.present(i);
     for (let round = 0; round < 2; round++) for (const one of this.acting()) await one.recover();
@@ -254,7 +255,7 @@ export class Scene {
     this.unmerged = unmerged;
     await photograph.restore(sameServer);
     this.witnesses = isUntold ? this.acting() : null;
-    this.numbers = await this.operator.numbers();
+    await this.lookAround();
   }
 
   /** Where the store lies in the folder, both go back. */
@@ -313,7 +314,26 @@ export class Scene {
 
   byOperator(work: () => Promise<void>): Promise<void> {
     const machine = this.machines.find(({ lost }) => !lost);
-    return machine === undefined ? Promise.resolve() : on(machine, work);
+    if (machine === undefined) return Promise.resolve();
+    return on(machine, async () => {
+      await this.lookAround();
+      await work();
+    });
+  }
+
+  changeCurrency(currency: string): void {
+    Object.assign(this.world.profile, { currency });
+  }
+
+  /** What the store has of the files. */
+  async lookAround(): Promise<void> {
+    this.numbers = await this.operator.numbers();
+    this.recovered = await this.operator.recovered();
+  }
+
+  /** Whether the store has forgotten the file, or all of it but the orders that journals know. */
+  isMissing({ id }: File): boolean {
+    return !this.numbers.has(id) || this.recovered.has(id);
   }
 
   acting(): Process[] {

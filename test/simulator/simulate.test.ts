@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CERTAINTIES, type Certainty } from '../../src/core/profile.js';
-import { isLong, SEED } from '../support/suites.js';
+import { cases, isLong, SEED } from '../support/suites.js';
 import { planOf, themesOf } from './draw.js';
 import type { Plan } from './moves.js';
 import { Simulator, story } from './run.js';
@@ -8,8 +8,8 @@ import { THEME_NAMES, type ThemeName } from './themes.js';
 
 /**
  * A slice of `npm run simulate`. After each history every order was paid once or has a reason that people can read, and
- * every report is true. Each suite plays every theme once, under a certainty that its seed names; the quick suite plays
- * small files and the first moves only.
+ * every report is true. Each suite plays every theme once, under a certainty that its seed names: small files and the
+ * first moves.
  */
 function themesHere(certainty: Certainty): ThemeName[] {
   return themesOf(certainty).filter((theme) => {
@@ -19,8 +19,11 @@ function themesHere(certainty: Certainty): ThemeName[] {
   });
 }
 
+/** `npm run simulate` plays them whole. */
+const MOVES = cases(10, 60);
+
 function beginningOf(plan: Plan): Plan {
-  return { ...plan, orders: Math.min(plan.orders, 24), moves: plan.moves.slice(0, 24) };
+  return { ...plan, orders: Math.min(plan.orders, MOVES), moves: plan.moves.slice(0, MOVES) };
 }
 
 let simulator: Simulator;
@@ -33,8 +36,7 @@ describe.each(CERTAINTIES)('with certainty %s', (certainty) => {
   test.each(themesHere(certainty))(
     'every history of %s pays every order once, or names it',
     async (theme) => {
-      const whole = planOf(SEED, certainty, theme);
-      const plan = isLong ? whole : beginningOf(whole);
+      const plan = beginningOf(planOf(SEED, certainty, theme));
       const [fault] = (await simulator.play(plan)).faults;
       if (fault === undefined) return;
       const shortest = await simulator.shortest(plan, fault.kind);

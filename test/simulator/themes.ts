@@ -97,6 +97,18 @@ export const THEMES = {
   'files and pasts': { weights: [WORK, DEATHS, FILES, PASTS], orders: 24, distinct: true },
   'pasts and people': { weights: [WORK, DEATHS, PASTS, PEOPLE] },
   'forgotten files': { weights: [WORK, DEATHS, PASTS, { 'import again': 2 }], forgetsFiles: true },
+  'schedules and pasts': {
+    weights: [WORK, PASTS, { 'the schedule runs': 8, 'import again': 2, kill: 1 }],
+    forgetsFiles: true,
+    orders: 12,
+    distinct: true,
+  },
+  'cancelled files and pasts': {
+    weights: [WORK, PASTS, { steer: 4, repeat: 6, 'import again': 2, kill: 1 }],
+    fates: FILE_FATES,
+    orders: 12,
+    distinct: true,
+  },
   rotation: { weights: [WORK, DEATHS, { kill: 4, look: 6 }], rotates: true },
   'rotation and pasts': {
     weights: [WORK, DEATHS, PASTS, { 'accept removed': 1, 'resolve doubts': 1 }],

@@ -182,7 +182,10 @@ async function confirmedPlan(context: CommandContext<typeof FILE, typeof SEND_OP
   const { options, args } = context;
   const profile = await context.profile();
   const batchId = readBatchId(options.batchId);
-  const { realm, planned } = await planToPay(app, profile, planRequest(context, options));
+  const { realm, planned } = await planToPay(app, profile, {
+    ...planRequest(context, options),
+    batchId,
+  });
   if (!(await showPlan(context, app, planned, profile))) return null;
   if (planned.preview.payable > 0 && planned.plan.existing?.view == null)
     await confirmTotal(context, planned.preview, options.yes, args.FILE === '-');

@@ -69,9 +69,9 @@ function realmLines(realm: RealmRecovery): string[] {
           `  session ${session} (${kind}, pid ${pid}, machine ${machine}, last seen ${lastSeen ?? 'never'}): ${SAID[liveness]}`,
       ),
     ...realm.losses.map(lossLine),
-    ...realm.parked.map(
+    ...realm.recovered.map(
       ({ batch, orders, incomplete }) =>
-        `  ${counted(orders, 'order is', 'orders are')} known to have been sent of batch ${batch}, which the store has forgotten${incomplete ? '; the rest of it becomes a doubt when it is imported again' : ''}`,
+        `  batch ${batch} is recovered: it holds ${counted(orders, 'order')} that journals know${incomplete ? ', and more of it may have been paid' : '; its file, run again, pays the rest'}`,
     ),
   ];
 }
@@ -114,7 +114,7 @@ function nextOf({ realms }: RecoverResult, lost: readonly Waiting[]): string | n
   if (!realms.every(isFine)) return 'let the frozen process go on (kill -CONT), or end it';
   const ends = lost.find(({ next }) => next !== null);
   if (ends !== undefined) return ends.next;
-  const forgotten = realms.flatMap(({ parked }) => parked.map(({ batch }) => batch));
+  const forgotten = realms.flatMap(({ recovered }) => recovered.map(({ batch }) => batch));
   return forgotten.length === 0 ? null : runAgain(forgotten);
 }
 

@@ -79,6 +79,10 @@ function isInside(folder: string, other: string): boolean {
   return way === '' || !(way.startsWith('..') || isAbsolute(way));
 }
 
+/** A backup may be as old as that. */
+const KEPT_MS = 7 * 24 * 3_600_000;
+const NEARLY_FULL = 0.8;
+
 /** Whether the books remember everything that was sent: the fence, the journals, and whose are missing. */
 async function journals(app: App): Promise<CheckResult> {
   const { dataFolder, limits } = app.config;
@@ -101,12 +105,18 @@ async function journals(app: App): Promise<CheckResult> {
       [size, ...unsettled.map(realmLine)].join('\n'),
       'Nothing needs to be done: the next `almoner run` or `almoner worker` here does it before anything is sent.',
     );
-  const forgotten = realms.flatMap(({ realm, parked, rollback }) => [
+  const forgotten = realms.flatMap(({ realm, recovered, rollback }) => [
     ...(rollback === null ? [] : [`${realm}: ${forgottenWords(rollback)}`]),
-    ...parked.map(
-      ({ batch, orders }) => `${realm}: ${counted(orders, 'payment')} of the forgotten batch ${batch}`,
+    ...recovered.map(
+      ({ batch, orders }) => `${realm}: batch ${batch} is recovered, with ${counted(orders, 'order')}`,
     ),
   ]);
+  const soonFull = here.bytes > limits.journalMegabytes * 1024 * 1024 * NEARLY_FULL;
+  if (soonFull && here.oldestMs !== null && Date.now() - here.oldestMs < KEPT_MS)
+    return warning(
+      `${size}; the oldest is not seven days old, and goes when they are full`,
+      'Raise limits.journalMegabytes: a store that is restored to before a journal that is gone cannot be put right by itself.',
+    );
   if (forgotten.length > 0)
     return warning(
       [size, ...forgotten].join('\n'),

@@ -11,7 +11,7 @@ export const PLAN_ERRORS = {
     'Begin earlier, make the file smaller, or ask the realm for a higher rate.',
   ),
   ALM_PLAN_LOOKS_PAID: refused(
-    'Rows without references repeat orders of the last 30 days that are paid or may still be: from five rows or a fifth of them on, and at the first that stands in for an order, the file is refused; below that it is a warning. Or equal rows of a file stand in for orders of two batches.',
+    'Rows without references repeat orders of the last 30 days that are paid or may still be: from five rows or a fifth of them on, and at the first that stands in for an order, the file is refused; below that it is a warning. Or equal rows of a file stand in for orders of two batches, or its own batch was recovered from journals and is archived or cancelled.',
     'Look at the named batches. --new-rows-only pays the other rows, and given again goes on with them; --again LABEL pays all of them on purpose. A file that is meant to repeat takes a label each time, or a reference column.',
   ),
   ALM_PLAN_CHANGED: refused(

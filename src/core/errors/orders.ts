@@ -15,6 +15,10 @@ export const BATCH_ERRORS = {
     'Journals know payments of these orders under another batch id than the one given with --batch-id, and the store has forgotten that batch.',
     'Give the command without --batch-id, or with the id that is named: what the journals know as paid is put back first.',
   ),
+  ALM_ORDER_MAYBE_PAID: dead(
+    'A journal put back another order, which may be this payment, or was or may be paid for the same debt; or an undo of this one that was paid. Nothing more is sent for this one.',
+    'Where it is the same payment, `almoner dead discard ORDER`; where both are meant, run its row of failed.csv with --again LABEL, without its almoner_order where that is refused. A doubt ends with `almoner doubt resolve`.',
+  ),
   ALM_BATCH_ORDER_NOT_FOUND: usage(
     'No order has that id.',
     'Order ids are listed by `almoner dead list`, `almoner doubt list` and in results.csv.',

@@ -58,6 +58,14 @@ export const STORE_ERRORS = {
     'almoner was not tested against this server or this version of it.',
     'Use Redis 6.2, 7.0, 7.2, 7.4 or 8, or Valkey 7.2 or 8.',
   ),
+  ALM_STORE_OLDER: halted(
+    'The store holds ledgers of an older version of almoner, which this one does not read.',
+    'End what is open with the version that wrote it (`almoner status`), then give this version a store or a data folder of its own and carry the spent references over: `almoner references add PAID.CSV…` with the paid.csv files of the old reports.',
+  ),
+  ALM_STORE_NEWER: halted(
+    'The store holds ledgers of a newer version of almoner.',
+    'Update almoner on this machine to the version that the others have.',
+  ),
   ALM_STORE_SCRIPT: halted(
     'The server refuses to compile one of the Lua scripts that move orders. This cannot be accepted as a risk.',
     'Use Redis 6.2, 7.0, 7.2, 7.4 or 8, or Valkey 7.2 or 8, and report this with the output of `almoner doctor`.',

@@ -76,6 +76,9 @@ export const BatchSummary = z.strictObject({
   createdBy: z.string(),
   startedAt: time.nullable(),
   finishedAt: time.nullable(),
+  recovered: z
+    .boolean()
+    .describe('It holds orders that journals know and the store had forgotten; its file may have had more.'),
   archived: z.boolean(),
 });
 export type BatchSummary = Of<typeof BatchSummary>;

@@ -31,7 +31,6 @@ const BY_WHY: Partial<Readonly<Record<WaitingWhy, NoticeEvent>>> = {
   doubt: 'batch.doubt',
   halted: 'batch.halted',
   disarmed: 'batch.halted',
-  parked: 'batch.halted',
   paused: 'batch.paused',
   approval: 'batch.approval',
   'start-missed': 'batch.missed',

@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import {
   attentionCount,
   attentionRows,
-  type BatchView,
   isUnsettledState,
   mayMention,
   PLAN_BLOCK_ROWS,
@@ -11,6 +10,8 @@ import {
   type RowView,
   readRow,
   type ScriptClient,
+  type StoredBatch,
+  UNKNOWN_ROW,
   type UnsettledState,
 } from '../../ledger/index.js';
 import { Find } from '../../operations/batches/find.js';
@@ -49,13 +50,13 @@ const LIMIT_USUAL = 50;
 
 export async function ordersPage(
   context: RowContext,
-  view: BatchView,
+  view: StoredBatch,
   query: OrdersQuery,
 ): Promise<OrdersPage> {
-  const { rows } = view.manifest;
+  const { lastIndex: rows } = view;
   const from = query.cursor === undefined ? 1 : Number(query.cursor);
   const limit = query.limit ?? LIMIT_USUAL;
-  if (query.field === 'line' && query.search !== undefined) return linePage(context, rows, query);
+  if (query.field === 'line' && query.search !== undefined) return linePage(context, view, query);
   const wanted = wantedOf(query);
   // An archived batch has no attention list any more.
   const isListed = !view.archived && !wanted.search?.inPlan;
@@ -69,9 +70,13 @@ export async function ordersPage(
   return page(context, scanned, (scanned.next ?? rows + 1) - 1, rows);
 }
 
-async function linePage(context: RowContext, rows: number, query: OrdersQuery): Promise<OrdersPage> {
+async function linePage(
+  context: RowContext,
+  { lastIndex: rows, recovered }: StoredBatch,
+  query: OrdersQuery,
+): Promise<OrdersPage> {
   const line = /^[0-9]{1,9}$/.test(query.search ?? '') ? Number(query.search) : 0;
-  const index = await findLine(context, rows, line);
+  const index = await (recovered ? lookForLine : findLine)(context, rows, line);
   const row = index === null ? null : await readRow(context, index);
   const wanted = { ...wantedOf(query), search: null };
   const isMeant = row !== null && (wanted.state ?? row.state) === row.state && fits(row, wanted);
@@ -122,6 +127,16 @@ async function findLine(context: RowContext, rows: number, line: number): Promis
       const offset = block.findIndex((row) => row.line === line);
       return offset < 0 ? null : middle * PLAN_BLOCK_ROWS + offset + 1;
     }
+  }
+  return null;
+}
+
+/** The same in a recovered batch, where rows are missing. */
+async function lookForLine(context: RowContext, rows: number, line: number): Promise<number | null> {
+  for (let block = 0; block * PLAN_BLOCK_ROWS < rows; block++) {
+    const found = await context.plans.block(context.ref.no, block);
+    const offset = found.findIndex((row) => row !== UNKNOWN_ROW && row.line === line);
+    if (offset >= 0) return block * PLAN_BLOCK_ROWS + offset + 1;
   }
   return null;
 }

@@ -6,7 +6,7 @@
 
     T:held       account, '<name>:<period>' → tokens that its orders hold
     T:limits     account → the most that they may hold, as the last sealed run of the rule said it
-    B:accounts   plan block → JSON [[account, first index, last index, tokens], …]
+    B:accounts   plan block → JSON [[account, first index, last index, tokens], …]; r<plan block> for recovered orders
     B:n          a:<account> → what the planned orders of the batch hold of it
 ]==]
 -- The most that an account holds, also without a limit: up to here a sum in doubles is exact, and one that is beyond
@@ -21,8 +21,10 @@ local function accountOf(T, no, index)
   local block = math.floor((row - 1) / (2 * BLOCK_ORDERS))
   local place = no .. ':' .. block
   if accountRanges[place] == nil then
-    local ranges = redis.call('HGET', batchKey(T, no) .. ':accounts', block)
-    accountRanges[place] = ranges and cjson.decode(ranges) or {}
+    accountRanges[place] = {}
+    for _, ranges in ipairs(redis.call('HMGET', batchKey(T, no) .. ':accounts', 'r' .. block, block)) do
+      for _, range in ipairs(ranges and cjson.decode(ranges) or {}) do table.insert(accountRanges[place], range) end
+    end
   end
   for _, range in ipairs(accountRanges[place]) do
     if row >= range[2] and row <= range[3] then return range[1] end

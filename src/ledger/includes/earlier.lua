@@ -1,5 +1,5 @@
 --[==[
-  What a row says of an earlier order: that it stands in for it, or that it undoes it. One row over all files stands in
+  (After debt.) What a row says of an earlier order: that it stands in for it, or that it undoes it. One row over all files stands in
   for an order. Its mark on that order is 'r<batch no>.<row>.<take>', the row as the importer of that take counts it:
   who took an unfinished import over may count the same rows otherwise.
 ]==]
@@ -14,10 +14,10 @@ end
 --- its state | 'r<batch no>' (another row does).
 local function notReplaceable(T, old, no, take)
   local oldNo, oldIndex, row = old[1], old[2], old[3]
-  local batch = redis.call('HMGET', batchKey(T, oldNo), 'state', 'rows', 'id', 'former')
+  local batch = redis.call('HMGET', batchKey(T, oldNo), 'state', 'rows', 'id')
   if not isRow(batch[2], oldIndex) then return 'gone' end
   -- Since a rollback the number may stand for another batch than the one that was named.
-  if old[4] and old[4] ~= batch[3] and old[4] ~= batch[4] then return 'gone' end
+  if old[4] and old[4] ~= batch[3] then return 'gone' end
   -- An archive cannot be marked, so that nothing would keep a second file from replacing the order again.
   if batch[1] == 'archived' then return 'archived' end
   local record = readRecord(T, oldNo, oldIndex)
@@ -25,6 +25,9 @@ local function notReplaceable(T, old, no, take)
   if arrives then return 'a' .. arrives end
   local state = stateOf(record, batch[1] == 'cancelled')
   if not REPLACEABLE[state] then return state end
+  local own = no ~= '' and redis.call('HGET', batchKey(T, no), 'id') or ''
+  local payer = otherOfDebt(T, batch[3] .. '-' .. oldIndex, WAITS_OR_MAY_BE_PAID, own)
+  if payer then return 'r' .. (string.match(payer, '^@([^:]+)') or placeOf(T, payer)) end
   local byNo, byRow, byTake = replacedBy(split(record or ''))
   if not byNo then return nil end
   local other

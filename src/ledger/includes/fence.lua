@@ -22,6 +22,7 @@
   A ledger in which nothing ever moved and that was never armed has nothing to forget: it arms itself, unless
   the caller knows better (a worker merges the journals that lie around first).
 ]==]
+--- @include "format"
 --- Whether the store is still the one of which something was concluded: '<run_id> <sequence then> <era, or nothing
 --- where it was not armed>'. One that took its place, or went back meanwhile, may remember less. Empty: any will do.
 local function isSameStore(T, seen)
@@ -72,6 +73,7 @@ end
 
 --- Why nothing may be sent by the session, or nil.
 local function fencedSender(T, seen, era, session, begun)
+  if otherFormat(T) then return 'format' end
   if redis.call('HEXISTS', T .. ':lost', session) == 1 then return 'lost' end
   local closed = fenced(T, seen, era)
   if closed then return closed end

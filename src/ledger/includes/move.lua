@@ -129,6 +129,11 @@ local function attemptNoted(T, no, index, nonce)
   return false
 end
 
+--- A journal put this attempt back into a recovered batch: its order is not sent again before a person says so.
+local function isPutBack(T, no, index, nonce)
+  return redis.call('HEXISTS', batchKey(T, no), 'recovered') == 1 and attemptNoted(T, no, index, nonce)
+end
+
 --- Whether the order's history holds this very entry: the call is a repeated one, whose first answer was lost.
 local function alreadyNoted(T, no, index, detail)
   return redis.call('LPOS', T .. ':b:' .. no .. ':x:' .. index, detail, 'RANK', -1)

@@ -97,20 +97,16 @@ const removal = z.object({ seqs: z.record(z.string(), z.record(z.string(), z.num
 export type Removed = Readonly<Record<string, Highest>>;
 
 const FLOOR = /^([0-9a-f]{12})\.floor$/;
-/** The one note of 0.1.0: per realm, the highest sequence. */
-const FORMER_FLOOR = 'floor.json';
-const FORMER_ERA = '';
 
 /** All that was ever removed here. A note that cannot be read is not "no note": too little would be missed. */
 export async function readRemoved(folder: string): Promise<Removed> {
   let all: Removed = {};
   for (const name of await readdir(folder).catch(() => [])) {
-    const former = name === FORMER_FLOOR;
-    if (!former && !FLOOR.test(name)) continue;
+    if (!FLOOR.test(name)) continue;
     const path = join(folder, name);
     try {
       const json = JSON.parse(await readFile(path, 'utf8'));
-      all = joined(all, former ? fromFormer(json) : removal.parse(json).seqs);
+      all = joined(all, removal.parse(json).seqs);
     } catch (cause) {
       // Taken over by another session in this moment, into a note that was not there yet: all are read again.
       if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return readRemoved(folder);
@@ -135,14 +131,9 @@ export async function noteRemoved(
   await writeNote(folder, `${session}.floor`, { seqs: all });
   for (const name of await readdir(folder).catch(() => [])) {
     const writer = FLOOR.exec(name)?.[1];
-    const taken = writer === undefined ? name === FORMER_FLOOR : writer !== session && (await isDead(writer));
-    if (taken) await rm(join(folder, name), { force: true });
+    const isTaken = writer !== undefined && writer !== session && (await isDead(writer));
+    if (isTaken) await rm(join(folder, name), { force: true });
   }
-}
-
-function fromFormer(json: unknown): Removed {
-  const seqs = z.record(z.string(), z.number()).parse(json);
-  return Object.fromEntries(Object.entries(seqs).map(([realm, seq]) => [realm, { [FORMER_ERA]: seq }]));
 }
 
 function joined(a: Removed, b: Removed): Removed {

@@ -1,6 +1,16 @@
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
-import { type BatchId, isBatchId } from '../../core/ids.js';
+import {
+  type BatchId,
+  isBatchId,
+  isRecordedMemberId,
+  type MemberId,
+  type OrderId,
+  parseOrderId,
+} from '../../core/ids.js';
+import { OPS, type Order } from '../../core/order.js';
+import { isTokens } from '../../core/points.js';
+import { CERTAINTIES } from '../../core/profile.js';
 import { whereabouts } from '../sessions/liveness.js';
 
 /**
@@ -17,29 +27,51 @@ const head = whereabouts.extend({
 });
 export type JournalHead = z.infer<typeof head>;
 
-/** What is about to be sent. `seq` is the ledger's sequence as the sender saw it. */
+/**
+ * What is about to be sent: the whole order and its terms, so that it can be put back where the store has forgotten its
+ * batch. `seq` is the ledger's sequence as the sender saw it.
+ */
 const intent = z.object({
   realm: z.string(),
   batch: z.custom<BatchId>((id) => typeof id === 'string' && isBatchId(id)),
-  no: z.string(),
   index: z.number(),
+  line: z.number(),
+  op: z.enum(OPS),
+  member: z.custom<MemberId>((id) => typeof id === 'string' && isRecordedMemberId(id)),
+  recipient: z.custom<MemberId>((id) => typeof id === 'string' && isRecordedMemberId(id)).nullable(),
+  tokens: z.number(),
+  reference: z.string().nullable(),
+  /** The order that it stands in for. */
+  replaces: z.custom<OrderId>((id) => typeof id === 'string' && parseOrderId(id) !== undefined).nullable(),
+  /** Of an undo: where the reference of the undone order is kept, and the account that order passed. */
+  undoes: z.object({ shard: z.string(), fieldHex: z.string(), account: z.string() }).nullable(),
+  currency: z.string().nullable(),
+  certainty: z.enum(CERTAINTIES),
+  keyLifetimeMs: z.number(),
+  /** The label of --again that its batch was given under. */
+  again: z.string().optional(),
+  /** What of its row was looked up in a table of members: see lookedUp in sketch.ts. */
+  lookedUp: z.tuple([z.string(), z.string()]).optional(),
   nonce: z.string(),
   keyNumber: z.number(),
-  /** Journals of 0.1.0 do not tell. */
-  keyFirstAt: z.number().optional(),
+  keyFirstAt: z.number(),
   attempts: z.number(),
   tries: z.number(),
-  tokens: z.number(),
-  /** The digest of what the order is: a batch imported again may have other rows. */
-  content: z.string().optional(),
   seq: z.number(),
   sentAt: z.number(),
   firstSentAt: z.number(),
   resend: z.boolean(),
-  /** For how long after it was sent it may arrive, by the longest settle time of the senders; 0 before that was kept. */
-  settleMs: z.number().default(0),
+  /** For how long after it was sent it may arrive, by the longest settle time of the senders. */
+  settleMs: z.number(),
 });
 export type Intent = z.infer<typeof intent>;
+
+export function orderOf({ op, member, recipient, tokens }: Intent): Order {
+  if (!isTokens(tokens)) throw new TypeError('a journal holds an amount that is none');
+  if (op !== 'transfer') return { op, member, recipient: null, tokens };
+  if (recipient === null) throw new TypeError('a journaled transfer has no recipient');
+  return { op, member, recipient, tokens };
+}
 
 /** What the attempt came to: the order's new record and what belongs to the move. */
 const result = z.object({

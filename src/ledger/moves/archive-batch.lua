@@ -4,19 +4,28 @@
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] version it was written at  ARGV[3] sha-256 of the file
+  ARGV[4] a bit for each index whose order was not paid ('' where all were)
+  ARGV[5] JSON [[index, '<no>:<index>' of the order that stands in for it], …]
 
-  Returns 'ok' | 'moved' | the state it is in
+    B:unpaid, B:replaced   the same: what is still asked of an archived order without its file (see debt)
+
+  Returns 'ok' | 'moved' | 'importing' (the rest of a recovered batch is being imported) | the state it is in
 ]==]
 --- @include "record"
 --- @include "move"
 local T, no = KEYS[1], ARGV[1]
 local B = batchKey(T, no)
-local meta = redis.call('HMGET', B, 'state', 'version')
+local meta = redis.call('HMGET', B, 'state', 'version', 'recovered', 'importer')
 if meta[1] ~= 'done' and meta[1] ~= 'cancelled' then return meta[1] or 'gone' end
+-- What the import holds would be spent for good, and its seal would let an archive go on.
+if meta[3] and meta[4] then return 'importing' end
 if (meta[2] or '0') ~= ARGV[2] then return 'moved' end
 for _, code in ipairs({ 's', 'u', 'D' }) do
   if countOf(T, no, code) > 0 then return 'moved' end
 end
+if ARGV[4] ~= '' then redis.call('SET', B .. ':unpaid', ARGV[4]) end
+for _, one in ipairs(cjson.decode(ARGV[5])) do redis.call('HSET', B .. ':replaced', one[1], one[2]) end
 redis.call('HSET', B, 'state', 'archived', 'ended', meta[1], 'archive', ARGV[3])
+if meta[3] then redis.call('HSET', B, 'members', redis.call('SCARD', B .. ':members')) end
 redis.call('SREM', T .. ':open', no)
 return 'ok'

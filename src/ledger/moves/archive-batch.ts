@@ -1,13 +1,16 @@
 import { z } from 'zod';
-import { REFERENCE_HASH_BYTES, referenceHash } from '../../core/reference.js';
+import { contentHash, contentWords, REFERENCE_HASH_BYTES, referenceHash } from '../../core/reference.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
-import { decodePlanBlock } from '../plan-block.js';
+import { decodePlanBlock, decodeRow, UNKNOWN_ROW } from '../plan-block.js';
 import { type ArchiveChunk, ArchiveFile, writeArchive } from '../read/archive-file.js';
 import { archivePath, recordsOfBlock, storeSource } from '../read/batch-source.js';
 import type { BatchRef } from '../read/batches.js';
 import { LOOK_BACK_MS } from '../read/earlier.js';
-import { batchFacts } from '../realm-ledger.js';
+import { type BatchPlace, batchFacts, storeNowMs } from '../realm-ledger.js';
 import { decodeRecord } from '../record.js';
+import { originWords, SketchWriter } from '../sketch.js';
+import { decodeManifest } from '../views.js';
+import { takeBackDead } from './release-import.js';
 
 /**
  * Archiving one finished batch: written whole, read back and compared, then switched by one script that
@@ -24,13 +27,16 @@ export async function archiveBatch(ref: BatchRef, folder: string): Promise<Archi
   const { ledger, no } = ref;
   const { scripts, keyPrefix } = ledger;
   const keys = batchKeys(keyPrefix, no);
+  // An import into a recovered batch keeps it from being archived; a dead one must not do so for good.
+  await takeBackDead(ref);
   const meta = await scripts.ask('read batch', (redis) => redis.hgetall(keys.meta));
   const rows = Number(meta.rows ?? 0);
   const path = archivePath(folder, ledger.id, ref.id);
   if (meta.state !== 'archived') {
     const counters = await scripts.ask('read batch', (redis) => redis.hgetall(keys.counters));
     if (!isArchivable(meta, counters)) return undefined;
-    if (!(await freeUnpaid(ref, rows))) return undefined;
+    const unpaid = await freeUnpaid(ref, rows);
+    if (unpaid === undefined) return undefined;
     const source = storeSource(ref);
     const batch = {
       batch: ref.id,
@@ -42,7 +48,7 @@ export async function archiveBatch(ref: BatchRef, folder: string): Promise<Archi
     };
     const sha256 = await writeArchive(path, batch, chunksOf(ref, rows));
     await readBack(path, sha256, ref, rows);
-    const args = [no, meta.version ?? '0', sha256];
+    const args = [no, meta.version ?? '0', sha256, unpaid.bits, JSON.stringify(unpaid.replaced)];
     const reply = z.string().parse(await scripts.script('archive-batch', keyPrefix, args));
     if (reply !== 'ok' && reply !== 'archived') return undefined;
   }
@@ -50,9 +56,10 @@ export async function archiveBatch(ref: BatchRef, folder: string): Promise<Archi
   return { batch: ref.id, rows, path };
 }
 
-/** Finished, and nothing in it waits for evidence or a person. */
+/** Finished, nothing in it waits for evidence or a person, and nothing more is being imported into it. */
 function isArchivable(meta: Record<string, string>, counters: Record<string, string>): boolean {
   if (meta.state !== 'done' && meta.state !== 'cancelled') return false;
+  if (meta.recovered === '1' && meta.importer !== undefined) return false;
   return ['c:s', 'c:u', 'c:D'].every((name) => Number(counters[name] ?? 0) === 0);
 }
 
@@ -88,39 +95,63 @@ async function readBack(path: string, sha256: string, ref: BatchRef, rows: numbe
   if (!same) throw new Error(`the archive of batch ${ref.id} does not read back as it was written`);
 }
 
+type Unpaid = {
+  /** A bit for each index; none where all were paid. */
+  readonly bits: Buffer;
+  /** Of those in whose place another order stands: that one's place. */
+  readonly replaced: readonly (readonly [index: string, place: string])[];
+};
+
 /**
- * What an archived batch holds counts as spent: what was never paid is given back first. False while one of them
- * is kept, because its request may still arrive.
+ * What an archived batch holds counts as spent: what was never paid is given back first. Undefined while the request of one
+ * of them may still arrive.
  */
-async function freeUnpaid(ref: BatchRef, rows: number): Promise<boolean> {
+async function freeUnpaid(ref: BatchRef, rows: number): Promise<Unpaid | undefined> {
   const { ledger, no } = ref;
   const source = storeSource(ref);
+  const nowMs = await storeNowMs(ledger);
+  const bits = Buffer.alloc((rows >> 3) + 1);
+  const replaced: [string, string][] = [];
   for (let block = 0; block * PLAN_BLOCK_ROWS < rows; block++) {
     const plan = await source.plan(block);
     if (plan === null) continue;
     const records = await recordsOfBlock(source, block);
     const first = block * PLAN_BLOCK_ROWS + 1;
     let packed = '';
-    for (const [place, { reference }] of decodePlanBlock(plan).entries())
-      if (reference !== null && decodeRecord(records[String(first + place)]).code !== 'P')
-        packed += String.fromCharCode(place) + referenceHash(reference);
+    for (const [place, { reference }] of decodePlanBlock(plan).entries()) {
+      const index = first + place;
+      const record = records[String(index)];
+      const { code, arrivesUntil } = decodeRecord(record);
+      if (code === 'P') continue;
+      if ((arrivesUntil ?? 0) > nowMs) return undefined;
+      setBit(bits, index);
+      const [, byNo, byIndex] = /r(\d+)\.(\d+)/.exec(record ?? '') ?? [];
+      if (byNo !== undefined && byIndex !== undefined) replaced.push([String(index), `${byNo}:${byIndex}`]);
+      if (reference !== null) packed += String.fromCharCode(place) + referenceHash(reference);
+    }
     if (packed === '') continue;
     const args = [no, Buffer.from(packed, 'latin1'), first];
     const freed = await ledger.scripts.script('release-references', ledger.keyPrefix, args);
-    if (Number(freed) * REF_BYTES < packed.length) return false;
+    if (Number(freed) * REF_BYTES < packed.length) return undefined;
   }
-  return true;
+  return { bits: bits.some((byte) => byte !== 0) ? bits : Buffer.alloc(0), replaced };
+}
+
+/** As GETBIT reads it. */
+function setBit(bits: Buffer, index: number): void {
+  bits[index >> 3] = (bits[index >> 3] ?? 0) | (0x80 >> (index & 7));
 }
 
 /** A row's place in the block and its reference's hash. */
 const REF_BYTES = 1 + REFERENCE_HASH_BYTES;
 
 /** Rows leave block by block, so that nothing else waits; the batch's own small keys go last. */
-async function purge({ ledger, no }: BatchRef, rows: number): Promise<void> {
+async function purge({ ledger, no }: BatchPlace, rows: number): Promise<void> {
   const { scripts, keyPrefix } = ledger;
   const keys = batchKeys(keyPrefix, no);
   const [purged, finishedAt] = await batchFacts({ ledger, no }, 'purged', 'finishedAt');
   if (purged === '1') return;
+  await sketchRecovered({ ledger, no }, rows);
   for (let block = 0; block * PLAN_BLOCK_ROWS < rows; block++) {
     const names = [
       keys.plan(block),
@@ -130,12 +161,49 @@ async function purge({ ledger, no }: BatchRef, rows: number): Promise<void> {
     await scripts.ask('archive', (redis) => redis.unlink(...names));
   }
   const { attention, due, waiting, holding, accounts, generations, audit, latency, run, meta, sketch } = keys;
+  const { recoveredRows, recoveredMembers } = keys;
   await scripts.ask('archive', (redis) =>
-    redis.unlink(attention, due, waiting, holding, accounts, generations, audit, latency, run),
+    redis.unlink(
+      attention,
+      due,
+      waiting,
+      holding,
+      accounts,
+      generations,
+      audit,
+      latency,
+      run,
+      recoveredRows,
+      recoveredMembers,
+    ),
   );
   // Read while its rows are compared with; without it they are read from the archive.
   await scripts.ask('archive', (redis) => redis.pexpireat(sketch, Number(finishedAt) + LOOK_BACK_MS));
   await scripts.ask('archive', (redis) => redis.hset(meta, 'purged', '1'));
+}
+
+/**
+ * No seal has written the sketch of a recovered batch, because it grew. From here on nothing is added to it. Done again
+ * after a crash: not where the rows have left already.
+ */
+async function sketchRecovered({ ledger, no }: BatchPlace, rows: number): Promise<void> {
+  const { scripts, keyPrefix } = ledger;
+  const { recoveredRows, sketch } = batchKeys(keyPrefix, no);
+  const [manifest] = await batchFacts({ ledger, no }, 'manifest');
+  const found = await scripts.ask('read rows', (redis) => redis.hgetall(recoveredRows));
+  if (manifest == null || Object.keys(found).length === 0) return;
+  const made = decodeManifest(manifest);
+  const writer = new SketchWriter(made.table !== null);
+  for (let block = 0; block * PLAN_BLOCK_ROWS < rows; block++)
+    writer.add(
+      indexesOf(block, rows).map((index) => {
+        const packed = found[String(index)];
+        const row = packed === undefined ? UNKNOWN_ROW : decodeRow(packed);
+        const content = row.order === null ? undefined : contentWords(contentHash(row.order));
+        return { content, origin: originWords(made, row) ?? undefined };
+      }),
+    );
+  await scripts.ask('archive', (redis) => redis.set(sketch, writer.bytes()));
 }
 
 function recordBlocksOf(block: number): number[] {

@@ -1,17 +1,17 @@
 import type { ErrorCode } from '../../core/errors/catalogue.js';
 import { failPoint } from '../../core/fail-point.js';
 import { type OrderId, orderId } from '../../core/ids.js';
-import { contentDigest } from '../../core/reference.js';
 import type { Journal } from '../journal/journal.js';
 import type { Intent, JournalResult } from '../journal/line.js';
-import { tidingsFor } from '../journal/merge.js';
-import { letGo, park } from '../journal/parked.js';
+import { putBack, tidingsFor } from '../journal/merge.js';
 import { encodeEvent } from '../order-event.js';
 import { isPlannedOrder, type PlannedOrder } from '../plan-block.js';
+import { batchNumber } from '../read/batches.js';
 import { readRecord } from '../read/rows.js';
 import { noteSeq, type RealmLedger } from '../realm-ledger.js';
 import { encodeRecord, MOVED_CODE, STATE_CODES } from '../record.js';
-import { readFence } from '../sessions/fence.js';
+import { disarm, readFence } from '../sessions/fence.js';
+import { lookedUp } from '../sketch.js';
 import {
   type BeginRequest,
   type Begun,
@@ -20,7 +20,7 @@ import {
   type OrderRef,
 } from './begin-sending.js';
 import { LEFT, Offers } from './offers.js';
-import { type MergeContext, rollForward } from './roll-forward.js';
+import type { MergeContext } from './replay.js';
 import { neverSent, type Settled, type Settlement, settle } from './settle.js';
 
 /**
@@ -52,7 +52,7 @@ type AttemptsDeps = {
   readonly onSecondPayment?: (order: OrderId) => void;
 };
 
-export const FENCED = ['disarmed', 'rollback', 'era', 'lost'];
+export const FENCED = ['disarmed', 'rollback', 'era', 'lost', 'format'];
 
 const REFUSED_MS = 60_000;
 
@@ -206,20 +206,21 @@ export class Attempts {
     const underWay = new Set([...this.underWay.keys()].filter((nonce) => nonce !== intent.nonce));
     // By the batch's id: its number may stand for another one by now, and it may have been archived.
     const [news] = await tidingsFor(ledger, [attempt]);
-    const answer =
-      news === undefined
-        ? 'ahead'
-        : news.no === undefined
-          ? 'gone'
-          : await rollForward({ ...this.parts.context, underWay }, news.no, attempt);
+    if (news?.standing === 'forgotten') {
+      // The store has forgotten it, and perhaps what others sent: nothing is sent until every journal was looked at.
+      const note = { at: Date.now(), seen: ledger.mark.seen, found: before.seq, by: this.parts.session };
+      await disarm(ledger, { ...note, attempts: 1 }, 'anyway');
+      this.parts.onFenced('rollback');
+    }
+    const merging = { ...this.parts.context, underWay };
+    const answer = news === undefined ? 'ahead' : await putBack(merging, attempt);
     if (answer === 'second') this.parts.onSecondPayment?.(orderId(intent.batch, ref.index));
-    if (answer === 'gone' || answer === 'misfit') await park(ledger, attempt);
     // The ledger knows it by now, at a sequence that no reply has told; unless another store has taken its place.
     const after = await readFence(ledger);
     noteSeq(ledger, after.seq);
     if (after.run === before.run && after.seq >= before.seq)
       journal.settled(intent.nonce, ledger.keyPrefix, ledger.mark.seen);
-    if (answer === 'gone' || answer === 'misfit' || answer === 'ahead' || answer === 'second') return settled;
+    if (answer === 'misfit' || answer === 'ahead' || answer === 'second') return settled;
     return { settled: true, state: STATE_CODES[answer], next: [] };
   }
 
@@ -235,7 +236,7 @@ export class Attempts {
     await this.offers.offer(
       { ref, nonce },
       async (singly) => {
-        await this.settleUnsent(ref, intent, begun, errorCode, singly);
+        await this.settleUnsent(intent, begun, errorCode, singly);
         this.isTakenBack(nonce);
       },
       () => {},
@@ -253,30 +254,45 @@ export class Attempts {
   }
 
   private async settleUnsent(
-    ref: OrderRef,
     intent: Intent,
     begun: Begun,
     errorCode: ErrorCode | null,
     singly: boolean,
   ): Promise<void> {
-    const { batch, nonce } = intent;
-    const row = await this.parts.context.plans.rowOf(ref.no, ref.index, batch);
-    if (row != null && isPlannedOrder(row)) {
-      const key = `${orderId(batch, ref.index)}.${begun.keyNumber}`;
-      const settlement = neverSent(key, nonce, begun, errorCode);
-      if ((await settle(this.parts.ledger, ref, nonce, row, settlement, singly)).settled) return;
-    }
-    // The store has forgotten it. Nothing of it is kept for the day its batch is imported again.
-    await letGo(this.parts.ledger, intent);
+    const { batch, index, nonce } = intent;
+    const { ledger, context } = this.parts;
+    // By the batch's id: since a rollback its number may stand for another one, and it may have been recovered.
+    const no = await batchNumber(ledger, batch);
+    const row = no === null ? null : await context.plans.rowOf(no, index, batch);
+    if (no === null || row == null || !isPlannedOrder(row)) return;
+    const key = `${orderId(batch, index)}.${begun.keyNumber}`;
+    await settle(ledger, { no, index }, nonce, row, neverSent(key, nonce, begun, errorCode), singly);
   }
 }
 
 function intentOf(
   realm: string,
-  ref: OrderRef,
-  { batch, nonce, row: { order } }: BeginRequest,
+  { index }: OrderRef,
+  { manifest: { batch, again, table }, nonce, row, terms }: BeginRequest,
   { unansweredUntil: _, ...begun }: Begun,
 ): Intent {
-  const place = { realm, batch, no: ref.no, index: ref.index };
-  return { ...place, nonce, tokens: order.tokens, content: contentDigest(order), ...begun };
+  const { line, order, reference, replaces, undoes } = row;
+  const { currency, certainty, keyLifetimeMs } = terms;
+  return {
+    realm,
+    batch,
+    index,
+    nonce,
+    line,
+    ...order,
+    reference,
+    replaces,
+    undoes: undoes && { shard: undoes.shard, fieldHex: undoes.fieldHex, account: undoes.account ?? '' },
+    currency,
+    certainty,
+    keyLifetimeMs,
+    ...(again !== null && { again }),
+    ...(table !== null && { lookedUp: lookedUp(table, row) }),
+    ...begun,
+  };
 }

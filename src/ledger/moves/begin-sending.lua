@@ -15,13 +15,15 @@
     10 token of the hold ('' unless read-back)
     11 id of the batch whose row is to be sent ('' unless known): numbers change owners after a rollback
     12 shard ('' without reference)  13 reference field hex  14 content digest
+    15 digest of what was looked up in a table ('' for none)
 
   Returns a JSON list, for each order
     ['go', key, attempts, tries, prior, seq, sent at (of the first attempt whose outcome is unknown), now, the longest
      settle time of the senders, sequence of the last order that the session began] | ['no', why]
     | ['no', 'early', ms until it is due] | ['no', 'key-old' | 'clocks', '', nonce of the unknown attempt]
-    | ['no', 'reference', '', new state code, message, attempts]: another order holds the reference | ['error', message]
-    why: disarmed | rollback | era | lost | halted | breaker | <batch state> | owner | state code of the order | not-due | hold
+    | ['no', 'instead', '', new state code, message, attempts, error code]: it ended, because another order is, or may be,
+     paid instead | ['error', message]
+    why: format | disarmed | rollback | era | lost | halted | breaker | <batch state> | owner | state code of the order | not-due | hold
       | in-order | cap | key-old | clocks
 ]==]
 --- @include "record"
@@ -32,6 +34,9 @@
 --- @include "fence"
 --- @include "day"
 --- @include "each"
+--- @include "second"
+--- @include "debt"
+--- @include "replayed"
 local T, session = KEYS[1], ARGV[3]
 local now = nowMs()
 local nowText = base36(now)
@@ -78,28 +83,62 @@ local function refuseKey(fields, oldestMs, known)
   return nil
 end
 
---- Ends an order whose reference another order holds; nothing of it is sent. One that was never sent is a duplicate of a
---- paid order with the same content, else exhausted. An unknown one may have been applied: it becomes a doubt.
+local function nameOf(no, index)
+  return 'order ' .. (redis.call('HGET', batchKey(T, no), 'id') or '') .. '-' .. index
+end
+
+local function nameOfMember(member)
+  local no, index = string.match(member, '^@([^:]+):(%d+)$')
+  return no and nameOf(no, index) or 'order ' .. member
+end
+
+--- Ends an order that is not to be sent, because another one is, or may be, paid instead. An unknown one may have been
+--- applied: it becomes a doubt.
 local WORDS = { d = 'duplicate', X = 'exhausted', D = 'doubt' }
-local function endWithoutReference(no, index, tokens, fields, digest, holder, holderState)
-  local code = fields[1]
-  local holderDigest, holderNo, holderIndex = parseHolder(holder)
-  local isPaid = holderState == 'archived' or string.sub(readRecord(T, holderNo, holderIndex) or '', 1, 1) == 'P'
-  local isDuplicate = code == 'w' and fields[3] == '0' and isPaid and holderDigest == digest
-  local to = code == 'u' and 'D' or isDuplicate and 'd' or 'X'
-  local name = (redis.call('HGET', batchKey(T, holderNo), 'id') or '') .. '-' .. holderIndex
-  local message = 'order ' .. name .. ' holds its reference, so that nothing was sent'
+local function endUnsent(no, index, tokens, fields, ending)
+  local from = fields[1]
+  local to = from == 'u' and 'D' or ending.isDuplicate and 'd' or 'X'
   fields[1] = to
   if to == 'D' then numberDoubt(T, no, index, fields) end
   writeRecord(T, no, index, table.concat(fields, '|'))
-  move(T, no, index, code, to, tokens)
+  move(T, no, index, from, to, tokens)
   undispatch(T, no, index)
+  local message = ending.why .. (to == 'D' and ', so that it is not sent again' or ', so that nothing was sent')
   noteDetail(T, no, index, cjson.encode({ event = 'concluded', at = now, state = WORDS[to], by = 'almoner',
-    code = 'ALM_SEND_REFERENCE_HELD', message = message }))
+    code = ending.code, message = message }))
   if to == 'D' then voidHeld(T, no, index, now) end
   releaseHolds(T, no, index, now)
   finishIfDone(T, no)
-  return { 'no', 'reference', '', to, message, fields[3] }
+  return { 'no', 'instead', '', to, message, fields[3], ending.code }
+end
+
+--- Another order holds its reference. One that was never sent is a duplicate of a paid order with the same content.
+local function withoutReference(fields, digest, holder)
+  local holderDigest, holderNo, holderIndex = parseHolder(holder)
+  local isUnsent = fields[1] == 'w' and fields[3] == '0'
+  return { code = 'ALM_SEND_REFERENCE_HELD', why = nameOf(holderNo, holderIndex) .. ' holds its reference',
+    isDuplicate = isUnsent and holderDigest == digest and isPaidHolder(T, holder) }
+end
+
+--- Hardly any realm has orders of which journals brought back more than the store knew.
+local anyDebts = redis.call('EXISTS', T .. ':debts') == 1
+local anyReplayed = redis.call('EXISTS', T .. ':alike') == 1
+local anyUndoes = redis.call('EXISTS', T .. ':undoes') == 1
+
+--- What is, or may be, paid instead of the order; nil where nothing is.
+local function paidInstead(no, index, id, fields, order)
+  local shard, hex, digest, origin = unpack(order, 12, 15)
+  local holder = shard ~= '' and otherHolder(T, shard, unhex(hex), digest, no, index)
+  if holder then return withoutReference(fields, digest, holder) end
+  local other = anyDebts and otherOfDebt(T, id .. '-' .. index, MAY_BE_PAID)
+  if other then return { code = 'ALM_ORDER_MAYBE_PAID', why = nameOfMember(other) .. ' was paid, or may have been, for the same debt' } end
+  if anyUndoes and redis.call('HEXISTS', T .. ':undoes', id .. '-' .. index) == 1 and not isCleared(T, id .. '-' .. index, 'undo') then
+    return { code = 'ALM_ORDER_MAYBE_PAID', why = 'an undo of it was paid, and so it was paid and taken back before' }
+  end
+  if not anyReplayed then return nil end
+  local byNo, byIndex = meetReplayed(T, no, index, digest, origin, shard ~= '')
+  if not byNo then return nil end
+  return { code = 'ALM_ORDER_MAYBE_PAID', why = nameOf(byNo, byIndex) .. ', which a journal put back, may be this very payment' }
 end
 
 local unheld = false
@@ -107,7 +146,7 @@ local begun
 
 local function begin(order)
   local no, index, nonce, tokens, cap, capReason = unpack(order, 1, 6)
-  local keyAgeMax, keyAgeKnown, evidence, hold, batch, shard, hex, digest = unpack(order, 7, 14)
+  local keyAgeMax, keyAgeKnown, evidence, hold, batch = unpack(order, 7, 11)
   local B = batchKey(T, no)
   local record = readRecord(T, no, index)
   local fields = record and split(record) or blankFields()
@@ -142,10 +181,8 @@ local function begin(order)
   end
   local refused = code == 'u' and refuseKey(fields, keyAgeMax, keyAgeKnown)
   if refused then return { 'no', refused, '', lastNonce(fields) } end
-  if shard ~= '' then
-    local holder, state = otherHolder(T, shard, unhex(hex), digest, no, index)
-    if holder then return endWithoutReference(no, index, tokens, fields, digest, holder, state) end
-  end
+  local ending = paidInstead(no, index, meta[4], fields, order)
+  if ending then return endUnsent(no, index, tokens, fields, ending) end
   -- The day's sum counts what is sent, once an order: a resend of an unknown was counted when it first left.
   local days = T .. ':days'
   local capped = cap ~= ''
@@ -170,6 +207,8 @@ local function begin(order)
   -- Until it is paid, nobody knows what its members should have.
   if hold ~= '' then forgetExpected(T, no, index) end
   unheld = unheld or hold == ''
+  -- It is paid again by a person's word: what was taken back is another payment.
+  if anyUndoes then redis.call('HDEL', T .. ':undoes', meta[4] .. '-' .. index) end
   begun = move(T, no, index, code, 's', tokens)
   return { 'go', key, attempts, fields[4], prior, begun, sent, nowText, settles, begun }
 end

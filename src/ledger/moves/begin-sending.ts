@@ -1,13 +1,14 @@
-import type { BatchId } from '../../core/ids.js';
-import { contentDigest } from '../../core/reference.js';
+import { type ErrorCode, isErrorCode } from '../../core/errors/catalogue.js';
 import type { OrderState } from '../../core/states.js';
+import type { Terms } from '../../core/terms.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
 import type { PlannedOrder } from '../plan-block.js';
 import { askTogether, noteSeq, type RealmLedger } from '../realm-ledger.js';
 import { decodeKey, fromBase36, stateOfCode } from '../record.js';
 import { ownReference } from '../reference.js';
 import type { Argument } from '../script-client.js';
-import type { Reason } from '../views.js';
+import { debtOf, lookedUp } from '../sketch.js';
+import type { Manifest, Reason } from '../views.js';
 
 /** An order's way from planned to being sent. Each step is one script; the script decides. */
 
@@ -64,12 +65,13 @@ export type Begun = {
 };
 
 /** Why not. `earlyByMs`: the order is due only then. */
-export type NotBegun = { readonly refusal: string; readonly earlyByMs?: number } | KeyRefused | ReferenceHeld;
+export type NotBegun = { readonly refusal: string; readonly earlyByMs?: number } | KeyRefused | PaidInstead;
 
-/** Another order holds the order's reference: nothing was sent, and the order ended. */
-type ReferenceHeld = {
-  readonly refusal: 'reference';
+/** Another order is, or may be, paid instead: nothing was sent, and the order ended. */
+type PaidInstead = {
+  readonly refusal: 'instead';
   readonly state: OrderState;
+  readonly code: ErrorCode;
   readonly message: string;
   readonly attempts: number;
 };
@@ -88,13 +90,17 @@ export type KeyAge = {
 export type BeginRequest = {
   readonly nonce: string;
   readonly row: PlannedOrder;
+  readonly terms: Terms;
   readonly dayCap: number | null;
   /** Null where an unknown is never resent. */
   readonly resend: KeyAge | null;
   readonly before: OrderEvent | null;
   readonly capReason: Reason;
-  /** The batch of the row at hand: after a rollback of the store, the number may belong to another one. */
-  readonly batch: BatchId;
+  /**
+   * Of the batch of the row at hand: after a rollback of the store, the number may belong to another one. By its label and
+   * its table later files are compared with it, also where it was recovered.
+   */
+  readonly manifest: Pick<Manifest, 'batch' | 'again' | 'table'>;
   /** The hold that the claim gave and under which `before` was read; empty where nothing is held. */
   readonly hold: string;
 };
@@ -104,7 +110,12 @@ export async function beginSending(
   ref: OrderRef,
   request: BeginRequest,
 ): Promise<Begun | NotBegun> {
-  const { resend } = request;
+  const { resend, row, manifest } = request;
+  const debt = debtOf(
+    row.order,
+    row.reference,
+    manifest.table === null ? null : lookedUp(manifest.table, row),
+  );
   const order = [
     ref.no,
     String(ref.index),
@@ -115,9 +126,10 @@ export async function beginSending(
     resend?.known ? `${resend.known.keyNumber} ${knownMs(resend.known.ms)}` : '',
     request.before === null ? '' : encodeEvent(request.before),
     request.hold,
-    request.batch,
+    request.manifest.batch,
     ...(ownReference(request.row) ?? ['', '']),
-    contentDigest(request.row.order),
+    debt.content,
+    debt.origin ?? '',
   ];
   const reply = await askTogether(ledger, 'begin-sending', order, () => asker(ledger));
   if (reply[0] !== 'go') return notBegun(reply);
@@ -148,10 +160,19 @@ function notBegun([
   more = '',
   message = '',
   attempts,
+  code = '',
 ]: readonly string[]): NotBegun {
   if (why === 'key-old' || why === 'clocks') return { refusal: why, attempt: more || null };
-  if (why === 'reference')
-    return { refusal: why, state: stateOfCode(more) ?? 'exhausted', message, attempts: Number(attempts) };
+  if (why === 'instead') {
+    const state = stateOfCode(more) ?? 'exhausted';
+    return {
+      refusal: why,
+      state,
+      code: isErrorCode(code) ? code : 'ALM_SEND_REFERENCE_HELD',
+      message,
+      attempts: Number(attempts),
+    };
+  }
   return { refusal: stateOfCode(why) ?? why, ...(earlyByMs !== '' && { earlyByMs: Number(earlyByMs) }) };
 }
 

@@ -12,7 +12,7 @@
 
   Returns a JSON list, for each order
     ['go', 'w' | 'u', token of the hold or ''] | ['wait', ms] (not due yet) | ['held'] | ['error', message]
-    | ['stop', why] (the job has nothing to do): disarmed | rollback | era | lost | halted | breaker | <batch state> | owner | state code | not-due
+    | ['stop', why] (the job has nothing to do): format | disarmed | rollback | era | lost | halted | breaker | <batch state> | owner | state code | not-due
 ]==]
 --- @include "record"
 --- @include "hold"

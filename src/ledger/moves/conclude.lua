@@ -12,7 +12,8 @@
 --   or {batch: id, doubt: number of the doubt}
 -- ARGV[5] tokens  ARGV[6] evidence code  ARGV[7] detail JSON
 -- ARGV[8] due at, ms from now (for w)  ARGV[9] audit JSON ('' for none)
--- ARGV[10] JSON {ref: [shard, hex]|null, undoes: [shard, hex, no, index, account]|null, balance: '', tries: n|null,
+-- ARGV[10] JSON {ref: [shard, hex, content digest]|null, undoes: [shard, hex, no, index, account]|null,
+--   balance: '', tries: n|null,
 --   settleMs: for how long after its last attempt a request may arrive (where a person says unpaid)|null}
 --
 -- Returns {'ok', batch state, next orders JSON} | {'stale', state code}
@@ -22,6 +23,8 @@
 --- @include "hold"
 --- @include "fence"
 --- @include "day"
+--- @include "second"
+--- @include "debt"
 local T, no, index, to = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local about, tokens, detail = cjson.decode(ARGV[4]), ARGV[5], ARGV[7]
 local from = about.doubt and 'D' or 'u'
@@ -77,7 +80,10 @@ if to == 'w' or to == 'X' or to == 'c' then bump(T .. ':days', dayOf(fields, now
 if (to == 'X' or to == 'c') and not arrives and type(facts.ref) == 'table' then
   releaseReference(T, facts.ref[1], unhex(facts.ref[2]), no, index)
 end
-if to == 'P' then freeUndone(T, facts.undoes, tokens) end
+if to == 'P' then
+  takeBack(T, facts.undoes, tokens)
+  if not isTakenBack(T, no, index) then sayIfPaidTwice(T, no, index, about.doubt or about.attempt) end
+end
 if to == 'D' then voidHeld(T, no, index, now) end
 local handed = releaseHolds(T, no, index, now)
 return { 'ok', finishIfDone(T, no) or '', cjson.encode(handed) }

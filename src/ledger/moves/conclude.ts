@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../core/errors/catalogue.js';
 import type { BatchId } from '../../core/ids.js';
+import { contentDigest } from '../../core/reference.js';
 import type { OrderState } from '../../core/states.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
 import type { PlannedOrder } from '../plan-block.js';
@@ -45,6 +46,7 @@ export async function conclude(
   conclusion: Conclusion,
   nonce: string = newNonce(),
 ): Promise<{ readonly concluded: boolean; readonly state: string; readonly next: readonly OrderRef[] }> {
+  const reference = ownReference(row);
   const [answer, state = '', handed = '[]'] = await askScript(ledger, 'conclude', [
     ref.no,
     ref.index,
@@ -56,7 +58,7 @@ export async function conclude(
     conclusion.dueInMs,
     conclusion.audit ?? '',
     JSON.stringify({
-      ref: ownReference(row),
+      ref: reference && [...reference, contentDigest(row.order)],
       undoes: undoneOrder(row),
       balance: conclusion.balance ?? '',
       tries: conclusion.tries,

@@ -17,18 +17,17 @@
 local WAITING_MAX = 5000
 local T, no, most = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local B = batchKey(T, no)
-local meta = redis.call('HMGET', B, 'state', 'cursor', 'rows', 'limit', 'inOrder', 'owner', 'high', 'id', 'former', 'begun')
+local meta = redis.call('HMGET', B, 'state', 'cursor', 'rows', 'limit', 'inOrder', 'owner', 'high', 'recovered', 'begun')
 local state = meta[1]
 if state ~= 'planned' and state ~= 'running' then return {} end
 if meta[6] ~= ARGV[3] then return {} end
 -- What this store requires may be forgotten: whoever finds another one than it knew keeps it first, and nothing begins before.
 if ARGV[5] ~= '' and fencedSender(T, ARGV[4], ARGV[5], ARGV[6], ARGV[7]) then return {} end
--- A journal knows of payments of this very batch, from before the store forgot it: they are put back first.
-if redis.call('HEXISTS', T .. ':parked', meta[8]) == 1 then return {} end
-if meta[9] and redis.call('HEXISTS', T .. ':parked', meta[9]) == 1 then return {} end
+-- Nothing of a recovered batch is sent for the first time.
+if meta[8] then return {} end
 
 local now = nowMs()
-if not meta[10] then
+if not meta[9] then
   if closedGate(T, no, now) then return {} end
   begin(T, no, now)
 end

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Person, Requirement } from '../../core/people.js';
 import { CLOSED, type Closed } from '../../core/waiting.js';
+import { FORMAT, FORMAT_FIELD } from '../format.js';
 import { REALMS_KEY } from '../keys.js';
 import { allLedgers, askScript, type BatchPlace, type RealmLedger, timeOn } from '../realm-ledger.js';
 import { type AuditEntry, encodeAudit } from '../views.js';
@@ -166,7 +167,9 @@ export async function registerRealm(
   requirement: Requirement = { overTokens: null, overRows: null },
 ): Promise<void> {
   const { scripts, id, realm } = ledger;
-  await scripts.ask('register realm', (redis) => redis.hset(REALMS_KEY, id, JSON.stringify(realm)));
+  await scripts.ask('register realm', (redis) =>
+    redis.hset(REALMS_KEY, { [FORMAT_FIELD]: FORMAT, [id]: JSON.stringify(realm) }),
+  );
   const books = [ledger, ...(await otherBooks(ledger))];
   const known = await Promise.all(books.map(readRequirement));
   const most = strictest([requirement, ...known]);

@@ -5,7 +5,7 @@ import { encodeEvent } from '../order-event.js';
 import { isPlannedOrder } from '../plan-block.js';
 import { askScript, batchFacts } from '../realm-ledger.js';
 import { ownReference } from '../reference.js';
-import type { MergeContext } from './roll-forward.js';
+import type { MergeContext } from './replay.js';
 
 /**
  * Every order of the batch that is planned, waiting, unknown, a dead letter that may be retried, or being sent by that

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type BatchId, batchId } from '../../core/ids.js';
 import { type OverLimit, parseOverLimit } from '../accounts.js';
+import { otherFormat } from '../format.js';
 import { PLAN_BLOCK_ROWS } from '../keys.js';
 import type { Judged } from '../read/earlier.js';
 import { askScript, batchFacts, type RealmLedger } from '../realm-ledger.js';
@@ -12,16 +13,9 @@ import { type BlockClaims, NO_CLAIMS, unpackRefs } from './put-block.js';
 /** A batch on its way into the ledger: opened, filled block by block (see put-block.ts), then sealed or dropped. */
 
 export type Opened = {
-  readonly status: 'new' | 'taken-over' | 'sealed' | 'id-taken';
+  readonly status: 'new' | 'taken-over' | 'sealed' | 'id-taken' | 'gone';
   readonly no: string;
   readonly id: BatchId;
-};
-
-/** What the same orders were called before the currency was part of a batch's identity. */
-export type FormerIdentity = {
-  readonly content: string;
-  readonly id: BatchId;
-  readonly currency: string | null;
 };
 
 export async function openBatch(
@@ -31,21 +25,24 @@ export async function openBatch(
     id: BatchId;
     importer: string;
     createdAt: number;
-    former?: FormerIdentity | null;
+    /** Only an import that is there is taken over, to be dropped: nothing is begun. */
+    takesBack?: boolean;
   },
 ): Promise<Opened> {
-  const { former } = wanted;
+  const at = await ledger.scripts.here.thisProcess();
   const [status = '', no = '', id = ''] = await askScript(ledger, 'open-batch', [
     wanted.content,
     wanted.id,
     wanted.importer,
     wanted.createdAt,
-    former?.content ?? '',
-    former?.id ?? '',
-    former?.currency ?? '',
+    at === null ? '' : JSON.stringify(at),
+    wanted.takesBack === true ? '1' : '',
   ]);
-  return { status: z.enum(['new', 'taken-over', 'sealed', 'id-taken']).parse(status), no, id: batchId(id) };
+  if (status === 'older' || status === 'newer') throw otherFormat(status);
+  return { status: openReply.parse(status), no, id: batchId(id) };
 }
+
+const openReply = z.enum(['new', 'taken-over', 'sealed', 'id-taken', 'gone']);
 
 /** What a run of a rule keeps in the same step as its batch is sealed. */
 export type SealedRun = {
@@ -74,8 +71,8 @@ type SealedWith = {
   /** The realm's numbers when the plan was judged again; null where nothing was asked. */
   readonly judged: Judged | null;
   readonly run: SealedRun | null;
-  /** The store had forgotten it, and it was compared with nothing. */
-  readonly putBack: boolean;
+  /** How many orders of the batch were recovered. */
+  readonly recovered: number;
   readonly prepared: Prepared;
 };
 
@@ -108,7 +105,7 @@ export async function sealBatch(
     sketch = NO_SKETCH,
     judged = null,
     run = null,
-    putBack = false,
+    recovered = 0,
     prepared = BY_NOBODY,
   }: Partial<SealedWith> = {},
 ): Promise<Sealed> {
@@ -124,7 +121,7 @@ export async function sealBatch(
     manifest.inOrder ? '1' : '0',
     judged === null ? '' : `${judged.seals} ${judged.retries}`,
     run === null ? '' : JSON.stringify(run),
-    putBack ? '1' : '',
+    recovered,
     judged?.store ?? '',
     encodePrepared(prepared),
   ]);
@@ -138,6 +135,7 @@ const sealReply = z.enum([
   'not-importer',
   'incomplete',
   'moved',
+  'sending',
   'disarmed',
   'noted',
   'nameless',

@@ -36,13 +36,14 @@ if took then
 else
   bump(T .. ':days', dayOf(was, now), '-' .. tokens)
   if isCancelled(T, no) then code = 'c' end
+  if code == 'w' and isPutBack(T, no, index, ARGV[8]) then code = 'X' end
 end
 -- Only attempts that a journal knows are counted: the number tells which of two pasts has seen more.
 writeRecord(T, no, index, table.concat({ code, was[2], tostring(tonumber(was[3]) - 1), was[4], '', '',
   took and was[7] or '', took or '', '', was[10] or '', '', was[12] }, '|'))
 move(T, no, index, 's', code, tokens)
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[5])
-if code == 'c' then
+if code == 'c' or code == 'X' then
   undispatch(T, no, index)
 else
   redis.call('ZADD', B .. ':due', now, index)

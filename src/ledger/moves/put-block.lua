@@ -2,7 +2,7 @@
   Stores one block of a plan, takes the references of its orders and marks the orders it replaces, all or
   nothing. Safe to run twice: what this batch holds already is no conflict, whichever of its rows took it
   (an importer that was taken over may have counted rows that are no orders, which are no part of the
-  batch's identity).
+  batch's identity), unless a recovered order at another index holds it.
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] importer  ARGV[3] block number  ARGV[4] compressed block
@@ -19,12 +19,20 @@
 ]==]
 --- @include "record"
 --- @include "row"
---- @include "earlier"
 --- @include "reference"
+--- @include "second"
+--- @include "debt"
+--- @include "earlier"
+--- @include "unsealed"
 local T, no, importer, block, bytes = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local B = batchKey(T, no)
-local held = redis.call('HMGET', B, 'state', 'importer', 'takes')
-if held[1] ~= 'importing' or held[2] ~= importer then return { 'not-importer' } end
+local held = redis.call('HMGET', B, 'state', 'importer', 'takes', 'recovered')
+if not isImportable(held[1], held[4]) or held[2] ~= importer then return { 'not-importer' } end
+
+--- A recovered order was sent from its own row: another row of the batch does not take its reference.
+local function isRecoveredRow(index)
+  return held[4] and redis.call('HEXISTS', B .. ':rows', index) == 1
+end
 
 local first, packed, unpackOne = tonumber(ARGV[5]), ARGV[6], struct.unpack
 -- Nearly every reference is new: it is taken at once, and given back should another row have a conflict.
@@ -36,8 +44,8 @@ for at = 1, #packed, 21 do
     fresh[#fresh + 1] = at
   else
     local holder, state = spentBy(T, shard, field, no, index)
-    local _, holderNo = parseHolder(holder or '')
-    if holder and holderNo ~= no then conflicts[#conflicts + 1] = { 'ref', index, holder, state } end
+    local _, holderNo, holderIndex = parseHolder(holder or '')
+    if holder and (holderNo ~= no or isRecoveredRow(holderIndex)) then conflicts[#conflicts + 1] = { 'ref', index, holder, state } end
     taken[#taken + 1] = { shard, field, digest, index }
   end
 end
@@ -65,12 +73,19 @@ for _, old in ipairs(content.replaces) do
   local fields = split(record)
   if fields[1] == 'w' then fields[1] = 'c' end
   local others = string.gsub(fields[10] or '', 'r[%d.]+$', '')
+  -- An importer that was taken over may have counted the row otherwise.
+  local byNo, byRow = replacedBy(fields)
+  if byNo == no and not isRecoveredRow(byRow) then leaveDebt(T, memberAt(T, no, byRow)) end
   writeMarks(T, old[1], old[2], fields, others .. 'r' .. no .. '.' .. old[3] .. '.' .. take)
+  local order = memberAt(T, old[1], old[2])
+  if redis.call('HEXISTS', T .. ':debts', 'o' .. order) == 1 then joinDebt(T, order, memberAt(T, no, old[3])) end
 end
--- Records of an importer that was taken over may speak of other rows.
-redis.call('DEL', B .. ':o:' .. (2 * tonumber(block)), B .. ':o:' .. (2 * tonumber(block) + 1))
+-- Records of an importer that was taken over may speak of other rows; those of recovered orders stay.
+dropRecords(T, no, block)
 for _, row in ipairs(content.records) do
-  writeRecord(T, no, tostring(row[1]), row[2])
+  -- A journal may have put it back since the plan was made: it is an order, and its record says what became of it.
+  local index = tostring(row[1])
+  if redis.call('HEXISTS', B .. ':rows', index) == 0 then writeRecord(T, no, index, row[2]) end
 end
 redis.call('HDEL', B .. ':accounts', block)
 if #content.accounts > 0 then redis.call('HSET', B .. ':accounts', block, cjson.encode(content.accounts)) end

@@ -12,13 +12,16 @@
 
   Returns {'ok'} | {'no', why, more}: why is a state code, 'replaced', 'discarded', 'reference', 'cancelled', 'archived',
     'approval' (a second person is required, and none has looked at the batch), 'gone', 'disarmed' (the journals are not merged, or were for another store), 'arriving' (more: until when, ms), 'moved'
-    (another batch was sealed or retried since, or another address asked), 'limit' (more: JSON [account, limit, held, tokens])
+    (another batch was sealed or retried since, or another address asked), 'debt' (more: the order that is, or may be, paid for the same debt), 'limit' (more: JSON [account, limit, held, tokens])
 ]==]
 --- @include "record"
 --- @include "row"
---- @include "earlier"
 --- @include "move"
 --- @include "reference"
+--- @include "second"
+--- @include "debt"
+--- @include "replayed"
+--- @include "earlier"
 --- @include "fence"
 --- @include "gate"
 local T, no, index, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
@@ -32,6 +35,8 @@ if alreadyNoted(T, no, index, ARGV[4]) then return { 'ok' } end
 if fields[1] ~= 'R' and fields[1] ~= 'X' then return { 'no', stateOf(record, state == 'cancelled'), '' } end
 local by = replacedBy(fields)
 if by then return { 'no', 'replaced', redis.call('HGET', batchKey(T, by), 'id') or '' } end
+local other = otherOfDebt(T, ARGV[9] .. '-' .. index, WAITS_OR_MAY_BE_PAID)
+if other then return { 'no', 'debt', other } end
 if string.find(fields[10] or '', 'd', 1, true) then return { 'no', 'discarded', '' } end
 if state == 'cancelled' then return { 'no', 'cancelled', '' } end
 -- Its rows are about to leave the store; what is written now would be lost with them.
@@ -65,6 +70,7 @@ if from == 'X' and firstUsed then key = key .. '@' .. base36(firstUsed) end
 writeRecord(T, no, index, table.concat(
   { 'w', key, fields[3], '0', fields[5], '', '', '', '', fields[10] or '', fields[11] or '', fields[12] }, '|'))
 move(T, no, index, from, 'w', tokens)
+clearHeld(T, ARGV[9] .. '-' .. index)
 redis.call('ZADD', B .. ':due', nowMs(), index)
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[4])
 reopen(T, no)

@@ -59,6 +59,8 @@ async function replacedBy(ledger: RealmLedger, batch: BatchId): Promise<string> 
 function deadRefusal(why: string, more: string): string {
   if (why === 'arriving')
     return `it was resolved as unpaid while its request may still arrive; retry it after ${new Date(Number(more)).toISOString()}`;
+  if (why === 'debt')
+    return `${more.startsWith('@') ? 'another payment' : `order ${more}`} was made for the same debt, may have been, or waits to be sent`;
   if (why === 'limit')
     return `${overLimitText(parseOverLimit(listFromLua(more)))}; with a higher limit the next run of the rule pays it`;
   return DEAD_REFUSALS[why] ?? (isStateCode(why) ? `it is ${STATE_CODES[why]}, not a dead letter` : why);

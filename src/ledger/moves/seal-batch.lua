@@ -11,7 +11,8 @@
   ARGV[10] '<seals> <retries>' of the realm when the plan was judged again ('' where nothing was asked)
   ARGV[11] '' or, of a run of a rule, JSON {account, limit: n | null, number: n | null (see T:rules:numbers),
     id, record: JSON of the run, schedule: {rule, hash, audience, last: JSON, only} | null}
-  ARGV[12] '1': a batch that the store had forgotten and that is put back, compared with nothing
+  ARGV[12] how many recovered orders the batch has, which were looked at ('0': it is no recovered one). Their rows are
+    those of the plan, and neither the counters nor the accounts that are given hold them
   ARGV[13] the store in which it was judged (see isSameStore)
   ARGV[14] JSON {who: name of the preparer's token | null, overTokens, overRows: what their profile, and other books of the
     same realm id, require ('' for nothing), besides: [rows, tokens] prepared in those books, startAt: ms | null, startZone} (see gate)
@@ -20,12 +21,13 @@
                       another address: two imports that compare at the same moment cannot both pass
     T 'retries'       see move
     B 'seal'          the number that its seal raised `seals` to
-    B 'putBack'       '1': its seal says nothing of what was sealed or retried since its orders were first sent
+    B 'putBack'       '1': it was a recovered one, and its seal says nothing of what was sealed or retried since its orders
+                      were first sent
     T:rules:numbers   account → '<number> <batch no>' of the last sealed run that was not a schedule's
 
   Returns {'sealed'} (also when the same importer asks again) | {'already'} | {'not-importer'} | {'incomplete'}
   (a block is not there: the store has forgotten it since it was put) | {'moved'} (one of the numbers was raised since)
-  | {'disarmed'} (what was paid may be forgotten: the journals are not merged) | {'nameless'} (a second person is required, and
+  | {'sending'} (a recovered order of it is on its way) | {'disarmed'} (what was paid may be forgotten: the journals are not merged) | {'nameless'} (a second person is required, and
   nobody knows who the first is)
   | {'over', account, limit, held, tokens} | {'noted'} (that time of the schedule was dealt with meanwhile, has not come, or is held
   back by a person; a run that a person goes on with asks for none of it)
@@ -35,12 +37,14 @@
 --- @include "fence"
 --- @include "schedule"
 --- @include "gate"
+--- @include "unsealed"
 local T, no, importer = KEYS[1], ARGV[1], ARGV[2]
 local B = batchKey(T, no)
-local held = redis.call('HMGET', B, 'state', 'importer', 'blocks')
+local held = redis.call('HMGET', B, 'state', 'importer', 'blocks', 'recovered')
+local isRecovered = held[4]
 if held[1] and not isBatch(T, no, cjson.decode(ARGV[3]).batch) then return { 'not-importer' } end
-if held[1] and held[1] ~= 'importing' then return { held[2] == importer and 'sealed' or 'already' } end
-if held[2] ~= importer then return { 'not-importer' } end
+if held[1] and held[1] ~= 'importing' and not isRecovered then return { held[2] == importer and 'sealed' or 'already' } end
+if held[2] ~= importer or not isImportable(held[1], isRecovered) then return { 'not-importer' } end
 -- The loop below begins there: from a number far below zero it would never come to its end.
 if not string.find(ARGV[6], '^%d+$') then return redis.error_reply('ERR rows: not a count') end
 
@@ -52,7 +56,8 @@ end
 if isUnmerged(T) then return { 'disarmed' } end
 local numbers = redis.call('HMGET', T, 'seals', 'retries')
 local isMoved = ARGV[10] ~= '' and (numbers[1] or '0') .. ' ' .. (numbers[2] or '0') ~= ARGV[10]
-if isMoved or not isSameStore(T, ARGV[13]) then return { 'moved' } end
+if isMoved or not isSameStore(T, ARGV[13]) or redis.call('HLEN', B .. ':rows') ~= tonumber(ARGV[12]) then return { 'moved' } end
+if isRecovered and countOf(T, no, 's') > 0 then return { 'sending' } end
 
 local run = ARGV[11] ~= '' and cjson.decode(ARGV[11])
 local function limitNow(account)
@@ -82,7 +87,7 @@ if run then
 end
 for account, tokens in pairs(taken) do
   bump(T .. ':held', account, tokens)
-  redis.call('HSET', B .. ':n', 'a:' .. account, tokens)
+  bump(B .. ':n', 'a:' .. account, tokens)
 end
 
 -- An importer that was taken over may have stored more blocks: a file with more rows that are no orders.
@@ -92,13 +97,22 @@ for block = blocks, tonumber(held[3]) - 1 do
 end
 
 for field, value in pairs(cjson.decode(ARGV[4])) do
-  redis.call('HSET', B .. ':n', field, value)
+  bump(B .. ':n', field, value)
 end
-redis.call('HSET', B, 'state', 'planned', 'manifest', ARGV[3], 'owner', ARGV[5], 'rows', ARGV[6],
-  'cursor', 1, 'generation', 0, 'version', 0, 'inOrder', ARGV[9])
+-- Recovered orders of which nobody knows what became of them go on being asked about, whatever keeps the others.
+redis.call('HSET', B, 'state', countOf(T, no, 'u') > 0 and 'running' or 'planned', 'manifest', ARGV[3], 'owner', ARGV[5],
+  'rows', ARGV[6], 'cursor', 1, 'inOrder', ARGV[9])
+if isRecovered then
+  redis.call('HDEL', B, 'recovered', 'incomplete', 'begun', 'cleared', 'approval', 'asksGo', 'startedAt', 'finishedAt')
+  redis.call('UNLINK', B .. ':rows', B .. ':members')
+  redis.call('HSET', B, 'putBack', '1')
+  bump(B, 'version', 1)
+else
+  redis.call('HSET', B, 'generation', 0, 'version', 0)
+end
+redis.call('HDEL', B, 'importerAt')
 if ARGV[8] ~= '' then redis.call('SET', B .. ':h', ARGV[8]) end
 redis.call('HSET', B, 'seal', redis.call('HINCRBY', T, 'seals', 1))
-if ARGV[12] == '1' then redis.call('HSET', B, 'putBack', '1') end
 redis.call('RPUSH', B .. ':log', ARGV[7])
 if who then redis.call('HSET', B, 'preparer', who) end
 if type(gate.startAt) == 'number' then 
@@ -111,8 +125,9 @@ elseif who and isRequired(T) then
 end
 -- Nobody works what may not begin: it waits for the workers.
 if closedGate(T, no, nowMs()) then redis.call('HSET', B, 'owner', '') end
-if countOf(T, no, 'p') == 0 then
+if countOf(T, no, 'p') == 0 and countOf(T, no, 'u') == 0 then
   redis.call('HSET', B, 'state', 'done', 'startedAt', nowMs(), 'finishedAt', nowMs())
+  redis.call('SREM', T .. ':open', no)
   noteEnded(T, no)
 else
   redis.call('SADD', T .. ':open', no)

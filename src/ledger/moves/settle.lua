@@ -29,8 +29,13 @@
 --- @include "breaker"
 --- @include "day"
 --- @include "each"
+--- @include "second"
+--- @include "debt"
 local T = KEYS[1]
 local now = nowMs()
+--- Hardly any realm has debts of which journals brought back more than the store knew.
+local anyDebts = redis.call('EXISTS', T .. ':debts') == 1
+local anyUndoes = redis.call('EXISTS', T .. ':undoes') == 1
 
 local function settle(result)
   local no, index, nonce, tokens, new, dueIn, detail = unpack(result, 1, 7)
@@ -49,6 +54,7 @@ local function settle(result)
   local fields = split(new)
   local code = fields[1]
   if code == 'w' and isCancelled(T, no) then code = 'c' end
+  if code == 'w' and isPutBack(T, no, index, nonce) then code = 'X' end
   fields[1] = code
   fields[11] = code == 'P' and nonceMark(nonce) or nonce
   fields[12] = was[12]
@@ -69,7 +75,11 @@ local function settle(result)
   if (code == 'R' or code == 'X' or code == 'c') and type(more.ref) == 'table' then
     releaseReference(T, more.ref[1], unhex(more.ref[2]), no, index)
   end
-  if code == 'P' then freeUndone(T, more.undoes, tokens) end
+  if code == 'P' then
+    takeBack(T, more.undoes, tokens)
+    local isUndone = anyUndoes and isTakenBack(T, no, index)
+    if anyDebts and not isUndone then sayIfPaidTwice(T, no, index, nonce) end
+  end
 
   if code == 'D' then voidHeld(T, no, index, now) end
   local handed = {}

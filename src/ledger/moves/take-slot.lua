@@ -48,9 +48,8 @@ local longest, longestAt = tonumber(state[5]), tonumber(state[6])
 if not longest or W >= longest or now > longestAt + longest then
   longest, longestAt = W, now
 end
+-- Slots were granted, and for how long a window is not known.
 if not state[5] and k > 0 then
-  -- Version 0.1.0 kept its slots elsewhere.
-  redis.call('UNLINK', T .. ':pace:a', T .. ':pace:t')
   redis.call('HSET', pace, 'longest', longest, 'longestAt', stamp(longestAt), 'at', stamp(now + W), 'clock', stamp(now))
   return keptWaiting(W)
 end

@@ -45,9 +45,9 @@ export class ExpiringNotes {
   }
 }
 
-/** A list for each rank; the operators' has no name of its own, because 0.1.0 had only that one. */
+/** A list for each rank. */
 function auditKey(rank: string): string {
-  return rank === 'operator' ? AUDIT : `${AUDIT}:${rank}`;
+  return `${AUDIT}:${rank}`;
 }
 
 /** A line too many after a lost reply is better than one too few. */

@@ -71,10 +71,8 @@ async function otherLedgers({ scripts, keyPrefix, realm }: RealmLedger): Promise
 }
 
 async function pastOf(ledger: RealmLedger): Promise<EarlierAddress> {
-  const { scripts, keyPrefix, realm } = ledger;
-  // Attempts whose batch a store that was rolled back has forgotten.
-  let open = await scripts.ask('read parked', (redis) => redis.hlen(`${keyPrefix}:parked`));
-  let [paid, tokens, lastAt]: [number, bigint, number | null] = [0, 0n, null];
+  const { realm } = ledger;
+  let [open, paid, tokens, lastAt]: [number, number, bigint, number | null] = [0, 0, 0n, null];
   for (const ref of await listBatches(ledger)) {
     const batch = await readBatch(ref);
     if (batch === undefined) continue;

@@ -1,5 +1,6 @@
 import { batchKeys } from '../keys.js';
 import { askRealm, type BatchPlace, batchFacts, type RealmLedger } from '../realm-ledger.js';
+import { whereabouts } from '../sessions/liveness.js';
 import {
   type BatchView,
   decodeManifest,
@@ -24,26 +25,54 @@ export async function sealedManifest(ledger: RealmLedger, no: string): Promise<M
   return manifest == null ? null : decodeManifest(manifest);
 }
 
-/** Where an import stands. Null where it is gone, or its number stands for another batch since a rollback. */
+/** The index of its last row. */
+export async function lastIndexOf(place: BatchPlace): Promise<number> {
+  return Number((await batchFacts(place, 'rows'))[0] ?? 0);
+}
+
+/**
+ * Where an import stands. Null where it is gone, also from a recovered batch, or its number stands for another batch
+ * since a rollback.
+ */
 export async function importState(ref: BatchRef): Promise<'importing' | 'sealed' | null> {
-  const [state, id] = await batchFacts(ref, 'state', 'id');
+  const [state, id, recovered, importer] = await batchFacts(ref, 'state', 'id', 'recovered', 'importer');
   if (state == null || id !== ref.id) return null;
+  if (recovered === '1') return importer == null || state === 'cancelled' ? null : 'importing';
   return state === 'importing' ? state : 'sealed';
 }
 
-/** An import that was begun and never sealed; null for any other batch. */
-export type BegunImport = { readonly content: string; readonly blocks: number; readonly createdAt: number };
+/** An import that was begun and never sealed. */
+export type BegunImport = {
+  readonly content: string;
+  readonly blocks: number;
+  readonly createdAt: number;
+  /** Orders of the same batch that were recovered stay when the import is taken back. */
+  readonly recovered: boolean;
+  /** Its process is known to be dead. */
+  readonly dead: boolean;
+};
 
+/** Null where nothing of the batch is being imported. */
 export async function begunImport(ref: BatchPlace): Promise<BegunImport | null> {
-  const [state, content, blocks, createdAt] = await batchFacts(
+  const [state, content, blocks, createdAt, recovered, importer, at] = await batchFacts(
     ref,
     'state',
     'content',
     'blocks',
     'createdAt',
+    'recovered',
+    'importer',
+    'importerAt',
   );
-  if (state !== 'importing') return null;
-  return { content: content ?? '', blocks: Number(blocks ?? 0), createdAt: Number(createdAt ?? 0) };
+  if (state !== 'importing' && !(recovered === '1' && importer != null)) return null;
+  const { here } = ref.ledger.scripts;
+  return {
+    content: content ?? '',
+    blocks: Number(blocks ?? 0),
+    createdAt: Number(createdAt ?? 0),
+    recovered: recovered === '1',
+    dead: at != null && at !== '' && (await here.liveness(whereabouts.parse(JSON.parse(at)))) === 'dead',
+  };
 }
 
 /** One word of each row's content; null for a batch of an older version, or one archived long ago. */

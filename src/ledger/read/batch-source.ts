@@ -1,8 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Cluster, Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import { AlmonerError } from '../../core/errors/error.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
+import { blockOfRows } from '../plan-block.js';
 import { type BatchPlace, batchFacts } from '../realm-ledger.js';
 import { type ArchiveChunk, ArchiveFile } from './archive-file.js';
 
@@ -29,13 +31,32 @@ export function storeSource({ ledger, no }: BatchPlace): BatchSource {
   const { scripts, keyPrefix } = ledger;
   const keys = batchKeys(keyPrefix, no);
   return {
-    plan: (block) => scripts.ask('read plan', (redis) => redis.getBuffer(keys.plan(block))),
+    plan: (block) => scripts.ask('read plan', (redis) => storedPlan(redis, keys, block)),
     records: (block) => scripts.ask('read orders', (redis) => redis.hgetall(keys.records(block))),
     details: (index) => scripts.ask('read order', (redis) => redis.lrange(keys.details(index), 0, -1)),
     audit: () => scripts.ask('read audit', (redis) => redis.lrange(keys.audit, 0, -1)),
     latency: () => scripts.ask('read latency', (redis) => redis.hgetall(keys.latency)),
     run: () => scripts.ask('read run', (redis) => redis.hgetall(keys.run)),
   };
+}
+
+/** Without a transaction, which a store that is out of memory refuses even where it only reads. */
+async function storedPlan(
+  redis: Redis | Cluster,
+  keys: ReturnType<typeof batchKeys>,
+  block: number,
+): Promise<Buffer | null> {
+  const facts = () => redis.hmget(keys.meta, 'recovered', 'state');
+  for (;;) {
+    const [before, plan, after] = await Promise.all([facts(), redis.getBuffer(keys.plan(block)), facts()]);
+    if (`${before}` !== `${after}`) continue;
+    const [recovered, state] = before;
+    if (recovered !== '1' || state === 'archived') return plan;
+    const first = block * PLAN_BLOCK_ROWS + 1;
+    const indexes = Array.from({ length: PLAN_BLOCK_ROWS }, (_, i) => String(first + i));
+    const rows = await redis.hmget(keys.recoveredRows, ...indexes);
+    if (`${before}` === `${await facts()}`) return blockOfRows(rows);
+  }
 }
 
 /** The records of the orders of one plan block, by index. */

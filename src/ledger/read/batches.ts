@@ -4,6 +4,7 @@ import { counted } from '../../core/counted.js';
 import { CATALOGUE, type ErrorCode } from '../../core/errors/catalogue.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import { type BatchId, batchId, orderId } from '../../core/ids.js';
+import { OPS, type Op } from '../../core/order.js';
 import { BATCH_STATES, ORDER_STATES, type OrderState } from '../../core/states.js';
 import { batchKeys } from '../keys.js';
 import { type Gate, readGate } from '../moves/gate.js';
@@ -11,7 +12,7 @@ import { decodeReason, realmState } from '../moves/steer.js';
 import { allLedgers, askRealm, type BatchPlace, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
 import type { ScriptClient } from '../script-client.js';
-import { type BatchView, decodeManifest, type Reason } from '../views.js';
+import { type BatchView, decodeManifest, type Manifest, type Reason } from '../views.js';
 
 /** Finding batches by what people type, and reading one as a view. */
 
@@ -104,9 +105,11 @@ function named({ id, ledger: { realm } }: BatchRef): string {
 }
 
 export type StoredBatch = BatchView & {
+  /** The index of its last row. */
+  readonly lastIndex: number;
   readonly version: number;
   readonly owner: string;
-  /** The number of its seal among the realm's; 0 where it was sealed by 0.1.0, which did not count them. */
+  /** The number of its seal among the realm's. */
   readonly seal: number;
   /** Dead letters that a person is done with: discarded, or put into another file. */
   readonly aside: number;
@@ -152,11 +155,17 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
     const read = isBefore || asksGo ? await readGate(ref) : null;
     const gate = isBefore ? read : null;
     const reason = halted ? halt : going ? gateReason(gate) : decodeReason(meta.reason);
-    const twice = saidOf(meta.second ?? '', /[Pu]/);
+    const twice = saidOf(meta.second ?? '', /[PuB]/);
     const late = saidOf(meta.second ?? '', /[Aa]/);
     const aside = Number(meta.aside ?? 0);
+    const recovered = meta.recovered === '1';
+    const members = Number(meta.members ?? (recovered ? await redis.scard(keys.recoveredMembers) : 0));
+    const manifest = decodeManifest(meta.manifest);
     return {
-      manifest: decodeManifest(meta.manifest),
+      manifest: recovered ? { ...manifest, ...recoveredTotals(meta), members } : manifest,
+      recovered,
+      incomplete: meta.incomplete === '1',
+      lastIndex: Number(meta.rows ?? 0),
       state: halted ? 'halted' : stored,
       reason: reason && namedReason(reason, ref.id),
       counts,
@@ -168,18 +177,37 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
       finishedAt: meta.finishedAt === undefined ? null : Number(meta.finishedAt),
       rate: null,
       archived,
-      notes: [meta.readbackEnded ?? [], secondPayments(twice, ref.id), latePayments(late, ref.id)].flat(),
+      notes: [
+        recovered ? recoveredNote(meta, ref.id) : [],
+        meta.readbackEnded ?? [],
+        secondPayments(twice, ref.id),
+        latePayments(late, ref.id),
+      ].flat(),
       version: Number(meta.version ?? 0),
       owner: meta.owner ?? '',
       seal: Number(meta.seal ?? 0),
       aside,
       gate,
       retry: read?.retry === true && openDead({ archived, counts, aside }) > 0 ? read : null,
-      sealHash: createHash('sha1').update(meta.manifest).digest('hex'),
+      // A recovered one may have grown since it was looked at.
+      sealHash: createHash('sha1')
+        .update(recovered ? `${meta.manifest} ${recoveredTotals(meta).rows}` : meta.manifest)
+        .digest('hex'),
       twice,
       late,
     };
   });
+}
+
+/** What a manifest says of its rows; that of a recovered batch was written before any of them was known. */
+function recoveredTotals(meta: Record<string, string>): Pick<Manifest, 'rows' | 'orders' | 'tokens'> {
+  const count = (op: Op) => Number(meta[`orders:${op}`] ?? 0);
+  const sum = (op: Op) => BigInt(meta[`tokens:${op}`] ?? 0);
+  return {
+    rows: OPS.reduce((all, op) => all + count(op), 0),
+    orders: { credit: count('credit'), debit: count('debit'), transfer: count('transfer') },
+    tokens: { credit: sum('credit'), debit: sum('debit'), transfer: sum('transfer') },
+  };
 }
 
 function catalogued(code: ErrorCode): Reason {
@@ -213,10 +241,20 @@ export function openDead({
 const batchState = z.enum(BATCH_STATES);
 const NAMED_MAX = 5;
 
-/** As the scripts keep them: `<index>:<nonce>:<how> …` (see saySecond in roll-forward.lua). */
+/** As the scripts keep them: `<index>:<nonce>:<how> …` (see includes/second.lua). */
 function saidOf(said: string, how: RegExp): Set<number> {
   const words = [...said.matchAll(/(?:^| )(\d+):[^ :]*:(\w)/g)];
   return new Set(words.filter(([, , one = '']) => how.test(one)).map(([, index]) => Number(index)));
+}
+
+function recoveredNote(meta: Record<string, string>, id: BatchId): string[] {
+  const rest =
+    meta.incomplete === '1'
+      ? 'More of it may have been paid: a person has accepted that.'
+      : `Its file, run again${meta.state === 'archived' || meta.state === 'cancelled' ? ' with --new-rows-only' : ''}, pays the rest.`;
+  return [
+    `Recovered: the store had forgotten batch ${id}, and it holds the orders that journals know. ${rest}`,
+  ];
 }
 
 function secondPayments(indexes: ReadonlySet<number>, id: BatchId): string[] {
@@ -229,7 +267,7 @@ function secondPayments(indexes: ReadonlySet<number>, id: BatchId): string[] {
 function latePayments(indexes: ReadonlySet<number>, id: BatchId): string[] {
   if (indexes.size === 0) return [];
   return [
-    `Paid after all, or perhaps: ${namesOf(indexes, id)}. A journal came to light after the batch was archived, and the archive does not call them paid. The audit says what is known. Look upstream before you pay them otherwise; their references are spent.`,
+    `Paid after all, or perhaps: ${namesOf(indexes, id)}. A journal knows of it, and the books do not call them paid. The audit says what is known. Look upstream before you pay them otherwise; their references are spent.`,
   ];
 }
 

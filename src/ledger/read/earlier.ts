@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { BatchId } from '../../core/ids.js';
+import type { BatchId, OrderId } from '../../core/ids.js';
 import { REFERENCE_HASH_BYTES, referenceHash } from '../../core/reference.js';
 import type { OrderState } from '../../core/states.js';
 import { askRealm, askScript, batchFacts, type RealmLedger, storeNowMs } from '../realm-ledger.js';
@@ -150,4 +150,13 @@ export async function readArrivals(ledger: RealmLedger): Promise<Arrivals> {
     nowMs,
     until: (ms) => (ms === null || Math.max(ms, held) <= nowMs ? null : Math.max(ms, held)),
   };
+}
+
+/** Of each order, whether a paid undo took it back. */
+export async function areUndone(ledger: RealmLedger, orders: readonly OrderId[]): Promise<boolean[]> {
+  if (orders.length === 0) return [];
+  const found = await askRealm(ledger, 'find undone', (redis, T) =>
+    redis.smismember(`${T}:undone`, ...orders),
+  );
+  return found.map((one) => one === 1);
 }

@@ -9,6 +9,9 @@
 ]==]
 --- @include "record"
 --- @include "row"
+--- @include "reference"
+--- @include "second"
+--- @include "debt"
 --- @include "earlier"
 local conflicts = {}
 judgeReplaced(KEYS[1], cjson.decode(ARGV[1]), '', '', conflicts)

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { BatchId } from '../../core/ids.js';
 import { batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
-import { decodePlanBlock, type PlanRow } from '../plan-block.js';
+import { decodePlanBlock, decodeRow, type PlanRow, UNKNOWN_ROW } from '../plan-block.js';
 import type { RealmLedger } from '../realm-ledger.js';
 import { batchSource, storeSource } from './batch-source.js';
 
@@ -31,9 +31,11 @@ export class PlanReader {
     const rows = this.read(no, block);
     // The block goes into the cache it was asked for: what was read before a rollback must not outlive it.
     blocks.set(key, rows);
-    rows.catch(() => {
+    const forget = () => {
       if (blocks.get(key) === rows) blocks.delete(key);
-    });
+    };
+    // A recovered batch grows.
+    rows.then((read) => read.includes(UNKNOWN_ROW) && forget(), forget);
     return rows;
   }
 
@@ -50,11 +52,19 @@ export class PlanReader {
     const { scripts, keyPrefix } = this.ledger;
     const keys = batchKeys(keyPrefix, no);
     const reply = await scripts.ask('read plan', (redis) =>
-      redis.multi().hget(keys.meta, 'id').hget(keys.meta, 'state').getBuffer(keys.plan(block)).exec(),
+      redis
+        .multi()
+        .hmget(keys.meta, 'id', 'state', 'recovered')
+        .getBuffer(keys.plan(block))
+        .hget(keys.recoveredRows, String(index))
+        .exec(),
     );
-    const [owner, state, bytes] = (reply ?? []).map(([, value]) => value);
+    const [facts, bytes, recovered] = (reply ?? []).map(([, value]) => value);
+    const [owner, state, isRecovered] = Array.isArray(facts) ? facts : [];
     if (owner !== batch || state === 'importing') return undefined;
-    if (state === 'archived') return this.row(no, index);
+    if (state === 'archived')
+      return (await this.block(no, block))[(index - 1) % PLAN_BLOCK_ROWS] ?? UNKNOWN_ROW;
+    if (isRecovered === '1') return typeof recovered === 'string' ? decodeRow(recovered) : null;
     if (!Buffer.isBuffer(bytes)) return null;
     const rows = decodePlanBlock(bytes);
     this.named.set(key, Promise.resolve(rows));
@@ -75,7 +85,7 @@ export class PlanReader {
   async row(no: string, index: number): Promise<PlanRow> {
     const rows = await this.block(no, Math.floor((index - 1) / PLAN_BLOCK_ROWS));
     const row = rows[(index - 1) % PLAN_BLOCK_ROWS];
-    if (row === undefined)
+    if (row === undefined || row === UNKNOWN_ROW)
       throw new AlmonerError('ALM_BATCH_ORDER_NOT_FOUND', `Batch no. ${no} has no row ${index}.`);
     return row;
   }

@@ -3,7 +3,7 @@ import { orderId } from '../../core/ids.js';
 import type { OrderState } from '../../core/states.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
 import { decodeEvent, type Named, type OrderEvent, tracesOf } from '../order-event.js';
-import type { PlanRow } from '../plan-block.js';
+import { type PlanRow, UNKNOWN_ROW } from '../plan-block.js';
 import type { BatchPlace } from '../realm-ledger.js';
 import { decodeRecord, type OrderRecord, STATE_CODES } from '../record.js';
 import type { RowView } from '../views.js';
@@ -92,13 +92,14 @@ export async function* snapshotRows(
     const records = snapshot.ofPlanBlock(block);
     const views = await Promise.all(
       planned.map(async (row, offset) => {
+        if (row === UNKNOWN_ROW) return [];
         const index = block * PLAN_BLOCK_ROWS + offset + 1;
         const record = records.get(index) ?? decodeRecord(null);
         const details = hasTrouble(record) ? await readDetails(context.ref, index) : [];
-        return rowView(context, index, row, record, details);
+        return [rowView(context, index, row, record, details)];
       }),
     );
-    yield* views;
+    yield* views.flat();
   }
 }
 

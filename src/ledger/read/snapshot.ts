@@ -33,7 +33,7 @@ export async function snapshotBatch(
       `Batch ${ref.id} was never completely imported, so there is nothing to report.`,
       { next: 'Import the file again; it goes on where it stopped.' },
     );
-  const { rows } = before.manifest;
+  const rows = before.lastIndex;
   const snapshot = await RecordSnapshot.take(ref, rows);
   const after = (await readBatch(ref)) ?? before;
   const context = { ref, plans, cancelled: after.state === 'cancelled' };

@@ -76,11 +76,8 @@ export async function readBatchStanding(
 ): Promise<BatchStanding> {
   const { scripts, keyPrefix: key } = ref.ledger;
   const { manifest } = view;
-  const [[stoodAt, handedAt], parked] = await scripts.ask('read batch', (redis) =>
-    Promise.all([
-      redis.hmget(batchKeys(key, ref.no).meta, 'stillAt', 'handedAt'),
-      redis.hexists(`${key}:parked`, ref.id),
-    ]),
+  const [stoodAt, handedAt] = await scripts.ask('read batch', (redis) =>
+    redis.hmget(batchKeys(key, ref.no).meta, 'stillAt', 'handedAt'),
   );
   const look = new BatchLook(ref, view, realm);
   return {
@@ -93,7 +90,6 @@ export async function readBatchStanding(
     createdMs: manifest.createdAt,
     startedMs: Math.max(view.startedAt ?? 0, toMs(handedAt) ?? 0),
     stoodMs: toMs(stoodAt) ?? 0,
-    parked: parked === 1,
     closed: view.gate?.closed ?? null,
     start: view.gate?.start ?? null,
     planned: look.all('planned'),

@@ -2,13 +2,13 @@ import { counted } from '../../core/counted.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import { orderId } from '../../core/ids.js';
 import type { Highest } from '../journal/folder.js';
-import { markForgotten } from '../journal/parked.js';
 import { batchKeys } from '../keys.js';
 import { giveUpBatch } from '../moves/give-up.js';
 import { acceptLost, type LostOrder } from '../moves/orphan.js';
+import type { MergeContext } from '../moves/replay.js';
 import { writeAudit } from '../moves/retry.js';
-import type { MergeContext } from '../moves/roll-forward.js';
 import { type BatchRef, listBatches } from '../read/batches.js';
+import { acceptLoss } from '../read/recovered.js';
 import { askRealm, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { acceptRemoved, readFence, storeSeen } from './fence.js';
 import { sendingOf } from './sending.js';
@@ -143,7 +143,7 @@ async function acceptWidely(context: MergeContext, session: string, by: By): Pro
     tokens += here.tokens;
   }
   // Nobody knows either which orders were sent of batches that the store has forgotten.
-  await markForgotten(ledger);
+  await acceptLoss(ledger);
   return { exact: false, orders, tokens };
 }
 

@@ -3,7 +3,7 @@ import type { Order } from '../../core/order.js';
 import type { OrderRef } from '../moves/begin-sending.js';
 import { orphan } from '../moves/orphan.js';
 import { freeSlots } from '../moves/pace-slots.js';
-import type { MergeContext } from '../moves/roll-forward.js';
+import type { MergeContext } from '../moves/replay.js';
 import { type Sending, sendingOf } from './sending.js';
 import { forgetSession, type SessionEntry } from './session.js';
 

@@ -26,5 +26,7 @@ redis.call('HSET', T, 'armed', run, 'era', ARGV[2], 'seq', string.format('%d', s
 redis.call('HDEL', T, 'fenceReason', 'fenceAt', 'mergedSeen', 'found')
 redis.call('DEL', T .. ':merged', T .. ':lostEras')
 redis.call('RPUSH', T .. ':eras', ARGV[2] .. ' ' .. (state[5] or state[3] or '0'))
+-- A restored store tells since when the breaker was open in a past: how long the realm was silent since, nobody knows.
+if redis.call('HEXISTS', T, 'breaker') == 1 then redis.call('HSET', T, 'breaker', nowMs()) end
 for _, session in ipairs(sessions) do redis.call('HSET', T .. ':joined', session, run .. ' ' .. ARGV[2]) end
 return { 'armed', ARGV[2] }

@@ -126,8 +126,6 @@ export async function forgottenRemoved(
   const lost = Object.entries(removed).filter(([era, seq]) => {
     if ((accepted[era] ?? -1) >= seq) return false;
     if ((!fence.armed || era === fence.era) && fence.found < seq) return true;
-    // Noted by 0.1.0, which knew no eras, or armed by it.
-    if (era === '' || armings.length === 0) return fence.found < seq;
     const at = armings.findIndex((one) => one.era === era);
     return at === -1
       ? armings.some(({ found }) => found < seq)

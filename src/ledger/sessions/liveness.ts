@@ -28,8 +28,8 @@ export const whereabouts = z.object({
   socket: z.string(),
   /** Device and inode of the socket's folder: on one boot no other folder has both. */
   place: z.string(),
-  /** The id of the data folder (see place.ts), which outlives a boot; empty in what 0.1.0 wrote. */
-  placeId: z.string().default(''),
+  /** The id of the data folder (see place.ts), which outlives a boot; empty where it has none. */
+  placeId: z.string(),
   pid: z.number(),
   /** Whose process numbers `pid` is one of; containers have their own. */
   space: z.string().default(''),
@@ -106,10 +106,31 @@ export class Here {
     return (await this.machine).placeAt(dataFolder);
   }
 
-  async listen(dataFolder: string, id: string): Promise<LivenessSocket> {
+  /** Of a process that does not listen: whether it lives is asked of the kernel. Null for an onlooker. */
+  async thisProcess(): Promise<Whereabouts | null> {
+    return this.dataFolder === null ? null : this.processAt(this.dataFolder, 'none');
+  }
+
+  private async processAt(dataFolder: string, id: string): Promise<Whereabouts> {
     const folder = join(dataFolder, SOCKETS);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await ensurePlace(dataFolder);
+    const { name: machine, boot, space, placeAt } = await this.machine;
+    const born = (await processStat(process.pid))?.born ?? '';
+    const placeId = (await placeAt(dataFolder))?.id ?? '';
+    const at = {
+      machine,
+      boot,
+      socket: join(folder, `${id}${SOCKET}`),
+      place: await inodeOf(folder),
+      placeId,
+    };
+    return { ...at, pid: process.pid, space, born };
+  }
+
+  async listen(dataFolder: string, id: string): Promise<LivenessSocket> {
+    const at = await this.processAt(dataFolder, id);
+    const folder = dirname(at.socket);
     const name = `${id}${SOCKET}`;
     const server = createServer((peer) => peer.destroy());
     // Renamed once it listens: closing a server removes the name it was bound to, and the file must stay.
@@ -119,11 +140,7 @@ export class Here {
     });
     server.unref();
     await rename(join(folder, `${name}.new`), join(folder, name));
-    const { name: machine, boot, space, placeAt } = await this.machine;
-    const born = (await processStat(process.pid))?.born ?? '';
-    const placeId = (await placeAt(dataFolder))?.id ?? '';
-    const at = { machine, boot, socket: join(folder, name), place: await inodeOf(folder), placeId };
-    return { server, at: { ...at, pid: process.pid, space, born } };
+    return { server, at };
   }
 }
 

@@ -2,11 +2,11 @@ import { counted } from '../../core/counted.js';
 import type { Order } from '../../core/order.js';
 import { type Highest, highest, noteMerged, noteRemoved } from '../journal/folder.js';
 import { type EndedJournal, journalOf, localJournals, noteLooked } from '../journal/local-journals.js';
-import { mergeParked, mergeTidings, tidingsFor } from '../journal/merge.js';
+import { mergeTidings, tidingsFor } from '../journal/merge.js';
 import type { Attempts } from '../moves/attempts.js';
 import type { OrderRef } from '../moves/begin-sending.js';
 import { keepRequirement } from '../moves/gate.js';
-import type { MergeContext } from '../moves/roll-forward.js';
+import type { MergeContext } from '../moves/replay.js';
 import type { RealmLedger } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
 import { adoptDead } from './adopt-orphans.js';
@@ -152,15 +152,14 @@ export async function recover(
 
   const underWay = self.attempts.sending();
   const merged = await mergeTidings({ ...context, underWay }, tidings);
-  if (merged.moved + merged.parked > 0)
+  if (merged.moved > 0)
     parts.say(
-      `merged the journals here: ${counted(merged.moved, 'order')} put right, ${merged.unknown} of them unknown, ${merged.parked} of batches that are not in the store`,
+      `merged the journals here: ${counted(merged.moved, 'order')} put right, ${merged.unknown} of them unknown${merged.recovered.length === 0 ? '' : `; ${counted(merged.recovered.length, 'batch', 'batches')} recovered: ${merged.recovered.join(', ')}`}`,
     );
   for (const order of merged.second)
     parts.say(
       `order ${order} may have been paid twice: a journal knows an attempt beside the one that counts`,
     );
-  await mergeParked({ ...context, underWay });
   if (!current) await parts.retakeRun();
 
   const isArmed = fence.armed && !rolledBack;

@@ -7,11 +7,13 @@
   ARGV[5] 'only if forgotten': on behalf of a session that lives  'has begun nothing': it has nothing to merge
   ARGV[6] identity of the data folder that the store lies in ('' where it lies in none)
 
-  Returns 'ok' | 'lost'
+  Returns 'ok' | 'lost' | 'older' | 'newer' (another version has written the ledger)
 ]==]
 --- @include "record"
 --- @include "fence"
 local T, session = KEYS[1], ARGV[1]
+local other = otherFormat(T)
+if other then return other end
 if redis.call('HEXISTS', T .. ':lost', session) == 1 then return 'lost' end
 redis.call('SADD', T .. ':places', ARGV[3])
 if ARGV[4] ~= '' then

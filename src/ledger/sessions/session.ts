@@ -6,6 +6,7 @@ import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { Sign } from '../../core/waiting.js';
 import { isAtWork } from '../../core/what-waits.js';
+import { otherFormat } from '../format.js';
 import { boundJournals } from '../journal/budget.js';
 import { listJournals, readHead } from '../journal/folder.js';
 import { JOURNAL_LIMITS, Journal, type JournalLimits } from '../journal/journal.js';
@@ -105,7 +106,9 @@ export class Session {
     if (ledger.mark.session !== this.id) Object.assign(ledger.mark, { session: this.id, begun: 0 });
     this.joined.set(ledger.keyPrefix, ledger);
     const limits = this.sendLimits.get(ledger.keyPrefix) ?? null;
-    if ((await enterRealm(ledger, this.entry, limits, how)) === 'lost') throw givenUp(this.id);
+    const answer = await enterRealm(ledger, this.entry, limits, how);
+    if (answer === 'lost') throw givenUp(this.id);
+    if (answer === 'older' || answer === 'newer') throw otherFormat(answer);
   }
 
   /** A sign of life every now and then lets people hear of a session that falls silent. Nothing safe rests on it. */

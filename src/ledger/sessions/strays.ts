@@ -5,7 +5,7 @@ import { mergeTidings, tidingsFor } from '../journal/merge.js';
 import type { JournaledAttempt } from '../journal/reader.js';
 import type { Attempts } from '../moves/attempts.js';
 import type { OrderRef } from '../moves/begin-sending.js';
-import type { MergeContext } from '../moves/roll-forward.js';
+import type { MergeContext } from '../moves/replay.js';
 import { noteSeq, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import { adopt } from './adopt-orphans.js';
 import { type Fence, readFence, storeSeen } from './fence.js';

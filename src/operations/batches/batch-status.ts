@@ -23,7 +23,7 @@ export type BatchStatus = Awaited<ReturnType<typeof batchStatus>>;
 
 /** What commands and desk alike tell of a batch. */
 export function toldOf(view: BatchView, still: Standing | null) {
-  const { manifest, requests, retries, rateLimited, archived } = view;
+  const { manifest, requests, retries, rateLimited, recovered, archived } = view;
   return {
     batch: manifest.batch,
     realm: manifest.realm,
@@ -41,6 +41,8 @@ export function toldOf(view: BatchView, still: Standing | null) {
     rateLimited,
     /** What must be known beside the numbers. */
     notes: view.notes ?? [],
+    /** It holds orders that journals know and the store had forgotten; its file may have had more. */
+    recovered,
     archived,
     createdAt: isoTime(manifest.createdAt),
     startedAt: isoTime(view.startedAt),

@@ -26,7 +26,7 @@ export function orderFinder(scripts: ScriptClient, realm?: string): (text: strin
   const batches = new Map<string, Promise<{ ref: BatchRef; rows: number }>>();
   const batchOf = async (wanted: string) => {
     const ref = await findBatch(scripts, wanted, realm);
-    return { ref, rows: (await readBatch(ref))?.manifest.rows ?? 0 };
+    return { ref, rows: (await readBatch(ref))?.lastIndex ?? 0 };
   };
   return async (text) => {
     const match = /^(.+)-([1-9][0-9]{0,8})$/.exec(text);

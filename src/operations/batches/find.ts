@@ -85,7 +85,7 @@ export class Find {
     const add = (ref: BatchRef, index: number) =>
       found.set(`${ref.ledger.id} ${ref.no} ${index}`, { ref, index });
     for (const { ref, view } of this.sealed)
-      if (order !== null && ref.id.startsWith(order.batch) && order.index <= view.manifest.rows)
+      if (order !== null && ref.id.startsWith(order.batch) && order.index <= view.lastIndex)
         add(ref, order.index);
     const ledgers = new Map(this.sealed.map(({ ref: { ledger } }) => [ledger.id, ledger]));
     if (reference !== null)

@@ -23,6 +23,7 @@ import {
   type ScriptClient,
   type StoredBatch,
   stateOf,
+  UNKNOWN_ROW,
 } from '../../ledger/index.js';
 import { contextOf } from './find-orders.js';
 
@@ -154,7 +155,9 @@ async function matchesIn(
   while (candidates.length > 0 && found.length < limit) {
     const some = candidates.splice(0, Math.min(VIEWS_AT_ONCE, limit - found.length));
     const views = await Promise.all(some.map(({ index, record }) => view(context, index, record)));
-    found.push(...views.filter((row, i) => fits(row, wanted, some[i]?.certain)));
+    found.push(
+      ...views.flatMap((row, i) => (row !== null && fits(row, wanted, some[i]?.certain) ? [row] : [])),
+    );
   }
   return found;
 }
@@ -168,12 +171,14 @@ export function fits(
   return (code === null || errorCode === code) && (certain || includes(error, search?.inErrors ?? ''));
 }
 
-async function view(context: RowContext, index: number, record: OrderRecord): Promise<RowView> {
-  const [row, details] = await Promise.all([
-    context.plans.row(context.ref.no, index),
+/** Null where nobody knows the row of a recovered batch. */
+async function view(context: RowContext, index: number, record: OrderRecord): Promise<RowView | null> {
+  const [rows, details] = await Promise.all([
+    context.plans.block(context.ref.no, Math.floor((index - 1) / PLAN_BLOCK_ROWS)),
     mayHaveError(record) ? readDetails(context.ref, index) : [],
   ]);
-  return rowView(context, index, row, record, details);
+  const row = rows[(index - 1) % PLAN_BLOCK_ROWS] ?? UNKNOWN_ROW;
+  return row === UNKNOWN_ROW ? null : rowView(context, index, row, record, details);
 }
 
 /** Indexes of the block's rows that have it. */
@@ -235,7 +240,7 @@ export async function scanBatches(
 ): Promise<BatchesScanned> {
   const todo = batches.flatMap(({ ref, view }) => {
     const wanted = wantedOf({ ref, view });
-    return wanted === null ? [] : [{ ref, wanted, rows: view.manifest.rows }];
+    return wanted === null ? [] : [{ ref, wanted, rows: view.lastIndex }];
   });
   const of = todo.reduce((sum, { rows }) => sum + rows, 0);
   const at = start === null ? 0 : todo.findIndex(({ ref }) => placeOf(ref) === start.place);

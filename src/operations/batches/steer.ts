@@ -15,7 +15,7 @@ import { reasonOf } from '../../queue/reasons.js';
 import { changeRun, listRuns } from '../../rules/run-store.js';
 import type { App } from '../../runtime/app.js';
 import { beginsWords } from '../../words/people.js';
-import { isUnfinished, releaseImport, type UnfinishedImport } from '../pay/unfinished-imports.js';
+import { isUnfinished, releaseUnfinished, type UnfinishedImport } from '../pay/unfinished-imports.js';
 import { changeHere, isRehearsalOfItsOwn, letRealmGoOn, type Profiles, realmOfBatch } from './batch-realm.js';
 import { type BatchStatus, batchStatus, isInterrupted, isOver } from './batch-status.js';
 
@@ -105,7 +105,7 @@ export async function cancelImport(ref: BatchRef): Promise<UnfinishedImport | nu
       await changeRun(ledger, run.id, (known) =>
         known?.state === 'planned' && known.batch === id ? { ...known, state: 'cancelled' } : null,
       );
-  return releaseImport(ref);
+  return releaseUnfinished(ref);
 }
 
 function audit({ who, why }: SteeredBy, what: string): AuditEntry {

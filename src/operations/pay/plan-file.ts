@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { AlmonerError } from '../../core/errors/error.js';
+import type { BatchId } from '../../core/ids.js';
 import { absoluteOf } from '../../core/op-sums.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { spellMoment } from '../../core/zones.js';
@@ -25,6 +26,8 @@ export type PlanRequest = PlanChoices & (PlannedFile | GivenRows);
 
 export type PlanChoices = {
   readonly again: string | null;
+  /** The id that a person gives the batch. */
+  readonly batchId?: BatchId | null;
   readonly newAddress: boolean;
   readonly newLedger: boolean;
   readonly newRowsOnly: boolean;
@@ -45,6 +48,7 @@ export async function planFile(realm: Books, request: PlanRequest, now: number):
     const plan = await planInput(request, {
       ...realm,
       again: request.again,
+      batchId: request.batchId ?? null,
       newAddress: request.newAddress,
       newLedger: request.newLedger,
       newRowsOnly: request.newRowsOnly,

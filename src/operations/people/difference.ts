@@ -38,14 +38,14 @@ const EXAMPLES = 20;
 /** Null where there is no such batch; `too-many` where they are too large to be held side by side. */
 export async function differenceToLast(
   ref: BatchRef,
-  { manifest }: StoredBatch,
+  { manifest, lastIndex }: StoredBatch,
 ): Promise<Difference | 'too-many' | null> {
   const last = await lastLike(ref, manifest);
   if (last === null) return null;
   const { manifest: earlier } = last.view;
   if (Math.max(manifest.rows, earlier.rows) > COMPARED_ROWS_MAX) return 'too-many';
-  const before = await amountsOf(last.ref, earlier.rows);
-  const now = await amountsOf(ref, manifest.rows);
+  const before = await amountsOf(last.ref, last.view.lastIndex);
+  const now = await amountsOf(ref, lastIndex);
   const sides = { added: side(), gone: side(), changed: side() };
   let same = 0;
   for (const [key, ofNow] of now) {

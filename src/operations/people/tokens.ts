@@ -35,16 +35,12 @@ export function rankOf({ roles }: Pick<Identity, 'roles'>): Rank {
 }
 
 const roles = z.array(z.enum(ROLES)).min(1).readonly();
-const storedToken = z
-  .object({
-    hash: z.string().regex(/^[0-9a-f]{64}$/),
-    roles: roles.optional(),
-    /** As 0.1.0 wrote it. */
-    role: z.enum(ROLES).optional(),
-    createdAt: z.number(),
-    createdBy: z.string(),
-  })
-  .transform(({ role = 'viewer', roles = [role], ...entry }) => ({ ...entry, roles }));
+const storedToken = z.object({
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
+  roles,
+  createdAt: z.number(),
+  createdBy: z.string(),
+});
 
 export type TokenEntry = Omit<z.infer<typeof storedToken>, 'hash'> & { readonly name: string };
 

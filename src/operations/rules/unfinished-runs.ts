@@ -1,11 +1,17 @@
 import type { ErrorCode } from '../../core/errors/catalogue.js';
 import { batchId } from '../../core/ids.js';
-import { type BatchView, batchNumber, hasParked, type RealmLedger, readBatch } from '../../ledger/index.js';
+import {
+  type BatchView,
+  batchNumber,
+  type RealmLedger,
+  readBatch,
+  recoveredBatch,
+  releaseImport,
+} from '../../ledger/index.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { listRuns } from '../../rules/run-store.js';
 import type { OpenRealm } from '../../runtime/app.js';
 import { isOver } from '../batches/batch-status.js';
-import { releaseImport } from '../pay/unfinished-imports.js';
 import { batchOfRun } from './plan.js';
 import { takeBatchBack } from './run.js';
 
@@ -28,7 +34,8 @@ export async function unfinishedRun(
     (run) => run.rule === rule && run.period === period && run.batch !== null && run.state !== 'cancelled',
   );
   for (const run of runs.reverse()) {
-    const batch = await batchOf(ledger, run);
+    const found = await batchOf(ledger, run);
+    const batch = found?.recovered === true ? undefined : found;
     // One that was planned at the same time may have been sealed as the very same batch.
     if (batch === undefined ? run.state === 'planned' : !isOver(batch) && batch.manifest.mode === 'run')
       return { run, batch: batch ?? null };
@@ -92,8 +99,8 @@ async function whyGivenUp(
   run: RunMeta,
   whyNotMeant: (run: RunMeta) => string | null,
 ): Promise<string | null> {
-  // Payments of a batch that the store has forgotten are put right only when the very same batch is made again.
-  if (await hasParked(realm.ledger, batchId(run.batch ?? ''))) return null;
+  // The rest of a batch that was recovered from journals is paid by that very batch.
+  if ((await recoveredBatch(realm.ledger, batchId(run.batch ?? ''))) !== null) return null;
   const notMeant = whyNotMeant(run);
   if (notMeant !== null) return notMeant;
   const planned = await batchOfRun(realm, run, Date.now());

@@ -6,10 +6,10 @@ import {
   arm,
   type Fence,
   JOURNAL_FOLDER,
+  listBatches,
   listJournals,
   type MergeContext,
   PlanReader,
-  parkedAttempts,
   type RealmLedger,
   type Recovered,
   readFence,
@@ -146,8 +146,8 @@ export async function merging<T>(
   try {
     const merged = await merge(ledger, session);
     await session.deregister(ledger);
-    // A store that has forgotten everything has forgotten the realm as well; what is known of it is to be seen.
-    if ((await parkedAttempts(ledger)).length > 0) await registerRealm(ledger);
+    // A store that has forgotten everything has forgotten the realm as well; what was recovered of it is to be seen.
+    if ((await listBatches(ledger)).length > 0) await registerRealm(ledger);
     return merged;
   } finally {
     await session.close();
@@ -192,5 +192,12 @@ const NOTHING_SENT = {
 export async function journalsHere(dataFolder: string) {
   const folder = join(dataFolder, JOURNAL_FOLDER);
   const found = await listJournals(folder);
-  return { folder, sessions: found.length, bytes: found.reduce((sum, { bytes }) => sum + bytes, 0) };
+  const written = found.flatMap(({ files }) => files.map(({ writtenMs }) => writtenMs));
+  return {
+    folder,
+    sessions: found.length,
+    bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
+    /** When the oldest file was written last; null where there is none. */
+    oldestMs: written.length === 0 ? null : Math.min(...written),
+  };
 }

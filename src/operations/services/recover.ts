@@ -14,11 +14,11 @@ import {
   localJournals,
   lossOf,
   mergeTidings,
-  parkedAttempts,
   REMOVED,
   type RealmLedger,
   readFence,
   readSigns,
+  recoveredBatches,
   tidingsFor,
 } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
@@ -34,10 +34,10 @@ export async function recoveryState(app: App): Promise<RealmRecovery[]> {
 }
 
 async function stateOf(app: App, ledger: RealmLedger) {
-  const [fence, { signs }, parked] = await Promise.all([
+  const [fence, { signs }, batches] = await Promise.all([
     readFence(ledger),
     readSigns(ledger),
-    parkedAttempts(ledger),
+    recoveredBatches(ledger),
   ]);
   const sessions = signs.map(({ session, kind, pid, machine, life, seenMs, beats }) => ({
     session,
@@ -67,13 +67,8 @@ async function stateOf(app: App, ledger: RealmLedger) {
         : await Promise.all(
             missing.map(async (session) => told(session, await lossOf(contextOf(ledger, profile), session))),
           ),
-    /** Orders that journals know to have been sent, of batches that the store has forgotten. */
-    parked: parked.map(({ batch, attempts, incomplete }) => ({
-      batch,
-      orders: new Set(attempts.map(({ intent }) => intent.index)).size,
-      /** More may have been sent of it than the journals know: the rest becomes a doubt when it is imported again. */
-      incomplete,
-    })),
+    /** Batches that the store had forgotten, with the orders of them that journals know. */
+    recovered: batches,
   };
 }
 

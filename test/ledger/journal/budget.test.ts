@@ -167,12 +167,11 @@ describe('the note of what was removed', () => {
     expect((await stat(join(folder, `${OWN}.floor`))).mode & 0o777).toBe(0o600);
   });
 
-  test('of a dead session, and of 0.1.0, is taken along before it goes', async () => {
+  test('of a dead session is taken along before it goes', async () => {
     const folder = await tempFolder();
     await noteRemoved(folder, OTHER, of('e1', 9), nobody);
-    await appendFile(join(folder, 'floor.json'), JSON.stringify({ [REALM]: 5 }));
     await noteRemoved(folder, OWN, of('e2', 3), (session) => Promise.resolve(session === OTHER));
     expect(await readdir(folder)).toEqual([`${OWN}.floor`]);
-    expect(await readRemoved(folder)).toEqual({ [REALM]: { '': 5, e1: 9, e2: 3 } });
+    expect(await readRemoved(folder)).toEqual({ [REALM]: { e1: 9, e2: 3 } });
   });
 });

@@ -2,12 +2,11 @@ import { open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AlmonerError } from '../../../src/core/errors/error.js';
-import { batchId } from '../../../src/core/ids.js';
 import { listJournals, readHead } from '../../../src/ledger/journal/folder.js';
 import { fileName, Journal, type JournalLimits } from '../../../src/ledger/journal/journal.js';
 import { decodeEntry, encodeEntry, type Intent } from '../../../src/ledger/journal/line.js';
 import { readSessionJournal } from '../../../src/ledger/journal/reader.js';
-import { journalHead } from '../../support/ledger/journal-lines.js';
+import { journalHead, journalIntent } from '../../support/ledger/journal-lines.js';
 import { onDisk } from '../../support/on-disk.js';
 import { tempFolder } from '../../support/temp-folder.js';
 import { until } from '../../support/until.js';
@@ -18,23 +17,8 @@ const REALM = 'almoner:{0123456789ab}';
 const SESSION = '00000000000a';
 
 function intent(index: number, changes: Partial<Intent> = {}): Intent {
-  return {
-    realm: REALM,
-    batch: batchId('abc123'),
-    no: '1',
-    index,
-    nonce: `nonce-${index}-${changes.attempts ?? 1}`,
-    keyNumber: 1,
-    attempts: 1,
-    tries: 0,
-    tokens: 5,
-    seq: index,
-    sentAt: 1_000 + index,
-    firstSentAt: 1_000 + index,
-    resend: false,
-    settleMs: 0,
-    ...changes,
-  };
+  const nonce = `nonce-${index}-${changes.attempts ?? 1}`;
+  return { ...journalIntent(index), nonce, ...changes };
 }
 
 const result = (nonce: string, record: string) => ({

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { batchId } from '../../../src/core/ids.js';
 import { localJournals } from '../../../src/ledger/journal/local-journals.js';
 import { openLedger, type RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
@@ -10,6 +9,7 @@ import { readFence } from '../../../src/ledger/sessions/fence.js';
 import { Here } from '../../../src/ledger/sessions/liveness.js';
 import { readPlace, thisMachine } from '../../../src/ledger/sessions/place.js';
 import { Session } from '../../../src/ledger/sessions/session.js';
+import { journalIntent } from '../../support/ledger/journal-lines.js';
 import { ledgersOnRedis } from '../../support/ledger/ledgers-on-redis.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
@@ -20,26 +20,7 @@ async function sender(ledger: RealmLedger, folder: string): Promise<Session> {
   const session = await Session.open('worker', folder);
   onTestFinished(() => session.close());
   await session.register(ledger);
-  const { keyPrefix } = ledger;
-  const order = {
-    realm: keyPrefix,
-    batch: batchId('abc123'),
-    no: '1',
-    index: 1,
-    nonce: 'n',
-    tokens: 5,
-    seq: 7,
-  };
-  const attempt = {
-    keyNumber: 1,
-    attempts: 1,
-    tries: 0,
-    sentAt: 1,
-    firstSentAt: 1,
-    resend: false,
-    settleMs: 0,
-  };
-  await session.journal.intent({ ...order, ...attempt });
+  await session.journal.intent({ ...journalIntent(1), realm: ledger.keyPrefix, seq: 7 });
   return session;
 }
 

@@ -84,6 +84,7 @@ test('an archived batch reads as it did before, and only its summary, counters a
   expect(await keysOf(batch)).toEqual([
     `${batch.ledger.keyPrefix}:b:${batch.no}`,
     `${batch.ledger.keyPrefix}:b:${batch.no}:n`,
+    `${batch.ledger.keyPrefix}:b:${batch.no}:unpaid`,
   ]);
 
   const after = await everything(batch);

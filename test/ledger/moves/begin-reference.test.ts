@@ -31,7 +31,7 @@ describe('an order whose reference another order holds is not begun', () => {
   test('and is a duplicate where the other one is paid with the same content', async () => {
     const { ledger, first, second } = await twoOrders();
     await sendAs(second, 1, 'P');
-    expect(await begin(first, 1)).toMatchObject({ refusal: 'reference', state: 'duplicate' });
+    expect(await begin(first, 1)).toMatchObject({ refusal: 'instead', state: 'duplicate' });
     expect(await readRecord(first.ref, 1)).toMatchObject({ code: 'd', attempts: 0 });
     expect(await tieUp(ledger)).toEqual([]);
   });
@@ -43,7 +43,7 @@ describe('an order whose reference another order holds is not begun', () => {
     const { ledger, first, second } = await twoOrders(tokens);
     if (end !== null) await sendAs(second, 1, end);
     expect(await begin(first, 1)).toMatchObject({
-      refusal: 'reference',
+      refusal: 'instead',
       state: 'exhausted',
       message: expect.stringContaining('order second-1 holds its reference'),
     });
@@ -62,7 +62,7 @@ describe('an order whose reference another order holds is not begun', () => {
     await feedAll(second);
     await sendAs(second, 1, 'P');
     const resend = { nonce: 'again', keyAgeMaxMs: 60_000 };
-    expect(await begin(first, 1, resend)).toMatchObject({ refusal: 'reference', state: 'doubt' });
+    expect(await begin(first, 1, resend)).toMatchObject({ refusal: 'instead', state: 'doubt' });
     expect(await readRecord(first.ref, 1)).toMatchObject({ code: 'D', attempts: 1 });
     expect((await readRecord(first.ref, 1)).doubt).toMatch(/^d1-/);
   });

@@ -91,6 +91,10 @@ describe('the sum of a day', () => {
     await dayStandsAt(ledger, MOST);
     const numbers = { requests: 1, retries: 0, limited: 0 };
     const facts = {
+      fits: batch.no,
+      archived: null,
+      debt: { content: 'a-digest', origin: null, hasReference: false, notOf: null },
+      order: {},
       ref: null,
       undoes: null,
       members: [],
@@ -100,8 +104,8 @@ describe('the sum of a day', () => {
       settleMs: 0,
       ...numbers,
     };
-    const reply = await ledger.scripts.script('roll-forward', ledger.keyPrefix, [
-      ...[batch.no, batch.ref.id, '1', 'n', '1', String(LARGEST)],
+    const reply = await ledger.scripts.script('replay', ledger.keyPrefix, [
+      ...[batch.ref.id, '1', 'n', '1', String(LARGEST)],
       ...[`u|1|1|0|||${Date.now().toString(36)}|||`, '0', DETAIL, JSON.stringify(facts)],
     ]);
     expect(reply).toEqual(['ok', 'u', '{}']);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../../src/core/ids.js';
-import { batchKeys } from '../../../src/ledger/keys.js';
 import { openBatch, sealBatch } from '../../../src/ledger/moves/import-batch.js';
 import { blockClaims, putBlock } from '../../../src/ledger/moves/put-block.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
@@ -58,6 +57,15 @@ describe('open-batch', () => {
     expect(await seal('one')).toBe('not-importer');
   });
 
+  test('to take an import back, takes over what is there and begins nothing', async () => {
+    const ledger = await bench.ledger();
+    const wanted = { content: 'content-1', id: batchId('spring'), createdAt: 1, takesBack: true };
+    expect(await openBatch(ledger, { ...wanted, importer: 'two' })).toMatchObject({ status: 'gone' });
+    expect(await listBatches(ledger)).toEqual([]);
+    await open(ledger, 'one');
+    expect(await openBatch(ledger, { ...wanted, importer: 'two' })).toMatchObject({ status: 'taken-over' });
+  });
+
   test('finds the sealed batch of the same orders, under whatever id it is asked for', async () => {
     const ledger = await bench.ledger();
     const lines = [{ tokens: 3 }];
@@ -72,40 +80,5 @@ describe('open-batch', () => {
     await open(ledger, 'one');
     expect(await open(ledger, 'one', 'spring', 'content-2')).toMatchObject({ status: 'id-taken', no: '1' });
     expect(await open(ledger, 'one', 'autumn', 'content-2')).toMatchObject({ status: 'new', no: '2' });
-  });
-
-  describe('with a currency, under the identity of before', () => {
-    const former = (content: string, currency = 'gold') => ({ content, id: batchId('b-old'), currency });
-    const openInGold = (ledger: RealmLedger, content: string, currency = 'gold') =>
-      openBatch(ledger, {
-        content: `${content} in ${currency}`,
-        id: batchId(`b-${currency}`),
-        importer: 'two',
-        createdAt: 1,
-        former: former(content, currency),
-      });
-    const lines = [{ tokens: 3 }];
-    const content = contentHash(lines, 'b-old');
-
-    test.each(['done', 'archived'])('finds the batch that was made in it: %s', async (state) => {
-      const ledger = await bench.ledger();
-      const old = await sealed(ledger, lines, { id: 'b-old', manifest: { currency: 'gold' } });
-      await ledger.scripts.redis.hset(batchKeys(ledger.keyPrefix, old.no).meta, 'state', state);
-      expect(await openInGold(ledger, content)).toEqual({ status: 'sealed', no: old.no, id: 'b-old' });
-      expect(await listBatches(ledger)).toHaveLength(1);
-    });
-
-    test.each([null, 'gems'])('takes one in another currency (%s) for another batch', async (currency) => {
-      const ledger = await bench.ledger();
-      await sealed(ledger, lines, { id: 'b-old', manifest: { currency } });
-      expect(await openInGold(ledger, content)).toEqual({ status: 'new', no: '2', id: 'b-gold' });
-      expect(await openInGold(ledger, content)).toEqual({ status: 'new', no: '2', id: 'b-gold' });
-    });
-
-    test('takes one that was never sealed for another batch: nothing of it was ever sent', async () => {
-      const ledger = await bench.ledger();
-      await open(ledger, 'one', 'b-old', content);
-      expect(await openInGold(ledger, content)).toMatchObject({ status: 'new', no: '2' });
-    });
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { askProbe, closeBreaker, realmState, releaseRealm } from '../../../src/ledger/moves/steer.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import { arm, readFence } from '../../../src/ledger/sessions/fence.js';
 import { ledgersOnRedis } from '../../support/ledger/ledgers-on-redis.js';
 import { WHY } from '../../support/ledger/order-moves.js';
 import { until } from '../../support/until.js';
@@ -37,6 +38,14 @@ describe('probe', () => {
     await open(ledger);
     await ledger.scripts.redis.hset(ledger.keyPrefix, 'probeAt', Date.now() + 3_600_000);
     expect(await ask(ledger)).toBe('probe');
+  });
+
+  test('a store that was restored and is armed anew does not count how long it was open in a past', async () => {
+    const ledger = await bench.ledger();
+    await open(ledger, HALT_AFTER_MS + 1_000);
+    await arm(ledger, (await readFence(ledger)).run, 0);
+    expect(await ask(ledger)).toBe('probe');
+    expect((await realmState(ledger)).halt).toBeNull();
   });
 
   test('open for too long, the realm is halted, once and with its reason; closing and releasing end it', async () => {

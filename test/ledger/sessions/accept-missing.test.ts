@@ -97,8 +97,10 @@ describe('accepted as lost on a store that has forgotten nothing since it joined
     await lost.register(ledger);
     const ref = { no: batch.no, index: 1 };
     const nonce = 'of-the-lost';
-    const request = { nonce, row: batch.row(1), dayCap: null, resend: null, before: null };
-    const begunNow = await sender.begin(ref, { ...request, batch: batch.ref.id, capReason: WHY, hold: '' });
+    const terms = { certainty: 'idempotent', currency: null, keyLifetimeMs: 60_000 } as const;
+    const manifest = { batch: batch.ref.id, again: null, table: null };
+    const request = { nonce, row: batch.row(1), terms, manifest, dayCap: null, resend: null, before: null };
+    const begunNow = await sender.begin(ref, { ...request, capReason: WHY, hold: '' });
     if ('refusal' in begunNow) throw new Error(begunNow.refusal);
     await accept(batch, lost.id);
     expect((await readRecord(batch.ref, 1)).code).toBe('u');

@@ -129,7 +129,7 @@ describe('a session of an earlier boot', () => {
     expect(await moved.liveness(session.entry)).toBe('alive');
   });
 
-  test('is elsewhere where no place was noted, as 0.1.0 did', async () => {
+  test('is elsewhere where no place was noted', async () => {
     const folder = await tempFolder();
     const session = await openSession(folder);
     await session.close();

@@ -102,12 +102,6 @@ describe('the whole batch', () => {
     expect(await told(batch)).toMatchObject([{ why: 'disarmed', orders: 1, next: 'almoner recover' }]);
   });
 
-  test('payments that journals know and that are not put back yet', async () => {
-    const batch = await running(2);
-    await batch.ledger.scripts.redis.hset(`${batch.ledger.keyPrefix}:parked`, batch.ref.id, '1');
-    expect(await told(batch)).toMatchObject([{ why: 'parked', orders: 2 }]);
-  });
-
   test('an open breaker: since when, and when it gives up; a person need do nothing', async () => {
     const batch = await running(3, { manifest: { certainty: 'idempotent' } });
     await sendAs(batch, 1, 'u', by(batch));

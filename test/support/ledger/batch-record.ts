@@ -129,6 +129,8 @@ export function streamedRecord(
       finishedAt: START + 3_600_000,
       rate: { requests: 500, windowMs: 60_000 },
       archived: false,
+      recovered: false,
+      incomplete: false,
       ...options.batch,
     },
     rows: {

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { BatchId } from '../../../src/core/ids.js';
 import { type MemberTable, readMemberTable } from '../../../src/csv/member-table.js';
 import { openSource } from '../../../src/csv/open.js';
 import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
@@ -17,6 +18,7 @@ export async function planCsv(
   changes: {
     currency?: string;
     again?: string;
+    batchId?: BatchId;
     skipInvalid?: boolean;
     newRowsOnly?: boolean;
     maxTokensPerBatch?: number;
@@ -31,7 +33,7 @@ export async function planCsv(
   const source = await openSource('-', { stdin: Readable.from([csv]) });
   const planned = await planSource(source, {
     ...{ ledger, profile: { ...profile, caps } },
-    ...{ again: changes.again ?? null, skipInvalid, newRowsOnly, now },
+    ...{ again: changes.again ?? null, batchId: changes.batchId ?? null, skipInvalid, newRowsOnly, now },
     table: changes.members === undefined ? null : await tableOf(changes.members),
   });
   await source.close();

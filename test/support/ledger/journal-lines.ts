@@ -1,4 +1,4 @@
-import { batchId } from '../../../src/core/ids.js';
+import { batchId, memberId } from '../../../src/core/ids.js';
 import type { Intent, JournalHead } from '../../../src/ledger/journal/line.js';
 
 /** A head as a process writes it that is nowhere. */
@@ -23,13 +23,23 @@ export function journalIntent(index: number): Intent {
   return {
     realm: 'almoner:{0123456789ab}',
     batch: batchId('abc123'),
-    no: '1',
     index,
     nonce: `nonce-${index}`,
+    line: index,
+    op: 'credit',
+    member: memberId('1'),
+    recipient: null,
+    tokens: 5,
+    reference: null,
+    replaces: null,
+    undoes: null,
+    currency: null,
+    certainty: 'manual',
+    keyLifetimeMs: 60_000,
     keyNumber: 1,
+    keyFirstAt: 1_000,
     attempts: 1,
     tries: 0,
-    tokens: 5,
     seq: index,
     sentAt: 1_000,
     firstSentAt: 1_000,

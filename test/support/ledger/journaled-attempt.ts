@@ -2,12 +2,12 @@ import type { Certainty } from '../../../src/core/profile.js';
 import type { Intent } from '../../../src/ledger/journal/line.js';
 import { type Merged, mergeTidings, tidingsFor } from '../../../src/ledger/journal/merge.js';
 import type { JournaledAttempt } from '../../../src/ledger/journal/reader.js';
-import type { Merging } from '../../../src/ledger/moves/roll-forward.js';
+import type { Merging } from '../../../src/ledger/moves/replay.js';
 import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
 import { START, type TestBatch } from './ledgers-on-redis.js';
 
 /** Attempts as a journal tells them, and their way into a ledger. */
-export const JOURNAL_SESSION = '0000000000aa';
+const JOURNAL_SESSION = '0000000000aa';
 
 const SENT = START.toString(36);
 
@@ -23,17 +23,24 @@ export function attemptOf(
   record: string | null,
   changes: Partial<Intent> = {},
 ): JournaledAttempt {
+  const { line, order, reference, replaces } = batch.row(index);
   const intent: Intent = {
     realm: batch.ledger.keyPrefix,
     batch: batch.ref.id,
-    no: batch.no,
     index,
     nonce: `nonce-${index}`,
+    line,
+    ...order,
+    reference,
+    replaces,
+    undoes: null,
+    currency: null,
+    certainty: 'manual',
+    keyLifetimeMs: 60_000,
     keyNumber: 1,
     keyFirstAt: START,
     attempts: 1,
     tries: 0,
-    tokens: batch.row(index).order.tokens,
     seq: index,
     sentAt: START,
     firstSentAt: START,
@@ -66,5 +73,6 @@ export async function merge(
   certainty: Certainty,
   ...attempts: readonly JournaledAttempt[]
 ): Promise<Merged> {
-  return mergeTidings(mergeContext(batch, certainty), await tidingsFor(batch.ledger, attempts));
+  const told = attempts.map((one) => ({ ...one, intent: { ...one.intent, certainty } }));
+  return mergeTidings(mergeContext(batch, certainty), await tidingsFor(batch.ledger, told));
 }

@@ -6,7 +6,6 @@ import { tokens } from '../../../src/core/points.js';
 import { PLAN_BLOCK_ROWS, REALMS_KEY } from '../../../src/ledger/keys.js';
 import { BY_NOBODY, type Prepared, registerRealm } from '../../../src/ledger/moves/gate.js';
 import {
-  type FormerIdentity,
   openBatch,
   type SealedCounts,
   type SealedRun,
@@ -103,7 +102,6 @@ export type SealOptions = {
   readonly owner?: string;
   readonly importer?: string;
   readonly manifest?: Partial<Manifest>;
-  readonly former?: FormerIdentity;
   readonly batchNumberOf?: (batch: BatchId) => string | undefined;
   readonly run?: SealedRun;
   readonly prepared?: Partial<Prepared>;
@@ -124,7 +122,6 @@ export async function sealed(
     id,
     importer,
     createdAt: START,
-    former: options.former ?? null,
   });
   for (const [block, part] of blocksOf(rows).entries()) {
     const claims = blockClaims(block * PLAN_BLOCK_ROWS + 1, part, options.batchNumberOf ?? (() => undefined));

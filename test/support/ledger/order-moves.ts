@@ -46,9 +46,10 @@ export async function begin(batch: TestBatch, index: number, options: BeginOptio
     batch.ledger,
     { no: batch.no, index },
     {
-      batch: batch.ref.id,
+      manifest: { batch: batch.ref.id, again: null, table: null },
       nonce,
       row: batch.row(index),
+      terms: { certainty: 'manual', currency: null, keyLifetimeMs: 60_000 },
       dayCap: options.dayCap ?? null,
       resend:
         keyAgeMaxMs === undefined

@@ -4,8 +4,10 @@ import { batchKeys } from '../../../src/ledger/keys.js';
 import { type BatchRef, listBatches } from '../../../src/ledger/read/batches.js';
 import { findSpent } from '../../../src/ledger/read/earlier.js';
 import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
-import { type RealmLedger, storeNowMs } from '../../../src/ledger/realm-ledger.js';
+import { readRecord } from '../../../src/ledger/read/rows.js';
+import { batchFacts, type RealmLedger, storeNowMs } from '../../../src/ledger/realm-ledger.js';
 import { decodeRecord, type OrderRecord, STATE_CODES } from '../../../src/ledger/record.js';
+import type { ReferenceHolder } from '../../../src/ledger/reference.js';
 import { decodeManifest } from '../../../src/ledger/views.js';
 import type { PlannedRow } from './ledgers-on-redis.js';
 
@@ -68,15 +70,18 @@ async function auditBatch(ref: BatchRef, faults: string[]): Promise<Audited | nu
     redis.sismember(`${ref.ledger.keyPrefix}:open`, ref.no),
   ]);
   if (meta.manifest === undefined) return null;
-  const manifest = decodeManifest(meta.manifest);
+  const isRecovered = meta.recovered === '1';
+  const rows = isRecovered ? Number(meta.rows) : decodeManifest(meta.manifest).rows;
+  const known = new Set(await redis.hkeys(keys.recoveredRows));
   const plans = new PlanReader(ref.ledger);
   const counts = new Map<string, number>();
   const sums = new Map<string, bigint>();
   const seen = new Map<string, string>();
   const orders: Audited['orders'][number][] = [];
-  const blocks = Array.from({ length: Math.ceil(manifest.rows / 128) }, (_, block) => keys.records(block));
+  const blocks = Array.from({ length: Math.ceil(rows / 128) }, (_, block) => keys.records(block));
   const records = await Promise.all(blocks.map((key) => redis.hgetall(key)));
-  for (let index = 1; index <= manifest.rows; index++) {
+  for (let index = 1; index <= rows; index++) {
+    if (isRecovered && !known.has(String(index))) continue;
     const row = await plans.row(ref.no, index);
     const record = decodeRecord(records[Math.floor((index - 1) / 128)]?.[String(index)]);
     const cancelled = meta.state === 'cancelled' && (record.code === 'w' || record.code === 'p');
@@ -86,7 +91,8 @@ async function auditBatch(ref: BatchRef, faults: string[]): Promise<Audited | nu
     sums.set(code, (sums.get(code) ?? 0n) + BigInt(row.order?.tokens ?? 0));
     const rank = Object.entries(RANK).find(([name]) => name === state)?.[1];
     if (rank !== undefined) seen.set(String(index), String(rank * 2 ** 32 + index));
-    if (row.order !== null && row.duplicateOf === null)
+    // A row that was left out, and that a journal knows as paid, is an order after all.
+    if (row.order !== null && (row.duplicateOf === null || state === 'paid'))
       orders.push({ index, row: { ...row, order: row.order }, record, state });
   }
   const say = (what: string) => faults.push(`batch ${ref.no} (${meta.state}): ${what}`);
@@ -157,11 +163,18 @@ async function checkReferences(
     const spends =
       ((SPENDING_STATES as readonly OrderState[]).includes(state) || arrives) &&
       !undone.has(`${batch.ref.no}:${index}`);
+    // What another order was paid under in a past that the store had forgotten is that one's.
+    if (spends && !mine && holder !== undefined && (await isPaid(ledger, holder))) continue;
     if (mine !== spends)
       faults.push(
         `batch ${batch.ref.no}: reference of ${state} order ${index} is ${mine ? '' : 'not '}spent`,
       );
   }
+}
+
+async function isPaid(ledger: RealmLedger, { no, index }: ReferenceHolder): Promise<boolean> {
+  const [state] = await batchFacts({ ledger, no }, 'state');
+  return state === 'archived' || (await readRecord({ ledger, no }, index)).code === 'P';
 }
 
 /** The day's sum is what was sent and not proven unapplied. */

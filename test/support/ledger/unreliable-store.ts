@@ -8,11 +8,14 @@ export async function photograph(ledger: RealmLedger): Promise<() => Promise<voi
   const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
   return async () => {
     const now = await redis.keys(pattern);
-    if (now.length > 0) await redis.del(...now);
+    // At once: whoever lives would write in between.
+    const restoring = redis.multi();
+    if (now.length > 0) restoring.del(...now);
     for (const [i, key] of keys.entries()) {
       const dump = dumps[i];
-      if (dump != null) await redis.restore(key, 0, dump);
+      if (dump != null) restoring.restore(key, 0, dump, 'REPLACE');
     }
+    await restoring.exec();
     // The copy was armed for the server it was taken from, and nobody has merged for this one.
     if ((await redis.hexists(ledger.keyPrefix, 'armed')) === 1)
       await redis.hset(ledger.keyPrefix, 'armed', 'another-server');

@@ -44,7 +44,7 @@ export class Sender {
 
   private constructor(
     private readonly ledger: RealmLedger,
-    private readonly batch: TestBatch,
+    private batch: TestBatch,
     private readonly certainty: Certainty,
     readonly session: Session,
     private readonly realm: PlayedRealm,
@@ -91,6 +91,21 @@ export class Sender {
     });
   }
 
+  /** What it begins from now on is of this batch. */
+  works(batch: TestBatch): void {
+    this.batch = batch;
+    this.realm.orderOf = (at) => batch.row(at).order;
+  }
+
+  /** Sends one order of any batch to its end; false where the ledger let nothing go. */
+  async send(batch: TestBatch, index: number, fate: Fate): Promise<boolean> {
+    this.works(batch);
+    await this.begin(index);
+    if (this.open.length === 0) return false;
+    await this.finish(fate);
+    return true;
+  }
+
   adoptDead(): Promise<void> {
     return this.recovery.adoptOrphans();
   }
@@ -125,9 +140,10 @@ export class Sender {
       if (prepared === undefined) return;
       const nonce = `${this.session.id}-${index}-${Math.random().toString(36).slice(2)}`;
       const begun = await this.attempts.begin(ref, {
-        batch: this.batch.ref.id,
+        manifest: { batch: this.batch.ref.id, again: null, table: null },
         nonce,
         row: this.batch.row(index),
+        terms: { certainty: this.certainty, currency: null, keyLifetimeMs: 1e9 },
         dayCap: null,
         resend: this.certainty === 'idempotent' ? { oldestMs: 1e9, known: null } : null,
         before: prepared.before === null ? null : { ...prepared.before, of: nonce },

@@ -30,7 +30,7 @@ export class PlayedRealm {
 
   constructor(
     private readonly honoursKeys: boolean,
-    private readonly orderOf: (index: number) => Order,
+    public orderOf: (index: number) => Order,
     private readonly clocks: Clocks,
   ) {}
 

@@ -101,12 +101,20 @@ async function importUntil(
 
 const MS_A_ROW = 10;
 
-/** The store may have forgotten whole files; importing them again pays nobody twice. */
+/**
+ * The store may have forgotten whole files, and the journals know some of their rows. Importing such a file again
+ * pays nobody twice.
+ */
 async function batchOf(world: Program, name: string, known: string | null): Promise<BatchRef> {
   const { scripts } = world.ledger();
   const found = known === null ? undefined : await findBatch(scripts, known).catch(() => undefined);
-  if (found !== undefined && (await readBatch(found)) !== undefined) return found;
-  const ran = await world.run('import', name, '--yes', '--json');
+  if (found !== undefined && (await readBatch(found))?.recovered === false) return found;
+  let ran = await world.run('import', name, '--yes', '--json');
+  // While an order of it is being sent the program says: again in a minute.
+  for (let tries = 0; tries < 20 && ran.status !== 0 && ran.stdout.includes('ALM_BATCH_CANNOT'); tries++) {
+    await sleep(1_000);
+    ran = await world.run('import', name, '--yes', '--json');
+  }
   if (ran.status !== 0) throw new Error(`${name} was not taken in: ${ran.stderr}\n${ran.stdout}`);
   return findBatch(scripts, String(JSON.parse(ran.stdout).batch));
 }

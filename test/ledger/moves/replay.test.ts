@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../../src/core/ids.js';
-import { mergeParked, mergeTidings, tidingsFor } from '../../../src/ledger/journal/merge.js';
-import { parkedAttempts } from '../../../src/ledger/journal/parked.js';
+import { mergeTidings, tidingsFor } from '../../../src/ledger/journal/merge.js';
 import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { findSpent } from '../../../src/ledger/read/earlier.js';
@@ -10,20 +9,19 @@ import { readRecord } from '../../../src/ledger/read/rows.js';
 import { storeNowMs } from '../../../src/ledger/realm-ledger.js';
 import {
   attemptOf,
-  JOURNAL_SESSION,
   merge,
   mergeContext,
   PAID,
   REFUSED,
   WAITS,
 } from '../../support/ledger/journaled-attempt.js';
-import { ledgersOnRedis, START, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
+import { ledgersOnRedis, START, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, begun, feedAll, sendAs } from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 
-describe('roll-forward', () => {
+describe('replay', () => {
   test('a ledger that is behind takes the journal’s state, and everything still ties', async () => {
     const batch = await sealed(await bench.ledger(), [{ reference: 'a' }, { reference: 'b' }, { tokens: 9 }]);
     await feedAll(batch);
@@ -34,7 +32,7 @@ describe('roll-forward', () => {
       attemptOf(batch, 2, REFUSED),
       attemptOf(batch, 3, null),
     );
-    expect(merged).toMatchObject({ moved: 3, parked: 0, unknown: 1, second: [] });
+    expect(merged).toMatchObject({ moved: 3, recovered: [], unknown: 1, second: [] });
     expect((await readBatch(batch.ref))?.counts).toEqual({ paid: 1, refused: 1, doubt: 1 });
     expect((await readBatch(batch.ref))?.state).toBe('done');
     expect(await tieUp(batch.ledger)).toEqual([]);
@@ -88,25 +86,13 @@ describe('roll-forward', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('payments of a batch that is not here are parked, and nothing of it is fed until they are back', async () => {
-    const ledger = await bench.ledger();
-    const elsewhere = await sealed(await bench.ledger(), [{}, {}], { id: 'forgotten' });
-    const known = { ...elsewhere, ledger };
-    await merge(known, 'manual', attemptOf(known, 1, PAID));
-    expect(await parkedAttempts(ledger)).toMatchObject([
-      { batch: 'forgotten', attempts: [{ session: JOURNAL_SESSION }] },
-    ]);
-    const again = await sealed(ledger, [{}, {}], { id: 'forgotten' });
-    expect(await feedAll(again)).toEqual([]);
-  });
-
   test('a number that went to another file is not taken for the batch', async () => {
     const batch = await sealed(await bench.ledger(), [{}]);
     const merged = await merge(batch, 'manual', {
       ...attemptOf(batch, 1, PAID),
       intent: { ...attemptOf(batch, 1, PAID).intent, batch: batchId('b-other') },
     });
-    expect(merged).toMatchObject({ moved: 0, parked: 1 });
+    expect(merged).toMatchObject({ moved: 1, recovered: ['b-other'] });
     expect((await readRecord(batch.ref, 1)).code).toBe('p');
   });
 
@@ -126,7 +112,7 @@ describe('roll-forward', () => {
       mergeTidings(context, await tidingsFor(ledger, [one]));
     expect(await tell(attemptOf(batch, 1, PAID))).toMatchObject({ moved: 1 });
     expect([...(await findSpent(ledger, ['of-the-other', 'of-this'])).keys()]).toEqual(['of-this']);
-    expect(await tell(attemptOf(other, 1, PAID))).toMatchObject({ parked: 1 });
+    expect(await tell(attemptOf(other, 1, PAID))).toMatchObject({ recovered: ['other'] });
     expect(await tieUp(ledger)).toEqual([]);
   });
 
@@ -175,38 +161,5 @@ describe('roll-forward', () => {
       resend: true,
       firstSentAt: START,
     });
-  });
-});
-
-describe('attempts of a batch that had another id before its currency was part of it', () => {
-  const FORMER = batchId('b-former');
-  const former = { content: 'content-of-before', id: FORMER, currency: 'gold' };
-  const inGold = (ledger: TestBatch['ledger']) =>
-    sealed(ledger, [{}, {}, {}, {}], { former, manifest: { currency: 'gold', certainty: 'idempotent' } });
-
-  test('are put back into it, and what is not definite becomes a doubt: its key is not this one', async () => {
-    const batch = await inGold(await bench.ledger());
-    await feedAll(batch);
-    const old = (index: number, record: string | null) => attemptOf(batch, index, record, { batch: FORMER });
-    const unknown = `u|1|1|0|||${START.toString(36)}|||`;
-    const merged = await merge(batch, 'idempotent', old(1, PAID), old(2, null), old(3, unknown));
-    expect(merged).toMatchObject({ moved: 3, parked: 0 });
-    const codes = await Promise.all([1, 2, 3, 4].map((index) => readRecord(batch.ref, index)));
-    expect(codes.map(({ code }) => code)).toEqual(['P', 'D', 'D', 'p']);
-    expect(await tieUp(batch.ledger)).toEqual([]);
-  });
-
-  test('keep it from being fed until they are, also when they were parked before it was imported', async () => {
-    const ledger = await bench.ledger();
-    const other = await sealed(ledger, [{ member: '1' }], { id: 'other' });
-    await merge(other, 'idempotent', attemptOf(other, 1, PAID, { batch: FORMER }));
-    expect(await parkedAttempts(ledger)).toMatchObject([{ batch: FORMER }]);
-    const batch = await inGold(ledger);
-    expect(await feedAll(batch)).toEqual([]);
-    expect(await mergeParked(mergeContext(other, 'idempotent'))).toBe(1);
-    expect((await readRecord(batch.ref, 1)).code).toBe('P');
-    expect(await parkedAttempts(ledger)).toEqual([]);
-    expect(await feedAll(batch)).toEqual([2, 3, 4]);
-    expect(await tieUp(ledger)).toEqual([]);
   });
 });

@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest';
 import { orderId } from '../../../src/core/ids.js';
-import { mergeParked, mergeTidings, tidingsFor } from '../../../src/ledger/journal/merge.js';
-import { park, parkedAttempts } from '../../../src/ledger/journal/parked.js';
+import { mergeTidings, tidingsFor } from '../../../src/ledger/journal/merge.js';
 import { archiveBatch } from '../../../src/ledger/moves/archive-batch.js';
 import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { batchSource } from '../../../src/ledger/read/batch-source.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { findSpent } from '../../../src/ledger/read/earlier.js';
-import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
 import { openLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
 import { attemptOf, merge, mergeContext, PAID, REFUSED } from '../../support/ledger/journaled-attempt.js';
@@ -86,20 +84,20 @@ test('an attempt whose batch is archived between the look and the merge is told'
   expect(merged).toMatchObject({ second: [orderId(batch.ref.id, 1)] });
 });
 
-test('a parked payment of a batch that was imported again and archived is told, and its reference is spent', async () => {
-  const { folder, at, ledger } = await withArchive();
-  const rows = [{ reference: 'r' }, {}];
-  const elsewhere = { ...(await sealed(await bench.ledger(), rows, { id: 'forgotten' })), ledger };
-  await park(ledger, attemptOf(elsewhere, 1, PAID));
-  const again = await sealed(ledger, rows, { id: 'forgotten' });
-  await cancelBatch(again.ref, audit('cancelled'));
-  expect(await archiveBatch(again.ref, folder)).toBeDefined();
-  // Where the archive is away, it stays parked.
-  const away = at(await tempFolder());
-  await mergeParked({ ...mergeContext(again, 'manual'), ledger: away, plans: new PlanReader(away) });
-  expect(await parkedAttempts(ledger)).toHaveLength(1);
-  await mergeParked(mergeContext(again, 'manual'));
-  expect(await parkedAttempts(ledger)).toEqual([]);
-  expect((await readBatch(again.ref))?.notes).toEqual([expect.stringContaining(orderId(again.ref.id, 1))]);
-  expect((await findSpent(ledger, ['r'])).size).toBe(1);
-});
+test.each([
+  [1, 2],
+  [2, 1],
+])(
+  'a recovered batch was archived with order %i, and a journal knows that order %i was paid: it is told',
+  async (here, there) => {
+    const { folder, ledger } = await withArchive();
+    const past = await sealed(await bench.ledger(), [{ reference: 'a' }, { reference: 'b' }]);
+    const batch = { ...past, ledger };
+    await merge(batch, 'manual', attemptOf(batch, here, PAID));
+    const no = (await ledger.scripts.redis.hget(`${ledger.keyPrefix}:batches`, past.ref.id)) ?? '';
+    expect(await archiveBatch({ ledger, no, id: past.ref.id }, folder)).toBeDefined();
+    const late = await merge(batch, 'manual', attemptOf(batch, there, PAID));
+    expect(late).toMatchObject({ moved: 0, second: [orderId(past.ref.id, there)] });
+    expect([...(await findSpent(ledger, ['a', 'b'])).keys()].sort()).toEqual(['a', 'b']);
+  },
+);

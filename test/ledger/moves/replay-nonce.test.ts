@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { orderId } from '../../../src/core/ids.js';
 import { tidingsFor } from '../../../src/ledger/journal/merge.js';
-import { rollForward } from '../../../src/ledger/moves/roll-forward.js';
-import { encodeEvent } from '../../../src/ledger/order-event.js';
+import { replay } from '../../../src/ledger/moves/replay.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
 import {
@@ -185,55 +184,6 @@ describe('a doubt', () => {
   });
 });
 
-describe('a record that 0.1.0 wrote, without a nonce', () => {
-  const written = async (record: string) => {
-    const batch = await fed();
-    await sendAs(batch, 1, 'X');
-    await batch.ledger.scripts.redis.hset(`${batch.ledger.keyPrefix}:b:${batch.no}:o:0`, '1', record);
-    await batch.ledger.scripts.redis.del(`${batch.ledger.keyPrefix}:b:${batch.no}:x:1`);
-    return batch;
-  };
-  const SENT = START.toString(36);
-
-  test.each([
-    ['exhausted, as a person said that it is unpaid', `X|1|1|0|||${SENT}|5|o|`],
-    ['in doubt', `D|1|1|0|||${SENT}|5||`],
-    ['unknown', `u|1|1|0|||${SENT}|5||`],
-  ])('is known by the moment of its attempt: %s', async (_, record) => {
-    const batch = await written(record);
-    expect(await tidingsFor(batch.ledger, [attemptOf(batch, 1, null)])).toEqual([]);
-    expect(await tidingsFor(batch.ledger, [attemptOf(batch, 1, record)])).toEqual([]);
-    const other = { firstSentAt: START + 1, sentAt: START + 1 };
-    expect(await tidingsFor(batch.ledger, [attemptOf(batch, 1, null, other)])).toHaveLength(1);
-    expect(await tidingsFor(batch.ledger, [attemptOf(batch, 1, PAID)])).toHaveLength(1);
-  });
-
-  test('and whose journal names no attempt in what it tells: it is told once', async () => {
-    const batch = await fed();
-    await sendAs(batch, 1, 'P', HERE);
-    const told = attemptOf(batch, 1, `u|1|1|0|||${SENT}|5||`);
-    const detail = encodeEvent({
-      event: 'attempt',
-      at: 1,
-      key: 'k.1',
-      kind: 'unknown',
-      code: null,
-      message: 'as 0.1.0 wrote',
-      status: null,
-      phase: 'sent',
-      requestId: null,
-      latencyMs: 5,
-      body: '',
-    });
-    const old = { ...told, result: told.result && { ...told.result, detail } };
-    expect(await merge(batch, 'manual', old)).toMatchObject({ second: [orderId(batch.ref.id, 1)] });
-    expect(await tidingsFor(batch.ledger, [old])).toEqual([]);
-    expect(await readDetails(batch.ref, 1)).toMatchObject([
-      { attempt: 'nonce-1', message: 'as 0.1.0 wrote' },
-    ]);
-  });
-});
-
 describe('an attempt that the ledger knows', () => {
   test('by its record: nothing to tell, and the order goes its way', async () => {
     const batch = await fed();
@@ -250,10 +200,10 @@ describe('an attempt that the ledger knows', () => {
     await concludeAs(batch, 1, 'u', 'w');
     const told = attemptOf(batch, 1, null);
     expect(await tidingsFor(batch.ledger, [told])).toEqual([]);
-    expect(await rollForward(mergeContext(batch, 'manual'), batch.no, told)).toBe('ahead');
+    expect(await replay(mergeContext(batch, 'manual'), told)).toBe('ahead');
     expect(await code(batch)).toBe('w');
     await begun(batch, 1, { nonce: 'next' });
-    expect(await rollForward(mergeContext(batch, 'manual'), batch.no, told)).toBe('ahead');
+    expect(await replay(mergeContext(batch, 'manual'), told)).toBe('ahead');
     expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 's', nonce: 'next' });
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
@@ -271,9 +221,9 @@ describe('an attempt that the ledger knows', () => {
   test('and is under way in a living process: the ledger that forgot it stands at sending again', async () => {
     const batch = await fed();
     const context = mergeContext(batch, 'manual', ['nonce-1']);
-    expect(await rollForward(context, batch.no, attemptOf(batch, 1, null))).toBe('s');
+    expect(await replay(context, attemptOf(batch, 1, null))).toBe('s');
     expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 's', nonce: 'nonce-1' });
-    expect(await rollForward(context, batch.no, attemptOf(batch, 1, null))).toBe('ahead');
+    expect(await replay(context, attemptOf(batch, 1, null))).toBe('ahead');
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 });

@@ -1,0 +1,14 @@
+--- The format of a ledger, as in ledger/format.ts. One that never had a batch takes this one: a store that has lost
+--- everything may hold no more than what its fence noted of that.
+local FORMAT = 3
+
+--- Whether another version has written the ledger: 'older' | 'newer', or nil.
+local function otherFormat(T)
+  local state = redis.call('HMGET', T, 'format', 'batches')
+  local format = tonumber(state[1] or '')
+  if format == FORMAT then return nil end
+  if format then return format > FORMAT and 'newer' or 'older' end
+  if state[2] then return 'older' end
+  redis.call('HSET', T, 'format', FORMAT)
+  return nil
+end

@@ -1,0 +1,87 @@
+--[==[
+  A recovered batch holds orders that journals know and the store has forgotten, under the id that their batch had. Its
+  rows are those of the orders, each at its index, and no others; nothing of it is fed. The seal of the same orders makes
+  it a batch like any other (see seal-batch).
+
+    B 'recovered'    '1' until then
+    B 'incomplete'   '1': a person has accepted that more may have been sent of it than is known
+    B:rows           index → its row as in a plan block
+    B:members        the members of these orders
+    B 'orders:<op>', 'tokens:<op>'   how many they are, and their tokens
+    B:accounts       r<plan block> → as those of a plan block, for these orders
+]==]
+local function isSealedBatch(T, no)
+  local found = redis.call('HMGET', batchKey(T, no), 'state', 'recovered')
+  return found[1] and found[1] ~= 'importing' and (not found[2] or found[1] == 'archived')
+end
+
+--- The number of the recovered batch with this id. An import of the same id that has not been sealed becomes one, and its
+--- importer goes on.
+local function recoveredBatch(T, no, id, order, now)
+  local B = no and batchKey(T, no)
+  if B and redis.call('HEXISTS', B, 'recovered') == 1 then return no end
+  if not no then
+    no = tostring(redis.call('HINCRBY', T, 'batches', 1))
+    B = batchKey(T, no)
+    redis.call('HSET', T .. ':batches', id, no)
+    redis.call('HSET', B, 'id', id, 'blocks', 0)
+  end
+  redis.call('HSET', B, 'state', 'running', 'recovered', '1', 'manifest', order.manifest, 'owner', '', 'rows', 0, 'cursor', 1,
+    'generation', 0, 'version', 0, 'inOrder', '0', 'begun', '1', 'createdAt', now, 'startedAt', order.sentAt,
+    'seal', redis.call('HINCRBY', T, 'seals', 1), 'putBack', '1')
+  if redis.call('HEXISTS', T, 'gap') == 1 then redis.call('HSET', B, 'incomplete', '1') end
+  redis.call('RPUSH', B .. ':log', cjson.encode({ at = now, who = 'almoner', what = 'recovered from a journal',
+    why = 'the store had forgotten this batch; it holds the orders of it that journals know' }))
+  redis.call('SADD', T .. ':open', no)
+  return no
+end
+
+--- Whether two rows are the same, but for the place of the order that an undo takes back: that follows from the store.
+local function isSameRow(one, other)
+  local function plain(text)
+    local row = cjson.decode(text)
+    if row[6] then row[6].u = nil end
+    if row[6] and not next(row[6]) then row[6] = nil end
+    return cjson.encode(row)
+  end
+  return one == other or plain(one) == plain(other)
+end
+
+--- The order passes this account of a rule from now on (see account); nothing for one without.
+local function addToAccount(T, no, index, account, tokens)
+  if type(account) ~= 'string' then return end
+  local accounts = batchKey(T, no) .. ':accounts'
+  local block = 'r' .. math.floor((tonumber(index) - 1) / (2 * BLOCK_ORDERS))
+  local ranges = cjson.decode(redis.call('HGET', accounts, block) or '[]')
+  ranges[#ranges + 1] = { account, tonumber(index), tonumber(index), tokens }
+  redis.call('HSET', accounts, block, cjson.encode(ranges))
+end
+
+--- Puts the order into the recovered batch, as planned, or as cancelled with the batch, unless it is there: 'new' | 'there' |
+--- nil where another order stands there.
+local function recoverOrder(T, no, index, tokens, order)
+  local B = batchKey(T, no)
+  local stands = redis.call('HGET', B .. ':rows', index)
+  if stands and not isSameRow(stands, order.row) then return nil end
+  if stands then
+    -- The order that it undoes may have come back meanwhile.
+    redis.call('HSET', B .. ':rows', index, order.row)
+    return 'there'
+  end
+  -- What an import said of the row that was never sealed.
+  redis.call('HDEL', recordKey(T, no, index), index)
+  redis.call('HSET', B .. ':rows', index, order.row)
+  redis.call('SADD', B .. ':members', unpack(order.members))
+  redis.call('HINCRBY', B, 'orders:' .. order.op, 1)
+  bump(B, 'tokens:' .. order.op, tokens)
+  if tonumber(index) > tonumber(redis.call('HGET', B, 'rows')) then redis.call('HSET', B, 'rows', index) end
+  local state = stateOf(nil, isCancelled(T, no))
+  bump(B .. ':n', 'c:' .. state, 1)
+  bump(B .. ':n', 't:' .. state, tokens)
+  addToAccount(T, no, index, order.account, tokens)
+  if type(order.account) == 'string' and state == 'p' then
+    bump(T .. ':held', order.account, tokens)
+    bump(B .. ':n', 'a:' .. order.account, tokens)
+  end
+  return 'new'
+end

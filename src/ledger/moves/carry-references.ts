@@ -1,0 +1,46 @@
+import type { BatchId } from '../../core/ids.js';
+import type { Order } from '../../core/order.js';
+import { contentDigest, referenceHash } from '../../core/reference.js';
+import { otherFormat } from '../format.js';
+import { askScript, type RealmLedger } from '../realm-ledger.js';
+
+/** A reference that was paid elsewhere, and what was paid, where that is known. */
+type CarriedReference = {
+  readonly line: number;
+  readonly reference: string;
+  readonly order: Order | null;
+};
+
+export type Carried = { readonly marked: number; readonly spent: number };
+
+const AT_ONCE = 500;
+const UNKNOWN = '??????';
+
+/** Marks them as spent; those that are spent already stay as they are. */
+export async function carryReferences(
+  ledger: RealmLedger,
+  id: BatchId,
+  note: { readonly at: number; readonly who: string; readonly file: string; readonly references: number },
+  references: readonly CarriedReference[],
+  onProgress: (done: number) => void,
+): Promise<Carried> {
+  let [no, marked, spent] = ['', 0, 0];
+  for (let first = 0; first < references.length; first += AT_ONCE) {
+    const some = references.slice(first, first + AT_ONCE);
+    const args = [no, id, JSON.stringify(note), Buffer.concat(some.map(pack))];
+    const [answer = '', more = '0', already = '0'] = await askScript(ledger, 'carry-references', args);
+    if (answer === 'older' || answer === 'newer') throw otherFormat(answer);
+    no = answer;
+    marked += Number(more);
+    spent += Number(already);
+    onProgress(Math.min(first + AT_ONCE, references.length));
+  }
+  return { marked, spent };
+}
+
+function pack({ line, reference, order }: CarriedReference): Buffer {
+  const number = Buffer.alloc(4);
+  number.writeUInt32BE(line);
+  const digest = order === null ? UNKNOWN : contentDigest(order);
+  return Buffer.concat([Buffer.from(referenceHash(reference) + digest, 'latin1'), number]);
+}

@@ -1,0 +1,373 @@
+--[==[
+  Puts one attempt of a journal back into the ledger. An attempt is known by its nonce, never by its number: after
+  a rollback the same number may have been given to another one, and both may have left. The ledger knows an
+  attempt when its record or its history names the nonce. None of begin's conditions is asked: it has been sent.
+
+    known, being sent            settled by what the journal says
+    known, and given up since    its answer, where the journal has one, counts: it is about this very attempt
+    known otherwise              stays as it is, but paid is paid, whatever the ledger says
+    not known                    paid is paid; what may have been applied makes the order unknown, whatever it
+                                 was before, and it never waits to be sent again by this; a definite no is
+                                 taken only where the order waits and the ledger is behind
+    beside one that was paid     a second payment, proven or possible, which is said once and changes nothing
+    not known to an archive      the same: nothing moves in an archived batch
+    of a row that was left out   as of a planned one where it was paid, and what it is a duplicate of was not; otherwise the same
+    another order stands there   it has no place of its own, and keeps the same debt from being paid again all the same
+    of a batch that is not here  the order is put into a recovered batch under the same id (see recovered), as planned,
+                                 and then moves like any other; what was to be tried again is exhausted there
+
+  KEYS[1] the realm
+  ARGV[1] batch id  ARGV[2] index  ARGV[3] nonce  ARGV[4] attempts  ARGV[5] tokens
+  ARGV[6] new record, without its nonce: settled; u or D for an intent without result; s while it is under way
+  ARGV[7] due at, ms from now  ARGV[8] detail JSON, with the nonce in it ('' while it is under way)
+  ARGV[9] JSON {fits: the batch no whose sealed row is this order|null, archived: the record in the archive ('' where it has none)|null,
+    misfit: another order stands in that row, duplicateOf: the order that it is a duplicate of here|null,
+    debt: what equal orders have in common (see replayed), ref: [shard, hex, digest]|null, undoes: [shard, hex, no, index, account]|null,
+    members: [...] to hold while it is sent or unknown, unknown: 'u' | 'D' (what an unknown becomes),
+    honoured: the realm answers a key again, session: that sent it, settleMs: for how long it may arrive, answered: the journal has an answer to it, requests, retries, limited,
+    order: what a recovered batch needs of it}
+    T:b:m<id>   payments under that id of orders which are not in its batch, in 'second' as those of an archived batch;
+                references name it as one, and it is in no list
+    T:misfits   ids of orders that a journal knows with other content than their row has here
+
+  Returns {'ok', state code, next orders JSON} | {'ahead', state code} | {'second', state code} | {'misfit'} (another
+  order stands there) | {'again'} (the batch was sealed or forgotten since it was looked at) |
+  {'older'} | {'newer'} (another version has written the ledger)
+]==]
+--- @include "record"
+--- @include "row"
+--- @include "format"
+--- @include "move"
+--- @include "reference"
+--- @include "hold"
+--- @include "day"
+--- @include "recovered"
+--- @include "second"
+--- @include "debt"
+--- @include "replayed"
+local T, id, index, nonce, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[5]
+local other = otherFormat(T)
+if other then return { other } end
+if not isRow(math.huge, index) then return redis.error_reply('ERR index: no row has it') end
+local facts = cjson.decode(ARGV[9])
+local now = nowMs()
+local no = redis.call('HGET', T .. ':batches', id)
+local isSealed = no and isSealedBatch(T, no)
+if (isSealed and no or cjson.null) ~= facts.fits then return { 'again' } end
+local isMisfit = facts.misfit
+if not isSealed then
+  no = recoveredBatch(T, no, id, facts.order, now)
+  isMisfit = not recoverOrder(T, no, index, tokens, facts.order)
+end
+local B = batchKey(T, no)
+local meta = redis.call('HMGET', B, 'id', 'state', 'rows', 'putBack')
+
+local isArchived = meta[2] == 'archived'
+isMisfit = isMisfit or (not isArchived and not isRow(meta[3], index))
+if isArchived ~= (type(facts.archived) == 'string') then return { 'again' } end
+local old = readRecord(T, no, index)
+if isArchived then old = facts.archived ~= '' and facts.archived end
+local was = old and split(old) or blankFields()
+local from = stateOf(old, meta[2] == 'cancelled')
+local new = split(ARGV[6])
+local code = new[1]
+local mayBeApplied = code == 's' or code == 'u' or code == 'D'
+if mayBeApplied then keepLimits(T, facts.session, facts.settleMs) end
+local ref = type(facts.ref) == 'table' and { facts.ref[1], unhex(facts.ref[2]), facts.ref[3] }
+local known = isAttempt(was, nonce)
+local noted = known or attemptNoted(T, no, index, nonce)
+local met = false
+local sameKey = string.match(was[2], '^%d+') == string.match(new[2], '^%d+')
+
+--- Noted, so that the same journal says it once.
+local function note()
+  if ARGV[8] == '' or isArchived then return end
+  noteDetail(T, no, index, ARGV[8])
+  noteAttempt(T, no, index, nonce)
+end
+
+--- The ledger knows enough. Noted all the same: what was looked at once is known from then on.
+local function ahead()
+  if not noted then note() end
+  return { 'ahead', was[1] }
+end
+
+--- Two attempts that may both have left: the history names each, and the record none, so that whatever one of them
+--- hears later, short of having paid, ends nothing.
+local function noteMet(attempt, session, key)
+  noteDetail(T, no, index, cjson.encode({ event = 'orphaned', at = now, attempt = attempt, session = session,
+    key = id .. '-' .. index .. '.' .. string.match(key, '^%d+'), code = 'ALM_SEND_OWNER_DIED',
+    message = 'two attempts on this order may both have left; what one of them hears does not speak for the other' }))
+  noteAttempt(T, no, index, attempt)
+end
+
+--- Its request may arrive from now on as well, and nobody knows when.
+local function mayArrive()
+  voidMembers(T, facts.members, now + settleMs(T))
+end
+
+local function isPaidAt(holderNo, at)
+  return isPaidHolder(T, ':' .. holderNo .. ':' .. at)
+end
+
+--- Its row was left out because of an order that has not been paid: it is the payment of both.
+local function isOfUnpaidDuplicate()
+  local originalNo, at = placeOf(T, facts.duplicateOf)
+  return was[1] == 'd' and code == 'P' and not isArchived and not (originalNo and isPaidAt(originalNo, at))
+end
+
+local function isOfPaid()
+  return was[1] == 'P' or was[1] == 'i' or (was[1] == 'd' and not isOfUnpaidDuplicate())
+end
+
+local function saySecond(attempt, isProven, isTwice, why)
+  return (isTwice and sayTwice or sayAfterAll)(T, no, index, attempt, isProven, why)
+end
+
+--- Puts the order, or the payment without one, into one debt with all that it has to do with.
+local function joinAll(self)
+  local function add(order)
+    local batch, at = string.match(type(order) == 'string' and order or '', '^(.*)%-(%d+)$')
+    if not batch then return end
+    joinDebt(T, self, order)
+    joinStandIns(T, order)
+    -- Another order stands in that row here, or the one that is meant: nobody knows.
+    if redis.call('SISMEMBER', T .. ':misfits', order) == 1 then joinDebt(T, self, '@m' .. batch .. ':' .. at) end
+  end
+  add(facts.order.replaces)
+  add(facts.duplicateOf)
+  if string.sub(self, 1, 1) ~= '@' then joinStandIns(T, self) end
+  if not ref then return end
+  local entries = (spentBy(T, ref[1], ref[2], '', '') or '') .. ' ' .. (redis.call('HGET', T .. ':besides', ref[1] .. ref[2]) or '')
+  for entry in string.gmatch(entries, '%S+') do
+    local _, otherNo, otherIndex = parseHolder(entry)
+    local member = memberAt(T, otherNo, otherIndex)
+    if member then joinDebt(T, self, member) end
+  end
+end
+
+--- The order that this one stands in for waits here, and is not sent any more: it is the equal one.
+local function replacesWaiting()
+  local oldNo, at = placeOf(T, facts.order.replaces)
+  return oldNo and isSealedBatch(T, oldNo) and stateOf(readRecord(T, oldNo, at), isCancelled(T, oldNo)) == 'p'
+end
+
+--- Equal orders that wait may be the same payment, and plans that were judged before are judged again.
+local function noteEqual(place)
+  if replacesWaiting() then redis.call('HINCRBY', T, 'seals', 1) else noteReplayed(T, place, facts.debt) end
+end
+
+--- A payment, proven or possible, that no record can tell of: nothing else pays the same debt. `holder` is archived.
+local function keepPaid(holder, isHeld)
+  if ref and code == 'P' then
+    takeForDebt(T, ref, ref[3], holder, index)
+  elseif ref then
+    takeOrStandBeside(T, ref[1], ref[2], ref[3], holder, index)
+  end
+  if type(facts.order.account) == 'string' and not isHeld then bump(T .. ':held', facts.order.account, tokens) end
+  noteEqual(holder .. ':' .. index .. ':' .. nonce)
+  joinAll(memberAt(T, holder, index))
+  mayArrive()
+  bump(B, 'version', 1)
+end
+
+--- The same, where its batch has no order of its own for it.
+local function keepWithoutPlace()
+  local place = batchKey(T, 'm' .. id)
+  local isKept = string.find(redis.call('HGET', place, 'second') or '', ' ' .. index .. ':', 1, true)
+  if not (code == 'P' or mayBeApplied) or not keepSecond(place, index, nonce, code == 'P' and 'A' or 'a') then return false end
+  redis.call('HSET', place, 'id', id, 'state', 'archived')
+  keepPaid('m' .. id, isKept)
+  return true
+end
+
+--- What was kept as perhaps paid was answered, and nothing was applied by it.
+local function letGo()
+  local holder, key = 'm' .. id, batchKey(T, 'm' .. id)
+  local said = redis.call('HGET', key, 'second') or ''
+  local from, to = string.find(said, ' ' .. index .. ':' .. nonce .. ':a', 1, true)
+  if not from or code == 'P' or mayBeApplied then return end
+  said = string.sub(said, 1, from - 1) .. string.sub(said, to + 1)
+  redis.call('HSET', key, 'second', said)
+  if string.find(said, ' ' .. index .. ':', 1, true) then return end
+  leaveDebt(T, memberAt(T, holder, index))
+  if ref then releaseReference(T, ref[1], ref[2], holder, index) end
+  if type(facts.order.account) == 'string' then bump(T .. ':held', facts.order.account, '-' .. tokens) end
+end
+
+if isMisfit then
+  local why = 'a journal knows it with other content than its row has here'
+  redis.call('SADD', T .. ':misfits', id .. '-' .. index)
+  joinAll('@m' .. id .. ':' .. index)
+  letGo()
+  if not keepWithoutPlace() then return { isArchived and 'ahead' or 'misfit' } end
+  if isArchived then
+    saySecond(nonce, code == 'P', false, why)
+    return { 'second', was[1] }
+  end
+  sayPaid(T, no, index, code == 'P', ' as another order', why .. '; look upstream')
+  return { 'misfit' }
+end
+
+if isOfPaid() then
+  -- A key that is honoured pays once.
+  local isIt = known
+  local tells = code == 'P' or (mayBeApplied and not noted)
+  local isLeftOut = was[1] == 'd'
+  if isLeftOut then letGo() end
+  local holder = ref and redis.call('HGET', T .. ':ref:' .. ref[1], ref[2])
+  local _, holderNo = parseHolder(holder or '::')
+  local isTwice = not isLeftOut or (holder and holderNo ~= 'm' .. id and isPaidHolder(T, holder))
+  local why = isLeftOut and 'it stands as a duplicate, and a journal knows an attempt on it'
+    or code == 'P' and 'two attempts on it were each answered as paid' or 'an attempt beside the one that counts may have been applied'
+  if isIt or (facts.honoured and sameKey and not isLeftOut) or not tells or not saySecond(nonce, code == 'P', isTwice, why) then
+    return isIt and { 'ahead', was[1] } or ahead()
+  end
+  note()
+  if isLeftOut then keepWithoutPlace() else mayArrive() end
+  bump(B, 'version', 1)
+  return { 'second', was[1] }
+elseif isArchived then
+  local why = 'a journal came to light after the batch was archived, and the archive does not know this attempt'
+  local isKept = string.find(redis.call('HGET', B, 'second') or '', ' ' .. index .. ':[^ :]*:[Aa]')
+  if not (code == 'P' or (mayBeApplied and not known)) or not saySecond(nonce, code == 'P', false, why) then return { 'ahead', was[1] } end
+  -- Its reference and its part of a rule's account were given back with its end.
+  keepPaid(no, isKept or (facts.archived ~= '' and HOLDING[from]))
+  return { 'second', was[1] }
+elseif known then
+  if code == 's' then return { 'ahead', was[1] } end
+  local given = (was[1] == 'u' or was[1] == 'D') and facts.answered
+  if was[1] ~= 's' and not given and code ~= 'P' then return { 'ahead', was[1] } end
+elseif code ~= 'P' then
+  if noted then return { 'ahead', was[1] } end
+  if was[1] == 'D' then
+    -- What it doubts is another attempt, or one that nobody knows of at all: a no to this one does not end it.
+    note()
+    if mayBeApplied then
+      mayArrive()
+      writeRecord(T, no, index, unnamedDoubt(T, no, index, was, now))
+    end
+    return { 'ahead', was[1] }
+  elseif not mayBeApplied then
+    if was[1] ~= 'w' or tonumber(was[3]) >= tonumber(ARGV[4]) then return ahead() end
+  elseif was[1] == 's' or was[1] == 'u' then
+    -- Both may have left. Whichever of them comes to an end, the other may have been applied as well, unless they
+    -- ask under one key.
+    code = sameKey and facts.unknown or 'D'
+    met = true
+  end
+end
+local attempts = math.max(tonumber(was[3]), tonumber(ARGV[4]))
+
+if code == 'w' and meta[2] == 'cancelled' then code = 'c' end
+-- Nothing of a recovered batch is sent again before a person says so.
+if code == 'w' and not isSealed then code = 'X' end
+-- Later attempts on it may have been in a journal that was lost.
+if not isSealed and (code == 'X' or code == 'R' or code == 'c') and redis.call('HEXISTS', B, 'incomplete') == 1 then code = 'D' end
+if code == 's' and not isSealed then noteAttempt(T, no, index, nonce) end
+-- Its row stands in another file by now, or its reference pays another order: nothing sends it again by itself.
+-- An order that was never sent gives its reference up to this one: begin ends it.
+local spentByOther = code == 'w' and spentBy or spentBySent
+local self = id .. '-' .. index
+if not (known and was[1] == 's') then joinAll(self) end
+local isPaidInstead = (was[10] or '') ~= '' or otherOfDebt(T, self, MAY_BE_PAID) or heldFor(T, self)
+if isPaidInstead or (ref and spentByOther(T, ref[1], ref[2], no, index)) then
+  if code == 'w' then code = 'X' end
+  if code == 's' or code == 'u' then code = 'D' end
+end
+
+-- What is sent or unknown holds its members. Where another order holds one by now, nothing read proves anything.
+local holds = code == 's' or code == 'u'
+redis.call('HDEL', B .. ':waiting', index)
+if holds and #facts.members > 0 and not holdToken(T, no, index) then
+  if not firstHeld(T, facts.members) then
+    takeHolds(T, no, index, facts.members)
+  elseif code == 'u' then
+    code = 'D'
+    holds = false
+  end
+end
+
+-- It moved its members, and the ledger did not know: what was read of them before proves nothing, for
+-- whichever order it was read. Where it holds none and has no answer, it may move them still.
+local loose = code == 'D' or (code == 's' and not holdToken(T, no, index))
+if not known or loose then voidMembers(T, facts.members, now + (loose and settleMs(T) or 0)) end
+
+new[1], new[3], new[10] = code, tostring(attempts), was[10] or ''
+local firstUsed = keyFirstUsed(was)
+if sameKey and firstUsed and firstUsed < keyFirstUsed(new) then
+  new[2] = string.match(new[2], '^%d+') .. '@' .. base36(firstUsed)
+end
+new[11] = (met or code == 's') and '' or code == 'P' and nonceMark(nonce) or nonce
+new[12] = was[12]
+if met then
+  if was[1] == 's' then noteMet(was[6], was[5], was[2]) end
+  if ARGV[8] == '' then noteMet(nonce, new[5], new[2]) end
+end
+local record = table.concat(new, '|')
+-- What nobody has answered stays so up to now; only the attempt's own result says since when.
+if (code == 'u' or code == 'D') and not (known and facts.answered) then
+  record = unanswered(T, no, index, code, new, now)
+elseif code == 'D' then
+  numberDoubt(T, no, index, new)
+  record = table.concat(new, '|')
+end
+writeRecord(T, no, index, record)
+if meta[2] == 'planned' then
+  redis.call('HSET', B, 'state', 'running')
+  redis.call('HSETNX', B, 'startedAt', now)
+end
+if code == 's' or code == 'u' or code == 'w' then reopen(T, no) end
+-- What was left out holds nothing of its rule's account.
+if from == 'd' then addToAccount(T, no, index, facts.order.account, tokens) end
+move(T, no, index, from, code, tokens)
+
+if code == 'w' or code == 'u' or code == 's' then
+  redis.call('ZADD', B .. ':due', now + tonumber(ARGV[7]), index)
+else
+  undispatch(T, no, index)
+end
+note()
+
+-- The day's sum holds what may have been applied.
+local COUNTS = { s = true, u = true, D = true, P = true }
+-- What the store has forgotten, or knew as over, was paid in a past that may have cancelled an equal order which waits here.
+local wasForgotten = not isSealed or meta[4] or OVER[from] or from == 'd'
+if COUNTS[code] and wasForgotten and (not known or OVER[from]) then
+  noteEqual(no .. ':' .. index)
+  if not isSealed then redis.call('HSET', B, 'seal', redis.call('HGET', T, 'seals')) end
+end
+if COUNTS[from] then bump(T .. ':days', dayOf(was, 0), '-' .. tokens) end
+if COUNTS[code] then bump(T .. ':days', dayOf(new, 0), tokens) end
+local isBeside = false
+if ref and (code == 'R' or code == 'X' or code == 'c') then
+  releaseReference(T, ref[1], ref[2], no, index)
+elseif ref and code == 'P' then
+  isBeside = takeForDebt(T, ref, ref[3], no, index)
+elseif ref and code ~= 'w' then
+  takeOrStandBeside(T, ref[1], ref[2], ref[3], no, index)
+elseif ref and not spentBy(T, ref[1], ref[2], no, index) then
+  takeReference(T, ref[1], ref[2], ref[3], no, index)
+end
+-- It is paid by this attempt. The one that the record named, or those of an unnamed doubt, may have been applied as well.
+if code == 'P' and not known and (was[1] == 's' or was[1] == 'u' or was[1] == 'D') and not (facts.honoured and sameKey) then
+  local other = lastNonce(was)
+  saySecond(other == '' and 'another' or other, false, true, 'an attempt beside the one that counts may have been applied')
+end
+
+if code == 'P' then
+  takeBack(T, facts.undoes, tokens)
+  if not isTakenBack(T, no, index) then
+    -- Another past has paid the same debt by another order.
+    if isBeside then sayBeside(T, no, index, nonce, 'another order was paid under its reference') end
+    sayIfPaidTwice(T, no, index, nonce)
+  end
+end
+local handed = {}
+if not holds then handed = releaseHolds(T, no, index, now) end
+
+if facts.requests > 0 then redis.call('HINCRBY', B, 'requests', facts.requests) end
+if facts.retries > 0 then redis.call('HINCRBY', B, 'retries', facts.retries) end
+if facts.limited > 0 then redis.call('HINCRBY', B, 'limited', facts.limited) end
+finishIfDone(T, no)
+return { 'ok', code, cjson.encode(handed) }

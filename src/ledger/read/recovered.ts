@@ -1,0 +1,87 @@
+import type { BatchId } from '../../core/ids.js';
+import { batchKeys } from '../keys.js';
+import { decodeRow, type PlanRow } from '../plan-block.js';
+import { askRealm, batchFacts, type RealmLedger, storeNowMs } from '../realm-ledger.js';
+import { batchNumber, listBatches } from './batches.js';
+
+/** Batches of which the store knows no more than journals told it (see includes/recovered.lua). */
+export type RecoveredBatch = {
+  readonly no: string;
+  readonly id: BatchId;
+  /** A person has accepted that more may have been sent of it than is known. */
+  readonly incomplete: boolean;
+  readonly rows: ReadonlyMap<number, PlanRow>;
+};
+
+/** The recovered batch with this id, where the rest of it may still be imported; null where there is none. */
+export async function recoveredBatch(ledger: RealmLedger, id: BatchId): Promise<RecoveredBatch | null> {
+  const facts = await recoveredFacts(ledger, id);
+  if (facts === null || isClosed(facts)) return null;
+  const { no, incomplete } = facts;
+  const found = await askRealm(ledger, 'read rows', (redis, T) =>
+    redis.hgetall(batchKeys(T, no).recoveredRows),
+  );
+  const rows = new Map(Object.entries(found).map(([index, row]) => [Number(index), decodeRow(row)]));
+  return { no, id, incomplete, rows };
+}
+
+/** A recovered batch that was archived or cancelled: the rest of it can be no part of it any more. */
+export type ClosedRecovered = Pick<RecoveredBatch, 'no' | 'id'> & { readonly state: string };
+
+export async function closedRecovered(ledger: RealmLedger, id: BatchId): Promise<ClosedRecovered | null> {
+  const facts = await recoveredFacts(ledger, id);
+  return facts === null || !isClosed(facts) ? null : { no: facts.no, id, state: facts.state };
+}
+
+async function recoveredFacts(ledger: RealmLedger, id: BatchId) {
+  const no = await batchNumber(ledger, id);
+  if (no === null) return null;
+  const [recovered, state, incomplete] = await batchFacts({ ledger, no }, 'recovered', 'state', 'incomplete');
+  return recovered === '1' ? { no, state: state ?? '', incomplete: incomplete === '1' } : null;
+}
+
+function isClosed({ state }: { readonly state: string }): boolean {
+  return state === 'archived' || state === 'cancelled';
+}
+
+/** All of them, for people. */
+export async function recoveredBatches(
+  ledger: RealmLedger,
+): Promise<{ batch: BatchId; orders: number; incomplete: boolean }[]> {
+  const found = await Promise.all(
+    (await listBatches(ledger)).map(async ({ no, id }) => {
+      const [recovered, incomplete] = await batchFacts({ ledger, no }, 'recovered', 'incomplete');
+      if (recovered !== '1') return [];
+      return [{ batch: id, orders: await recoveredCount(ledger, no), incomplete: incomplete === '1' }];
+    }),
+  );
+  return found.flat();
+}
+
+/** How many orders of the batch were recovered; 0 for any other batch. */
+export function recoveredCount(ledger: RealmLedger, no: string): Promise<number> {
+  return askRealm(ledger, 'count rows', (redis, T) => redis.hlen(batchKeys(T, no).recoveredRows));
+}
+
+/**
+ * Of all batches that are recovered, now or later: more may have been sent of them than any journal knows. Plans that
+ * were judged before are judged again at their seal.
+ */
+export async function acceptLoss(ledger: RealmLedger): Promise<void> {
+  const at = await storeNowMs(ledger);
+  await askRealm(ledger, 'accept loss', (redis, T) =>
+    redis.multi().hset(T, 'gap', at).hincrby(T, 'seals', 1).exec(),
+  );
+  for (const ref of await listBatches(ledger)) {
+    if ((await batchFacts(ref, 'recovered'))[0] !== '1') continue;
+    await askRealm(ledger, 'accept loss', (redis, T) =>
+      redis.hset(batchKeys(T, ref.no).meta, 'incomplete', '1'),
+    );
+  }
+}
+
+/** When a person accepted last that the store has forgotten more than the journals know; null where nobody did. */
+export async function lossAcceptedAt(ledger: RealmLedger): Promise<number | null> {
+  const at = await askRealm(ledger, 'read loss', (redis, T) => redis.hget(T, 'gap'));
+  return at === null ? null : Number(at);
+}

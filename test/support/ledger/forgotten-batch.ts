@@ -1,0 +1,66 @@
+import type { BatchId } from '../../../src/core/ids.js';
+import { mergeTidings, tidingsFor } from '../../../src/ledger/journal/merge.js';
+import type { BatchRef } from '../../../src/ledger/read/batches.js';
+import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
+import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import { arm, readFence } from '../../../src/ledger/sessions/fence.js';
+import { importPlan } from '../../../src/planning/store-plan.js';
+import { planCsv } from './csv-plans.js';
+import { importing } from './importing.js';
+import { type attemptOf, mergeContext } from './journaled-attempt.js';
+import { type LedgersOnRedis, START, type TestBatch, testBatch } from './ledgers-on-redis.js';
+
+/** A batch that the store has forgotten, and journals that know of its attempts. */
+
+/** The batch as another past knew it, seen from a ledger that has forgotten it. */
+export async function forgotten(
+  bench: LedgersOnRedis,
+  csv: string,
+  id: BatchId | null = null,
+): Promise<TestBatch> {
+  const past = await bench.ledger();
+  const plan = await planCsv(past, csv, id === null ? {} : { batchId: id });
+  const { ref } = await importPlan(plan, importing(past, { now: START, batchId: id }));
+  const rows = await new PlanReader(past).block(ref.no, 0);
+  return { ...testBatch(past, ref.no, ref.id, rows), ledger: await bench.ledger() };
+}
+
+/** A journal tells of the attempts, and the ledger is open again. */
+export async function tell(
+  batch: TestBatch,
+  ...attempts: readonly ReturnType<typeof attemptOf>[]
+): Promise<void> {
+  await mergeTidings(mergeContext(batch, 'manual'), await tidingsFor(batch.ledger, attempts));
+  const { run } = await readFence(batch.ledger);
+  await arm(batch.ledger, run, 0);
+}
+
+/** The batch under the number that it has now. */
+export async function placeOf({ ledger, ref: { id } }: TestBatch): Promise<BatchRef> {
+  const no = (await ledger.scripts.redis.hget(`${ledger.keyPrefix}:batches`, id)) ?? '';
+  return { ledger, no, id };
+}
+
+/** The ledger of a process in which something happens before its first call of a script. */
+export function happensBefore(
+  ledger: RealmLedger,
+  script: string,
+  first: () => Promise<unknown>,
+): RealmLedger {
+  let done = false;
+  const call: typeof ledger.scripts.script = async (...args) => {
+    if (args[0] === script && !done) {
+      done = true;
+      await first();
+    }
+    return ledger.scripts.script(...args);
+  };
+  const scripts = new Proxy(ledger.scripts, {
+    get(target, name) {
+      if (name === 'script') return call;
+      const value = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return { ...ledger, scripts };
+}
