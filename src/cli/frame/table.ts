@@ -26,6 +26,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     history: 'every order that ever touched a member',
     undo: 'write the CSV that takes back what was paid',
     pace: 'the rate of each realm, what was learnt of it, and forgetting that',
+    'references add': 'mark references as spent that were paid elsewhere',
   },
   'Mend what failed': {
     'dead list': 'orders that ended without being paid',
