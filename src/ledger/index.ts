@@ -249,6 +249,7 @@ export {
   recoveredCount,
 } from './read/recovered.js';
 export { acceptMissing, type Loss, lossOf, REMOVED } from './sessions/accept-missing.js';
+export * as afterRollback from './sessions/after-rollback.js';
 export {
   acceptMoved,
   acceptNewLedger,
