@@ -1,4 +1,5 @@
 import { BOOKS_AND_DESK } from './sabotages-books.mjs';
+import { RECOVERY } from './sabotages-recovery.mjs';
 
 /** `find` must stand in the file exactly once. `build`: the test meets it in the built program. */
 export const SABOTAGES = [
@@ -571,4 +572,5 @@ export const SABOTAGES = [
     test: 'test/realm/server/member-maps.test.ts',
   },
   ...BOOKS_AND_DESK,
+  ...RECOVERY,
 ];
