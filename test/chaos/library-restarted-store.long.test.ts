@@ -118,7 +118,7 @@ test('put back and armed by another machine: what was paid here is known before 
   await putBack();
   // The folders here are looked for by whoever knows of them; another machine does not find them.
   const redis = world.store.client();
-  const places = await redis.keys('*:places');
+  const places = await redis.keys('*:dataFolders');
   await redis.del(...places);
   const machine = { ...world.env, ALMONER_DATA: join(world.folder, 'another-machine') };
   await using elsewhere = await openBooks(machine, { cwd: world.folder });

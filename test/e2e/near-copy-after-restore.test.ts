@@ -46,6 +46,17 @@ test('a file that was cancelled after the backup, and paid in another one: the w
 
   await restore();
   const worker = world.start(['worker']);
+  // The cancel is forgotten as well: nothing goes on by itself, and neither --yes nor a worker resumes it.
+  const status = async () => JSON.parse((await world.run('status', batch, '--json')).stdout);
+  await until(
+    'the batch to wait',
+    async () => (await status()).reason?.code === 'ALM_LEDGER_AFTER_ROLLBACK',
+    60_000,
+  );
+  expect((await world.run('import', 'wrong.csv', '--yes')).status).toBe(5);
+  expect((await world.run('resume', batch)).status).toBe(5);
+  const resumed = await world.run('resume', '--after-rollback', '--json');
+  expect(JSON.parse(resumed.stdout).resumed).toMatchObject([{ batches: [batch] }]);
   const list = async () => JSON.parse((await world.run('dead', 'list', '--json')).stdout).orders;
   await until('the orders that wait for a person', async () => (await list()).length === 3, 60_000);
   expect(await world.appliedWhenQuiet()).toBe(before + 4);

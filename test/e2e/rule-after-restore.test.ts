@@ -67,6 +67,8 @@ test('a store that is restored to before a run of a rule over balances: serve pa
     async () => (await counts()).some((one) => one.recovered),
     60_000,
   );
+  // Unattended payments wait for a person.
+  expect((await world.run('resume', '--after-rollback')).status).toBe(0);
   await until(
     'the time to be dealt with',
     async () => {

@@ -33,7 +33,11 @@ test.each(['before the run took the batch', 'when the run had just begun'])(
       timeouts: { connectMs: 1_000, tlsMs: 1_000, responseMs: 500, totalMs: 500 },
       attempts: { max: 3, backoffMs: 100, backoffMaxMs: 100 },
     });
-    const ledger = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}), shared.realm);
+    const ledger = openLedger(
+      new ScriptClient(bench.redis().client(), 10_000, () => {}),
+      shared.realm,
+      shared.asked,
+    );
     const session = await Session.open('run', await tempFolder());
     const first = { orders: 3, reason: WHY };
     const early = await photograph(shared);

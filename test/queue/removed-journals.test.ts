@@ -28,7 +28,7 @@ async function removedAfterPaying() {
   expect(await payer.sender.recover()).toBe(true);
   // Made before this machine had joined: the backup knows neither its session nor its folder.
   const { redis } = batch.ledger.scripts;
-  const registry = [`${batch.ledger.keyPrefix}:sessions`, `${batch.ledger.keyPrefix}:places`];
+  const registry = [`${batch.ledger.keyPrefix}:sessions`, `${batch.ledger.keyPrefix}:dataFolders`];
   await redis.del(...registry);
   const restore = await photograph(batch.ledger);
   await payer.sender.begin(1);
@@ -56,7 +56,7 @@ describe('a store that was restored to before what was removed', () => {
     expect(await sender.recover()).toBe(false);
     expect(await readFence(batch.ledger)).toMatchObject({
       armed: false,
-      reason: { message: 'a test says so' },
+      reason: { code: 'ALM_LEDGER_ROLLED_BACK' },
     });
     await sender.begin(1);
     expect(sender.open).toEqual([]);
@@ -83,7 +83,7 @@ describe('a store that was restored to before what was removed', () => {
     expect(await other.sender.recover()).toBe(false);
     await late.sender.leave();
     // To the other machine that folder is nowhere.
-    await batch.ledger.scripts.redis.del(`${batch.ledger.keyPrefix}:places`);
+    await batch.ledger.scripts.redis.del(`${batch.ledger.keyPrefix}:dataFolders`);
     expect(await listSessions(batch.ledger)).toHaveLength(1);
     expect(await other.sender.recover()).toBe(false);
     await other.sender.begin(1);

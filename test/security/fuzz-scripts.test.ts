@@ -32,6 +32,7 @@ import { generated } from '../support/suites.js';
  * tie afterwards and the store goes on. What a script must take on trust (an order's amount, its new record:
  * the plan is compressed and only the caller has read it) is left as it is.
  */
+const LOOKED = '[{"id":"f","journal":"/j","machine":"m","sent":true}]';
 const bench = ledgersOnRedis();
 
 /** Calls as they are made, the arguments that may be attacked marked by their place. */
@@ -144,7 +145,7 @@ async function world(): Promise<World> {
   const { planned } = countersOf([planRow({}, 1)]);
   const counters = JSON.stringify({ 'c:p': String(planned.count), 't:p': String(planned.tokens) });
   const sent = START.toString(36);
-  await ledger.scripts.script('register', ledger.keyPrefix, ['worker', '{}', 'place /journal', '', '', '']);
+  await ledger.scripts.script('register', ledger.keyPrefix, ['worker', '{}', '', '', '']);
   const gone = JSON.stringify([[no, '6', '5', detail, 'u']]);
   const calls: Call[] = [
     { name: 'accept-lost', args: ['worker', '{"who":"ada","at":1}', gone], open: [1, 3] },
@@ -165,13 +166,17 @@ async function world(): Promise<World> {
     { name: 'read-gate', args: [other.no], open: [1] },
     { name: 'withdraw-approvals', args: ['ben'], open: [1] },
     { name: 'archive-batch', args: [other.no, '0', 'f'.repeat(64), '', '[]'], open: [1, 2] },
-    { name: 'arm', args: [run, 'e2', '0'], open: [1] },
+    { name: 'arm', args: [run, 'e2', '0', 'wait'], open: [1, 4] },
     {
       name: 'conclude',
       args: [no, '4', 'X', about, '5', 'o', detail, '0', '', facts],
       open: [1, 2, 4, 6, 8],
     },
-    { name: 'disarm', args: [String(seq), '{"at":1,"seen":1,"found":1,"by":"x"}', 's', ''], open: [3, 4] },
+    {
+      name: 'disarm',
+      args: [String(seq), '{"at":1,"seen":1,"found":1,"by":"x"}', 's', '', '9'],
+      open: [3, 4],
+    },
     { name: 'discard', args: [no, '2', detail], open: [1, 2] },
     { name: 'drop-batch', args: [half.no, 'im', '0', '{"refs":[],"replaces":[]}', '0'], open: [1, 2, 3, 5] },
     { name: 'feed', args: [other.no, '10', '', '0', '', 's', '0'], open: [1, 2, 3] },
@@ -185,7 +190,7 @@ async function world(): Promise<World> {
     },
     { name: 'judge-replaced', args: [JSON.stringify([[no, '2', '1']])], open: [1] },
     { name: 'leave', args: ['s', String(seq), era, '', '', '0'], open: [1, 2, 3, 4] },
-    { name: 'merged', args: [run, 's', '0', '', '0'], open: [1, 2, 3] },
+    { name: 'merged', args: [run, 's', '0', '', '0', LOOKED, '1', '1', '1'], open: [1, 2, 3] },
     { name: 'note-clock-step', args: [String(START), '1000', '60000'], open: [1, 2, 3] },
     { name: 'note-scheduled', args: ['daily', '{"at":1}'], open: [1] },
     { name: 'open-batch', args: ['d'.repeat(64), 'fresh', 'im', String(START), '', '', ''], open: [3, 4] },
@@ -196,11 +201,13 @@ async function world(): Promise<World> {
     { name: 'redispatch', args: [no, '', '7', '8'], open: [1, 2, 3, 4] },
     {
       name: 'register',
-      args: ['s', '{}', 'place /journal', '1000 500', '', 'folder'],
-      open: [1, 2, 3, 4, 5, 6],
+      args: ['s', '{}', '1000 500', '', 'folder'],
+      open: [1, 2, 3, 4, 5],
     },
     { name: 'note-looked', args: ['', '0123'], open: [1, 2] },
     { name: 'note-position', args: ['folder', '7', '{"seq":7}'], open: [1, 2] },
+    { name: 'resume-after-rollback', args: [detail], open: [1] },
+    { name: 'retire-folders', args: ['9', ''], open: [1, 2] },
     { name: 'release-references', args: [no, Buffer.alloc(15), '1'], open: [1, 3] },
     { name: 'retry', args: [no, '3', '5', detail, '', '', ''], open: [1, 2] },
     {

@@ -47,7 +47,7 @@ export const recover = storeCommand({
       text: [...stories.flatMap(storyLines), ...resultLines(result), ...lost.map(lostLine)],
       next: nextOf(result, stories, lost),
     });
-    return stories.every(({ state }) => state === 'open') ? 0 : 5;
+    return stories.some(({ state }) => state === 'closed') ? 5 : 0;
   },
 });
 

@@ -23,7 +23,7 @@ for _, name in ipairs({ ':sessions', ':begun', ':joined', ':seen', ':merged' }) 
 end
 noteLimits(T)
 entry = entry and cjson.decode(entry)
-if entry and redis.call('HEXISTS', T .. ':dataFolders', entry.placeId) == 1 then
+if entry and entry.placeId and redis.call('HEXISTS', T .. ':dataFolders', entry.placeId) == 1 then
   -- An ephemeral folder is gone with its process, and the ledger knows all that it knew.
   if entry.ephemeral and not hasSession(T, entry.placeId) then redis.call('HDEL', T .. ':dataFolders', entry.placeId)
   else rememberFolder(T, entry.placeId, entry.journal, entry.machine) end

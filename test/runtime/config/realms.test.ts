@@ -61,6 +61,7 @@ describe('the realm of the environment', () => {
         timezone: 'UTC',
         quietHours: null,
         wallets: { method: 'GET', chunk: 100 },
+        afterRollback: 'wait',
         settleMs: 1_200_000,
         keyLifetimeMs: 86_400_000,
       },
@@ -167,6 +168,7 @@ describe('realms of the file', () => {
     timezone: Europe/Berlin
     quietHours: ['22:00-07:00', 'fri 18:00-mon 08:00']
     wallets: { method: POST, chunk: 50 }
+    afterRollback: continue
     settleMs: 5
     keyLifetimeMs: 6
     notifications:
@@ -207,6 +209,7 @@ describe('realms of the file', () => {
           ]),
         },
         wallets: { method: 'POST', chunk: 50 },
+        afterRollback: 'continue',
         settleMs: 5,
         keyLifetimeMs: 6,
       },

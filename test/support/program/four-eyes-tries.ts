@@ -325,6 +325,7 @@ export class Try {
         fence.run,
         `era${Math.random()}`,
         this.seen,
+        'continue',
       ]);
       // What was said before counts for nothing that had not begun by then.
       for (const [id, one] of this.batches) {
