@@ -1,3 +1,4 @@
+import { BACKUP_ERRORS } from './backup.js';
 import {
   CLI_ERRORS,
   CONFIG_ERRORS,
@@ -29,6 +30,7 @@ export const CATALOGUE = {
   ...RULES_ERRORS,
   ...BATCH_ERRORS,
   ...LEDGER_ERRORS,
+  ...BACKUP_ERRORS,
   ...PEOPLE_ERRORS,
   ...DESK_ERRORS,
 } as const satisfies Record<string, ErrorEntry>;
