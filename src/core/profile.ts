@@ -53,8 +53,13 @@ export type RealmProfile = {
   readonly quietHours: QuietHours | null;
   readonly wallets: { readonly method: 'GET' | 'POST'; readonly chunk: number };
   readonly settleMs: number;
+  /** Whether first sends wait for a person once the store was found to have forgotten something. */
+  readonly afterRollback: AfterRollback;
   readonly keyLifetimeMs: number;
 };
+
+export const AFTER_ROLLBACK = ['wait', 'continue'] as const;
+export type AfterRollback = (typeof AFTER_ROLLBACK)[number];
 
 /** Where a realm's key is. The key itself never stands in a profile, a log, a job, Redis or a report. */
 export type KeySource =

@@ -33,6 +33,8 @@ export type RealmStanding = {
   readonly leftMs: number;
   /** When the realm was halted or disarmed, where it is. */
   readonly haltedMs: number | null;
+  /** Since when first sends wait for a person after a rollback, where they do. */
+  readonly waitsForPersonMs: number | null;
   /** The store was restarted, and the journals are being merged. */
   readonly recovering: boolean;
   readonly breaker: { readonly sinceMs: number; readonly haltsAtMs: number | null } | null;
@@ -92,6 +94,7 @@ export const WAITING_WHYS = [
   'paused',
   'halted',
   'disarmed',
+  'after-rollback',
   'breaker',
   'hold',
   'quiet',

@@ -29,7 +29,10 @@ const SILENT_AFTER_MS = 45_000;
 export function whatWaits(batch: BatchStanding, realm: RealmStanding): Cause[] {
   const sent = batch.sending.flatMap((group) => notSending(batch, realm, group));
   const rest = standstill(batch, realm);
-  const causes = rest === null ? [...sent, ...onTheirWay(batch, realm, sent)] : [rest, ...sent];
+  const causes =
+    rest === null
+      ? [...sent, ...onTheirWay(batch, realm, sent)]
+      : [rest, ...sent, ...(rest.why === 'after-rollback' ? [resolving(batch)] : [])];
   const { doubt } = batch;
   if (doubt.orders > 0)
     causes.push({
@@ -80,6 +83,14 @@ function standstill(batch: BatchStanding, realm: RealmStanding): Cause | null {
       sinceMs: batch.stoodMs || began,
       next: resume,
     });
+  if (state === 'halted' && reason?.code === 'ALM_LEDGER_AFTER_ROLLBACK')
+    return {
+      ...all('after-rollback', reason.message, {
+        sinceMs: Math.max(began, realm.waitsForPersonMs ?? 0),
+        next: 'almoner resume --after-rollback',
+      }),
+      groups: [planned],
+    };
   if (state === 'halted') {
     const disarmed = reason?.code.startsWith('ALM_LEDGER_') ?? false;
     return all(disarmed ? 'disarmed' : 'halted', `${reason?.message ?? ''} ${reason?.next ?? ''}`.trim(), {
@@ -179,16 +190,29 @@ function refusedSaid(error: string): string {
   return `knows what became of these orders, its journal keeps it, and the store refuses to take it: ${error.replace(/\.$/, '')}. The session offers it again every few seconds; nothing is sent again.`;
 }
 
+/** Orders whose answer was lost, and that are being looked after. */
+function resolving({ unknown, certainty }: BatchStanding): Cause {
+  const { sinceMs, untilMs } = unknown;
+  return {
+    why: 'settle-time',
+    message: RESOLVED[certainty],
+    groups: [unknown],
+    sinceMs,
+    untilMs,
+    next: null,
+  };
+}
+
 /** The orders of a batch that goes on which wait for a time, or for another order. */
 function onTheirWay(batch: BatchStanding, realm: RealmStanding, sent: readonly Cause[]): Cause[] {
-  const { unknown, retry, held, planned } = batch;
+  const { retry, held, planned } = batch;
   const waits = (why: WaitingWhy, message: string, group: Group, times: Times): Cause => {
     const { sinceMs, untilMs } = times;
     return { why, message, groups: [group], sinceMs, untilMs, next: null };
   };
   const heldBack = `Waiting for members that ${held.holder} holds, whose outcome is not known yet.`;
   const causes = [
-    waits('settle-time', RESOLVED[batch.certainty], unknown, unknown),
+    resolving(batch),
     waits('retry', 'The last attempt came to nothing; the next one is then.', retry, retry),
     waits('member-held', heldBack, held, held),
   ];

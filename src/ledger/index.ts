@@ -250,7 +250,7 @@ export {
   recoveredCount,
 } from './read/recovered.js';
 export { acceptMissing, type Loss, lossOf, REMOVED } from './sessions/accept-missing.js';
-export { noteRestored } from './sessions/after-rollback.js';
+export * as afterRollback from './sessions/after-rollback.js';
 export { sessionsAtWork } from './sessions/at-work.js';
 export {
   acceptMoved,

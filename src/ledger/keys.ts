@@ -21,6 +21,11 @@ export function queuePrefix({ keyPrefix }: { readonly keyPrefix: string }): stri
   return `${keyPrefix}:q`;
 }
 
+/** The numbers of the batches that wait for a person after a rollback. */
+export function unresumedKey({ keyPrefix }: { readonly keyPrefix: string }): string {
+  return `${keyPrefix}:unresumed`;
+}
+
 export function batchKeys(realm: string, no: string) {
   const batch = `${realm}:b:${no}`;
   return {

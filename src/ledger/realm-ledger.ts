@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { isAlmonerError } from '../core/errors/error.js';
 import type { Requirement } from '../core/people.js';
+import type { AfterRollback } from '../core/profile.js';
 import { FORMAT_FIELD } from './format.js';
 import { batchKeys, ledgerId, REALMS_KEY } from './keys.js';
 import { type Argument, type ScriptClient, texts } from './script-client.js';
@@ -14,10 +15,16 @@ export type RealmLedger = {
   readonly id: string;
   readonly realm: KnownRealm;
   readonly mark: FenceMark;
-  /** Of a second person, by the profile that it was opened with. */
-  readonly requirement: Requirement;
+  /** What the profile asks that it was opened with. */
+  readonly asked: Asked;
   /** What is asked of each script together (see `askTogether`). */
   readonly batchers: Map<string, CallBatcher<OrderAsk, string[]>>;
+};
+
+type Asked = {
+  /** Of a second person. */
+  readonly requirement: Requirement;
+  readonly afterRollback: AfterRollback;
 };
 
 type OrderAsk = readonly unknown[];
@@ -56,12 +63,21 @@ export type KnownRealm = z.infer<typeof knownRealm>;
 export function openLedger(
   scripts: ScriptClient,
   realm: KnownRealm,
-  requirement: Requirement = { overTokens: null, overRows: null },
+  asked: Partial<Asked> = {},
 ): RealmLedger {
   const id = ledgerId(realm);
   const mark: FenceMark = { seen: 0, era: '', session: '', begun: 0, quietUntil: () => 0 };
-  // The key from which every script derives the others.
-  return { scripts, keyPrefix: `almoner:{${id}}`, id, realm, mark, requirement, batchers: new Map() };
+  const { requirement = { overTokens: null, overRows: null }, afterRollback = 'wait' } = asked;
+  return {
+    scripts,
+    // The key from which every script derives the others.
+    keyPrefix: `almoner:{${id}}`,
+    id,
+    realm,
+    mark,
+    asked: { requirement, afterRollback },
+    batchers: new Map(),
+  };
 }
 
 /** Asks the store about a realm, whose keys begin with `T`, as in the scripts. */

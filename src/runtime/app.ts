@@ -84,8 +84,12 @@ export class App {
   }
 
   ledger(profile: RealmProfile): RealmLedger {
-    const { name, baseUrl, realmId, rehearsal, approval } = profile;
-    return openLedger(this.scripts, { name, baseUrl, realmId, rehearsal }, approval);
+    const { name, baseUrl, realmId, rehearsal, approval, afterRollback } = profile;
+    return openLedger(
+      this.scripts,
+      { name, baseUrl, realmId, rehearsal },
+      { requirement: approval, afterRollback },
+    );
   }
 
   /** The books of a realm, for what asks nothing of the realm itself. */

@@ -28,6 +28,7 @@ const realm = (changes: Partial<RealmStanding> = {}): RealmStanding => ({
   signs: [sign()],
   leftMs: 0,
   haltedMs: null,
+  waitsForPersonMs: null,
   recovering: false,
   breaker: null,
   hold: null,

@@ -9,6 +9,7 @@ import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { batchFacts, openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { decodeRecord, type OrderRecord } from '../../src/ledger/record.js';
 import { newNonce, ScriptClient } from '../../src/ledger/script-client.js';
+import { resumeAfterRollback } from '../../src/ledger/sessions/after-rollback.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';
 import type { Reason } from '../../src/ledger/views.js';
@@ -46,6 +47,7 @@ export class Operator {
     this.ledger = openLedger(
       new ScriptClient(this.link.redis, Number.POSITIVE_INFINITY, () => {}),
       world.owner,
+      world.profile,
     );
     this.intake = new Intake(this.ledger, world);
   }
@@ -92,7 +94,16 @@ export class Operator {
     const audit = { at: this.moment(), who: 'ada', what: verb, why: null };
     if (verb === 'pause') await pauseBatch(batch, WHY, audit);
     else if (verb === 'cancel') await cancelBatch(batch, audit);
-    else await resumeBatch(batch, audit, { owner: '' });
+    else {
+      await resumeAfterRollback(this.ledger, audit);
+      await resumeBatch(batch, audit, { owner: '' });
+    }
+  }
+
+  /** `almoner resume --after-rollback`. */
+  async resumeAfterRollback(): Promise<void> {
+    const audit = { at: this.moment(), who: 'ada', what: 'resumed after a rollback', why: null };
+    await resumeAfterRollback(this.ledger, audit);
   }
 
   async approve({ id }: File, no: string, who: string): Promise<string> {

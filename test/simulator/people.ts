@@ -201,6 +201,7 @@ export async function approve(scene: Scene, file: File, by: 'ada' | 'ben'): Prom
 export async function resumeAll(scene: Scene): Promise<void> {
   await scene.byOperator(async () => {
     await scene.operator.release();
+    await scene.operator.resumeAfterRollback();
     for (const file of scene.files) {
       const batch = await scene.operator.look(file);
       if (batch === undefined) continue;

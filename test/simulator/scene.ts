@@ -87,6 +87,7 @@ export class Scene {
         certainty: plan.certainty,
         approval: { overTokens: plan.guarded ? 0 : null, overRows: null },
         settleMs: SETTLE_MS,
+        afterRollback: plan.seed % 2 === 0 ? 'wait' : 'continue',
         keyLifetimeMs: KEY_LIFETIME_MS,
         attempts: { max: 3, backoffMs: 10, backoffMaxMs: 50 },
       }),

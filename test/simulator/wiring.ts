@@ -55,7 +55,7 @@ export function wire(
 ) {
   const { profile } = world;
   const scripts = new ScriptClient(link.redis, Number.POSITIVE_INFINITY, () => {}, null, machine.here);
-  const ledger = openLedger(scripts, world.owner);
+  const ledger = openLedger(scripts, world.owner, profile);
   ledger.mark.quietUntil = world.quietUntil;
   const plans = new PlanReader(ledger);
   const batches = new KnownBatches(ledger, profile);

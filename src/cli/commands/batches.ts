@@ -11,6 +11,7 @@ import {
 } from '../../operations/batches/steer.js';
 import { waitingNow } from '../../operations/batches/waiting.js';
 import { type UnfinishedImport, unfinishedImports } from '../../operations/pay/unfinished-imports.js';
+import { type ResumedRealms, resumeAfterRollback } from '../../operations/services/after-rollback.js';
 import { allPaceNotes } from '../../operations/services/pace.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
 import type { App } from '../../runtime/app.js';
@@ -19,7 +20,7 @@ import { amountsWords } from '../../words/amounts.js';
 import { counted, grouped } from '../../words/spelling.js';
 import type { CommandContext } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
-import { BATCH, flag, optionalArgument, REASON } from '../frame/options.js';
+import { BATCH, flag, optionalArgument, REASON, usage } from '../frame/options.js';
 import { Progress } from '../frame/progress.js';
 import { batchLines, batchNext, underWayLines } from '../text/batch-text.js';
 
@@ -142,13 +143,26 @@ export const pause = storeCommand({
 export const resume = storeCommand({
   name: 'resume',
   description:
-    'Goes on with a paused or halted batch, or hands an interrupted run to the workers. The key of a halted realm is read again and tried with one read first.',
-  arguments: BATCH,
-  options: REASON,
-  examples: ['almoner resume last'],
+    'Goes on with a paused or halted batch, or hands an interrupted run to the workers. The key of a halted realm is read again and tried with one read first. With --after-rollback: lets first sends go on that wait since the store was rolled back.',
+  arguments: { BATCH: optionalArgument('a batch id, a unique prefix of one, or `last`') },
+  options: {
+    ...REASON,
+    afterRollback: flag(
+      'every batch and schedule that waits since the store was rolled back; --realm: of one',
+    ),
+  },
+  examples: ['almoner resume last', 'almoner resume --after-rollback'],
   run: (context) => async (app) => {
-    const { output } = context;
-    const { ref, by } = await steeredBatch(context, app);
+    const { output, args, options } = context;
+    const by = { who: app.config.operator, why: options.reason ?? null };
+    if ((args.BATCH === undefined) !== options.afterRollback)
+      throw usage('Name a batch, or say --after-rollback. Nothing was done.');
+    if (args.BATCH === undefined) {
+      const result = await resumeAfterRollback(app, context.global.realm, by);
+      output.print({ json: result, text: afterRollbackLines(result), next: 'almoner status' });
+      return;
+    }
+    const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
     const { changed, status } = await resumeBatch(app, ref, by);
     const workers = await countWorkers(app);
     output.print({
@@ -158,6 +172,17 @@ export const resume = storeCommand({
     });
   },
 });
+
+function afterRollbackLines({ resumed, closed }: ResumedRealms): string[] {
+  const lines = resumed.map(
+    ({ realm, batches }) =>
+      `Realm ${realm}: first sends go on, and its schedules${batches.length === 0 ? '; no batch waited' : ` (${counted(batches.length, 'batch', 'batches')} waited: ${batches.join(', ')})`}.`,
+  );
+  const still = closed.map(
+    (realm) => `Realm ${realm}: closed until its journals are merged (almoner recover).`,
+  );
+  return lines.length + still.length === 0 ? ['Nothing waits after a rollback.'] : [...lines, ...still];
+}
 
 /** A batch that waits for an approval or its time is not being worked, whatever was resumed. */
 function resumedLine(changed: boolean, { batch, waiting }: BatchStatus): string {

@@ -94,6 +94,10 @@ export const LEDGER_ERRORS = {
     'The store has forgotten moves that a sending process had seen acknowledged, from further back than the journals here still know.',
     'Restore a newer copy of the store. Where there is none, `almoner recover` says what `almoner recover --accept-missing removed` would make a doubt.',
   ),
+  ALM_LEDGER_AFTER_ROLLBACK: halted(
+    'The store had forgotten something, and the journals put it back. A pause, a cancel or a seal may still be forgotten, so first sends wait for a person; unknown orders go on being resolved.',
+    'Look at the batches (`almoner status`), cancel what is not meant any more, then `almoner resume --after-rollback`.',
+  ),
   ALM_LEDGER_FOLDER_BEHIND: halted(
     'The data folder was put back to an earlier time together with its journals, and this machine has paid from it since.',
     'Put the newer data folder back if you still have it. Where you do not, `almoner recover` says what `almoner recover --accept-missing removed` would make a doubt.',

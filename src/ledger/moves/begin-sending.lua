@@ -23,7 +23,7 @@
     | ['no', 'early', ms until it is due] | ['no', 'key-old' | 'clocks', '', nonce of the unknown attempt]
     | ['no', 'instead', '', new state code, message, attempts, error code]: it ended, because another order is, or may be,
      paid instead | ['error', message]
-    why: format | disarmed | rollback | era | lost | halted | breaker | <batch state> | owner | state code of the order | not-due | hold
+    why: format | disarmed | rollback | era | lost | halted | breaker | after-rollback | <batch state> | owner | state code of the order | not-due | hold
       | in-order | cap | key-old | clocks
 ]==]
 --- @include "record"
@@ -32,6 +32,7 @@
 --- @include "reference"
 --- @include "hold"
 --- @include "fence"
+--- @include "after-rollback"
 --- @include "day"
 --- @include "each"
 --- @include "second"
@@ -64,6 +65,7 @@ local function metaOf(B, no)
   local meta = metas[no]
   if not meta then
     meta = redis.call('HMGET', B, 'state', 'owner', 'inOrder', 'id')
+    meta[5] = waitsForPerson(T, no)
     metas[no] = meta
   end
   return meta
@@ -167,6 +169,7 @@ local function begin(order)
   end
   if meta[2] ~= '' and meta[2] ~= session then return { 'no', 'owner' } end
   if code ~= 'w' and not (code == 'u' and keyAgeMax ~= '') then return { 'no', code } end
+  if code == 'w' and meta[5] then return { 'no', 'after-rollback' } end
   local due = redis.call('ZSCORE', B .. ':due', index)
   if not due then return { 'no', 'not-due' } end
   local early = tonumber(due) - now

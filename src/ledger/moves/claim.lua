@@ -12,11 +12,12 @@
 
   Returns a JSON list, for each order
     ['go', 'w' | 'u', token of the hold or ''] | ['wait', ms] (not due yet) | ['held'] | ['error', message]
-    | ['stop', why] (the job has nothing to do): format | disarmed | rollback | era | lost | halted | breaker | <batch state> | owner | state code | not-due
+    | ['stop', why] (the job has nothing to do): format | disarmed | rollback | era | lost | halted | breaker | after-rollback | <batch state> | owner | state code | not-due
 ]==]
 --- @include "record"
 --- @include "hold"
 --- @include "fence"
+--- @include "after-rollback"
 --- @include "each"
 local T = KEYS[1]
 local closed = fencedSender(T, ARGV[1], ARGV[2], ARGV[3], ARGV[4])
@@ -36,6 +37,7 @@ return each(ARGV[6], function(order)
   if meta[2] ~= owner then return { 'stop', 'owner' } end
   if code ~= 'w' and code ~= 'u' then return { 'stop', code } end
   if realm[2] and code == 'w' then return { 'stop', 'breaker' } end
+  if code == 'w' and waitsForPerson(T, no) then return { 'stop', 'after-rollback' } end
 
   -- What was taken back, or waits for a member, has no business here, however many deliveries of it are left.
   local due = redis.call('ZSCORE', B .. ':due', index)

@@ -14,6 +14,7 @@
 --- @include "move"
 --- @include "fence"
 --- @include "gate"
+--- @include "after-rollback"
 local WAITING_MAX = 5000
 local T, no, most = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local B = batchKey(T, no)
@@ -24,7 +25,7 @@ if meta[6] ~= ARGV[3] then return {} end
 -- What this store requires may be forgotten: whoever finds another one than it knew keeps it first, and nothing begins before.
 if ARGV[5] ~= '' and fencedSender(T, ARGV[4], ARGV[5], ARGV[6], ARGV[7]) then return {} end
 -- Nothing of a recovered batch is sent for the first time.
-if meta[8] then return {} end
+if meta[8] or waitsForPerson(T, no) then return {} end
 
 local now = nowMs()
 if not meta[9] then

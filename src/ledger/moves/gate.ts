@@ -153,7 +153,7 @@ const isNothing = ({ overTokens, overRows }: Requirement) => overTokens === null
  */
 export async function keepRequirement(
   ledger: RealmLedger,
-  requirement: Requirement = ledger.requirement,
+  requirement: Requirement = ledger.asked.requirement,
 ): Promise<void> {
   if (!isNothing(requirement)) await registerRealm(ledger, requirement);
 }

@@ -6,7 +6,7 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { type BatchId, batchId, orderId } from '../../core/ids.js';
 import { OPS, type Op } from '../../core/order.js';
 import { BATCH_STATES, ORDER_STATES, type OrderState } from '../../core/states.js';
-import { batchKeys } from '../keys.js';
+import { batchKeys, unresumedKey } from '../keys.js';
 import { type Gate, readGate } from '../moves/gate.js';
 import { decodeReason, realmState } from '../moves/steer.js';
 import { allLedgers, askRealm, type BatchPlace, batchFacts, type RealmLedger } from '../realm-ledger.js';
@@ -111,6 +111,8 @@ export type StoredBatch = BatchView & {
   readonly owner: string;
   /** The number of its seal among the realm's. */
   readonly seal: number;
+  /** First sends of it wait for a person after a rollback. */
+  readonly waitsForPerson: boolean;
   /** Dead letters that a person is done with: discarded, or put into another file. */
   readonly aside: number;
   /** How it stands before it begins; null once it has. */
@@ -129,10 +131,11 @@ export type StoredBatch = BatchView & {
 export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined> {
   const keys = batchKeys(ref.ledger.keyPrefix, ref.no);
   return ref.ledger.scripts.ask('read batch', async (redis) => {
-    const [meta, counters, realm] = await Promise.all([
+    const [meta, counters, realm, unresumed] = await Promise.all([
       redis.hgetall(keys.meta),
       redis.hgetall(keys.counters),
       realmState(ref.ledger),
+      redis.sismember(unresumedKey(ref.ledger), ref.no),
     ]);
     if (meta.manifest === undefined || meta.id !== ref.id) return undefined;
     const counts: Partial<Record<OrderState, number>> = {};
@@ -145,7 +148,8 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
     }
     const archived = meta.state === 'archived';
     const stored = batchState.parse(archived ? meta.ended : meta.state);
-    const halt = realm.disarmed ?? realm.halt;
+    const waits = unresumed === 1 ? catalogued('ALM_LEDGER_AFTER_ROLLBACK') : null;
+    const halt = realm.disarmed ?? realm.halt ?? waits;
     const going = stored === 'running' || stored === 'planned';
     const halted = halt !== null && going;
     // What is over has no gate before it, and most batches are: theirs is not asked for.
@@ -186,6 +190,7 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
       version: Number(meta.version ?? 0),
       owner: meta.owner ?? '',
       seal: Number(meta.seal ?? 0),
+      waitsForPerson: unresumed === 1,
       aside,
       gate,
       retry: read?.retry === true && openDead({ archived, counts, aside }) > 0 ? read : null,

@@ -48,18 +48,20 @@ export async function readRealmStanding(ledger: RealmLedger): Promise<RealmLook>
         'leftAt',
         'settleMs',
         'timeoutMs',
+        'waitsSince',
       ),
     ),
     // The hold is the same whatever rate is configured.
     readPaceState(ledger, null),
   ]);
-  const [haltAt, fenceAt, breaker, breakerUntil, leftAt, settleMs, timeoutMs] = facts.map(toMs);
+  const [haltAt, fenceAt, breaker, breakerUntil, leftAt, settleMs, timeoutMs, waitsSince] = facts.map(toMs);
   return {
     name: realm.name,
     nowMs,
     signs,
     leftMs: leftAt ?? 0,
     haltedMs: fenceAt ?? haltAt ?? null,
+    waitsForPersonMs: waitsSince ?? null,
     recovering: !fence.armed && !fence.untouched,
     breaker: breaker == null ? null : { sinceMs: breaker, haltsAtMs: breakerUntil ?? null },
     hold: hold !== null && hold.untilMs - hold.sinceMs >= HOLD_SHOWN_MS ? hold : null,

@@ -17,7 +17,7 @@ redis.call('HSET', T, 'acceptedRemoved', ARGV[1])
 redis.call('HDEL', T, 'missed')
 if ARGV[4] ~= '' then
   redis.call('HSETNX', T, 'rollback', ARGV[4])
-  redis.call('HSET', T, 'forgotAt', nowMs())
+  redis.call('HSET', T, 'forgotAt', nowMs(), 'forgot', '1')
 end
 if ARGV[3] ~= '' then redis.call('HSET', T, 'folder', ARGV[3]) end
 return 'ok'

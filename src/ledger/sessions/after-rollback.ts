@@ -1,6 +1,48 @@
-import type { RealmLedger } from '../realm-ledger.js';
+import { AlmonerError } from '../../core/errors/error.js';
+import { type BatchId, batchId } from '../../core/ids.js';
+import { unresumedKey } from '../keys.js';
+import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
+import { type AuditEntry, encodeAudit } from '../views.js';
 
-/** The store was put back from a backup by a person: first sends wait for one. */
-export function noteRestored(_ledger: RealmLedger): Promise<void> {
-  return Promise.resolve();
+/** After a rollback first sends wait for a person; includes/after-rollback.lua tells why. */
+
+/** Since when first sends of the realm wait, and how many batches do; null where none has to wait. */
+export async function readWaitAfterRollback(
+  ledger: RealmLedger,
+): Promise<{ readonly sinceMs: number; readonly batches: number } | null> {
+  return askRealm(ledger, 'read wait after rollback', async (redis, T) => {
+    const [since, batches] = await Promise.all([
+      redis.hget(T, 'waitsSince'),
+      redis.scard(unresumedKey(ledger)),
+    ]);
+    return since === null ? null : { sinceMs: Number(since), batches };
+  });
+}
+
+/** Unattended work begins nothing while the realm waits for a person. */
+export async function needResumed(ledger: RealmLedger): Promise<void> {
+  if ((await readWaitAfterRollback(ledger)) !== null) throw mustWait(ledger);
+}
+
+export function mustWait({ realm }: RealmLedger): AlmonerError {
+  return new AlmonerError(
+    'ALM_LEDGER_AFTER_ROLLBACK',
+    `The store of realm ${realm.name} had forgotten something, so first sends wait for a person. Nothing was sent.`,
+  );
+}
+
+type Resumed =
+  | { readonly answer: 'resumed'; readonly batches: readonly BatchId[] }
+  | { readonly answer: 'not waiting' | 'disarmed' };
+
+/** A person lets first sends go on. */
+export async function resumeAfterRollback(ledger: RealmLedger, audit: AuditEntry): Promise<Resumed> {
+  const [answer, ...ids] = await askScript(ledger, 'resume-after-rollback', [encodeAudit(audit)]);
+  if (answer === 'resumed') return { answer, batches: ids.map(batchId) };
+  return { answer: answer === 'disarmed' ? 'disarmed' : 'not waiting' };
+}
+
+/** A backup was put back: first sends wait once the ledger opens, whatever the journals know. */
+export async function noteRestored(ledger: RealmLedger): Promise<void> {
+  await askRealm(ledger, 'note restored', (redis, T) => redis.hset(T, 'forgot', '1'));
 }

@@ -4,11 +4,13 @@
 
   KEYS[1] the realm
   ARGV[1] run_id for which the journals were merged  ARGV[2] new era  ARGV[3] highest sequence seen by anybody
+  ARGV[4] what happens to first sends where something was forgotten: 'wait' (for a person) | 'continue'
 
   Returns {'armed', era} | {'waiting', session, …} (none: something is missed that a person has to accept) | {'changed'}
 ]==]
 --- @include "record"
 --- @include "fence"
+--- @include "after-rollback"
 local T, run = KEYS[1], ARGV[1]
 if serverRun() ~= run then return { 'changed' } end
 local state = redis.call('HMGET', T, 'armed', 'era', 'seq', 'mergedSeen', 'found')
@@ -28,5 +30,6 @@ redis.call('DEL', T .. ':merged', T .. ':lostEras')
 redis.call('RPUSH', T .. ':eras', ARGV[2] .. ' ' .. (state[5] or state[3] or '0'))
 -- A restored store tells since when the breaker was open in a past: how long the realm was silent since, nobody knows.
 if redis.call('HEXISTS', T, 'breaker') == 1 then redis.call('HSET', T, 'breaker', nowMs()) end
+if redis.call('HDEL', T, 'forgot') == 1 and ARGV[4] ~= 'continue' then waitForPerson(T, nowMs()) end
 for _, session in ipairs(sessions) do redis.call('HSET', T .. ':joined', session, run .. ' ' .. ARGV[2]) end
 return { 'armed', ARGV[2] }

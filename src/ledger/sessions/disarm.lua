@@ -15,7 +15,7 @@ local seq = tonumber(redis.call('HGET', T, 'seq') or '0')
 if ARGV[1] ~= '' and seq >= tonumber(ARGV[1]) then return 'no' end
 -- Only the note stays of it: without a sequence the ledger would take itself for a new one and arm itself.
 redis.call('HSET', T, 'seq', seq)
-if ARGV[2] ~= '' then redis.call('HSET', T, 'rollback', ARGV[2], 'forgotAt', nowMs()) end
+if ARGV[2] ~= '' then redis.call('HSET', T, 'rollback', ARGV[2], 'forgotAt', nowMs(), 'forgot', '1') end
 local found = redis.call('HGET', T, 'found')
 if not found or tonumber(found) > seq then redis.call('HSET', T, 'found', seq) end
 if ARGV[4] ~= '' then redis.call('HSET', T, 'missed', ARGV[4]) end

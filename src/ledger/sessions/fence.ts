@@ -193,7 +193,7 @@ type Armed =
 
 export async function arm(ledger: RealmLedger, run: string, seen: number): Promise<Armed> {
   const era = randomBytes(6).toString('hex');
-  const [answer, ...rest] = await askScript(ledger, 'arm', [run, era, seen]);
+  const [answer, ...rest] = await askScript(ledger, 'arm', [run, era, seen, ledger.asked.afterRollback]);
   if (answer === 'armed') return { answer, era: rest[0] ?? '' };
   return answer === 'waiting' ? { answer, sessions: rest } : { answer: 'changed' };
 }

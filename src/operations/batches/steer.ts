@@ -1,6 +1,7 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import {
   type AuditEntry,
+  afterRollback,
   approvalNeeded,
   type BatchRef,
   cancelBatch,
@@ -50,6 +51,7 @@ export async function resume(app: App, ref: BatchRef, by: SteeredBy): Promise<St
       `Batch ${ref.id} is a rehearsal, which only the command that made it works off. Nothing was done.`,
       { next: 'Make a new one with `almoner rehearse FILE`.' },
     );
+  if (before.waitsForPerson) throw afterRollback.mustWait(ref.ledger);
   const changed = changeHere(app.config, ref, before.manifest);
   if (changed !== null) throw new AlmonerError(changed.code, changed.message, { next: changed.next });
   const { halt } = await realmState(ref.ledger);

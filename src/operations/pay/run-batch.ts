@@ -4,6 +4,7 @@ import { AlmonerError } from '../../core/errors/error.js';
 import type { BatchId } from '../../core/ids.js';
 import type { Waiting } from '../../core/waiting.js';
 import {
+  afterRollback,
   type BatchRef,
   type BatchView,
   isClosed,
@@ -103,6 +104,7 @@ export async function needRunnable(app: App, ref: BatchRef): Promise<void> {
   await refuseUnsafeStore(app);
   await realmOfBatch(app, ref);
   const view = await readBatch(ref);
+  if (view?.waitsForPerson) throw afterRollback.mustWait(ref.ledger);
   const changed = view === undefined ? null : changeHere(app.config, ref, view.manifest);
   if (changed !== null)
     throw new AlmonerError(changed.code, `${changed.message} Nothing was done.`, { next: changed.next });
@@ -128,7 +130,8 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
   for (;;) {
     const view = await readBatch(ref);
     if (view === undefined) throw forgotten(ref);
-    if (isOver(view)) return;
+    // After a rollback it waits for a person, who does not say so by running the file again.
+    if (isOver(view) || view.waitsForPerson) return;
     if (view.owner === session.id || !(await ownerLives(ref, view.owner))) {
       await session.register(ref.ledger, realm.profile);
       await letRealmGoOn(realm);

@@ -1,6 +1,7 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { BatchId } from '../../core/ids.js';
 import {
+  afterRollback,
   type BatchRef,
   type BatchView,
   newNonce,
@@ -86,6 +87,7 @@ async function handToWorkers(
 ): Promise<void> {
   const view = await readBatch(ref);
   if (view === undefined || isOver(view) || (await ownerLives(ref, view.owner))) return;
+  if (view.waitsForPerson) throw afterRollback.mustWait(ref.ledger);
   if (view.owner === '' && (view.state === 'running' || view.state === 'planned')) return;
   if (standing(existing?.view) !== standing(view))
     throw new AlmonerError(

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isAlmonerError, messageOf } from '../../core/errors/error.js';
-import { claimRule, newNonce, noteLastRun, storeNowMs } from '../../ledger/index.js';
+import { afterRollback, claimRule, newNonce, noteLastRun, storeNowMs } from '../../ledger/index.js';
 import { Rounds } from '../../queue/rounds.js';
 import { startScheduler } from '../../queue/schedules.js';
 import {
@@ -194,8 +194,9 @@ class RealmWatch {
     const became = async (done: Became) => lastRunOf({ at, skipped, ...done }, await this.now());
     const failed = async (message: string) => this.note(entry, await became({ result: 'failed', message }));
     if (typeof loaded === 'string') return failed(loaded);
-    await this.wait(entry, at, 'planning', 'Its run is being planned.');
     try {
+      await afterRollback.needResumed(this.realm.ledger);
+      await this.wait(entry, at, 'planning', 'Its run is being planned.');
       await this.note(entry, await this.enqueue(loaded, at, became));
     } catch (error) {
       // Somebody else has noted it, or a person holds it back: the next look tells.

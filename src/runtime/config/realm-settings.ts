@@ -3,7 +3,7 @@ import { parseBaseUrl } from '../../core/base-url.js';
 import { OUTCOME_KINDS } from '../../core/classify.js';
 import { COLUMNS } from '../../core/columns.js';
 import { NOTICE_EVENTS } from '../../core/notice-events.js';
-import { CERTAINTIES, parseRate, RATE_EXPECTED } from '../../core/profile.js';
+import { AFTER_ROLLBACK, CERTAINTIES, parseRate, RATE_EXPECTED } from '../../core/profile.js';
 import { leavesNothing, parseQuietSpan, QUIET_EXPECTED } from '../../core/quiet-hours.js';
 import { isZone } from '../../core/zones.js';
 import { block, choice, parsed, path, pattern, printable, said, webUrl, wholeNumber } from './kinds.js';
@@ -230,6 +230,14 @@ export const realmSchema = block({
   settleMs: wholeNumber(1, 30 * DAY_MS)
     .default(SETTLE_MS)
     .meta(said('How long a request without an answer may still be applied by the realm.', 600_000)),
+  afterRollback: choice(AFTER_ROLLBACK)
+    .default('wait')
+    .meta(
+      said(
+        'Whether first sends wait for `almoner resume --after-rollback` once the store was found to have forgotten something (`wait`), or go on by themselves (`continue`).',
+        'continue',
+      ),
+    ),
   keyLifetimeMs: wholeNumber(1, 365 * DAY_MS)
     .default(DAY_MS)
     .meta(said('How long the realm remembers the key of a request (`idempotent`).', 3_600_000)),

@@ -30,7 +30,7 @@ async function approveAs(batch: { readonly ref: Parameters<typeof readBatch>[0] 
 test('nothing begins by the word of a process that knew another store', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{ tokens: 500 }]);
-  const worker = openLedger(ledger.scripts, ledger.realm, OVER_100);
+  const worker = openLedger(ledger.scripts, ledger.realm, { requirement: OVER_100 });
   Object.assign(worker.mark, { era: 'of before', seen: 7, session: 'w' });
   expect(await feed(worker, batch.no, 10, '')).toEqual([]);
   expect(await readBatch(batch.ref)).toMatchObject({ state: 'planned', startedAt: null });

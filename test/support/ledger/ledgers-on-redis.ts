@@ -3,6 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { type BatchId, batchId, type MemberId, memberId, orderId } from '../../../src/core/ids.js';
 import { OPS, type Op, type Order } from '../../../src/core/order.js';
 import { tokens } from '../../../src/core/points.js';
+import type { AfterRollback } from '../../../src/core/profile.js';
 import { PLAN_BLOCK_ROWS, REALMS_KEY } from '../../../src/ledger/keys.js';
 import { BY_NOBODY, type Prepared, registerRealm } from '../../../src/ledger/moves/gate.js';
 import {
@@ -25,7 +26,7 @@ export const START = Date.UTC(2026, 2, 1, 9, 0, 0);
 
 export type LedgersOnRedis = {
   /** Empty books of a realm that no other test of the file has. */
-  ledger(): Promise<RealmLedger>;
+  ledger(asked?: { readonly afterRollback: AfterRollback }): Promise<RealmLedger>;
   readonly redis: () => TestRedis;
 };
 
@@ -49,7 +50,7 @@ export function ledgersOnRedis(): LedgersOnRedis {
   });
   return {
     redis,
-    async ledger() {
+    async ledger(asked = { afterRollback: 'continue' as const }) {
       realms += 1;
       const scripts = new ScriptClient(redis().client(), 10_000, () => {});
       const owner = {
@@ -58,7 +59,7 @@ export function ledgersOnRedis(): LedgersOnRedis {
         realmId: `realm-${realms}`,
         rehearsal: false,
       };
-      const ledger = openLedger(scripts, owner);
+      const ledger = openLedger(scripts, owner, asked);
       await registerRealm(ledger);
       await joinAs(ledger, 'worker');
       return ledger;

@@ -27,6 +27,8 @@ export function testProfile(changes: Partial<RealmProfile> = {}): RealmProfile {
     quietHours: null,
     caps: { maxTokensPerOrder: null, maxTokensPerBatch: null, maxTokensPerDay: null },
     wallets: { method: 'GET', chunk: 50 },
+    // What waits for a person after a rollback has tests of its own.
+    afterRollback: 'continue',
     settleMs: 1_000,
     keyLifetimeMs: 60_000,
     ...changes,

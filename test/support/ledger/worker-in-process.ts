@@ -59,7 +59,11 @@ export async function startWorkerInProcess(
   });
   const client = more.change?.(plain) ?? plain;
   const connection = more.connection ?? redis.client();
-  const ledger = openLedger(new ScriptClient(connection, 10_000, () => {}), batch.ledger.realm);
+  const ledger = openLedger(
+    new ScriptClient(connection, 10_000, () => {}),
+    batch.ledger.realm,
+    batch.ledger.asked,
+  );
   const session = await Session.open('worker', place);
   const trouble: string[] = [];
   const stalled: Error[] = [];

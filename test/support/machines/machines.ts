@@ -283,7 +283,7 @@ export class Machines {
 
   async start(folder: string, limits: JournalLimits = JOURNAL_LIMITS): Promise<Machine> {
     const scripts = new Heard(this.redis.client(), 10_000, () => {});
-    const ledger = openLedger(scripts, this.batch.ledger.realm);
+    const ledger = openLedger(scripts, this.batch.ledger.realm, this.batch.ledger.asked);
     const { batch, certainty, realm, clocks } = this;
     const sender = await Sender.start(ledger, batch, certainty, folder, realm, clocks, limits);
     return { sender, ledger, scripts: scripts.scripts };

@@ -1,0 +1,37 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import { afterRollback, allLedgers } from '../../ledger/index.js';
+import type { App } from '../../runtime/app.js';
+
+export type ResumedRealms = {
+  /** What a person let go on. */
+  readonly resumed: readonly { readonly realm: string; readonly batches: readonly string[] }[];
+  /** Realms whose journals are not merged: what is put back there may make them wait again. */
+  readonly closed: readonly string[];
+};
+
+/** A person lets first sends go on after a rollback, in one realm or in all. */
+export async function resumeAfterRollback(
+  app: App,
+  realm: string | undefined,
+  by: { readonly who: string; readonly why: string | null },
+): Promise<ResumedRealms> {
+  const resumed: ResumedRealms['resumed'][number][] = [];
+  const closed: string[] = [];
+  const ledgers = (await allLedgers(app.scripts)).filter(
+    ({ realm: { name, realmId } }) => realm === undefined || name === realm || realmId === realm,
+  );
+  for (const ledger of ledgers) {
+    const { name } = ledger.realm;
+    const audit = { at: Date.now(), ...by, what: 'resumed after a rollback of the store' };
+    const done = await afterRollback.resumeAfterRollback(ledger, audit);
+    if (done.answer === 'disarmed') closed.push(name);
+    if (done.answer === 'resumed') resumed.push({ realm: name, batches: done.batches });
+  }
+  if (resumed.length === 0 && closed.length > 0)
+    throw new AlmonerError(
+      'ALM_LEDGER_AFTER_ROLLBACK',
+      `Realm ${closed.join(', ')} is closed until its journals are merged. Nothing was resumed.`,
+      { next: 'almoner recover' },
+    );
+  return { resumed, closed };
+}

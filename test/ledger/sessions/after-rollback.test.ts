@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest';
+import type { AfterRollback } from '../../../src/core/profile.js';
+import { redispatch } from '../../../src/ledger/moves/feed.js';
+import { cancelBatch, pauseBatch } from '../../../src/ledger/moves/steer.js';
+import { readBatch } from '../../../src/ledger/read/batches.js';
+import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import {
+  noteRestored,
+  readWaitAfterRollback,
+  resumeAfterRollback,
+} from '../../../src/ledger/sessions/after-rollback.js';
+import { arm, disarm, readFence } from '../../../src/ledger/sessions/fence.js';
+import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import { audit, begin, begun, claimFor, feedAll, sendAs, WHY } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
+
+/** After a rollback first sends wait for a person. */
+const bench = ledgersOnRedis();
+
+async function opened(ledger: RealmLedger): Promise<void> {
+  expect(await arm(ledger, (await readFence(ledger)).run, 0)).toMatchObject({ answer: 'armed' });
+}
+
+async function rolledBack(ledger: RealmLedger): Promise<void> {
+  await disarm(ledger, { at: Date.now(), seen: 9, found: 1, by: 'a test', attempts: 1 }, 'anyway');
+  await opened(ledger);
+}
+
+async function restarted(ledger: RealmLedger): Promise<void> {
+  await ledger.scripts.redis.hset(ledger.keyPrefix, 'armed', 'another-server');
+  await opened(ledger);
+}
+
+/** Order 1 is paid, 2 is unknown, 3 is due, 4 waits after a definite no, and 5 is not fed. */
+async function halfPaid(afterRollback: AfterRollback = 'wait') {
+  const batch = await sealed(await bench.ledger({ afterRollback }), [{}, {}, {}, {}, {}]);
+  await feedAll(batch);
+  await sendAs(batch, 1, 'P');
+  await sendAs(batch, 2, 'u');
+  await sendAs(batch, 4, 'w');
+  return batch;
+}
+
+test('what was never sent, or answered with a no, waits; what is unknown goes on', async () => {
+  const batch = await halfPaid();
+  await rolledBack(batch.ledger);
+  for (const index of [3, 4]) {
+    expect(await claimFor(batch, index)).toEqual({ answer: 'stop', why: 'after-rollback' });
+    expect(await begin(batch, index)).toEqual({ refusal: 'after-rollback' });
+  }
+  expect(await claimFor(batch, 2)).toMatchObject({ answer: 'go' });
+  await begun(batch, 2, { keyAgeMaxMs: 60_000 });
+  expect(await tieUp(batch.ledger)).toEqual([]);
+});
+
+test('nothing of it is fed or dispatched again, but what is unknown', async () => {
+  const batch = await halfPaid();
+  await rolledBack(batch.ledger);
+  expect(await feedAll(batch)).toEqual([]);
+  const { indexes } = await redispatch(batch.ledger, batch.no, '', [2, 3, 4]);
+  expect(indexes).toEqual([2]);
+});
+
+test('it is shown as halted, with what ends it', async () => {
+  const batch = await halfPaid();
+  await rolledBack(batch.ledger);
+  expect(await readBatch(batch.ref)).toMatchObject({
+    state: 'halted',
+    waitsForPerson: true,
+    reason: { code: 'ALM_LEDGER_AFTER_ROLLBACK' },
+  });
+  expect(await readWaitAfterRollback(batch.ledger)).toMatchObject({ batches: 1 });
+});
+
+test('a person lets it go on, and the batch says who', async () => {
+  const batch = await halfPaid();
+  await rolledBack(batch.ledger);
+  const resumed = await resumeAfterRollback(batch.ledger, audit('resumed'));
+  expect(resumed).toEqual({ answer: 'resumed', batches: [batch.ref.id] });
+  expect(await readBatch(batch.ref)).toMatchObject({ state: 'running', waitsForPerson: false });
+  await begun(batch, 3);
+  expect(await resumeAfterRollback(batch.ledger, audit('again'))).toEqual({ answer: 'not waiting' });
+});
+
+test('not while the journals are not merged', async () => {
+  const batch = await halfPaid();
+  await rolledBack(batch.ledger);
+  await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'armed', 'another-server');
+  expect(await resumeAfterRollback(batch.ledger, audit('resumed'))).toEqual({ answer: 'disarmed' });
+});
+
+test('what is sealed afterwards does not wait', async () => {
+  const batch = await halfPaid();
+  await rolledBack(batch.ledger);
+  const later = await sealed(batch.ledger, [{}], { id: 'later' });
+  await feedAll(later);
+  await begun(later, 1);
+});
+
+test('a paused batch stays paused, and waits as well once it is resumed alone', async () => {
+  const batch = await halfPaid();
+  await pauseBatch(batch.ref, WHY, audit('paused'));
+  await rolledBack(batch.ledger);
+  expect(await readBatch(batch.ref)).toMatchObject({ state: 'paused', waitsForPerson: true });
+});
+
+test('a cancelled batch has nothing that waits', async () => {
+  const batch = await halfPaid();
+  await rolledBack(batch.ledger);
+  await cancelBatch(batch.ref, audit('cancelled'));
+  expect(await resumeAfterRollback(batch.ledger, audit('resumed'))).toEqual({
+    answer: 'resumed',
+    batches: [],
+  });
+});
+
+test('a second rollback makes everything wait again', async () => {
+  const batch = await halfPaid();
+  await rolledBack(batch.ledger);
+  await resumeAfterRollback(batch.ledger, audit('resumed'));
+  await rolledBack(batch.ledger);
+  expect(await begin(batch, 3)).toEqual({ refusal: 'after-rollback' });
+});
+
+test('a mere restart goes on by itself', async () => {
+  const batch = await halfPaid();
+  await restarted(batch.ledger);
+  expect(await readWaitAfterRollback(batch.ledger)).toBeNull();
+  await begun(batch, 3);
+});
+
+test('a backup that was put back makes it wait, whatever the journals know', async () => {
+  const batch = await halfPaid();
+  await noteRestored(batch.ledger);
+  await restarted(batch.ledger);
+  expect(await begin(batch, 3)).toEqual({ refusal: 'after-rollback' });
+});
+
+test('a profile that prefers it goes on', async () => {
+  const batch = await halfPaid('continue');
+  await rolledBack(batch.ledger);
+  await begun(batch, 3);
+});
