@@ -27,9 +27,15 @@ export type LedgerAudit = {
 const PASSES = 3;
 const LOOKS_AT_A_BATCH = 3;
 
+export type AuditOptions = {
+  /** `here`: every archive has to be there, and one that is missing is a difference. Elsewhere it proves nothing. */
+  readonly archives?: 'here' | 'on any machine';
+  readonly onProgress?: (done: number, of: number) => void;
+};
+
 export async function verifyLedger(
   ledger: RealmLedger,
-  onProgress: (done: number, of: number) => void = () => {},
+  { archives = 'on any machine', onProgress = () => {} }: AuditOptions = {},
 ): Promise<LedgerAudit> {
   const known = new Map<string, BatchAudit>();
   for (let pass = 1; ; pass++) {
@@ -49,13 +55,17 @@ export async function verifyLedger(
     const whole = unread.size === 0 ? await overAll(ledger, read) : null;
     const isStill = (await realmStamp(ledger)) === before;
     if (!isStill && pass < PASSES) continue;
-    const own = read.flatMap(({ differences }) => differences);
+    const isMissing = (one: Unread) => one.unread === 'away' && archives === 'here';
+    const own = [
+      ...read.flatMap(({ differences }) => differences),
+      ...[...unread.values()].filter(isMissing).map(unreadText),
+    ];
     return {
       batches: read.length,
       orders: read.reduce((sum, { orders }) => sum + orders, 0),
       differences: isStill && whole !== null ? [...own, ...whole] : own,
       unchecked: [
-        ...[...unread.values()].map(unreadText),
+        ...[...unread.values()].filter((one) => !isMissing(one)).map(unreadText),
         ...(isStill && whole !== null ? [] : [overAllText(isStill)]),
       ],
     };
