@@ -13,8 +13,9 @@ export const FAIL_POINTS = [
   'settled',
   'delivered',
 ] as const;
-/** The steps of a restore: its store is staged, its note written, the former store aside, the staged one in its place. */
+/** The steps of a restore: its store is loaded, staged, its note written, the former store aside, the staged one in its place. */
 export const RESTORE_POINTS = [
+  'restore-loaded',
   'restore-staged',
   'restore-noted',
   'restore-aside',

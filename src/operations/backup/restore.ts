@@ -113,6 +113,7 @@ async function stageStore(
   try {
     await refuseOtherFormat(store.scripts);
     await store.keepOnDisk(signal);
+    failPoint('restore-loaded');
     for (const ledger of await allLedgers(store.scripts)) await afterRollback.noteRestored(ledger);
   } finally {
     await store.end();

@@ -63,13 +63,13 @@ async function readSnapshot(
   { signal, onProgress }: Copying,
 ): Promise<CopiedStore> {
   const login = password === null ? [] : ['AUTH', ...(user === null ? [] : [user]), password];
-  if (login.length > 0) socket.write(command(...login));
-  socket.write(command('SYNC'));
+  // One after the other: Redis refuses SYNC while an answer is on its way.
+  socket.write(login.length > 0 ? command(...login) : command('SYNC'));
   const output = await open(file, 'wx', 0o600);
   try {
     const digest = createHash('sha256');
     let head = Buffer.alloc(0);
-    let answers = login.length > 0 ? 1 : 0;
+    let signedIn = login.length === 0;
     let [bytes, size] = [0, -1];
     for await (const piece of socket.iterator({ destroyOnReturn: false })) {
       signal.throwIfAborted();
@@ -85,8 +85,10 @@ async function readSnapshot(
         // An empty line says that the snapshot is still being made.
         if (line === '') continue;
         if (line.startsWith('-')) throw refused(line.slice(1));
-        if (answers > 0 && line.startsWith('+')) answers -= 1;
-        else if (/^\$[0-9]+$/.test(line)) size = Number(line.slice(1));
+        if (!signedIn && line === '+OK') {
+          signedIn = true;
+          socket.write(command('SYNC'));
+        } else if (/^\$[0-9]+$/.test(line)) size = Number(line.slice(1));
         else throw refused(`it answers ${JSON.stringify(line.slice(0, 80))}`);
       }
       if (size < 0) continue;

@@ -1,0 +1,194 @@
+import { appendFile, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makeBackup } from '../../src/operations/backup/backup.js';
+import { almoner } from '../support/program/almoner.js';
+import { Program } from '../support/program/program.js';
+import { until } from '../support/until.js';
+
+const MEMBERS = Array.from({ length: 6 }, (_, i) => String(500_000_000_000_000_000n + BigInt(i)));
+/** An amount of its own for each file: the realm's record tells every order apart without any key. */
+const fileOf = (name: string) =>
+  `member,tokens,reference\n${MEMBERS.map((member) => `${member},${name.charCodeAt(0)},${name}-${member}`).join('\n')}\n`;
+
+let world: Program;
+
+/** Behind the proxy the realm honours no key: a request that is sent twice is applied twice. */
+const start = (store: 'embedded' | 'own') =>
+  Program.start({
+    store,
+    network: true,
+    certainty: 'manual',
+    members: MEMBERS.map((member) => ({ member, tokens: 0 })),
+    profile: {},
+  });
+
+afterEach(() => world.end());
+
+const at = (name: string) => join(world.folder, name);
+
+async function ok(...args: string[]) {
+  const ran = await world.run(...args);
+  expect(ran.status, `${args.join(' ')}: ${ran.stdout}${ran.stderr}`).toBe(0);
+  return ran;
+}
+
+async function pay(name: string) {
+  await world.file(`${name}.csv`, fileOf(name));
+  await ok('run', `${name}.csv`, '--yes', '--json');
+}
+
+const applied = () => world.appliedCount();
+
+async function expectTies(...args: string[]) {
+  const { ties, realms } = JSON.parse((await ok('verify', ...args, '--json')).stdout);
+  expect({ ties, unchecked: realms.flatMap((realm: { unchecked: string[] }) => realm.unchecked) }).toEqual({
+    ties: true,
+    unchecked: [],
+  });
+}
+
+describe('the embedded store', () => {
+  beforeEach(async () => {
+    world = await start('embedded');
+  });
+
+  test('restored beside its journals it pays nobody twice, and first sends wait for a person', async () => {
+    await pay('a');
+    await world.file('b.csv', fileOf('b'));
+    await ok('import', 'b.csv', '--yes');
+    await ok('backup', 'kept');
+    await expectTies('--backup', 'kept');
+
+    await world.file('c.csv', fileOf('c'));
+    await pay('d');
+    expect(await applied()).toBe(12);
+    const { stdout, stderr } = await ok('restore', 'kept', '--yes', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ journalsAdded: 0, merged: 6 });
+    expect(stderr).toContain('redis.before-');
+    const asides = (await readdir(at('data'))).filter((name) => name.startsWith('redis.'));
+    expect(asides).toHaveLength(1);
+    await expectTies();
+
+    // The journals know all of d, whose batch the store had forgotten.
+    await ok('run', 'd.csv', '--yes', '--json');
+    expect(await applied()).toBe(12);
+    const worker = await world.worker();
+    await ok('import', 'c.csv', '--yes');
+    await until('what is new to be paid', async () => (await applied()) === 18);
+    const waits = JSON.parse((await world.run('status', '--json')).stdout);
+    const [b] = waits.batches.filter(({ counts }: { counts: object }) => 'planned' in counts);
+    expect(b.waiting.map(({ why }: { why: string }) => why)).toContain('after-rollback');
+    await ok('resume', '--after-rollback');
+    await until('what waited to be paid', async () => (await applied()) === 24);
+    await worker.stop();
+    await expectTies();
+    const changes = await world.applied();
+    expect(new Set(changes.map(({ tokens, member }) => `${member} ${tokens}`)).size).toBe(24);
+  });
+
+  test('a restore is refused while a process is at work on the data folder, which is named', async () => {
+    await pay('a');
+    await ok('backup', 'kept');
+    const worker = await world.worker();
+    const busy = await world.run('restore', 'kept', '--yes', '--json');
+    expect(busy.status).toBe(5);
+    expect(JSON.parse(busy.stdout).error).toMatchObject({
+      code: 'ALM_BACKUP_IN_USE',
+      details: [expect.stringContaining(`pid ${process.pid}`)],
+    });
+    await worker.stop();
+    // One that sends nothing has no session, and uses the store all the same.
+    const app = await world.app({ clientName: 'serve' });
+    const looking = await world.run('restore', 'kept', '--yes', '--json');
+    expect(JSON.parse(looking.stdout).error).toMatchObject({
+      code: 'ALM_BACKUP_IN_USE',
+      details: [`almoner serve, pid ${process.pid}`],
+    });
+    await app.close();
+    expect((await readdir(at('data'))).filter((name) => name.startsWith('redis'))).toEqual(['redis']);
+  });
+
+  test('without --yes and without a terminal nothing is restored', async () => {
+    await ok('backup', 'kept');
+    const asked = await world.run('restore', 'kept', '--json');
+    expect(asked.status).toBe(2);
+    expect(JSON.parse(asked.stdout).error.code).toBe('ALM_CLI_NOT_CONFIRMED');
+    expect((await readdir(at('data'))).filter((name) => name.startsWith('redis'))).toEqual(['redis']);
+  });
+
+  test('on a new machine a restored backup sends nothing until a person accepts that journals are lost', async () => {
+    await pay('a');
+    await ok('backup', 'kept');
+    await pay('b');
+    const env = world.envOf('other');
+    const there = (...args: string[]) => almoner(args, { cwd: world.folder, env });
+    const restored = await there('restore', 'kept', '--yes', '--json');
+    expect(restored.status, restored.stderr).toBe(5);
+    expect(JSON.parse(restored.stdout).realms[0].reason.code).toBe('ALM_LEDGER_FOLDER_COPIED');
+    const again = await there('run', 'b.csv', '--yes', '--json');
+    expect(again.status).toBe(5);
+    expect(await applied()).toBe(12);
+    // What the backup knows is known: its references are spent.
+    const known = JSON.parse((await there('status', '--json')).stdout);
+    expect(known.batches[0].counts).toEqual({ paid: 6 });
+  });
+
+  test('a damaged backup differs, is not restored, and says which file', async () => {
+    await pay('a');
+    await ok('backup', 'kept');
+    const [journal] = (await readdir(at('kept/journal'))).filter((name) => name.endsWith('.journal'));
+    await appendFile(at(`kept/journal/${journal}`), 'x');
+    const checked = await world.run('verify', '--backup', 'kept', '--json');
+    expect(checked.status).toBe(4);
+    expect(JSON.parse(checked.stdout).differences).toEqual([expect.stringContaining(`${journal} has`)]);
+    const refused = await world.run('restore', 'kept', '--yes', '--json');
+    expect(refused.status).toBe(3);
+    expect(JSON.parse(refused.stdout).error.code).toBe('ALM_BACKUP_DAMAGED');
+    const none = await world.run('restore', 'data', '--yes', '--json');
+    expect(JSON.parse(none.stdout).error.code).toBe('ALM_BACKUP_INVALID');
+  });
+
+  test('a backup holds neither the realm’s key nor the store’s password, and a stopped one leaves nothing', async () => {
+    await pay('a');
+    await ok('backup', 'kept');
+    const password = (await readFile(at('data/redis/password'), 'utf8')).trim();
+    const key = String(world.env.ALMONER_API_KEY);
+    expect(key.length).toBeGreaterThan(10);
+    for (const name of await readdir(at('kept'), { recursive: true, withFileTypes: true })) {
+      if (!name.isFile()) continue;
+      const text = await readFile(join(name.parentPath, name.name), 'latin1');
+      expect([key, password].filter((secret) => text.includes(secret))).toEqual([]);
+    }
+    const before = await readdir(world.folder);
+    const stop = new AbortController();
+    const stopped = makeBackup(await world.app(), at('late'), '0', {
+      signal: stop.signal,
+      onProgress: (what) => what === 'files' && stop.abort(),
+    });
+    await expect(stopped).rejects.toMatchObject({ code: 'ALM_BACKUP_INTERRUPTED' });
+    expect(await readdir(world.folder)).toEqual(before);
+  });
+});
+
+describe('an outside Redis', () => {
+  beforeEach(async () => {
+    world = await start('own');
+  });
+
+  test('is copied where it allows that, refused where not, and never replaced', async () => {
+    await pay('a');
+    await ok('backup', 'kept');
+    await expectTies('--backup', 'kept');
+    const replaced = await world.run('restore', 'kept', '--yes', '--json');
+    expect(replaced.status).toBe(5);
+    expect(JSON.parse(replaced.stdout).error.code).toBe('ALM_BACKUP_OUTSIDE');
+
+    await world.store.client().acl('SETUSER', 'guest', 'on', '>pass', '~*', '&*', '+@all', '-sync', '-psync');
+    const env = { ...world.env, REDIS_URL: `redis://guest:pass@127.0.0.1:${world.store.port}` };
+    const denied = await almoner(['backup', 'denied', '--json'], { cwd: world.folder, env });
+    expect(denied.status).toBe(5);
+    expect(JSON.parse(denied.stdout).error.code).toBe('ALM_BACKUP_STORE_REFUSED');
+    expect(await readdir(world.folder)).not.toContain('denied');
+  });
+});
