@@ -407,6 +407,20 @@ export const BOOKS_AND_DESK = [
     test: 'test/ledger/journal/journal.test.ts',
   },
   {
+    name: 'a-damaged-line-is-a-torn-tail',
+    file: 'src/ledger/journal/wholeness.ts',
+    find: "state.tail === 'torn' ? { ...faulty(state, 'damaged'), tail: 'sound' } : state",
+    put: "state.tail === 'torn' ? { ...state, tail: 'sound' } : state",
+    test: 'test/ledger/journal/wholeness.test.ts',
+  },
+  {
+    name: 'a-used-file-needs-no-announcement',
+    file: 'src/ledger/journal/wholeness.ts',
+    find: "state.link === 'unannounced' && !isPreamble(entry)",
+    put: 'false',
+    test: 'test/ledger/journal/wholeness.test.ts',
+  },
+  {
     name: 'every-line-about-an-archived-batch-is-known',
     file: 'src/ledger/journal/merge.ts',
     find: "return isSaid(second ?? '', attempt) ? 'known' : 'archived';",

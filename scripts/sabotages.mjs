@@ -1,4 +1,5 @@
 import { BOOKS_AND_DESK } from './sabotages-books.mjs';
+import { RECOVERY } from './sabotages-recovery.mjs';
 
 /** `find` must stand in the file exactly once. `build`: the test meets it in the built program. */
 export const SABOTAGES = [
@@ -313,10 +314,31 @@ export const SABOTAGES = [
   },
   {
     name: 'the-missing-are-not-named',
-    file: 'src/core/what-waits.ts',
-    find: "  if (sign.life === 'elsewhere') return [{ ...cause, why: 'missing-session', ...missingSaid(sign) }];",
-    put: '',
+    file: 'src/core/presence.ts',
+    find: "elsewhere: { 'heard lately': 'at-work', 'not heard lately': 'silent', 'never heard': 'silent' },",
+    put: "elsewhere: { 'heard lately': 'at-work', 'not heard lately': 'at-work', 'never heard': 'at-work' },",
     test: 'test/operations/batches/waiting-sessions.test.ts',
+  },
+  {
+    name: 'silence-proves-death',
+    file: 'src/core/presence.ts',
+    find: "elsewhere: { 'heard lately': 'at-work', 'not heard lately': 'silent', 'never heard': 'silent' },",
+    put: "elsewhere: { 'heard lately': 'at-work', 'not heard lately': 'dead', 'never heard': 'dead' },",
+    test: 'test/core/presence.test.ts',
+  },
+  {
+    name: 'the-frozen-lose-their-run',
+    file: 'src/core/presence.ts',
+    find: "frozen: { orders: 'stay',",
+    put: "frozen: { orders: 'may be taken over',",
+    test: 'test/core/presence.test.ts',
+  },
+  {
+    name: 'left-deliveries-wait-for-bullmq',
+    file: 'src/queue/left-deliveries.ts',
+    find: "deliveries === 'are made again'",
+    put: "deliveries === 'stay'",
+    test: 'test/queue/orphans.test.ts',
   },
   {
     name: 'settle-time-skipped',
@@ -571,4 +593,5 @@ export const SABOTAGES = [
     test: 'test/realm/server/member-maps.test.ts',
   },
   ...BOOKS_AND_DESK,
+  ...RECOVERY,
 ];

@@ -1,3 +1,4 @@
+import type { Sign } from './presence.js';
 import type { Certainty } from './profile.js';
 import type { BatchState } from './states.js';
 
@@ -10,18 +11,6 @@ export type Group = {
   readonly orders: number;
   readonly tokens: bigint;
   readonly indexes: readonly number[] | null;
-};
-
-/** A registered sending process, as far as can be told from here. */
-export type Sign = {
-  readonly session: string;
-  readonly kind: string;
-  readonly pid: number;
-  readonly machine: string;
-  readonly life: 'alive' | 'dead' | 'elsewhere';
-  /** The store's time of its last heartbeat, or of its registration where none was noted. */
-  readonly seenMs: number;
-  readonly beats: boolean;
 };
 
 export type RealmStanding = {

@@ -1,14 +1,7 @@
 import { REFUSED_MAX } from './overdue.js';
+import { CONCLUSIONS, type Presence, presenceOf, type Sign } from './presence.js';
 import type { Certainty } from './profile.js';
-import type {
-  BatchStanding,
-  Group,
-  RealmStanding,
-  SendingGroup,
-  Sign,
-  Waiting,
-  WaitingWhy,
-} from './waiting.js';
+import type { BatchStanding, Group, RealmStanding, SendingGroup, Waiting, WaitingWhy } from './waiting.js';
 import { spellMoment } from './zones.js';
 
 /**
@@ -22,9 +15,6 @@ export type Cause = Pick<Waiting, 'why' | 'message' | 'next'> & {
   readonly untilMs: number | null;
   readonly session?: string;
 };
-
-/** Silent for longer, a process that cannot be asked is missing, and one that can is frozen. */
-const SILENT_AFTER_MS = 45_000;
 
 export function whatWaits(batch: BatchStanding, realm: RealmStanding): Cause[] {
   const sent = batch.sending.flatMap((group) => notSending(batch, realm, group));
@@ -129,11 +119,12 @@ type Idle = Pick<Cause, 'why' | 'message' | 'sinceMs' | 'next' | 'session'>;
 function nobodyWorks(batch: BatchStanding, realm: RealmStanding): Idle | null {
   const isRun = batch.owner !== '';
   const crew = realm.signs.filter((sign) => (isRun ? sign.session === batch.owner : sign.kind === 'worker'));
-  if (crew.some((sign) => isAtWork(sign, realm.nowMs))) return null;
+  const presences = crew.map((sign) => presenceOf(sign, realm.nowMs));
+  if (presences.includes('at-work')) return null;
   const last = crew.toSorted((a, b) => b.seenMs - a.seenMs)[0];
-  const frozen = crew.find(({ life }) => life === 'alive');
+  const frozen = crew[presences.indexOf('frozen')];
   if (frozen !== undefined) return { why: 'frozen-session', sinceMs: frozen.seenMs, ...frozenSaid(frozen) };
-  if (isRun && last !== undefined && last.life !== 'dead')
+  if (isRun && last !== undefined && presences.includes('silent'))
     return { why: 'missing-session', sinceMs: last.seenMs, ...missingSaid(last) };
   const sinceMs = last?.seenMs ?? realm.leftMs;
   const message = isRun
@@ -149,29 +140,36 @@ function workedBy({ owner, batch }: BatchStanding): string {
 
 /** Orders that are `sending`, and whose session cannot be heard of or has had them for too long. */
 function notSending(batch: BatchStanding, realm: RealmStanding, group: SendingGroup): Cause[] {
-  const sign = realm.signs.find(({ session }) => session === group.session);
-  if (sign !== undefined && isAtWork(sign, realm.nowMs)) return stuck(sign, group);
   const { session } = group;
+  const sign = realm.signs.find((one) => one.session === session);
   const cause = { groups: [group], untilMs: null, sinceMs: sign?.seenMs ?? group.sinceMs, session };
   if (sign === undefined)
     return [
       {
         ...cause,
         why: 'missing-session',
-        message: `Session ${group.session}, which was sending, is not registered any more.`,
+        message: `Session ${session}, which was sending, is not registered any more.`,
         next: 'almoner recover',
       },
     ];
-  if (sign.life === 'alive') return [{ ...cause, why: 'frozen-session', ...frozenSaid(sign) }];
-  if (sign.life === 'elsewhere') return [{ ...cause, why: 'missing-session', ...missingSaid(sign) }];
-  return [
-    {
-      ...cause,
-      why: 'dead-session',
-      message: `${named(sign)} is dead, and nobody has taken over what it was sending.`,
-      next: workedBy(batch),
-    },
-  ];
+  const presence = presenceOf(sign, realm.nowMs);
+  if (presence === 'at-work') return stuck(sign, group);
+  return [{ ...cause, why: CONCLUSIONS[presence].named, ...lostSaid(presence, sign, batch) }];
+}
+
+function lostSaid(presence: Exclude<Presence, 'at-work'>, sign: Sign, batch: BatchStanding): Lost {
+  switch (presence) {
+    case 'silent':
+      return missingSaid(sign);
+    case 'frozen':
+      return frozenSaid(sign);
+    case 'dead':
+      return {
+        session: sign.session,
+        message: `${named(sign)} is dead, and nobody has taken over what it was sending.`,
+        next: workedBy(batch),
+      };
+  }
 }
 
 function stuck(sign: Sign, group: SendingGroup): Cause[] {
@@ -263,18 +261,13 @@ const RESOLVED: Readonly<Record<Certainty, string>> = {
   manual: 'The answer was lost, and this realm gives no way to prove it: it becomes a doubt.',
 };
 
-export function isAtWork(sign: Sign, nowMs: number): boolean {
-  if (sign.life === 'dead') return false;
-  const isSilent = nowMs - sign.seenMs > SILENT_AFTER_MS;
-  // Connecting to its socket proves that it lives, unless it was heard before and is silent now.
-  return !isSilent || (sign.life === 'alive' && !sign.beats);
-}
-
 function named({ session, kind, pid, machine }: Sign): string {
   return `Session ${session} (${kind}, pid ${pid}, machine ${machine})`;
 }
 
-function missingSaid(sign: Sign): Pick<Cause, 'message' | 'next' | 'session'> {
+type Lost = Pick<Cause, 'message' | 'next'> & { readonly session: string };
+
+function missingSaid(sign: Sign): Lost {
   return {
     session: sign.session,
     message: `${named(sign)} was last seen at ${new Date(sign.seenMs).toISOString()}, and whether it lives cannot be told from here. If its machine is lost with its disk, give it up; otherwise start almoner there again.`,
@@ -282,7 +275,7 @@ function missingSaid(sign: Sign): Pick<Cause, 'message' | 'next' | 'session'> {
   };
 }
 
-function frozenSaid(sign: Sign): Pick<Cause, 'message' | 'next' | 'session'> {
+function frozenSaid(sign: Sign): Lost {
   return {
     session: sign.session,
     message: `${named(sign)} lives and has given no sign since ${new Date(sign.seenMs).toISOString()}: it is frozen, or the store does not hear it.`,

@@ -271,11 +271,10 @@ export {
   givenUp,
   JOURNAL_FOLDER,
   listSessions,
-  readSigns,
   Session,
   type SessionEntry,
-  workersAtWork,
 } from './sessions/session.js';
+export { readPresence, readSigns, workersAtWork } from './sessions/signs.js';
 export { settleOverdue, settleOwnStrays } from './sessions/strays.js';
 
 // What other folders keep beside the ledger.

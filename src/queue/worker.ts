@@ -1,6 +1,7 @@
 import { type Queue, Worker } from 'bullmq';
 import type { WriteOutcome } from '../core/classify.js';
 import type { AlmonerError } from '../core/errors/error.js';
+import { SIGN_EVERY_MS } from '../core/presence.js';
 import type { RealmProfile } from '../core/profile.js';
 import {
   Attempts,
@@ -19,6 +20,7 @@ import { Evidence } from './balances.js';
 import { type First, KnownBatches, OwnRun } from './batches.js';
 import { Breaker } from './breaker.js';
 import { Feeder, feedWindow, usefulConcurrency } from './feed.js';
+import { LeftDeliveries, takenBy } from './left-deliveries.js';
 import { drainMs, LIMITS, type WorkerLimits } from './limits.js';
 import { Pace } from './pace.js';
 import { processJob, Watchdog } from './process-job.js';
@@ -31,7 +33,7 @@ import {
   runQueue,
 } from './queues.js';
 import { floorReason, stalledError, unsettledError } from './reasons.js';
-import { Recovery, SilentSessions, takenBy } from './recover.js';
+import { Recovery } from './recover.js';
 import { quietClock, quietly, Rounds } from './rounds.js';
 import { OrderSender } from './send-order.js';
 import { Sweeper } from './sweep.js';
@@ -204,13 +206,13 @@ export class RealmWorker {
       whileArmed(() => this.sweeper.tick()),
     );
     this.rounds.every(2_000, 'adopt orphans', () => this.recovery.adoptOrphans());
-    const silent = new SilentSessions(ledger, this.queue, session.id);
+    const left = new LeftDeliveries(ledger, this.queue, session.id);
     this.rounds.every(
       5_000,
-      'take over from the silent',
-      whileArmed(async () => this.deliverAgain(await silent.deliveries())),
+      'deliver again what others left',
+      whileArmed(async () => this.deliverAgain(await left.sinceLastLook())),
     );
-    this.rounds.every(10_000, 'say alive', () => session.sayAlive(ledger));
+    this.rounds.every(SIGN_EVERY_MS, 'say alive', () => session.sayAlive(ledger));
     this.rounds.every(500, 'probe', () => this.breaker.tick());
     this.rounds.every(1_000, 'watch for a stall', () => this.watchStall());
   }

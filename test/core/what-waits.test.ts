@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Sign } from '../../src/core/presence.js';
 import { CERTAINTIES } from '../../src/core/profile.js';
 import { BATCH_STATES } from '../../src/core/states.js';
-import type { BatchStanding, Group, OpenState, RealmStanding, Sign } from '../../src/core/waiting.js';
+import type { BatchStanding, Group, OpenState, RealmStanding } from '../../src/core/waiting.js';
 import { waitingOf, whatWaits } from '../../src/core/what-waits.js';
 
 const NOW = Date.UTC(2026, 2, 1, 12, 0, 0);

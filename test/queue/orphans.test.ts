@@ -2,6 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'bullmq';
 import { expect, onTestFinished, test } from 'vitest';
+import { HEARD_LATELY_MS } from '../../src/core/presence.js';
 import type { Certainty } from '../../src/core/profile.js';
 import { queuePrefix } from '../../src/ledger/keys.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
@@ -103,7 +104,7 @@ test('what a machine had taken from the queue before it fell silent is delivered
   });
   await addOrders(queue, batch.no, await feedAll(batch), 0);
   await until('its deliveries to be taken', async () => (await queue.getActiveCount()) === 3);
-  await redis.hset(`${ledger.keyPrefix}:seen`, lost.id, Date.now() - 21_000);
+  await redis.hset(`${ledger.keyPrefix}:seen`, lost.id, Date.now() - HEARD_LATELY_MS - 1_000);
   await startWorkerInProcess(batch, bench.redis(), realm.url, PATIENT);
   await until('all to be paid', async () => (await paid(batch)) === 3, 20_000);
   expect(realm.asked).toHaveLength(4);

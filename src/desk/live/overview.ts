@@ -1,6 +1,6 @@
 import { ONLY_NEWS } from '../../core/notice-events.js';
+import { presenceOf } from '../../core/presence.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { isAtWork } from '../../core/what-waits.js';
 import {
   allLedgers,
   type BatchRef,
@@ -221,9 +221,10 @@ async function processes(scripts: ScriptClient): Promise<WorkerRow[]> {
     for (const sign of signs) {
       const { session, kind, machine, life } = sign;
       const known = found.get(session);
-      const silent = life !== 'dead' && !isAtWork(sign, nowMs);
+      const presence = presenceOf(sign, nowMs);
+      const isUnheard = presence === 'silent' || presence === 'frozen';
       // One that is heard in any realm is not silent.
-      const state = silent ? (known?.state ?? 'silent') : life;
+      const state = isUnheard ? (known?.state ?? 'silent') : life;
       const realms = [...(known?.realms ?? []), ledger.realm.name];
       found.set(session, { session, kind, machine, state, realms });
     }

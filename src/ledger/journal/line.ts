@@ -99,7 +99,7 @@ const line = z.union([
   /** The session ended in order: it sends nothing more, wherever this line is read. */
   z.tuple([z.literal('E')]).transform(() => ({ kind: 'end' as const })),
 ]);
-type JournalEntry = Readonly<z.infer<typeof line>>;
+export type JournalEntry = Readonly<z.infer<typeof line>>;
 
 export function encodeEntry(entry: JournalEntry): string {
   const json = JSON.stringify(listOf(entry));

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { JournalFile } from './folder.js';
-import { decodeEntry, type Intent, type JournalHead, type JournalResult } from './line.js';
+import { decodeEntry, type Intent, type JournalEntry, type JournalHead, type JournalResult } from './line.js';
+import { allRead, fileOpened, lineRead, lineTorn, UNREAD } from './wholeness.js';
 
 /** One attempt as a journal tells it. Without a result, nobody can say whether it was applied. */
 type Attempt = { readonly intent: Intent; readonly result: JournalResult | null };
@@ -19,8 +20,17 @@ export type SessionJournal = {
   readonly ended: boolean;
   /** The highest sequence that the session had seen of that realm. */
   readonly seqSeen: number;
-  /** Every line that was ever acted on is here. Only from such a journal follows that what it lacks was never sent. */
+  /** Every line that was ever acted on is here (see wholeness.ts). */
   readonly whole: boolean;
+};
+
+/** What the lines of a journal say of the realm asked for, as far as they were read. */
+type Told = {
+  head: JournalHead | undefined;
+  works: boolean;
+  ended: boolean;
+  seqSeen: number;
+  readonly attempts: Map<string, Attempt>;
 };
 
 /** Reads the files of one session, oldest first. Undefined when not even its head can be read. */
@@ -28,78 +38,57 @@ export async function readSessionJournal(
   files: readonly JournalFile[],
   realm: string,
 ): Promise<SessionJournal | undefined> {
-  let head: JournalHead | undefined;
-  let seqSeen = 0;
-  let damaged = 0;
-  let works = false;
-  let next = 1;
-  let missing = 0;
-  let last = 0;
-  let unannounced = false;
-  let ended = false;
-  const attempts = new Map<string, Attempt>();
+  const told: Told = { head: undefined, works: false, ended: false, seqSeen: 0, attempts: new Map() };
+  let wholeness = UNREAD;
   for (const { path, number } of files) {
-    if (number > next) missing += 1;
-    next = Math.max(next, number + 1);
-    // The file before says nothing of this one: it died in between, if nothing but a head stands here.
-    unannounced = number > 1 && last < number;
-    let torn = 0;
+    wholeness = fileOpened(wholeness, number);
     for await (const text of linesOf(path)) {
       const entry = decodeEntry(text);
-      if (entry === undefined) {
-        torn += 1;
-        continue;
-      }
-      // Something readable stands behind it: that was no torn tail but a damaged file.
-      damaged += torn;
-      torn = 0;
-      if (unannounced && entry.kind !== 'head' && entry.kind !== 'works') missing += 1;
-      switch (entry.kind) {
-        case 'head':
-          head = entry.head;
-          break;
-        case 'works':
-          works ||= entry.realm === realm;
-          break;
-        case 'leaves':
-          works &&= entry.realm !== realm;
-          break;
-        case 'end':
-          ended = true;
-          break;
-        case 'intent':
-          if (entry.intent.realm !== realm) break;
-          seqSeen = Math.max(seqSeen, entry.intent.seq);
-          attempts.set(entry.intent.nonce, { intent: entry.intent, result: null });
-          break;
-        case 'result': {
-          const attempt = attempts.get(entry.result.nonce);
-          if (attempt?.result === null)
-            attempts.set(entry.result.nonce, { ...attempt, result: entry.result });
-          break;
-        }
-        case 'unsent':
-          // As if it had never been begun: the attempt before it counts again.
-          attempts.delete(entry.nonce);
-          break;
-        case 'continues':
-          last = entry.number;
-          break;
-      }
+      wholeness = entry === undefined ? lineTorn(wholeness) : lineRead(wholeness, entry);
+      if (entry !== undefined) tell(told, entry, realm);
     }
-    // A file that another follows was closed in order: it has no torn tail.
-    if (number !== files.at(-1)?.number) damaged += torn;
   }
+  const { head, works, ended, seqSeen } = told;
   if (head === undefined) return undefined;
   const { session } = head;
-  return {
-    head,
-    attempts: withoutHistory([...attempts.values()]).map((attempt) => ({ session, ...attempt })),
-    works,
-    ended,
-    seqSeen,
-    whole: damaged === 0 && missing === 0 && (files.at(-1)?.number ?? 0) >= last,
-  };
+  const attempts = withoutHistory([...told.attempts.values()]).map((attempt) => ({ session, ...attempt }));
+  return { head, attempts, works, ended, seqSeen, whole: allRead(wholeness).fault === 'none' };
+}
+
+/** In place: a journal holds hundreds of thousands of attempts. */
+function tell(told: Told, entry: JournalEntry, realm: string): void {
+  const { attempts } = told;
+  switch (entry.kind) {
+    case 'head':
+      told.head = entry.head;
+      break;
+    case 'works':
+      told.works ||= entry.realm === realm;
+      break;
+    case 'leaves':
+      told.works &&= entry.realm !== realm;
+      break;
+    case 'end':
+      told.ended = true;
+      break;
+    case 'intent':
+      if (entry.intent.realm !== realm) break;
+      told.seqSeen = Math.max(told.seqSeen, entry.intent.seq);
+      attempts.set(entry.intent.nonce, { intent: entry.intent, result: null });
+      break;
+    case 'result': {
+      const attempt = attempts.get(entry.result.nonce);
+      // The first result of an attempt counts.
+      if (attempt?.result === null) attempts.set(entry.result.nonce, { ...attempt, result: entry.result });
+      break;
+    }
+    case 'unsent':
+      // As if it had never been begun: the attempt before it counts again.
+      attempts.delete(entry.nonce);
+      break;
+    case 'continues':
+      break;
+  }
 }
 
 /** In the order of the journal, without the attempts that a later one of the same order follows under a higher number. */

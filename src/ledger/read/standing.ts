@@ -1,13 +1,13 @@
 import { counted } from '../../core/counted.js';
 import { LONGEST_PAUSE_MS } from '../../core/decide.js';
+import { presenceOf } from '../../core/presence.js';
 import type { BatchStanding, Group, RealmStanding } from '../../core/waiting.js';
-import { isAtWork } from '../../core/what-waits.js';
 import { BLOCK_ORDERS, batchKeys } from '../keys.js';
 import { readPaceState } from '../moves/pace-slots.js';
 import type { RealmLedger } from '../realm-ledger.js';
 import { decodeRecord, type OrderRecord } from '../record.js';
 import { readFence } from '../sessions/fence.js';
-import { readSigns } from '../sessions/session.js';
+import { readSigns } from '../sessions/signs.js';
 import type { BatchView } from '../views.js';
 import type { BatchRef, StoredBatch } from './batches.js';
 import { PlanReader } from './plan-reader.js';
@@ -157,7 +157,7 @@ class BatchLook {
     }
     const groups = [...bySession].map(async ([session, own]) => {
       const sign = this.realm.signs.find((one) => one.session === session);
-      const works = sign !== undefined && isAtWork(sign, this.realm.nowMs);
+      const works = sign !== undefined && presenceOf(sign, this.realm.nowMs) === 'at-work';
       const parts = works
         ? await sendingParts(this.ref, this.realm, session, own)
         : [{ own, stuck: undefined }];
@@ -239,7 +239,7 @@ class BatchLook {
     if (place === null) return [];
     const record = (await this.records([Number(index)], no)).get(Number(index));
     const sender = signs.find(({ session }) => session === record?.session);
-    const works = sender !== undefined && isAtWork(sender, nowMs);
+    const works = sender !== undefined && presenceOf(sender, nowMs) === 'at-work';
     const moves = record?.code === 's' && works && !isOverdue(record.sentAt ?? nowMs, this.realm);
     if (record === undefined || moves || (record.code !== 'u' && record.code !== 's')) return [];
     const id = await this.ask((redis) => redis.hget(batchKeys(ledger.keyPrefix, no).meta, 'id'));

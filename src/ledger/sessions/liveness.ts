@@ -4,6 +4,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
+import type { Liveness } from '../../core/presence.js';
 import { ensurePlace, type Machine, type Place, thisMachine } from './place.js';
 
 /**
@@ -37,8 +38,6 @@ export const whereabouts = z.object({
   born: z.string().default(''),
 });
 type Whereabouts = z.infer<typeof whereabouts>;
-
-export type Liveness = 'alive' | 'dead' | 'elsewhere';
 
 export type OwnFolder = {
   readonly path: string;

@@ -4,8 +4,6 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { AlmonerError } from '../../core/errors/error.js';
-import type { Sign } from '../../core/waiting.js';
-import { isAtWork } from '../../core/what-waits.js';
 import { otherFormat } from '../format.js';
 import { boundJournals } from '../journal/budget.js';
 import { listJournals, readHead } from '../journal/folder.js';
@@ -257,33 +255,4 @@ function headOf({ id, journal: _, ...rest }: SessionEntry): JournalHead {
 /** A journal found on disk tells whose it is, also when the registry has forgotten the session. */
 export function entryOf({ session, ...rest }: JournalHead, journal: string): SessionEntry {
   return { id: session, ...rest, journal };
-}
-
-/** The signs of life of a realm's sending processes, and the store's time. */
-export async function readSigns(ledger: RealmLedger) {
-  const { scripts } = ledger;
-  const [entries, [seen, nowMs]] = await Promise.all([
-    listSessions(ledger),
-    askRealm(ledger, 'read signs of life', (redis, T) =>
-      Promise.all([redis.hgetall(`${T}:seen`), timeOn(redis)]),
-    ),
-  ]);
-  const signs = await Promise.all(
-    entries.map(async (entry): Promise<Sign> => {
-      const { id: session, kind, pid, machine, startedAt } = entry;
-      const beat = seen[session];
-      const seenMs = beat === undefined ? startedAt : Number(beat);
-      const life = await scripts.here.liveness(entry);
-      return { session, kind, pid, machine, life, seenMs, beats: beat !== undefined };
-    }),
-  );
-  return { nowMs, signs };
-}
-
-/** The workers of a realm that are neither dead nor silent. */
-export async function workersAtWork(ledger: RealmLedger): Promise<string[]> {
-  const { nowMs, signs } = await readSigns(ledger);
-  return signs
-    .filter((sign) => sign.kind === 'worker' && isAtWork(sign, nowMs))
-    .map(({ session }) => session);
 }

@@ -1,14 +1,15 @@
 import type { ExitStatus } from '../../core/errors/entry.js';
 import { AlmonerError } from '../../core/errors/error.js';
+import { CONCLUSIONS } from '../../core/presence.js';
 import { openCount } from '../../core/states.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import {
   type BatchRef,
   type BatchView,
   everyBatch,
-  listSessions,
   type Reason,
   readBatch,
+  readPresence,
   settlingMs,
 } from '../../ledger/index.js';
 import { reasonOf } from '../../queue/reasons.js';
@@ -126,13 +127,13 @@ export function isOver({ state }: Pick<BatchView, 'state'>): boolean {
 /** A run whose process is proven dead stands still, whatever its last word was. */
 export async function isInterrupted(ref: BatchRef, view: OwnedBatch): Promise<boolean> {
   if (view.owner === '' || (view.state !== 'running' && view.state !== 'planned')) return false;
-  return !(await ownerLives(ref, view.owner));
+  return isOwnerGone(ref, view.owner);
 }
 
-/** Nobody owns a batch of the workers; a session that is not proven dead counts as living. */
-export async function ownerLives({ ledger }: BatchRef, owner: string): Promise<boolean> {
-  const entry = (await listSessions(ledger)).find(({ id }) => id === owner);
-  return entry !== undefined && (await ledger.scripts.here.liveness(entry)) !== 'dead';
+/** Whether another run may take the batch over. A batch of the workers has no owner, and an ended run is unregistered. */
+export async function isOwnerGone({ ledger }: BatchRef, owner: string): Promise<boolean> {
+  const presence = owner === '' ? null : await readPresence(ledger, owner);
+  return presence === null || CONCLUSIONS[presence].orders === 'may be taken over';
 }
 
 /** At the rate of the run so far, without the time in which it stood still. */

@@ -1,12 +1,7 @@
 import { effectsOf } from '../../core/order.js';
+import { presenceOf } from '../../core/presence.js';
 import type { RealmProfile } from '../../core/profile.js';
-import {
-  allLedgers,
-  decodePlanBlock,
-  dropLedger,
-  listSessions,
-  type RealmLedger,
-} from '../../ledger/index.js';
+import { allLedgers, decodePlanBlock, dropLedger, type RealmLedger, readSigns } from '../../ledger/index.js';
 import type { Plan } from '../../planning/plan.js';
 import type { EmbeddedRealm } from '../../realm/embedded.js';
 import type { App } from '../../runtime/app.js';
@@ -50,9 +45,8 @@ export async function dropOldRehearsals(app: App): Promise<void> {
 }
 
 async function isInUse(ledger: RealmLedger): Promise<boolean> {
-  const { here } = ledger.scripts;
-  const states = await Promise.all((await listSessions(ledger)).map((entry) => here.liveness(entry)));
-  return states.some((state) => state !== 'dead');
+  const { nowMs, signs } = await readSigns(ledger);
+  return signs.some((sign) => presenceOf(sign, nowMs) !== 'dead');
 }
 
 /**

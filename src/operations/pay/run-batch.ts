@@ -19,7 +19,7 @@ import { reasonOf } from '../../queue/reasons.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
 import { changeHere, letRealmGoOn, type OwnedBatch, realmOfBatch } from '../batches/batch-realm.js';
-import { type BatchStatus, batchStatus, isOver, ownerLives } from '../batches/batch-status.js';
+import { type BatchStatus, batchStatus, isOver, isOwnerGone } from '../batches/batch-status.js';
 import { reportBatch } from '../batches/report.js';
 import { waitingNow } from '../batches/waiting.js';
 import { refuseUnsafeStore } from '../services/store-safety.js';
@@ -132,7 +132,7 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
     if (view === undefined) throw forgotten(ref);
     // After a rollback it waits for a person, who does not say so by running the file again.
     if (isOver(view) || view.waitsForPerson) return;
-    if (view.owner === session.id || !(await ownerLives(ref, view.owner))) {
+    if (view.owner === session.id || (await isOwnerGone(ref, view.owner))) {
       await session.register(ref.ledger, realm.profile);
       await letRealmGoOn(realm);
       const options = { owner: session.id, from: view.owner, ...(first && { first }) };
@@ -275,7 +275,7 @@ async function watch({ ref, stop, onProgress }: RunRequest, config: Config): Pro
     onProgress(view, null, await waiting(view));
     const ownerAsked = view.owner !== '' && looks % OWNER_EVERY_LOOKS === OWNER_EVERY_LOOKS - 1;
     // Of a batch that somebody has stopped, nobody goes on with the rest.
-    if (ownerAsked && !(await ownerLives(ref, view.owner)))
+    if (ownerAsked && (await isOwnerGone(ref, view.owner)))
       return view.state === 'running' || view.state === 'planned' ? 'orphaned' : 'still';
     await sleep(POLL_MS);
   }

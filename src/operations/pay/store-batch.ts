@@ -13,7 +13,7 @@ import {
 import { type Imported, importPlan } from '../../planning/store-plan.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { letRealmGoOn } from '../batches/batch-realm.js';
-import { isOver, ownerLives } from '../batches/batch-status.js';
+import { isOver, isOwnerGone } from '../batches/batch-status.js';
 import { needPreparer, preparedBy } from '../people/who.js';
 import { mergeIfRestored } from '../services/merge.js';
 import type { Planned } from './plan-file.js';
@@ -86,7 +86,7 @@ async function handToWorkers(
   { existing }: Planned['plan'],
 ): Promise<void> {
   const view = await readBatch(ref);
-  if (view === undefined || isOver(view) || (await ownerLives(ref, view.owner))) return;
+  if (view === undefined || isOver(view) || !(await isOwnerGone(ref, view.owner))) return;
   if (view.waitsForPerson) throw afterRollback.mustWait(ref.ledger);
   if (view.owner === '' && (view.state === 'running' || view.state === 'planned')) return;
   if (standing(existing?.view) !== standing(view))

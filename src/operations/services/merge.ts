@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { presenceOf } from '../../core/presence.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { isAtWork } from '../../core/what-waits.js';
 import {
   arm,
   type Fence,
@@ -120,14 +120,11 @@ async function waitForArming(
     if (answer.sessions.includes(asked.self)) return 'look';
     if (performance.now() > asked.until || answer.sessions.length === 0) return 'no';
     // Who died since is adopted by another look; who was gone before could not be.
-    if (!(await areAtWork(ledger, answer.sessions))) return looks === 0 ? 'no' : 'look';
+    const { nowMs, signs } = await readSigns(ledger);
+    const waitedFor = signs.filter(({ session }) => answer.sessions.includes(session));
+    if (waitedFor.some((sign) => presenceOf(sign, nowMs) !== 'at-work')) return looks === 0 ? 'no' : 'look';
     await sleep(LOOK_AGAIN_MS);
   }
-}
-
-async function areAtWork(ledger: RealmLedger, sessions: readonly string[]): Promise<boolean> {
-  const { nowMs, signs } = await readSigns(ledger);
-  return signs.every((sign) => !sessions.includes(sign.session) || isAtWork(sign, nowMs));
 }
 
 /**
