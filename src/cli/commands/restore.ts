@@ -47,7 +47,9 @@ export const restore = defineCommand({
         output.print({
           json: { from: args.DIR, at: manifest.at, ...restored, ...result },
           text: recoverLines(result),
-          next: recoverNext(result, []) ?? 'almoner status, then almoner resume --after-rollback',
+          next: fine
+            ? [recoverNext(result, []), RESUME].filter(Boolean).join('; then ')
+            : recoverNext(result, []),
         });
         return fine ? 0 : 5;
       },
@@ -56,6 +58,8 @@ export const restore = defineCommand({
     );
   },
 });
+
+const RESUME = '`almoner status`, and `almoner resume --after-rollback` lets first sends go on';
 
 function question({ at, machine, dataFolder, realms }: Manifest, here: string): AlmonerError {
   return new AlmonerError(
