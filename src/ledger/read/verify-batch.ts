@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.js';
 import { isAlmonerError, messageOf } from '../../core/errors/error.js';
 import { membersOf } from '../../core/order.js';
 import { type OrderState, SPENDING_STATES } from '../../core/states.js';
@@ -199,7 +200,8 @@ class BatchAuditor {
     if (!sameEntries(planned, nonZero(this.planned)))
       this.say(`planned of accounts ${shown(planned)}, orders say ${shown(nonZero(this.planned))}`);
     const left = ['p', 's', 'u'].reduce((sum, code) => sum + (this.counts.get(code) ?? 0), 0);
-    if (meta.state === 'done' && left > 0) this.say(`${left} orders are left in a batch that is done`);
+    if (meta.state === 'done' && left > 0)
+      this.say(`${counted(left, 'order is', 'orders are')} left in a batch that is done`);
     if (meta.state === 'running' && left === 0) this.say('nothing is left in a batch that runs');
     if ((meta.state === 'running' || left > 0) && meta.state !== 'cancelled' && open === 0)
       this.say('is not open');

@@ -8,11 +8,7 @@ import type { BackupFile } from './manifest.js';
 import { isBackedUp } from './manifest.js';
 
 /** Copies one file durably, and tells what was copied. A file that grows meanwhile is copied as far as it was read. */
-export async function copyFile(
-  from: string,
-  to: string,
-  signal: AbortSignal,
-): Promise<Omit<BackupFile, 'path'>> {
+async function copyFile(from: string, to: string, signal: AbortSignal): Promise<Omit<BackupFile, 'path'>> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   const digest = createHash('sha256');
   let bytes = 0;
