@@ -1,4 +1,3 @@
-import { BACKUP_ERRORS } from './backup.js';
 import {
   CLI_ERRORS,
   CONFIG_ERRORS,
@@ -11,7 +10,13 @@ import type { ErrorEntry } from './entry.js';
 import { PLAN_ERRORS } from './input.js';
 import { BATCH_ERRORS, OUTCOME_ERRORS } from './orders.js';
 import { ROW_ERRORS } from './rows.js';
-import { LEDGER_ERRORS, REALM_ERRORS, SERVICE_ERRORS, STORE_ERRORS } from './store-and-realm.js';
+import {
+  BACKUP_ERRORS,
+  LEDGER_ERRORS,
+  REALM_ERRORS,
+  SERVICE_ERRORS,
+  STORE_ERRORS,
+} from './store-and-realm.js';
 
 /**
  * Every code a user can meet: `ALM_<AREA>_<WHAT>`. docs/errors.md is written from this table, a chapter for each
