@@ -1,8 +1,8 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeBackup } from '../../src/operations/backup/backup.js';
-import { almoner } from '../support/program/almoner.js';
+import { almoner, spawned } from '../support/program/almoner.js';
 import { Program } from '../support/program/program.js';
 import { isLong } from '../support/suites.js';
 import { until } from '../support/until.js';
@@ -153,6 +153,66 @@ describe('the embedded store', () => {
     const known = JSON.parse((await there('status', '--json')).stdout);
     expect(known.batches[0].counts).toEqual({ paid: 6 });
   });
+
+  if (isLong) {
+    test('once a person has accepted the loss on a new machine, a file that may be among the lost is not paid unasked', async () => {
+      // As processes: one that lives would still be asked for the sessions that it had in the folder before.
+      const on = (env: NodeJS.ProcessEnv, ...args: string[]) =>
+        spawned([...args, '--json'], { cwd: world.folder, env });
+      for (const name of ['a', 'b', 'c']) await world.file(`${name}.csv`, fileOf(name));
+      expect((await on(world.env, 'run', 'a.csv', '--yes')).status).toBe(0);
+      expect((await on(world.env, 'import', 'c.csv', '--yes')).status).toBe(0);
+      expect((await on(world.env, 'backup', 'kept')).status).toBe(0);
+      expect((await on(world.env, 'run', 'b.csv', '--yes')).status).toBe(0);
+      await rename(at('data'), at('gone'));
+      const other = world.envOf('other');
+      expect((await on(other, 'restore', 'kept', '--yes')).status).toBe(5);
+      const accepted = await on(other, 'recover', '--accept-missing', 'removed');
+      expect(accepted.status, accepted.stdout).toBe(0);
+      const again = await on(other, 'run', 'b.csv', '--yes');
+      expect(again.status, again.stdout).toBe(3);
+      expect(again.stdout).toContain('ALM_PLAN_MAYBE_FORGOTTEN');
+      // What was open is in doubt: c may have been paid since.
+      const { batches } = JSON.parse((await on(other, 'status')).stdout);
+      expect(batches.map(({ counts }: { counts: object }) => counts)).toContainEqual({ doubt: 6 });
+      expect(await applied()).toBe(12);
+    });
+
+    test('a store that does not start any more is replaced and kept', async () => {
+      await pay('a');
+      await ok('backup', 'kept');
+      await pay('b');
+      const folder = at('data/redis/appendonlydir');
+      for (const name of await readdir(folder))
+        if (!name.endsWith('.manifest')) await writeFile(join(folder, name), 'no append-only file');
+      const broken = await world.run('status', '--json');
+      expect(JSON.parse(broken.stdout).error.code).toMatch(/^ALM_STORE_(DAMAGED|START_FAILED)$/);
+      await ok('restore', 'kept', '--yes');
+      await ok('run', 'b.csv', '--yes', '--json');
+      expect(await applied()).toBe(12);
+      await expectTies();
+    });
+
+    test('journals and archives of the backup that are missing are added, those that are there stay', async () => {
+      await pay('a');
+      await ok('backup', 'kept');
+      await pay('b');
+      const journals = async () =>
+        (await readdir(at('data/journal'))).filter((name) => name.endsWith('.journal'));
+      const [lost] = (await readdir(at('kept/journal'))).filter((name) => name.endsWith('.journal'));
+      await rm(at(`data/journal/${lost}`));
+      const before = await Promise.all(
+        (await journals()).map(async (name) => [name, await readFile(at(`data/journal/${name}`), 'utf8')]),
+      );
+      const restored = JSON.parse((await ok('restore', 'kept', '--yes', '--json')).stdout);
+      expect(restored.journalsAdded).toBe(1);
+      for (const [name, text] of before)
+        expect(await readFile(at(`data/journal/${name}`), 'utf8')).toBe(text);
+      expect(await journals()).toContain(lost);
+      await ok('run', 'b.csv', '--yes', '--json');
+      expect(await applied()).toBe(12);
+    });
+  }
 
   test('a damaged backup differs, is not restored, and says which file', async () => {
     await pay('a');
