@@ -290,7 +290,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'judged-by-a-restored-store',
     file: 'src/operations/pay/plan-file.ts',
-    find: '  await mergeIfRestored(app, profile);',
+    find: '  await openForJudging(app, profile);',
     put: '',
     test: 'test/chaos/near-copy-after-restore.long.test.ts',
   },
@@ -465,8 +465,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'recovered-orders-are-fed',
     file: 'src/ledger/moves/feed.lua',
-    find: 'if meta[8] then return {} end',
-    put: '',
+    find: 'if meta[8] or waitsForPerson(T, no) then return {} end',
+    put: 'if waitsForPerson(T, no) then return {} end',
     test: 'test/queue/forgotten-under-way.test.ts',
   },
   {

@@ -69,8 +69,8 @@ export const SABOTAGES = [
   {
     name: 'notes-beside-the-journals-unread',
     file: 'src/ledger/sessions/recovery.ts',
-    find: 'Math.max(folder?.last?.seq ?? 0, lost?.seq ?? 0)',
-    put: 'lost?.seq ?? 0',
+    find: 'Math.max(folder?.last?.seq ?? 0, folder?.behind?.seq ?? 0)',
+    put: 'folder?.behind?.seq ?? 0',
     test: 'test/simulator/found-after-losses.test.ts',
   },
   {
@@ -133,15 +133,15 @@ export const SABOTAGES = [
   {
     name: 'forgotten-in-the-same-epoch',
     file: 'src/ledger/sessions/recovery.ts',
-    find: '  if (rolledBack && fence.armed && !lowered) return recover(parts, true, true);',
-    put: '',
+    find: "rolledBack && first.fence.armed ? await look(parts, 'every journal') : first",
+    put: 'first',
     test: 'test/queue/overtaken-stores.test.ts',
   },
   {
     name: 'arming-without-the-others',
     file: 'src/ledger/sessions/arm.lua',
-    find: 'if #waiting > 1 then return waiting end',
-    put: '',
+    find: 'if #waiting + #folders > 0 then',
+    put: 'if #folders > 0 then',
     test: 'test/simulator/found.test.ts',
   },
   {
@@ -338,7 +338,7 @@ export const SABOTAGES = [
     file: 'src/queue/left-deliveries.ts',
     find: "deliveries === 'are made again'",
     put: "deliveries === 'stay'",
-    test: 'test/queue/orphans.test.ts',
+    test: 'test/queue/left-deliveries.test.ts',
   },
   {
     name: 'settle-time-skipped',
@@ -475,9 +475,9 @@ export const SABOTAGES = [
   },
   {
     name: 'taken-back-for-ever',
-    file: 'src/queue/recover.ts',
+    file: 'src/ledger/sessions/watch.ts',
     find: 'const open = await settleOwnStrays(this.parts);',
-    put: 'const open: readonly OrderRef[] = [];',
+    put: 'const open: readonly { no: string; index: number }[] = [];',
     test: 'test/simulator/found.test.ts',
   },
   {
@@ -489,8 +489,8 @@ export const SABOTAGES = [
   },
   {
     name: 'another-era-is-not-merged',
-    file: 'src/operations/services/merge.ts',
-    find: 'then.run === run && then.era === era && then.seq <= seq',
+    file: 'src/ledger/sessions/opening.ts',
+    find: 'known.run === run && known.era === era && known.seq <= seq',
     put: 'true',
     test: 'test/chaos/library-restarted-store.long.test.ts',
   },
@@ -553,7 +553,7 @@ export const SABOTAGES = [
   {
     name: 'what-never-began-is-waited-for',
     file: 'src/ledger/sessions/register.lua',
-    find: "  if ARGV[5] == 'has begun nothing' then",
+    find: "  if ARGV[4] == 'has begun nothing' then",
     put: '  if false then',
     test: 'test/ledger/sessions/fence.test.ts',
   },

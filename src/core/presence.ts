@@ -43,9 +43,9 @@ export const CONCLUSIONS = {
 export const SIGN_EVERY_MS = 10_000;
 
 /**
- * A sign counts as late after four missed ones. A shorter time would deliver a lost machine's jobs again a little
- * earlier, which BullMQ itself does within 60 s. But it would raise false alarms whenever the store or a process stops
- * for half a minute, and commands would no longer wait for that process to merge its journal.
+ * A process is late after four missed signs. A shorter time would deliver a lost machine's jobs again a little earlier,
+ * which BullMQ does by itself after about a minute. But it would raise false alarms whenever the store or a process
+ * stops for half a minute, and commands would no longer wait for that process to merge its journal.
  */
 export const HEARD_LATELY_MS = 45_000;
 

@@ -60,6 +60,7 @@ export {
   batchSeries,
   batchStamp,
   begunImport,
+  busyMs,
   importState,
   lastIndexOf,
   readSketch,
@@ -67,6 +68,7 @@ export {
   rowsToArchive,
   sealedManifest,
   sealNumber,
+  settlingMs,
 } from './read/batch-facts.js';
 export { type BatchSource, batchSource, recordsOfBlock, storeSource } from './read/batch-source.js';
 export {
@@ -74,7 +76,6 @@ export {
   type BatchRef,
   batchNumber,
   batchRef,
-  busyMs,
   everyBatch,
   findBatch,
   idOfBatch,
@@ -83,7 +84,6 @@ export {
   openDead,
   readBatch,
   type StoredBatch,
-  settlingMs,
 } from './read/batches.js';
 export { readAudit, snapshotBatch } from './read/snapshot.js';
 export { type LedgerAudit, verifyLedger } from './read/verify.js';
@@ -238,7 +238,7 @@ export { storeNowMs } from './realm-ledger.js';
 export { listJournals } from './journal/folder.js';
 export type { JournalLimits } from './journal/journal.js';
 export { journalOf, localJournals } from './journal/local-journals.js';
-export { mergeTidings, tidingsFor } from './journal/merge.js';
+export { closeIfForgotten, mergeTidings, tidingsFor } from './journal/merge.js';
 export type { MergeContext } from './moves/replay.js';
 export {
   type ClosedRecovered,
@@ -249,33 +249,32 @@ export {
   recoveredBatches,
   recoveredCount,
 } from './read/recovered.js';
-export { acceptMissing, type Loss, lossOf, REMOVED } from './sessions/accept-missing.js';
+export * as losses from './sessions/accept-missing.js';
 export * as afterRollback from './sessions/after-rollback.js';
 export { sessionsAtWork } from './sessions/at-work.js';
 export {
   acceptMoved,
   acceptNewLedger,
-  arm,
-  disarm,
   type Fence,
-  isCurrent,
   readFence,
-  sayDisarmed,
 } from './sessions/fence.js';
 export { folderProblem, ledgersElsewhere } from './sessions/folder-check.js';
+export * as folders from './sessions/folders.js';
 export { Here } from './sessions/liveness.js';
+export { Opening } from './sessions/opening.js';
 export type { PaidElsewhere } from './sessions/positions.js';
-export { type Recovered, type RecoveryDeps, recover } from './sessions/recovery.js';
+export type { Recovered } from './sessions/recovery.js';
 export { longestSettleMs } from './sessions/send-limits.js';
 export {
-  givenUp,
   JOURNAL_FOLDER,
   listSessions,
   Session,
   type SessionEntry,
 } from './sessions/session.js';
 export { readPresence, readSigns, workersAtWork } from './sessions/signs.js';
-export { settleOverdue, settleOwnStrays } from './sessions/strays.js';
+export { readRecovery } from './sessions/story.js';
+export { settleOverdue } from './sessions/strays.js';
+export { RecoveryWatch } from './sessions/watch.js';
 
 // What other folders keep beside the ledger.
 

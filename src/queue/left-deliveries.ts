@@ -16,7 +16,7 @@ const ACTIVE_MAX = 5_000;
 
 /**
  * Deliveries of sessions that are no longer at work, perhaps lost with their machine. BullMQ gives them back only after
- * a minute, and never while a process renews its locks without doing anything else.
+ * about a minute, and never while a process renews its locks without doing anything else.
  */
 export class LeftDeliveries {
   /** Each session is reported once, and again when it has been heard in between. */

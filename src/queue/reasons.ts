@@ -4,7 +4,7 @@ import { CATALOGUE, type ErrorCode } from '../core/errors/catalogue.js';
 import { AlmonerError } from '../core/errors/error.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { TermsChange } from '../core/terms.js';
-import type { Reason, SessionEntry, Unsettled } from '../ledger/index.js';
+import type { Reason, Unsettled } from '../ledger/index.js';
 
 /** Why a batch or realm stands still, in the words a person reads in `status`. */
 
@@ -55,23 +55,6 @@ export function breakerReason(openMs: number): Reason {
   return reasonOf(
     'ALM_BATCH_BREAKER',
     `The realm gave no definite answer for ${open}. The orders stay as they are; nothing else is being sent.`,
-  );
-}
-
-export function missingReason(missing: readonly SessionEntry[]): Reason {
-  const names = missing.map(
-    ({ id, kind, pid, machine }) => `${id} (${kind}, pid ${pid}, machine ${machine})`,
-  );
-  return reasonOf(
-    'ALM_LEDGER_DISARMED',
-    `The store was restarted or rolled back, and these sessions have not merged their journals: ${names.join('; ')}. Nothing is being sent.`,
-  );
-}
-
-export function floorReason(found: number, floor: number): Reason {
-  return reasonOf(
-    'ALM_LEDGER_ROLLED_BACK',
-    `The store stands at move ${found}, and journals that were removed reach to move ${floor}: what was sent in between is not known any more. Nothing is being sent.`,
   );
 }
 

@@ -13,6 +13,7 @@ import {
   queuePrefix,
   type RealmLedger,
   type Recovered,
+  RecoveryWatch,
   type Session,
 } from '../ledger/index.js';
 import type { RealmClient } from '../realm/client/client.js';
@@ -32,8 +33,7 @@ import {
   type QueueConnection,
   runQueue,
 } from './queues.js';
-import { floorReason, stalledError, unsettledError } from './reasons.js';
-import { Recovery } from './recover.js';
+import { stalledError, unsettledError } from './reasons.js';
 import { quietClock, quietly, Rounds } from './rounds.js';
 import { OrderSender } from './send-order.js';
 import { Sweeper } from './sweep.js';
@@ -74,7 +74,7 @@ export class RealmWorker {
   private readonly breaker: Breaker;
   private readonly attempts: Attempts;
   private readonly sender: OrderSender;
-  private readonly recovery: Recovery;
+  private readonly recovery: RecoveryWatch;
   private readonly watchdog: Watchdog;
   private readonly limits: WorkerLimits;
   private readonly rounds: Rounds;
@@ -124,7 +124,7 @@ export class RealmWorker {
         options.onTrouble(`order ${order} was paid twice, or may have been: see its audit`),
     });
     this.attempts = attempts;
-    this.recovery = new Recovery({
+    this.recovery = new RecoveryWatch({
       ledger,
       context,
       self: { session, attempts },
@@ -140,7 +140,6 @@ export class RealmWorker {
         await this.ownRun?.retake();
       },
       onDoubt: (ref, order, currency) => evidence.ofDoubt(ref, order, currency),
-      floorReason,
       onRecovered: (recovered) => this.goOn(recovered),
     });
     this.watchdog = new Watchdog(this.queue, this.limits.stalledMs, (waiting) => this.giveUp(waiting));
@@ -192,25 +191,25 @@ export class RealmWorker {
     );
     this.worker.on('error', (error) => this.options.onTrouble(`worker: ${error.message}`));
     this.worker.on('failed', (_, error) => this.options.onTrouble(`delivery failed: ${error.message}`));
-    const whileArmed = (step: () => Promise<unknown>) => () =>
-      this.recovery.isArmed ? step() : Promise.resolve();
+    const whileOpen = (step: () => Promise<unknown>) => () =>
+      this.recovery.isOpen ? step() : Promise.resolve();
     this.rounds.every(250, 'watch the fence', () => this.lookAtStore());
     this.rounds.every(
       this.pace.limited ? 100 : 25,
       'feed',
-      whileArmed(() => this.feeder.tick()),
+      whileOpen(() => this.feeder.tick()),
     );
     this.rounds.every(
       1_000,
       'sweep',
-      whileArmed(() => this.sweeper.tick()),
+      whileOpen(() => this.sweeper.tick()),
     );
     this.rounds.every(2_000, 'adopt orphans', () => this.recovery.adoptOrphans());
     const left = new LeftDeliveries(ledger, this.queue, session.id);
     this.rounds.every(
       5_000,
       'deliver again what others left',
-      whileArmed(async () => this.deliverAgain(await left.sinceLastLook())),
+      whileOpen(async () => this.deliverAgain(await left.sinceLastLook())),
     );
     this.rounds.every(SIGN_EVERY_MS, 'say alive', () => session.sayAlive(ledger));
     this.rounds.every(500, 'probe', () => this.breaker.tick());
@@ -279,7 +278,7 @@ export class RealmWorker {
   }
 
   private async watchStall(): Promise<void> {
-    const idle = !this.recovery.isArmed || this.stopping || (await isHeldBack(this.options.ledger));
+    const idle = !this.recovery.isOpen || this.stopping || (await isHeldBack(this.options.ledger));
     await this.watchdog.tick(idle);
   }
 

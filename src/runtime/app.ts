@@ -5,6 +5,7 @@ import type { RealmProfile } from '../core/profile.js';
 import {
   Here,
   type JournalLimits,
+  Opening,
   openLedger,
   type RealmLedger,
   refuseOtherFormat,
@@ -28,6 +29,7 @@ export class App {
   private readonly realms: OpenRealm[] = [];
   /** A desk asks for the same realm again and again; each would open a client and, embedded, a service. */
   private readonly opening = new Map<string, Promise<OpenRealm>>();
+  private readonly openings = new Map<string, Opening>();
   private readonly sessions = new Set<Session>();
   private readonly failure = new AbortController();
 
@@ -92,6 +94,13 @@ export class App {
     );
   }
 
+  /** What this process knows of a ledger that it has recovered; one for all that share the connections. */
+  openingOf({ id }: RealmLedger): Opening {
+    const opening = this.openings.get(id) ?? new Opening();
+    this.openings.set(id, opening);
+    return opening;
+  }
+
   /** The books of a realm, for what asks nothing of the realm itself. */
   books(profile: RealmProfile): Books {
     return { profile, ledger: this.ledger(profile) };
@@ -139,6 +148,7 @@ export class App {
       onFailure: (error) => this.fail(error),
       limits: journalLimits(this.config.limits.journalMegabytes),
       here: this.scripts.here,
+      ephemeral: this.config.ephemeral,
     });
     this.sessions.add(session);
     return session;

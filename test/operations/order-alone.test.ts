@@ -41,11 +41,11 @@ test('nor where the store has forgotten something and its data folder was moved 
   await sendAs(batch, 1, 'D', { nonce: 'one' });
   const ruling = { place: { ref: batch.ref, index: 1 }, verdict: 'unpaid', doubt: null } as const;
   const by = { at: 2, seen: 3, found: 3, by: 'worker' };
-  await disarm(ledger, by, 'copied', { copied: 3 });
+  await disarm(ledger, by, 'copied', { missed: { copied: 3 } });
   expect(await acceptMoved(ledger)).toBe(true);
   expect(await checkRulings([ruling])).toHaveLength(1);
   await disarm(ledger, { ...by, seen: 99 }, 'anyway');
-  await disarm(ledger, by, 'copied', { copied: 3 });
+  await disarm(ledger, by, 'copied', { missed: { copied: 3 } });
   expect(await acceptMoved(ledger)).toBe(true);
   await expect(checkRulings([ruling])).rejects.toThrow();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { busyMs } from '../../src/ledger/read/batches.js';
+import { busyMs } from '../../src/ledger/read/batch-facts.js';
 import { sliceMsOf } from '../../src/planning/preview.js';
 
 test('slices fit the run: fine where it is over in seconds, never so fine that each holds one order', () => {

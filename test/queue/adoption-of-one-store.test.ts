@@ -3,10 +3,10 @@ import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
-import { recover } from '../../src/ledger/sessions/recovery.js';
+import { type RecoveryDeps, recover } from '../../src/ledger/sessions/recovery.js';
 import { listSessions, Session } from '../../src/ledger/sessions/session.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
-import { feedAll, WHY } from '../support/ledger/order-moves.js';
+import { feedAll } from '../support/ledger/order-moves.js';
 import { photograph } from '../support/ledger/unreliable-store.js';
 import { Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
@@ -49,7 +49,7 @@ test('what was read of one store is not concluded upon in another: a store resto
   const ledger = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}), batch.ledger.realm);
   const session = await Session.open('recover', one);
   await session.register(ledger);
-  await recover({
+  const parts: RecoveryDeps = {
     ledger,
     context: {
       ledger,
@@ -64,8 +64,8 @@ test('what was read of one store is not concluded upon in another: a store resto
     retakeRun: () => Promise.resolve(),
     onDoubt: () => Promise.resolve(),
     say: () => {},
-    floorReason: () => WHY,
-  });
+  };
+  await recover(parts, 'every journal');
   expect((await readRecord(batch.ref, 1)).code).toBe('s');
   await session.deregister(ledger);
   await session.close();

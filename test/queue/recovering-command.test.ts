@@ -46,10 +46,13 @@ test('nobody arms while `recover` on another machine still merges what it has lo
   const profile = testProfile({ name, baseUrl, realmId, certainty: 'manual' });
   const app: App = Object.create(App.prototype, {
     scripts: { value: scripts },
-    config: { value: { profiles: [profile], dataFolder: folder, operator: 'ada' } },
+    config: {
+      value: { profiles: [profile], dataFolder: folder, operator: 'ada', limits: { mergePatienceMs: 0 } },
+    },
+    openings: { value: new Map() },
     logger: { value: { warn: () => {} } },
   });
-  await recoverRealms(app, null);
+  await recoverRealms(app);
   expect(armed).toBe(false);
   expect(machines.realm.applied.get(2)).toBe(1);
   expect(await here.sender.recover()).toBe(true);

@@ -157,7 +157,7 @@ test('`recover` settles from the journal of a living process what the store refu
   expect(await waitingOf(batch.ref, { profiles: [] })).toMatchObject([
     { why: 'overdue', orders: 1, next: 'almoner recover', session: worker.session.id },
   ]);
-  const { merged } = await recoverRealms(appIn(folder, batch), null);
+  const { merged } = await recoverRealms(appIn(folder, batch));
   expect(merged).toBe(1);
   expect(await paid(batch)).toBe(2);
   expect(await waitingOf(batch.ref, { profiles: [] })).toEqual([]);
@@ -190,8 +190,10 @@ function appIn(folder: string, { ledger }: TestBatch): App {
         profiles: [testProfile({ name, baseUrl, realmId, certainty: 'idempotent' })],
         dataFolder: folder,
         operator: 'ada',
+        limits: { mergePatienceMs: 0 },
       },
     },
+    openings: { value: new Map() },
     logger: { value: { warn: () => {} } },
   });
 }

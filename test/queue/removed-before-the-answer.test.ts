@@ -28,7 +28,7 @@ async function threeOrders() {
 
 test('of a dead session: the order that it was sending at that moment is not sent again', async () => {
   const { batch, machines, folder } = await threeOrders();
-  const dead = await machines.start(folder, A_FILE_EACH);
+  const dead = await machines.start(folder, { limits: A_FILE_EACH });
   expect(await dead.sender.recover()).toBe(true);
   await dead.sender.begin(1);
   const restore = await photograph(batch.ledger);
@@ -62,7 +62,7 @@ test('of a dead session: the order that it was sending at that moment is not sen
 test('of the session itself: what it was sending at that moment is not sent again', async () => {
   const { batch, machines, folder } = await threeOrders();
   const limits = { fileBytesMax: 100, folderBytesMax: FILE_COUNTS_AS };
-  const { sender, ledger } = await machines.start(folder, limits);
+  const { sender, ledger } = await machines.start(folder, { limits });
   expect(await sender.recover()).toBe(true);
   await sender.begin(1);
   const restore = await photograph(batch.ledger);

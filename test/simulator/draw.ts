@@ -204,6 +204,7 @@ class Writer {
       case 'reboot':
       case 'recover':
       case 'accept removed':
+      case 'retire folders':
       case 'swap the folder':
         return { do: kind, machine };
       case 'everybody looks':
@@ -291,4 +292,5 @@ const KINDS: readonly Kind[] = [
   'export doubts',
   'decide as exported',
   'accept removed',
+  'retire folders',
 ];

@@ -122,6 +122,8 @@ async function make(scene: Scene, move: Move): Promise<void> {
     }
     case 'accept missing':
       return scene.accept(move.machine, move.nth);
+    case 'retire folders':
+      return scene.retireFolders(move.machine);
     case 'accept removed': {
       const machine = scene.machine(move.machine);
       return machine.lost ? undefined : scene.operator.recover(machine, REMOVED);
@@ -209,6 +211,7 @@ async function help(scene: Scene): Promise<void> {
   for (const session of await scene.operator.sessions())
     if (!living.has(session)) await scene.operator.recover(asked, session);
   if (!(await scene.operator.armed())) await scene.operator.recover(asked, REMOVED);
+  if (!(await scene.operator.armed())) await scene.operator.retireFolders(asked);
   await scene.everybodyLooks();
   // What is unknown may become a doubt, and what waited for a doubt's members goes on after it.
   for (let round = 0; round < 3; round++) {

@@ -58,6 +58,8 @@ export type Move =
   | { readonly do: 'damage a journal'; readonly machine: number; readonly nth: number }
   | { readonly do: 'recover'; readonly machine: number }
   | { readonly do: 'accept missing'; readonly machine: number; readonly nth: number }
+  /** Data folders that nobody has looked at are not waited for any more. */
+  | { readonly do: 'retire folders'; readonly machine: number }
   | { readonly do: 'resolve doubts' }
   /** Somebody writes down what became of each doubt, and decides by that list later. */
   | { readonly do: 'export doubts' }

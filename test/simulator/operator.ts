@@ -11,10 +11,11 @@ import { decodeRecord, type OrderRecord } from '../../src/ledger/record.js';
 import { newNonce, ScriptClient } from '../../src/ledger/script-client.js';
 import { resumeAfterRollback } from '../../src/ledger/sessions/after-rollback.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
+import { listFolders } from '../../src/ledger/sessions/folders.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';
 import type { Reason } from '../../src/ledger/views.js';
 import { writeUndo } from '../../src/operations/batches/undo.js';
-import { recoverRealms } from '../../src/operations/services/recover.js';
+import { type Decision, recoverRealms } from '../../src/operations/services/recover.js';
 import { PaidSince } from '../../src/planning/looks-paid.js';
 import { App } from '../../src/runtime/app.js';
 import { namedOrders } from '../support/ledger/named-orders.js';
@@ -162,18 +163,36 @@ export class Operator {
 
   /** `almoner recover` on this machine; with a session, `--accept-missing` it. */
   recover(machine: Machine, lost: string | null): Promise<void> {
+    return this.decide(machine, { acceptMissing: lost });
+  }
+
+  /** `almoner recover --retire-unseen-since` now. */
+  retireFolders(machine: Machine): Promise<void> {
+    return this.decide(machine, { retireUnseenSinceMs: Number.MAX_SAFE_INTEGER });
+  }
+
+  private decide(machine: Machine, decision: Decision): Promise<void> {
     const { profile } = this.world;
-    const config = { profiles: [profile], dataFolder: machine.folder, operator: 'ada' };
+    const limits = { mergePatienceMs: 0 };
+    const config = { profiles: [profile], dataFolder: machine.folder, operator: 'ada', limits };
     const app: App = Object.create(App.prototype, {
       scripts: {
         value: new ScriptClient(this.link.redis, Number.POSITIVE_INFINITY, () => {}, null, machine.here),
       },
       config: { value: config },
+      openings: { value: new Map() },
       logger: { value: { warn: ({ message }: { message: string }) => this.world.trouble(message) } },
     });
     return on(machine, async () => {
-      await recoverRealms(app, lost).catch((error: unknown) => this.world.trouble(String(error)));
+      await recoverRealms(app, decision).catch((error: unknown) => {
+        if (error instanceof TypeError || error instanceof ReferenceError) this.world.broke(error);
+        this.world.trouble(String(error));
+      });
     });
+  }
+
+  async folders(): Promise<string[]> {
+    return (await listFolders(this.ledger)).map(({ id }) => id);
   }
 
   async sessions(): Promise<string[]> {

@@ -81,6 +81,11 @@ export class Process {
     return this.session.id;
   }
 
+  /** The identity of the data folder that it keeps its journal in. */
+  get folder(): string {
+    return this.session.entry.placeId;
+  }
+
   get acts(): boolean {
     return this.alive && !this.asleep;
   }

@@ -8,7 +8,12 @@ import type { Realm } from './realm.js';
 
 /** What goes over the wire: a client that reaches the played realm, and the list of who sent what. */
 
-export type Sent = { readonly intention: string; readonly machine: number; readonly session: string };
+export type Sent = {
+  readonly intention: string;
+  readonly machine: number;
+  readonly session: string;
+  readonly folder: string;
+};
 
 export class Requests {
   readonly sent: Sent[] = [];
@@ -33,13 +38,13 @@ export class Requests {
     id: OrderId,
     key: string,
     fate: Fate,
-    by: { readonly id: string; readonly machine: { readonly number: number } },
+    by: { readonly id: string; readonly folder: string; readonly machine: { readonly number: number } },
   ): OutcomeKind {
     const { intention, order } = this.find(id);
     this.leaves(id, intention, by.machine.number);
     if (fate !== 'not-sent') this.reached.add(id);
     if (fate.startsWith('lost')) this.ambiguous.add(id);
-    this.sent.push({ intention, machine: by.machine.number, session: by.id });
+    this.sent.push({ intention, machine: by.machine.number, session: by.id, folder: by.folder });
     return this.realm.receive({ id, order, key }, fate);
   }
 }

@@ -26,7 +26,8 @@ type Photograph = {
   readonly restore: (sameServer: boolean) => Promise<void>;
   /** How many requests had left, and which sessions the store knew. */
   readonly sent: number;
-  readonly sessions: ReadonlySet<string>;
+  /** The sessions and the data folders that the store knew. */
+  readonly known: ReadonlySet<string>;
   readonly unmerged: Unmerged;
   /** By machine; none where folders are never put back. */
   readonly folders: readonly string[];
@@ -227,6 +228,12 @@ export class Scene {
     if (session !== undefined) await this.operator.recover(machine, session);
   }
 
+  /** An operator on one machine says that the data folders which nobody has looked at do not come back. */
+  async retireFolders(number: number): Promise<void> {
+    const machine = this.machine(number);
+    if (!machine.lost) await this.operator.retireFolders(machine);
+  }
+
   async photograph(): Promise<void> {
     const folders = this.plan.copiesFolders
       ? this.machines.map((_, i) => join(this.folder, `photo-${this.photographs.length}-${i}`))
@@ -235,7 +242,7 @@ export class Scene {
     this.photographs.push({
       restore: await this.store.photograph(this.operator.ledger.keyPrefix),
       sent: this.world.requests.sent.length,
-      sessions: new Set(await this.operator.sessions()),
+      known: new Set([...(await this.operator.sessions()), ...(await this.operator.folders())]),
       unmerged: this.unmerged.copy(),
       folders,
     });
@@ -249,7 +256,7 @@ export class Scene {
     const isUntold = sameServer || this.plan.deniesInfo;
     if (isUntold) await this.everybodyLooks();
     const since = this.world.requests.sent.slice(photograph.sent);
-    const unmerged = photograph.unmerged.without(isUntold ? new Set() : photograph.sessions, since);
+    const unmerged = photograph.unmerged.without(isUntold ? new Set() : photograph.known, since);
     const waits = this.plan.theme === 'lost pasts';
     if (this.machines.some(({ lost, damaged, number }) => (lost || damaged) && unmerged.knows(number, waits)))
       return;

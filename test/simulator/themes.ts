@@ -23,7 +23,13 @@ const FILES: Weights = {
   steer: 1,
 };
 const PASTS: Weights = { photograph: 3, restore: 2, 'restart the store': 1, 'import again': 2 };
-const LOSSES: Weights = { 'lose the machine': 0.7, 'accept missing': 2, sleep: 2, wake: 2 };
+const LOSSES: Weights = {
+  'lose the machine': 0.7,
+  'accept missing': 2,
+  'retire folders': 0.7,
+  sleep: 2,
+  wake: 2,
+};
 const CONTAINERS: Weights = { 'create anew': 2, reboot: 1 };
 const TIMES: Weights = { 'step the clock': 2, suspend: 1 };
 

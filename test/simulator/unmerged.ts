@@ -2,7 +2,7 @@ import type { Sent } from './requests.js';
 
 /**
  * What a restored store has forgotten and the journals of a machine still know. A session that the store
- * knows is waited for. One that it has forgotten as well nobody can wait for: a careful operator starts its
+ * knows is waited for, and so is a data folder. One that it has forgotten as well nobody can wait for: a careful operator starts its
  * machine before others go on (docs/reliability.md), so nobody else sends such an order before. And where
  * the store has forgotten and the disk is lost too, nobody knows: one of them at a time is what is promised.
  */
@@ -13,10 +13,13 @@ export class Unmerged {
     return new Unmerged(this.entries);
   }
 
-  /** After a restore to when these sessions were known and these requests had not left. */
-  without(sessions: ReadonlySet<string>, since: readonly Sent[]): Unmerged {
+  /** After a restore to when these sessions and data folders were known and these requests had not left. */
+  without(known: ReadonlySet<string>, since: readonly Sent[]): Unmerged {
     return new Unmerged(
-      [...this.entries, ...since].map((sent) => ({ ...sent, waitedFor: sessions.has(sent.session) })),
+      [...this.entries, ...since].map((sent) => ({
+        ...sent,
+        waitedFor: known.has(sent.session) || known.has(sent.folder),
+      })),
     );
   }
 

@@ -7,12 +7,11 @@ import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { type KnownRealm, openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import type { Session } from '../../src/ledger/sessions/session.js';
+import { RecoveryWatch } from '../../src/ledger/sessions/watch.js';
 import { Evidence } from '../../src/queue/balances.js';
 import { KnownBatches } from '../../src/queue/batches.js';
 import { Breaker } from '../../src/queue/breaker.js';
 import { Pace } from '../../src/queue/pace.js';
-import { floorReason } from '../../src/queue/reasons.js';
-import { Recovery } from '../../src/queue/recover.js';
 import { OrderSender } from '../../src/queue/send-order.js';
 import { type Gate, PausingPace } from './gate.js';
 import type { Machine } from './machine.js';
@@ -72,7 +71,7 @@ export function wire(
     context,
     onFenced: (why) => recovery.fenced(why),
   });
-  const recovery: Recovery = new Recovery({
+  const recovery: RecoveryWatch = new RecoveryWatch({
     ledger,
     context,
     self: { session, attempts },
@@ -88,7 +87,6 @@ export function wire(
     },
     retakeRun: () => Promise.resolve(),
     onDoubt: (ref, order, currency) => evidence.ofDoubt(ref, order, currency),
-    floorReason,
     onRecovered: () => Promise.resolve(),
   });
   const runner = new OrderSender({

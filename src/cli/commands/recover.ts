@@ -1,13 +1,14 @@
 import { allWaiting } from '../../operations/batches/waiting.js';
 import { recoverRealms } from '../../operations/services/recover.js';
+import { storyOf } from '../../operations/services/recovery-story.js';
 import { storeCommand } from '../frame/open-app.js';
-import { flag, text } from '../frame/options.js';
-import { isFine, lostLine, recoverLines, recoverNext } from '../text/recover-text.js';
+import { flag, text, usage } from '../frame/options.js';
+import { lostLine, recoverLines, recoverNext } from '../text/recover-text.js';
 
 export const recover = storeCommand({
   name: 'recover',
   description:
-    'After the store was restarted, failed over or restored: merges the journals of this machine and lets orders be sent again where nothing is missing.',
+    'After the store was restarted, failed over or restored: merges the journals of this machine, says what happened, what is waited for and what a person decides, and opens the ledger where nothing is missing.',
   options: {
     acceptMoved: flag(
       'the data folder was moved whole, and nothing was paid from the old one since: nothing is missing',
@@ -16,19 +17,47 @@ export const recover = storeCommand({
       'SESSION',
       'this session is lost with its journal: what it was sending becomes unknown; `removed`: journals, or a newer data folder, are gone for good',
     ),
+    retireUnseenSince: text(
+      'D',
+      'data folders that were not heard of since then do not come back: 30d, 12h, or a date such as 2026-11-01',
+    ),
   },
-  examples: ['almoner recover', 'almoner recover --accept-missing 0f3a9c21b7de'],
+  examples: [
+    'almoner recover',
+    'almoner recover --accept-missing 0f3a9c21b7de',
+    'almoner recover --retire-unseen-since 30d',
+  ],
   run: (context) => async (app) => {
-    const { acceptMissing = null, acceptMoved } = context.options;
-    const result = await recoverRealms(app, acceptMissing, acceptMoved);
+    const { acceptMissing = null, acceptMoved, retireUnseenSince } = context.options;
+    const result = await recoverRealms(app, {
+      acceptMissing,
+      acceptMoved,
+      retireUnseenSinceMs: retireUnseenSince === undefined ? null : momentOf(retireUnseenSince),
+      realm: context.global.realm,
+    });
+    const stories = result.realms.map(storyOf);
     const lost = (await allWaiting(app)).flatMap(({ waiting }) =>
       waiting.filter(({ session }) => session !== null),
     );
     context.output.print({
-      json: { ...result, waiting: lost },
-      text: [...recoverLines(result), ...lost.map(lostLine)],
-      next: recoverNext(result, lost),
+      json: { ...result, stories, waiting: lost },
+      text: [...recoverLines(result, stories), ...lost.map(lostLine)],
+      next: recoverNext(result, stories, lost),
     });
-    return result.realms.every(isFine) ? 0 : 5;
+    return stories.every(({ state }) => state === 'open') ? 0 : 5;
   },
 });
+
+const UNIT_MS = { d: 86_400_000, h: 3_600_000 } as const;
+
+/** So long ago, or a date; a day means its beginning in UTC. */
+export function momentOf(given: string, nowMs = Date.now()): number {
+  const ago = /^([0-9]{1,5})([dh])$/.exec(given);
+  if (ago?.[2] === 'd' || ago?.[2] === 'h') return nowMs - Number(ago[1]) * UNIT_MS[ago[2]];
+  const at = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(given) ? Date.parse(given) : Number.NaN;
+  if (Number.isNaN(at))
+    throw usage(
+      `--retire-unseen-since: expected 30d, 12h, or a date such as 2026-11-01, got ${JSON.stringify(given)}`,
+    );
+  return at;
+}

@@ -4,6 +4,7 @@ import { AuditTrail } from '../../desk/audit-trail.js';
 import type { Manifest } from '../../operations/backup/manifest.js';
 import { checkRestore, type Restored, restoreBackup } from '../../operations/backup/restore.js';
 import { recoverRealms } from '../../operations/services/recover.js';
+import { storyOf } from '../../operations/services/recovery-story.js';
 import { withStopSignals } from '../../runtime/stop-signals.js';
 import { grouped } from '../../words/spelling.js';
 import { defineCommand } from '../frame/command.js';
@@ -11,7 +12,7 @@ import { confirmRisk } from '../frame/confirm.js';
 import { withApp } from '../frame/open-app.js';
 import { argument, flag } from '../frame/options.js';
 import { slowProgress } from '../text/order-text.js';
-import { isFine, recoverLines, recoverNext } from '../text/recover-text.js';
+import { recoverLines, recoverNext } from '../text/recover-text.js';
 
 export const restore = defineCommand({
   name: 'restore',
@@ -42,24 +43,21 @@ export const restore = defineCommand({
           { who: app.config.operator, what, why: null, batch: null },
           'operator',
         );
-        const result = await recoverRealms(app, null);
-        const fine = result.realms.every(isFine);
+        const result = await recoverRealms(app);
+        const stories = result.realms.map(storyOf);
         output.print({
-          json: { from: args.DIR, at: manifest.at, ...restored, ...result },
-          text: recoverLines(result),
-          next: fine
-            ? [recoverNext(result, []), RESUME].filter(Boolean).join('; then ')
-            : recoverNext(result, []),
+          json: { from: args.DIR, at: manifest.at, ...restored, ...result, stories },
+          text: recoverLines(result, stories),
+          next: recoverNext(result, stories, []),
         });
-        return fine ? 0 : 5;
+        // That first sends wait for a person is what a restore is to end in.
+        return stories.some(({ state }) => state === 'closed') ? 5 : 0;
       },
       undefined,
       false,
     );
   },
 });
-
-const RESUME = '`almoner status`, and `almoner resume --after-rollback` lets first sends go on';
 
 function question({ at, machine, dataFolder, realms }: Manifest, here: string): AlmonerError {
   return new AlmonerError(

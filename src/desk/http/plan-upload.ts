@@ -7,7 +7,7 @@ import { type PlanChoices, type Planned, planDocument, planFile } from '../../op
 import type { PlannedFile } from '../../operations/pay/plan-input.js';
 import { importBatch, standing } from '../../operations/pay/store-batch.js';
 import { needPreparer } from '../../operations/people/who.js';
-import { mergeIfRestored } from '../../operations/services/merge.js';
+import { openForJudging } from '../../operations/services/recovery.js';
 import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
 import type { Plan } from '../../planning/plan.js';
 import type { App } from '../../runtime/app.js';
@@ -29,7 +29,7 @@ export async function planUpload(
   const profile = pickProfile(app.config, realmName);
   // Whoever cannot prepare a payment there is told before the total is typed.
   await needPreparer(app, app.books(profile));
-  await mergeIfRestored(app, profile);
+  await openForJudging(app, profile);
   const realm = await app.realm(profile);
   const request = { file: path, ...options, expectRows: null, expectTokens: null };
   const { plan, preview } = await planFile(realm, request, Date.now());

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
-import { entryOf, journalFolders, listSessions, type SessionEntry } from '../sessions/session.js';
+import { journalFolders } from '../sessions/folders.js';
+import { entryOf, listSessions, type SessionEntry } from '../sessions/session.js';
 import {
   type Highest,
   highest,
@@ -57,14 +58,16 @@ type LocalJournals = {
   readonly folders: readonly string[];
 };
 
+/** Every journal that lies here, or only those of registered sessions: one of them may have died. */
+export type Scope = 'every journal' | 'registered sessions';
+
 /** Those of the registry, wherever on this machine their folder is, and all in folders known here. */
 export async function localJournals(
   ledger: RealmLedger,
   own: Place,
   /** The era for which the ledger is armed, null where it is not: what was found in it by then is not read again. */
   { era, seq }: { readonly era: string | null; readonly seq: number },
-  /** Not only those of the registry, but all that lie here. */
-  all: boolean,
+  scope: Scope,
 ): Promise<LocalJournals> {
   const { here } = ledger.scripts;
   const registered = new Map((await listSessions(ledger)).map((entry) => [entry.id, entry]));
@@ -72,7 +75,8 @@ export async function localJournals(
     [...registered].map(([id, entry]) => [id, { entry }]),
   );
   let removed: Highest = {};
-  const folders = all ? [...new Set([own.journal, ...(await journalFolders(ledger))])] : [];
+  const folders =
+    scope === 'every journal' ? [...new Set([own.journal, ...(await journalFolders(ledger))])] : [];
   const looked = await lookedAt(ledger, folders);
   for (const folder of folders) {
     removed = highest(removed, (await readRemoved(folder))[ledger.keyPrefix] ?? {});

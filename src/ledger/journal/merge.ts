@@ -7,6 +7,7 @@ import { archivedRecord, batchSource } from '../read/batch-source.js';
 import { batchNumber } from '../read/batches.js';
 import { askRealm, type RealmLedger } from '../realm-ledger.js';
 import { decodeRecord, nonceMark, type OrderRecord, type StateCode } from '../record.js';
+import { disarm, readFence } from '../sessions/fence.js';
 import type { Intent, JournalResult } from './line.js';
 import type { JournaledAttempt } from './reader.js';
 
@@ -59,6 +60,24 @@ export async function tidingsFor(
     }
   }
   return tidings;
+}
+
+/**
+ * The store has forgotten one of these attempts, and perhaps what others sent: nothing is sent until every journal was looked
+ * at. Answers whether it has.
+ */
+export async function closeIfForgotten(
+  ledger: RealmLedger,
+  tidings: readonly Tidings[],
+  { by, seen }: { readonly by: string; readonly seen: number },
+): Promise<boolean> {
+  const forgotten = tidings.filter(({ standing }) => standing === 'forgotten');
+  if (forgotten.length === 0) return false;
+  const { seq } = await readFence(ledger);
+  const note = { at: Date.now(), seen: Math.max(seen, seq), found: seq, by, attempts: forgotten.length };
+  const sinceMs = Math.min(...forgotten.map(({ attempt }) => attempt.intent.sentAt));
+  await disarm(ledger, note, 'anyway', { sinceMs });
+  return true;
 }
 
 /** In the order in which the ledger saw them: what released a member comes before what held it next. */

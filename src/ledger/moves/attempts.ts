@@ -3,14 +3,14 @@ import { failPoint } from '../../core/fail-point.js';
 import { type OrderId, orderId } from '../../core/ids.js';
 import type { Journal } from '../journal/journal.js';
 import type { Intent, JournalResult } from '../journal/line.js';
-import { putBack, tidingsFor } from '../journal/merge.js';
+import { closeIfForgotten, putBack, tidingsFor } from '../journal/merge.js';
 import { encodeEvent } from '../order-event.js';
 import { isPlannedOrder, type PlannedOrder } from '../plan-block.js';
 import { batchNumber } from '../read/batches.js';
 import { readRecord } from '../read/rows.js';
 import { noteSeq, type RealmLedger } from '../realm-ledger.js';
 import { encodeRecord, MOVED_CODE, STATE_CODES } from '../record.js';
-import { disarm, readFence } from '../sessions/fence.js';
+import { readFence } from '../sessions/fence.js';
 import { lookedUp } from '../sketch.js';
 import {
   type BeginRequest,
@@ -205,15 +205,11 @@ export class Attempts {
     const before = await readFence(ledger);
     const underWay = new Set([...this.underWay.keys()].filter((nonce) => nonce !== intent.nonce));
     // By the batch's id: its number may stand for another one by now, and it may have been archived.
-    const [news] = await tidingsFor(ledger, [attempt]);
-    if (news?.standing === 'forgotten') {
-      // The store has forgotten it, and perhaps what others sent: nothing is sent until every journal was looked at.
-      const note = { at: Date.now(), seen: ledger.mark.seen, found: before.seq, by: this.parts.session };
-      await disarm(ledger, { ...note, attempts: 1 }, 'anyway');
+    const news = await tidingsFor(ledger, [attempt]);
+    if (await closeIfForgotten(ledger, news, { by: this.parts.session, seen: ledger.mark.seen }))
       this.parts.onFenced('rollback');
-    }
     const merging = { ...this.parts.context, underWay };
-    const answer = news === undefined ? 'ahead' : await putBack(merging, attempt);
+    const answer = news.length === 0 ? 'ahead' : await putBack(merging, attempt);
     if (answer === 'second') this.parts.onSecondPayment?.(orderId(intent.batch, ref.index));
     // The ledger knows it by now, at a sequence that no reply has told; unless another store has taken its place.
     const after = await readFence(ledger);

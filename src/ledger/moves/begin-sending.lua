@@ -32,7 +32,8 @@
 --- @include "reference"
 --- @include "hold"
 --- @include "fence"
---- @include "after-rollback"
+--- @include "data-folders"
+--- @include "first-sends"
 --- @include "day"
 --- @include "each"
 --- @include "second"
@@ -217,7 +218,11 @@ local function begin(order)
 end
 
 local replies = each(ARGV[6], begin)
-if begun then redis.call('HSET', T .. ':begun', session, begun) end
+if begun then
+  -- From its first order on, what its folder's journals know is waited for.
+  if redis.call('HGET', T .. ':begun', session) == '0' then rememberFolderOf(T, session) end
+  redis.call('HSET', T .. ':begun', session, begun)
+end
 if unheld then redis.call('HSET', T, 'unheldAt', now) end
 writeTally()
 return replies

@@ -17,7 +17,7 @@
 --- @include "record"
 --- @include "hold"
 --- @include "fence"
---- @include "after-rollback"
+--- @include "first-sends"
 --- @include "each"
 local T = KEYS[1]
 local closed = fencedSender(T, ARGV[1], ARGV[2], ARGV[3], ARGV[4])

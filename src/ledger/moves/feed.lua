@@ -14,7 +14,7 @@
 --- @include "move"
 --- @include "fence"
 --- @include "gate"
---- @include "after-rollback"
+--- @include "first-sends"
 local WAITING_MAX = 5000
 local T, no, most = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local B = batchKey(T, no)

@@ -9,7 +9,7 @@
   Returns the generation (0 where the batch is not the asker's to work) followed by the indexes that are still open
 ]==]
 --- @include "record"
---- @include "after-rollback"
+--- @include "first-sends"
 local T, no = KEYS[1], ARGV[1]
 local B = batchKey(T, no)
 local meta = redis.call('HMGET', B, 'state', 'owner')

@@ -282,22 +282,6 @@ function namesOf(indexes: ReadonlySet<number>, id: BatchId): string {
   return `${named.join(', ')}${more}`;
 }
 
-/** How long the run was coming to ends: slices in which nothing did are time in which it stood still. */
-export async function settlingMs(ref: BatchRef, sliceMs: number): Promise<number> {
-  const fields = await askRealm(ref.ledger, 'read run', (redis, T) => redis.hkeys(batchKeys(T, ref.no).run));
-  const slices = fields.flatMap((field) => (/:[pfd]$/.test(field) ? [Number(field.slice(0, -2))] : []));
-  return busyMs(
-    slices.map((slice) => slice * sliceMs),
-    sliceMs,
-  );
-}
-
-/** The time of slices that begin at these moments; of those finer than a second, the seconds that they fall into. */
-export function busyMs(moments: readonly number[], sliceMs: number): number {
-  const stepMs = Math.max(1_000, sliceMs);
-  return new Set(moments.map((at) => Math.floor(at / stepMs))).size * stepMs;
-}
-
 /** The next step is told with the batch's own id, ready to be copied. */
 export function namedReason(reason: Reason, id: BatchId): Reason {
   return { ...reason, next: reason.next.replaceAll('BATCH', id) };

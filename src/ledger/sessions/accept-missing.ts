@@ -11,6 +11,7 @@ import { type BatchRef, listBatches } from '../read/batches.js';
 import { acceptLoss } from '../read/recovered.js';
 import { askRealm, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { acceptRemoved, readFence, storeSeen } from './fence.js';
+import { mayHaveForgotten, retireFolders, unseenFolders } from './folders.js';
 import { sendingOf } from './sending.js';
 import { forgetSession } from './session.js';
 
@@ -29,6 +30,8 @@ type By = { readonly who: string; readonly at: number };
 
 /** The name under which journals that were removed, and are missed after all, are given up. */
 export const REMOVED = 'removed';
+/** The name under which data folders are given up that do not come back. */
+const FOLDERS = 'folders';
 
 /** What giving it up would do. Changes nothing. */
 export async function lossOf(context: MergeContext, session: string): Promise<Loss> {
@@ -42,13 +45,55 @@ export async function lossOf(context: MergeContext, session: string): Promise<Lo
       orders += 1;
       tokens += BigInt((await plans.row(ref.no, index)).order?.tokens ?? 0);
     }
-  else
-    for (const { counters } of await uncertain(ledger))
-      for (const code of NOT_FINAL) {
-        orders += Number(counters[`c:${code}`] ?? 0);
-        tokens += BigInt(counters[`t:${code}`] ?? 0);
-      }
+  else return wideLoss(ledger);
   return { exact, orders, tokens };
+}
+
+async function wideLoss(ledger: RealmLedger): Promise<Loss> {
+  let [orders, tokens] = [0, 0n];
+  for (const { counters } of await uncertain(ledger))
+    for (const code of NOT_FINAL) {
+      orders += Number(counters[`c:${code}`] ?? 0);
+      tokens += BigInt(counters[`t:${code}`] ?? 0);
+    }
+  return { exact: false, orders, tokens };
+}
+
+const NO_LOSS: Loss = { exact: true, orders: 0, tokens: 0n };
+
+/** What not waiting for data folders any more would do. Changes nothing. */
+export async function lossOfRetiring({ ledger }: MergeContext): Promise<Loss> {
+  const { run } = await readFence(ledger);
+  return (await mayHaveForgotten(ledger, run)) ? wideLoss(ledger) : NO_LOSS;
+}
+
+/**
+ * A person says that data folders which were not heard of since then do not come back, or that nothing in them is missed.
+ * Where the store may have forgotten what they sent, what is not settled becomes a doubt. Null where there is none.
+ */
+export async function retireUnseen(
+  context: MergeContext,
+  beforeMs: number,
+  by: By,
+): Promise<(Loss & { readonly folders: number }) | null> {
+  const { ledger } = context;
+  const fence = await readFence(ledger);
+  const store = storeSeen(fence);
+  if ((await unseenFolders(ledger, beforeMs)).length === 0) return null;
+  const loss = (await mayHaveForgotten(ledger, fence.run))
+    ? await acceptWidely(context, FOLDERS, by)
+    : NO_LOSS;
+  const retired = await retireFolders(ledger, beforeMs, store);
+  if (retired === null) throw storeChanged();
+  return retired.length === 0 ? null : { ...loss, folders: retired.length };
+}
+
+function storeChanged(): AlmonerError {
+  return new AlmonerError(
+    'ALM_LEDGER_SESSION',
+    'The store was restarted or restored while this was going on, and may have forgotten it. Nothing was sent.',
+    { next: 'Run the same command again.' },
+  );
 }
 
 /** Answers what it did: the orders that are unknown or in doubt by it. */
@@ -65,12 +110,7 @@ export async function acceptMissing(
   const loss = exactly ?? (await acceptWidely(context, session, by));
   const noted =
     session === REMOVED ? acceptRemoved(ledger, removed, store) : forgetSession(ledger, session, store);
-  if (!(await noted))
-    throw new AlmonerError(
-      'ALM_LEDGER_SESSION',
-      'The store was restarted or restored while this was going on, and may have forgotten it. Nothing was sent.',
-      { next: 'Run the same command again.' },
-    );
+  if (!(await noted)) throw storeChanged();
   return loss;
 }
 
@@ -148,6 +188,8 @@ async function acceptWidely(context: MergeContext, session: string, by: By): Pro
 }
 
 function lostMessage(session: string): string {
+  if (session === FOLDERS)
+    return 'a data folder that does not come back may have sent this order, and the store may have forgotten it';
   return session === REMOVED
     ? 'the store has forgotten more than the journals still know, and it may have been sent in between'
     : `the journal of session ${session} is lost, and it may have sent this order`;
@@ -155,8 +197,10 @@ function lostMessage(session: string): string {
 
 async function audit(ref: BatchRef, session: string, orders: number, now: string, by: By): Promise<void> {
   const what =
-    session === REMOVED
-      ? `accepted that journals which were removed are missed: ${counted(orders, 'order is', 'orders are')} ${now}`
-      : `accepted session ${session} as lost: ${counted(orders, 'order is', 'orders are')} ${now}`;
+    session === FOLDERS
+      ? `accepted that data folders do not come back: ${counted(orders, 'order is', 'orders are')} ${now}`
+      : session === REMOVED
+        ? `accepted that journals which were removed are missed: ${counted(orders, 'order is', 'orders are')} ${now}`
+        : `accepted session ${session} as lost: ${counted(orders, 'order is', 'orders are')} ${now}`;
   await writeAudit(ref, { ...by, what, why: null });
 }

@@ -19,5 +19,9 @@ if ARGV[4] ~= '' then
   redis.call('HSETNX', T, 'rollback', ARGV[4])
   redis.call('HSET', T, 'forgotAt', nowMs(), 'forgot', '1')
 end
-if ARGV[3] ~= '' then redis.call('HSET', T, 'folder', ARGV[3]) end
+if ARGV[3] ~= '' then
+  redis.call('HSET', T, 'folder', ARGV[3])
+  -- A store that lies in a data folder is used from that folder alone: the one of before is not waited for.
+  redis.call('DEL', T .. ':dataFolders')
+end
 return 'ok'

@@ -4,7 +4,7 @@ import { unresumedKey } from '../keys.js';
 import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
 import { type AuditEntry, encodeAudit } from '../views.js';
 
-/** After a rollback first sends wait for a person; includes/after-rollback.lua tells why. */
+/** After a rollback first sends wait for a person; includes/first-sends.lua tells why. */
 
 /** Since when first sends of the realm wait, and how many batches do; null where none has to wait. */
 export async function readWaitAfterRollback(

@@ -1,32 +1,38 @@
 --[==[
-  Lets orders be sent again, once every registered session has merged its journal. Sessions proven dead are
-  merged by a process of their machine and leave the registry; what is left and has not merged is missing.
+  Lets orders be sent again, once every registered session has merged its journal and the journals of every data folder were
+  looked at. Sessions proven dead are merged by a process of their machine and leave the registry; what is left and has not
+  merged is missing.
 
   KEYS[1] the realm
   ARGV[1] run_id for which the journals were merged  ARGV[2] new era  ARGV[3] highest sequence seen by anybody
   ARGV[4] what happens to first sends where something was forgotten: 'wait' (for a person) | 'continue'
 
-  Returns {'armed', era} | {'waiting', session, …} (none: something is missed that a person has to accept) | {'changed'}
+  Returns {'armed', era} | {'changed'} | {'waiting', sessions, ids of data folders} with blanks in between (neither: something
+  is missed that a person has to accept)
 ]==]
 --- @include "record"
 --- @include "fence"
---- @include "after-rollback"
+--- @include "data-folders"
+--- @include "last-recovery"
+--- @include "first-sends"
 local T, run = KEYS[1], ARGV[1]
 if serverRun() ~= run then return { 'changed' } end
 local state = redis.call('HMGET', T, 'armed', 'era', 'seq', 'mergedSeen', 'found')
 if state[1] == run and state[2] then return { 'armed', state[2] } end
-local waiting = { 'waiting' }
-if redis.call('HEXISTS', T, 'missed') == 1 then return waiting end
+if redis.call('HEXISTS', T, 'missed') == 1 then return { 'waiting', '', '' } end
+local waiting = {}
 local sessions = redis.call('HKEYS', T .. ':sessions')
 for _, session in ipairs(sessions) do
   if redis.call('HGET', T .. ':merged', session) ~= run then waiting[#waiting + 1] = session end
 end
-if #waiting > 1 then return waiting end
+local folders = foldersWaitedFor(T, run)
+if #waiting + #folders > 0 then return { 'waiting', table.concat(waiting, ' '), table.concat(folders, ' ') } end
 -- The sequence never goes back, so that nobody takes what was healed for another rollback.
 local seq = math.max(tonumber(state[3] or '0'), tonumber(state[4] or '0'), tonumber(ARGV[3]))
 redis.call('HSET', T, 'armed', run, 'era', ARGV[2], 'seq', string.format('%d', seq))
-redis.call('HDEL', T, 'fenceReason', 'fenceAt', 'mergedSeen', 'found')
-redis.call('DEL', T .. ':merged', T .. ':lostEras')
+redis.call('HDEL', T, 'fenceReason', 'fenceAt', 'mergedSeen', 'found', 'remembers')
+redis.call('DEL', T .. ':merged', T .. ':looks', T .. ':lostEras')
+if redis.call('EXISTS', T .. ':recovery') == 1 then redis.call('HSETNX', T .. ':recovery', 'at', nowMs()) end
 redis.call('RPUSH', T .. ':eras', ARGV[2] .. ' ' .. (state[5] or state[3] or '0'))
 -- A restored store tells since when the breaker was open in a past: how long the realm was silent since, nobody knows.
 if redis.call('HEXISTS', T, 'breaker') == 1 then redis.call('HSET', T, 'breaker', nowMs()) end

@@ -6,22 +6,27 @@
   KEYS[1] the realm
   ARGV[1] highest sequence seen ('' where a journal knows more)  ARGV[2] note JSON for people ('' where nothing was forgotten)
   ARGV[3] session that has seen it  ARGV[4] JSON of what no journal tells any more, and a person has to accept ('' for none)
+  ARGV[5] when the earliest attempt was sent that it has forgotten, ms ('' where that is not known)
 
   Returns 'disarmed' | 'no' (the ledger is not behind)
 ]==]
 --- @include "record"
+--- @include "last-recovery"
 local T = KEYS[1]
 local seq = tonumber(redis.call('HGET', T, 'seq') or '0')
 if ARGV[1] ~= '' and seq >= tonumber(ARGV[1]) then return 'no' end
 -- Only the note stays of it: without a sequence the ledger would take itself for a new one and arm itself.
 redis.call('HSET', T, 'seq', seq)
-if ARGV[2] ~= '' then redis.call('HSET', T, 'rollback', ARGV[2], 'forgotAt', nowMs(), 'forgot', '1') end
+if ARGV[2] ~= '' then
+  redis.call('HSET', T, 'rollback', ARGV[2], 'forgotAt', nowMs(), 'forgot', '1')
+  noteForgotten(T, ARGV[5])
+end
 local found = redis.call('HGET', T, 'found')
 if not found or tonumber(found) > seq then redis.call('HSET', T, 'found', seq) end
 if ARGV[4] ~= '' then redis.call('HSET', T, 'missed', ARGV[4]) end
 -- Who has merged since the store came back stays merged: two that disarm in turn would wait for ever.
 if redis.call('HDEL', T, 'armed') == 1 then
-  redis.call('DEL', T .. ':merged')
+  redis.call('DEL', T .. ':merged', T .. ':looks')
 else
   redis.call('HDEL', T .. ':merged', ARGV[3])
 end

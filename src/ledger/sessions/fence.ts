@@ -93,7 +93,10 @@ export async function disarm(
   ledger: RealmLedger,
   note: Rollback,
   when: 'behind' | 'anyway' | 'copied',
-  gap: Highest = {},
+  {
+    missed: gap = {},
+    sinceMs = Number.POSITIVE_INFINITY,
+  }: { readonly missed?: Highest; readonly sinceMs?: number } = {},
 ): Promise<boolean> {
   const seen = when === 'behind' ? note.seen : '';
   const told = Object.keys(gap).length === 0 ? '' : JSON.stringify(gap);
@@ -102,6 +105,7 @@ export async function disarm(
     when === 'copied' ? '' : JSON.stringify(note),
     note.by,
     told,
+    Number.isFinite(sinceMs) ? sinceMs : '',
   ]);
   return reply === 'disarmed';
 }
@@ -175,27 +179,49 @@ export async function acceptNewLedger(
   await askRealm(ledger, 'accept new ledger', (redis, T) => redis.hset(T, 'meant', meant));
 }
 
+/** A data folder on this machine whose journals were all looked at. */
+export type LookedFolder = {
+  readonly id: string;
+  readonly journal: string;
+  readonly machine: string;
+  /** One of its journals tells of an order that was sent. */
+  readonly sent: boolean;
+};
+
+/** What a session says that has merged its journal. */
+type MergedReport = {
+  readonly session: string;
+  readonly seen: number;
+  /** The data folders whose journals it has all looked at. */
+  readonly looked: readonly LookedFolder[];
+  readonly putBack: readonly [orders: number, unknown: number, batches: number];
+};
+
 export async function reportMerged(
   ledger: RealmLedger,
   run: string,
-  session: string,
-  seen: number,
+  { session, seen, looked, putBack }: MergedReport,
 ): Promise<boolean> {
   const { era, begun } = ledger.mark;
-  const args = [run, session, seen, era, begun];
+  const args = [run, session, seen, era, begun, JSON.stringify(looked), ...putBack];
   return (await ledger.scripts.script('merged', ledger.keyPrefix, args)) === 'ok';
 }
 
+/** Sessions that have not merged, and data folders whose journals were not looked at. */
+export type WaitedFor = { readonly sessions: readonly string[]; readonly folders: readonly string[] };
+
 type Armed =
   | { readonly answer: 'armed'; readonly era: string }
-  | { readonly answer: 'waiting'; readonly sessions: readonly string[] }
+  | { readonly answer: 'waiting'; readonly for: WaitedFor }
   | { readonly answer: 'changed' };
 
 export async function arm(ledger: RealmLedger, run: string, seen: number): Promise<Armed> {
   const era = randomBytes(6).toString('hex');
   const [answer, ...rest] = await askScript(ledger, 'arm', [run, era, seen, ledger.asked.afterRollback]);
   if (answer === 'armed') return { answer, era: rest[0] ?? '' };
-  return answer === 'waiting' ? { answer, sessions: rest } : { answer: 'changed' };
+  if (answer !== 'waiting') return { answer: 'changed' };
+  const [sessions = [], folders = []] = rest.map((ids) => ids.split(' ').filter((id) => id !== ''));
+  return { answer, for: { sessions, folders } };
 }
 
 /** Keeps the reason that `status`, `doctor` and the desk tell; arming takes it away. */

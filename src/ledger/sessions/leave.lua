@@ -12,6 +12,7 @@
 ]==]
 --- @include "record"
 --- @include "fence"
+--- @include "data-folders"
 local T, session = KEYS[1], ARGV[1]
 if not isSameStore(T, ARGV[5]) then return 'stays' end
 if ARGV[4] ~= '1' and (fenced(T, ARGV[2], ARGV[3]) or forgetsSession(T, session, ARGV[6])) then return 'stays' end
@@ -21,6 +22,12 @@ for _, name in ipairs({ ':sessions', ':begun', ':joined', ':seen', ':merged' }) 
   redis.call('HDEL', T .. name, session)
 end
 noteLimits(T)
+entry = entry and cjson.decode(entry)
+if entry and redis.call('HEXISTS', T .. ':dataFolders', entry.placeId) == 1 then
+  -- An ephemeral folder is gone with its process, and the ledger knows all that it knew.
+  if entry.ephemeral and not hasSession(T, entry.placeId) then redis.call('HDEL', T .. ':dataFolders', entry.placeId)
+  else rememberFolder(T, entry.placeId, entry.journal, entry.machine) end
+end
 -- For people: since when no worker is there. Whoever else comes and goes works nothing but its own.
-if entry and cjson.decode(entry).kind == 'worker' then redis.call('HSET', T, 'leftAt', nowMs()) end
+if entry and entry.kind == 'worker' then redis.call('HSET', T, 'leftAt', nowMs()) end
 return 'left'

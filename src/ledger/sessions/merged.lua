@@ -4,20 +4,39 @@
   KEYS[1] the realm
   ARGV[1] run_id it was merged for  ARGV[2] session  ARGV[3] highest sequence it has seen
   ARGV[4] the last epoch that it has seen ('' or 'none': none yet)  ARGV[5] sequence of the last order that it began
+  ARGV[6] JSON list of the data folders in which it has looked at every journal: {id, journal, machine, sent: whether one of
+    them tells of an order that was sent}
+  ARGV[7] how many orders it has put back  ARGV[8] of them unknown or in doubt  ARGV[9] batches that it has recovered
+
+    T 'remembers'   run_id of the server that was found, by a process which was at work before, to have forgotten nothing
 
   Returns 'ok' | 'changed' (another server answers by now: merge again)
 ]==]
 --- @include "record"
 --- @include "fence"
+--- @include "data-folders"
+--- @include "last-recovery"
 local T = KEYS[1]
 if serverRun() ~= ARGV[1] then return 'changed' end
+local folders = cjson.decode(ARGV[6])
 -- Where the store does not know an epoch that was armed, it went back to before that arming. Other sessions may have sent
 -- since, and must merge once more: their marks are of the past that was restored. Said once for each such epoch.
 local era = ARGV[4]
 if era ~= '' and era ~= 'none' and not isEra(T, era) and redis.call('SADD', T .. ':lostEras', era) == 1 then
-  redis.call('DEL', T .. ':merged')
+  redis.call('DEL', T .. ':merged', T .. ':looks')
 end
 redis.call('HSET', T .. ':merged', ARGV[2], ARGV[1])
+local state = redis.call('HMGET', T, 'era', 'found', 'seq')
+local isBehind = tonumber(state[2] or state[3] or '0') < tonumber(ARGV[3])
+if state[1] and era == state[1] and not isBehind and not forgetsSession(T, ARGV[2], ARGV[5]) then
+  redis.call('HSET', T, 'remembers', ARGV[1])
+end
+if tonumber(ARGV[5]) > 0 then rememberFolderOf(T, ARGV[2]) end
+for _, folder in ipairs(folders) do
+  if folder.sent then rememberFolder(T, folder.id, folder.journal, folder.machine) end
+  redis.call('HSET', T .. ':looks', folder.id, ARGV[1])
+end
+notePutBack(T, { ARGV[7], ARGV[8], ARGV[9] })
 if forgetsSession(T, ARGV[2], ARGV[5]) then redis.call('HSET', T .. ':begun', ARGV[2], ARGV[5]) end
 local seen = math.max(tonumber(redis.call('HGET', T, 'mergedSeen') or '0'), tonumber(ARGV[3]))
 redis.call('HSET', T, 'mergedSeen', string.format('%d', seen))

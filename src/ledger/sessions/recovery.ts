@@ -1,7 +1,14 @@
 import { counted } from '../../core/counted.js';
+import type { BatchId } from '../../core/ids.js';
 import type { Order } from '../../core/order.js';
 import { type Highest, highest, noteMerged, noteRemoved } from '../journal/folder.js';
-import { type EndedJournal, journalOf, localJournals, noteLooked } from '../journal/local-journals.js';
+import {
+  type EndedJournal,
+  journalOf,
+  localJournals,
+  noteLooked,
+  type Scope,
+} from '../journal/local-journals.js';
 import { mergeTidings, tidingsFor } from '../journal/merge.js';
 import type { Attempts } from '../moves/attempts.js';
 import type { OrderRef } from '../moves/begin-sending.js';
@@ -13,41 +20,43 @@ import { adoptDead } from './adopt-orphans.js';
 import {
   arm,
   disarm,
-  type Fence,
   forgottenRemoved,
   isCurrent,
   readFence,
   reportMerged,
   sayDisarmed,
   storeSeen,
+  type WaitedFor,
 } from './fence.js';
 import { checkFolder, folderReason, isCopyAlone, isIntact, missedByFolder } from './folder-check.js';
+import { lookedFolders } from './folders.js';
 import type { Position } from './positions.js';
+import { floorReason } from './reasons.js';
 import { entryOf, listSessions, registerAgain, type Session, type SessionEntry } from './session.js';
 
 /**
- * The one way of recovery: start-up, the fence, `almoner recover` and the adoption of the dead are this function
- * over the same evidence, so that nothing arms what another refuses.
+ * Recovery, the one procedure: a process that starts, a ledger that is closed, `almoner recover` and the adoption of the
+ * dead all call it, over the same evidence, so that nothing opens what another keeps closed (watch.ts says when).
  *
  *   look     the journals that lie here, of this session, of those proven dead and of those that live and that the
  *            store does not know; what was removed of them
- *   lower    a journal that knows what the ledger does not means that the store has forgotten: nothing is sent
+ *   close    a journal that knows what the ledger does not means that the store has forgotten: nothing is sent
  *            from here on, by anybody, before anything else is done
  *   stop     where the store has forgotten more than the journals here still know, a person has to decide
- *   merge    results roll orders forward, intents without one make them unknown
+ *   merge    results settle orders, intents without one make them unknown
  *   adopt    what the dead were sending, and left neither result nor intent of, was never sent, if their journal is
  *            whole and its folder was not put back; otherwise it is unknown
- *   arm      once every registered session has merged
+ *   open     once every registered session has merged and the journals of every data folder were looked at
  *
- * Nothing is concluded from a file that is missing: a dead session whose journal is not here stays in the
- * registry while the fence is down, and is waited for by name.
+ * Nothing is concluded from a file that is missing: a dead session whose journal is not here stays in the registry while
+ * the ledger is closed, and is waited for by name.
  */
 export type RecoveryDeps = {
   readonly ledger: RealmLedger;
   readonly context: MergeContext;
   /**
-   * The process that recovers, also one that never sends: arming waits for all in the registry, so whoever lowers the
-   * fence and merges must stand there until it has.
+   * The process that recovers, also one that never sends: opening waits for all in the registry, so one that closes the
+   * ledger and merges must stand there until it has.
    */
   readonly self: {
     readonly session: Session;
@@ -60,175 +69,132 @@ export type RecoveryDeps = {
   /** Reads the members of an order that became a doubt, so that a person can judge. */
   readonly onDoubt: (ref: OrderRef, order: Order, currency: string | null) => Promise<void>;
   readonly say: (message: string) => void;
-  readonly floorReason: (found: number, removed: number) => Reason;
 };
 
 export type Recovered = {
-  readonly armed: boolean;
+  /** Open: orders may be sent. Waiting: for others. Stopped: only a person can decide how it goes on. */
+  readonly outcome: 'open' | 'waiting' | 'stopped';
+  readonly waitingFor: WaitedFor;
+  readonly stopped: Reason | null;
   readonly seen: number;
   /** The store was found to have forgotten something. */
   readonly rolledBack: boolean;
-  /** Only a person can decide how it goes on. */
-  readonly stopped: Reason | null;
-  /** Registered sessions that have not merged. */
-  readonly waitingFor: readonly string[];
+  /** Orders of which the ledger had forgotten something, and those among them that nobody can answer for. */
   readonly moved: number;
   readonly unknown: number;
+  readonly recovered: readonly BatchId[];
   /** What dead sessions were sending and is to be worked on again. */
   readonly adopted: readonly OrderRef[];
   readonly dead: readonly SessionEntry[];
 };
 
-/** `all`: every journal that lies here is looked at, also of sessions that the registry does not know. */
-export async function recover(
-  parts: RecoveryDeps,
-  all = true,
-  /** This very recovery has lowered the fence before. */
-  lowered = false,
-): Promise<Recovered> {
-  const { ledger, self, context } = parts;
-  const { mark } = ledger;
-  const before = { ...mark };
+export const NO_ONE: WaitedFor = { sessions: [], folders: [] };
+
+export const NOTHING_RECOVERED: Recovered = {
+  outcome: 'open',
+  waitingFor: NO_ONE,
+  stopped: null,
+  seen: 0,
+  rolledBack: false,
+  moved: 0,
+  unknown: 0,
+  recovered: [],
+  adopted: [],
+  dead: [],
+};
+
+export async function recover(parts: RecoveryDeps, scope: Scope): Promise<Recovered> {
+  const first = await look(parts, scope);
+  const rolledBack = await close(parts, first);
+  // What was found in the ledger in this era may be gone again: every journal is looked at anew, now that it is closed.
+  const evidence = rolledBack && first.fence.armed ? await look(parts, 'every journal') : first;
+  const { fence, seen, missed, folder } = evidence;
+  if (Object.keys(missed).length > 0) {
+    const stopped =
+      (folder && folderReason(folder)) ?? floorReason(fence.seq, Math.max(...Object.values(missed)));
+    parts.say(stopped.message);
+    await sayDisarmed(parts.ledger, stopped);
+    return { ...NOTHING_RECOVERED, outcome: 'stopped', stopped, seen, rolledBack };
+  }
+  const merged = await merge(parts, evidence);
+  const isOpen = fence.armed && !rolledBack;
+  const { dead, adopted } = await adoptFrom(parts, evidence, isOpen ? 'open' : 'closed');
+  const { moved, unknown, recovered } = merged;
+  const done = { ...NOTHING_RECOVERED, seen, rolledBack, moved, unknown, recovered, adopted, dead };
+  const opened = isOpen
+    ? { answer: 'armed' as const, era: fence.era }
+    : await open(parts, evidence, [moved, unknown, recovered.length]);
+  if (opened.answer !== 'armed')
+    return { ...done, outcome: 'waiting', waitingFor: opened.answer === 'waiting' ? opened.for : NO_ONE };
+  await noteOpened(parts, evidence, opened.era);
+  return done;
+}
+
+type Evidence = Awaited<ReturnType<typeof look>>;
+
+async function look({ ledger, self, forget }: RecoveryDeps, scope: Scope) {
+  const before = { ...ledger.mark };
   const fence = await readFence(ledger);
   const current = isCurrent(fence, before);
-  // Arming waits for everybody in the registry: one that the store has forgotten stands in it before it goes on.
+  // Opening waits for everybody in the registry: one that the store has forgotten stands in it before it goes on.
   if (fence.begun === null) await self.session.register(ledger);
-  if (!current) parts.forget();
-  // With the payments a store forgets what is required of the next ones; nothing is fed before (see feed.lua).
-  if (!current) await keepRequirement(ledger);
-  if (!current) await self.attempts.merging();
-
+  if (!current) {
+    forget();
+    // With the payments a store forgets what is required of the next ones; nothing is fed before (see feed.lua).
+    await keepRequirement(ledger);
+    await self.attempts.merging();
+  }
   const own = current ? undefined : await journalOf(ledger, self.session.entry);
-  const known = { era: fence.armed ? fence.era : null, seq: fence.seq };
   const { ended, missing, forgotten, removed, folders } = await localJournals(
     ledger,
     self.session.entry,
-    known,
-    all || !current,
+    { era: fence.armed ? fence.era : null, seq: fence.seq },
+    current ? scope : 'every journal',
   );
-  // Arming waits for everybody in the registry, so whoever lives here must stand in it.
+  // Opening waits for everybody in the registry, so who lives here must stand in it.
   for (const { entry } of forgotten) await registerAgain(ledger, entry);
   const journals = [...(own === undefined ? [] : [own]), ...ended];
   const folder = current ? null : await checkFolder(ledger, fence);
-  const lost = folder?.behind ?? null;
   // Sessions that live and that the store knows look for themselves, and have noted beside their journals how far it came.
-  const noted = Math.max(folder?.last?.seq ?? 0, lost?.seq ?? 0);
+  const noted = Math.max(folder?.last?.seq ?? 0, folder?.behind?.seq ?? 0);
   const seen = Math.max(before.seen, noted, ...journals.map(({ seqSeen }) => seqSeen));
   const tidings = await tidingsFor(
     ledger,
     journals.flatMap(({ attempts }) => attempts),
   );
-  // Whoever lives merges its own journal, perhaps after a long sleep; nobody may send before.
+  // One that lives merges its own journal, perhaps after a long sleep; nothing may be sent before.
   const besides = await tidingsFor(
     ledger,
     forgotten.flatMap(({ journal }) => journal.attempts),
   );
-  const unknownHere = [...tidings, ...besides].filter(({ standing }) => standing === 'forgotten').length;
+  const unknownHere = [...tidings, ...besides].filter(({ standing }) => standing === 'forgotten');
   const missed = highest(
     await forgottenRemoved(ledger, fence, highest(removed, own?.removed ?? {})),
     folder === null ? {} : missedByFolder(folder, fence),
   );
-  const rolledBack =
-    lowered || (await lower(parts, fence, { seen, begun: before.begun, attempts: unknownHere, missed }));
-  // What was found in the ledger in this era may be gone again: every journal is looked at anew, with the fence down.
-  if (rolledBack && fence.armed && !lowered) return recover(parts, true, true);
-  const result = {
-    armed: false,
-    seen,
-    rolledBack,
-    waitingFor: [],
-    moved: 0,
-    unknown: 0,
-    adopted: [],
-    dead: [],
-  };
-  if (Object.keys(missed).length > 0) {
-    const stopped =
-      (folder && folderReason(folder)) ?? parts.floorReason(fence.seq, Math.max(...Object.values(missed)));
-    parts.say(stopped.message);
-    await sayDisarmed(ledger, stopped);
-    return { ...result, stopped };
-  }
-
-  const underWay = self.attempts.sending();
-  const merged = await mergeTidings({ ...context, underWay }, tidings);
-  if (merged.moved > 0)
-    parts.say(
-      `merged the journals here: ${counted(merged.moved, 'order')} put right, ${merged.unknown} of them unknown${merged.recovered.length === 0 ? '' : `; ${counted(merged.recovered.length, 'batch', 'batches')} recovered: ${merged.recovered.join(', ')}`}`,
-    );
-  for (const order of merged.second)
-    parts.say(
-      `order ${order} may have been paid twice: a journal knows an attempt beside the one that counts`,
-    );
-  if (!current) await parts.retakeRun();
-
-  const isArmed = fence.armed && !rolledBack;
-  // While the fence is down, whoever left no journal here is missing and waited for.
-  const gone = new Set([
-    ...ended.map(({ head }) => head.session),
-    ...(isArmed ? missing.map(({ id }) => id) : []),
-  ]);
-  const dead = (await listSessions(ledger)).filter(({ id }) => gone.has(id));
-  const byId = new Map(ended.map((journal) => [journal.head.session, journal]));
-  const tellsAll = async (session: string) => {
-    const journal = byId.get(session);
-    return journal?.whole === true && isIntact(ledger, entryOf(journal.head, journal.folder));
-  };
-  const adopted = await adoptDead(parts, dead, tellsAll, storeSeen({ ...fence, armed: isArmed }));
-  const done = { ...result, stopped: null, moved: merged.moved, unknown: merged.unknown, adopted, dead };
-  const armed = isArmed
-    ? { answer: 'armed' as const, era: fence.era }
-    : await armAgain(parts, fence.run, seen);
-  if (armed.answer !== 'armed')
-    return { ...done, waitingFor: armed.answer === 'waiting' ? armed.sessions : [] };
-  // The store knows what the folder lost. From now on the lost journals count as removed.
-  if (lost !== null) await noteLost(parts, lost);
-  mark.era = armed.era;
-  mark.seen = Math.max(mark.seen, seen, fence.seq);
-  if (journals.length + folders.length > 0) await noteAllMerged(parts, ended, folders);
-  self.session.positions.saw(ledger, mark.seen);
-  return { ...done, armed: true };
+  return { before, fence, current, own, ended, missing, folders, folder, seen, tidings, unknownHere, missed };
 }
 
-async function noteLost({ ledger, self: { session } }: RecoveryDeps, { era, seq }: Position): Promise<void> {
-  const lost = { [ledger.keyPrefix]: { [era]: seq } };
-  await noteRemoved(session.entry.journal, session.id, lost, () => Promise.resolve(false));
-}
-
-/** What was merged is known by the sequence that stands there now, if the store is still the one that was armed. */
-async function noteAllMerged(
-  { ledger: { mark, keyPrefix }, ledger }: RecoveryDeps,
-  ended: readonly EndedJournal[],
-  folders: readonly string[],
-): Promise<void> {
-  const fence = await readFence(ledger);
-  const { armed, era, seq } = fence;
-  if (!armed || era !== mark.era) return;
-  mark.seen = Math.max(mark.seen, seq);
-  for (const { head, folder, works } of ended)
-    if (works) await noteMerged(folder, head.session, keyPrefix, { era, seq });
-  await noteLooked(ledger, folders, storeSeen(fence));
-}
-
-/** Before anything is merged: whoever sends by what the store says now would send what others have sent. */
-async function lower(
+/** Before anything is merged: a process that sends by what the store says now would send what others have sent. */
+async function close(
   { ledger, self, say }: RecoveryDeps,
-  fence: Fence,
-  { seen, begun, attempts, missed }: { seen: number; begun: number; attempts: number; missed: Highest },
+  { fence, seen, before, unknownHere, missed }: Evidence,
 ): Promise<boolean> {
+  const attempts = unknownHere.length;
   const behind = fence.seq < seen;
   const gap = Object.entries(missed).some(([era, seq]) => fence.armed || fence.missed[era] !== seq);
   // Others may have moved the sequence on meanwhile.
-  const forgets = (fence.begun ?? 0) < begun;
+  const forgets = (fence.begun ?? 0) < before.begun;
   if (!behind && !forgets && attempts === 0 && !gap) return false;
   const note = { at: Date.now(), seen, found: fence.seq, by: self.session.id };
-  // What a journal knows, or nobody any more, lowers it however far the sequence has come meanwhile.
+  // What a journal knows, or nobody any more, closes it however far the sequence has come meanwhile.
   const anyway = forgets || attempts > 0 || gap;
   const isCopy = !behind && !forgets && attempts === 0 && isCopyAlone(missed);
-  const lowered = anyway
-    ? disarm(ledger, { ...note, attempts }, isCopy ? 'copied' : 'anyway', missed)
-    : disarm(ledger, note, 'behind', missed);
-  if (!(await lowered)) return false;
+  const sinceMs = Math.min(...unknownHere.map(({ attempt }) => attempt.intent.sentAt));
+  const closed = anyway
+    ? disarm(ledger, { ...note, attempts }, isCopy ? 'copied' : 'anyway', { missed, sinceMs })
+    : disarm(ledger, note, 'behind', { missed, sinceMs });
+  if (!(await closed)) return false;
   if (Object.keys(missed).length > 0) return true;
   if (behind) say(`the store has forgotten moves ${fence.seq + 1} to ${seen}; the journals put them back`);
   else if (attempts > 0)
@@ -236,10 +202,85 @@ async function lower(
   return true;
 }
 
-/** This process says that it has merged, and arms if all others have. */
-async function armAgain({ ledger, self }: RecoveryDeps, run: string, seen: number) {
+async function merge({ context, self, say, retakeRun }: RecoveryDeps, { tidings, current }: Evidence) {
+  const merged = await mergeTidings({ ...context, underWay: self.attempts.sending() }, tidings);
+  const { moved, unknown, recovered, second } = merged;
+  if (moved > 0)
+    say(
+      `merged the journals here: ${counted(moved, 'order')} put right, ${unknown} of them unknown${recovered.length === 0 ? '' : `; ${counted(recovered.length, 'batch', 'batches')} recovered: ${recovered.join(', ')}`}`,
+    );
+  for (const order of second)
+    say(`order ${order} may have been paid twice: a journal knows an attempt beside the one that counts`);
+  if (!current) await retakeRun();
+  return merged;
+}
+
+async function adoptFrom(parts: RecoveryDeps, { fence, ended, missing }: Evidence, state: 'open' | 'closed') {
+  const { ledger } = parts;
+  // While the ledger is closed, a session that left no journal here is missing and waited for.
+  const gone = new Set([
+    ...ended.map(({ head }) => head.session),
+    ...(state === 'open' ? missing.map(({ id }) => id) : []),
+  ]);
+  const dead = (await listSessions(ledger)).filter(({ id }) => gone.has(id));
+  const byId = new Map(ended.map((journal) => [journal.head.session, journal]));
+  const tellsAll = async (session: string) => {
+    const journal = byId.get(session);
+    return journal?.whole === true && isIntact(ledger, entryOf(journal.head, journal.folder));
+  };
+  const adopted = await adoptDead(parts, dead, tellsAll, storeSeen({ ...fence, armed: state === 'open' }));
+  return { dead, adopted };
+}
+
+/** This process says that it has merged, and opens the ledger if all others have. */
+async function open(
+  { ledger, self: { session } }: RecoveryDeps,
+  { fence: { run }, seen, folders, own, ended }: Evidence,
+  putBack: readonly [orders: number, unknown: number, batches: number],
+) {
   // A session that a rolled-back registry has forgotten registers again, or nobody would wait for it.
-  await self.session.register(ledger);
-  if (!(await reportMerged(ledger, run, self.session.id, seen))) return { answer: 'changed' } as const;
+  await session.register(ledger);
+  const sentFrom = new Set(
+    [...ended, ...(own === undefined ? [] : [{ ...own, folder: session.entry.journal }])]
+      .filter(({ attempts }) => attempts.length > 0)
+      .map(({ folder }) => folder),
+  );
+  const looked = await lookedFolders(ledger, folders, session.entry.machine, sentFrom);
+  const merged = { session: session.id, seen, looked, putBack };
+  if (!(await reportMerged(ledger, run, merged))) return { answer: 'changed' } as const;
   return arm(ledger, run, seen);
+}
+
+async function noteOpened(parts: RecoveryDeps, evidence: Evidence, era: string): Promise<void> {
+  const { ledger, self } = parts;
+  const { fence, seen, folder, own, ended, folders } = evidence;
+  const { mark } = ledger;
+  // The store knows what the folder lost. From now on the lost journals count as removed.
+  const lost = folder?.behind ?? null;
+  if (lost !== null) await noteLost(parts, lost);
+  mark.era = era;
+  mark.seen = Math.max(mark.seen, seen, fence.seq);
+  if (own !== undefined || ended.length + folders.length > 0) await noteAllMerged(ledger, ended, folders);
+  self.session.positions.saw(ledger, mark.seen);
+}
+
+async function noteLost({ ledger, self: { session } }: RecoveryDeps, { era, seq }: Position): Promise<void> {
+  const lost: Record<string, Highest> = { [ledger.keyPrefix]: { [era]: seq } };
+  await noteRemoved(session.entry.journal, session.id, lost, () => Promise.resolve(false));
+}
+
+/** What was merged is known by the sequence that stands there now, if the store is still the one that was opened. */
+async function noteAllMerged(
+  ledger: RealmLedger,
+  ended: readonly EndedJournal[],
+  folders: readonly string[],
+): Promise<void> {
+  const { mark, keyPrefix } = ledger;
+  const fence = await readFence(ledger);
+  const { armed, era, seq } = fence;
+  if (!armed || era !== mark.era) return;
+  mark.seen = Math.max(mark.seen, seq);
+  for (const { head, folder, works } of ended)
+    if (works) await noteMerged(folder, head.session, keyPrefix, { era, seq });
+  await noteLooked(ledger, folders, storeSeen(fence));
 }

@@ -3,9 +3,9 @@
   was given up never comes back.
 
   KEYS[1] the realm
-  ARGV[1] session  ARGV[2] entry JSON  ARGV[3] name of its place  ARGV[4] its limits, see noteLimits ('' where it sends nothing)
-  ARGV[5] 'only if forgotten': on behalf of a session that lives  'has begun nothing': it has nothing to merge
-  ARGV[6] identity of the data folder that the store lies in ('' where it lies in none)
+  ARGV[1] session  ARGV[2] entry JSON  ARGV[3] its limits, see noteLimits ('' where it sends nothing)
+  ARGV[4] 'only if forgotten': on behalf of a session that lives  'has begun nothing': it has nothing to merge
+  ARGV[5] identity of the data folder that the store lies in ('' where it lies in none)
 
   Returns 'ok' | 'lost' | 'older' | 'newer' (another version has written the ledger)
 ]==]
@@ -15,20 +15,19 @@ local T, session = KEYS[1], ARGV[1]
 local other = otherFormat(T)
 if other then return other end
 if redis.call('HEXISTS', T .. ':lost', session) == 1 then return 'lost' end
-redis.call('SADD', T .. ':places', ARGV[3])
-if ARGV[4] ~= '' then
-  redis.call('HSET', T .. ':waits', session, ARGV[4])
+if ARGV[3] ~= '' then
+  redis.call('HSET', T .. ':waits', session, ARGV[3])
   noteLimits(T)
 end
 redis.call('HSETNX', T .. ':begun', session, '0')
-if ARGV[5] == 'only if forgotten' then
+if ARGV[4] == 'only if forgotten' then
   redis.call('HSETNX', T .. ':sessions', session, ARGV[2])
   return 'ok'
 end
-if ARGV[6] ~= '' then
+if ARGV[5] ~= '' then
   -- A ledger that has sent nothing belongs to the folder in which it is found.
   local isNew = redis.call('HEXISTS', T, 'seq') == 0 and redis.call('HEXISTS', T, 'armed') == 0
-  redis.call(isNew and 'HSET' or 'HSETNX', T, 'folder', ARGV[6])
+  redis.call(isNew and 'HSET' or 'HSETNX', T, 'folder', ARGV[5])
 end
 redis.call('HSET', T .. ':sessions', session, ARGV[2])
 redis.call('HSET', T .. ':seen', session, nowMs())
@@ -40,7 +39,7 @@ end
 -- As if it had come after the arming, because it begins nothing while the fence is down. Whoever is about to merge,
 -- also what others left, is waited for until it has.
 if isUnmerged(T) then
-  if ARGV[5] == 'has begun nothing' then redis.call('HSET', T .. ':merged', session, serverRun())
+  if ARGV[4] == 'has begun nothing' then redis.call('HSET', T .. ':merged', session, serverRun())
   else redis.call('HDEL', T .. ':merged', session) end
 end
 return 'ok'

@@ -26,6 +26,8 @@ const sessionEntry = whereabouts.extend({
   startedAt: z.number(),
   /** The folder of its journal; a session that never sends has none. */
   journal: z.string().default(''),
+  /** Its data folder is gone with its process: once everything is taken, it is not waited for. */
+  ephemeral: z.boolean().default(false),
 });
 export type SessionEntry = z.infer<typeof sessionEntry>;
 
@@ -36,6 +38,7 @@ type Journaling = {
   readonly onFailure?: (error: AlmonerError) => void;
   readonly limits?: JournalLimits;
   readonly here?: Here;
+  readonly ephemeral?: boolean;
 };
 
 export class Session {
@@ -67,10 +70,16 @@ export class Session {
   }
 
   static async open(kind: string, dataFolder: string, journaling: Journaling = {}): Promise<Session> {
-    const { limits = JOURNAL_LIMITS, here = new Here(dataFolder), onFailure = () => {} } = journaling;
+    const {
+      limits = JOURNAL_LIMITS,
+      here = new Here(dataFolder),
+      onFailure = () => {},
+      ephemeral = false,
+    } = journaling;
     const id = randomBytes(6).toString('hex');
     const { server, at } = await here.listen(dataFolder, id);
-    const entry = { id, ...at, kind, startedAt: Date.now(), journal: join(dataFolder, JOURNAL_FOLDER) };
+    const folder = join(dataFolder, JOURNAL_FOLDER);
+    const entry = { id, ...at, kind, startedAt: Date.now(), journal: folder, ephemeral };
     // Before it is registered: a registered session always has a journal, and a missing one is known to be.
     const journal = await Journal.open({
       folder: entry.journal,
@@ -187,7 +196,6 @@ async function enterRealm(
   return ledger.scripts.script('register', ledger.keyPrefix, [
     entry.id,
     JSON.stringify(entry),
-    `${entry.placeId} ${entry.journal}`,
     limits === null ? '' : `${limits.settleMs} ${limits.timeouts.totalMs}`,
     how,
     storeId,
@@ -197,15 +205,6 @@ async function enterRealm(
 /** Registers a session that lives here and that a rolled-back registry has forgotten. */
 export async function registerAgain(ledger: RealmLedger, entry: SessionEntry): Promise<void> {
   await enterRealm(ledger, entry, null, 'only if forgotten');
-}
-
-/** Every folder that is here and in which a session ever kept a journal for the realm. */
-export async function journalFolders(ledger: RealmLedger): Promise<string[]> {
-  const { here } = ledger.scripts;
-  const names = await askRealm(ledger, 'list places', (redis, T) => redis.smembers(`${T}:places`));
-  const folders = [...new Set(names.map((name) => name.slice(name.indexOf(' ') + 1)))];
-  const found = await Promise.all(folders.map((folder) => here.placeAt(dirname(folder))));
-  return folders.filter((_, i) => found[i]);
 }
 
 /** Their journals' folders as seen from here: the same volume may have another path in another container. */
@@ -248,11 +247,11 @@ const GONE: Reason = {
   next: CATALOGUE.ALM_BATCH_INTERRUPTED.next,
 };
 
-function headOf({ id, journal: _, ...rest }: SessionEntry): JournalHead {
+function headOf({ id, journal: _, ephemeral: __, ...rest }: SessionEntry): JournalHead {
   return { session: id, ...rest };
 }
 
 /** A journal found on disk tells whose it is, also when the registry has forgotten the session. */
 export function entryOf({ session, ...rest }: JournalHead, journal: string): SessionEntry {
-  return { id: session, ...rest, journal };
+  return { id: session, ...rest, journal, ephemeral: false };
 }

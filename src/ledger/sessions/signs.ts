@@ -17,6 +17,12 @@ export async function readPresence(ledger: RealmLedger, session: string): Promis
   return entry === undefined ? null : presenceOf(await signOf(ledger, entry, seen), nowMs);
 }
 
+/** Whether each of these sessions does its work, as far as can be told. */
+export async function areAtWork(ledger: RealmLedger, sessions: readonly string[]): Promise<boolean> {
+  const { nowMs, signs } = await readSigns(ledger);
+  return signs.every((sign) => !sessions.includes(sign.session) || presenceOf(sign, nowMs) === 'at-work');
+}
+
 export async function workersAtWork(ledger: RealmLedger): Promise<string[]> {
   const { nowMs, signs } = await readSigns(ledger);
   return signs

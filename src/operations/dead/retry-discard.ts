@@ -19,7 +19,7 @@ import {
 import type { App } from '../../runtime/app.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
 import { contextOf, idOf, type OrderPlace } from '../batches/find-orders.js';
-import { mergeIfRestored } from '../services/merge.js';
+import { openForJudging } from '../services/recovery.js';
 import type { DeadLetter } from './dead-letters.js';
 
 /** Retrying and discarding dead letters, one or thousands. The ledger decides about each one by itself. */
@@ -55,7 +55,7 @@ export async function retryDead(
     const { ledger } = ref;
     if (seen.has(ledger.id)) continue;
     const profile = profileOfBatch(app.config, ref);
-    if (profile !== undefined) await mergeIfRestored(app, profile);
+    if (profile !== undefined) await openForJudging(app, profile);
     stores.set(ledger.id, (await judgedAt(ledger)).store);
     seen.set(ledger.id, by.newAddress ? await earlierAddresses(ledger) : []);
     // Before any of them is back to work: what stops one batch here stops the command.

@@ -17,7 +17,7 @@ import { beginsWords } from '../../words/people.js';
 import { allowedWords, counted, isoTime } from '../../words/spelling.js';
 import { digitsOf } from '../batches/batch-status.js';
 import { needPreparer } from '../people/who.js';
-import { mergeIfRestored } from '../services/merge.js';
+import { openForJudging } from '../services/recovery.js';
 import { refuseUnsafeStore } from '../services/store-safety.js';
 import { type GivenRows, type PlannedFile, planInput } from './plan-input.js';
 
@@ -72,7 +72,7 @@ export async function planFile(realm: Books, request: PlanRequest, now: number):
 export async function planToPay(app: App, profile: RealmProfile, request: PlanRequest) {
   await refuseUnsafeStore(app);
   await needPreparer(app, app.books(profile));
-  await mergeIfRestored(app, profile);
+  await openForJudging(app, profile);
   const realm = await app.realm(profile);
   return { realm, planned: await planFile(realm, request, Date.now()) };
 }

@@ -15,7 +15,7 @@ import type { App, OpenRealm } from '../../runtime/app.js';
 import { letRealmGoOn } from '../batches/batch-realm.js';
 import { isOver, isOwnerGone } from '../batches/batch-status.js';
 import { needPreparer, preparedBy } from '../people/who.js';
-import { mergeIfRestored } from '../services/merge.js';
+import { openForJudging } from '../services/recovery.js';
 import type { Planned } from './plan-file.js';
 import { keepColumns } from './plan-input.js';
 import { isRehearsal, makeMembers } from './rehearsals.js';
@@ -39,7 +39,7 @@ export async function storeBatch(
   const enter = () => session?.join(realm.ledger) ?? Promise.resolve();
   const unattended = run?.schedule?.only === true;
   const person = unattended ? null : await needPreparer(app, realm);
-  await mergeIfRestored(app, realm.profile);
+  await openForJudging(app, realm.profile);
   if (realm.embedded !== null) await makeMembers(realm.embedded, realm.profile.realmId, plan);
   const who = person?.name ?? app.config.operator;
   const imported = await importPlan(plan, {
@@ -56,7 +56,7 @@ export async function storeBatch(
     now: Date.now(),
     onProgress: () => {},
     run,
-    join: () => mergeIfRestored(app, realm.profile, enter),
+    join: () => openForJudging(app, realm.profile, enter),
   });
   // A rehearsal leaves nothing behind.
   if (!isRehearsal(realm.profile)) await keepColumns(app.scripts, plan.found, { who, at: Date.now() });

@@ -22,7 +22,7 @@ import { onGoWords } from '../../words/people.js';
 import { realmOfBatch } from '../batches/batch-realm.js';
 import { isOver } from '../batches/batch-status.js';
 import { deadLetters } from '../dead/dead-letters.js';
-import { mergeIfRestored } from '../services/merge.js';
+import { openForJudging } from '../services/recovery.js';
 import { differenceToLast } from './difference.js';
 import { Tokens } from './tokens.js';
 import { personWith } from './who.js';
@@ -119,7 +119,7 @@ export type Approval = Awaited<ReturnType<typeof previewApproval>>;
 /** Says go for exactly what `seal` stands for. `taken-up`: nobody knew who prepared it; one more has to say go. */
 export async function approve(app: App, ref: BatchRef, seal: string): Promise<'approved' | 'taken-up'> {
   const { name: who } = await personWith(app, 'approver');
-  await mergeIfRestored(app, (await realmOfBatch(app, ref)).profile);
+  await openForJudging(app, (await realmOfBatch(app, ref)).profile);
   const entry = (what: string) => ({ at: Date.now(), who, what, why: null });
   const answer = await approveBatch(
     ref,

@@ -16,7 +16,7 @@ import { pickProfile } from '../../runtime/config/config.js';
 import { pacedReads } from '../../runtime/paced-reads.js';
 import { isOver } from '../batches/batch-status.js';
 import type { Planned } from '../pay/plan-file.js';
-import { mergeIfRestored } from '../services/merge.js';
+import { openForJudging } from '../services/recovery.js';
 import { makeAudienceMembers } from './members.js';
 
 /** Plans a rule on its realm: reads the facts at the realm's pace, decides, and freezes both. No write call. */
@@ -26,7 +26,7 @@ export async function planRule(
   { rule, audience }: PackedRule,
   request: Pick<PlanRunRequest, 'at' | 'scheduled' | 'stop' | 'onProgress'>,
 ): Promise<PlannedRun> {
-  await mergeIfRestored(app, realm.profile);
+  await openForJudging(app, realm.profile);
   await registerRealm(realm.ledger);
   if (realm.embedded !== null)
     await makeAudienceMembers(realm.embedded, realm.profile.realmId, rule, audience);

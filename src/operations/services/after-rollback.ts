@@ -2,7 +2,7 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { afterRollback, allLedgers, type RealmLedger } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { configuredProfile } from '../batches/batch-realm.js';
-import { mergeIfRestored } from './merge.js';
+import { openForJudging } from './recovery.js';
 
 export type ResumedRealms = {
   /** What a person let go on. */
@@ -48,6 +48,6 @@ async function isOpenAsSeen(app: App, ledger: RealmLedger): Promise<boolean> {
   const before = await afterRollback.readWaitAfterRollback(ledger);
   const profile = configuredProfile(app.config, ledger.realm);
   if (before === null || profile === undefined) return true;
-  await mergeIfRestored(app, profile);
+  await openForJudging(app, profile);
   return (await afterRollback.readWaitAfterRollback(ledger))?.sinceMs === before.sinceMs;
 }

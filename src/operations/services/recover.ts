@@ -2,21 +2,21 @@ import { join } from 'node:path';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import {
-  acceptMissing,
   acceptMoved,
+  afterRollback,
   allLedgers,
-  disarm,
+  closeIfForgotten,
   type Fence,
+  folders,
   JOURNAL_FOLDER,
   journalOf,
-  type Loss,
   listSessions,
   localJournals,
-  lossOf,
+  losses,
   mergeTidings,
-  REMOVED,
   type RealmLedger,
   readFence,
+  readRecovery,
   readSigns,
   recoveredBatches,
   tidingsFor,
@@ -24,7 +24,7 @@ import {
 import type { App } from '../../runtime/app.js';
 import { isoTime } from '../../words/spelling.js';
 import { configuredProfile } from '../batches/batch-realm.js';
-import { contextOf, merging, recoverOne } from './merge.js';
+import { contextOf, recovering } from './recovery.js';
 
 /** What `almoner recover`, `doctor` and the desk say and do about a store that was restarted or rolled back. */
 export type RealmRecovery = Awaited<ReturnType<typeof stateOf>>;
@@ -34,10 +34,13 @@ export async function recoveryState(app: App): Promise<RealmRecovery[]> {
 }
 
 async function stateOf(app: App, ledger: RealmLedger) {
-  const [fence, { signs }, batches] = await Promise.all([
+  const [fence, { signs }, batches, known, last, waits] = await Promise.all([
     readFence(ledger),
     readSigns(ledger),
     recoveredBatches(ledger),
+    folders.foldersOf(ledger),
+    readRecovery(ledger),
+    afterRollback.readWaitAfterRollback(ledger),
   ]);
   const sessions = signs.map(({ session, kind, pid, machine, life, seenMs, beats }) => ({
     session,
@@ -50,7 +53,8 @@ async function stateOf(app: App, ledger: RealmLedger) {
   }));
   const profile = configuredProfile(app.config, ledger.realm);
   const missing = sessions.filter(({ liveness }) => liveness !== 'alive').map(({ session }) => session);
-  if (isIncomplete(fence)) missing.push(REMOVED);
+  if (isIncomplete(fence)) missing.push(losses.REMOVED);
+  const isClosed = !fence.armed && !fence.untouched;
   return {
     realm: ledger.realm.name,
     armed: fence.armed,
@@ -58,21 +62,41 @@ async function stateOf(app: App, ledger: RealmLedger) {
     untouched: fence.untouched,
     reason: fence.reason,
     rollback: fence.rollback,
+    /** What the last recovery put back; null where there was nothing. */
+    last,
+    /** First sends wait for a person since then; null where they do not. */
+    waitsSince: waits === null ? null : isoTime(waits.sinceMs),
+    waitingBatches: waits?.batches ?? 0,
     /** Sending processes that are registered, and whether they are proven dead. */
     sessions,
+    /** Data folders that orders were sent from, and whether the ledger waits for them. */
+    folders: known.map(({ id, journal, machine, at, isLooked }) => ({
+      id,
+      journal,
+      machine,
+      lastSeen: isoTime(at),
+      waitedFor: isClosed && !isLooked,
+    })),
     /** What giving up a session, or journals that were removed, would make unknown or a doubt. */
     losses:
       profile === undefined
         ? []
         : await Promise.all(
-            missing.map(async (session) => told(session, await lossOf(contextOf(ledger, profile), session))),
+            missing.map(async (session) =>
+              told(session, await losses.lossOf(contextOf(ledger, profile), session)),
+            ),
           ),
+    /** What not waiting for data folders any more would make a doubt; null where none is waited for. */
+    retiring:
+      profile === undefined || !isClosed || known.every(({ isLooked }) => isLooked)
+        ? null
+        : told('folders', await losses.lossOfRetiring(contextOf(ledger, profile))),
     /** Batches that the store had forgotten, with the orders of them that journals know. */
     recovered: batches,
   };
 }
 
-function told(session: string, { exact, orders, tokens }: Loss) {
+function told(session: string, { exact, orders, tokens }: losses.Loss) {
   return { session, exact, orders, tokens: String(tokens) };
 }
 
@@ -87,40 +111,69 @@ const INCOMPLETE: ReadonlySet<string> = new Set([
   'ALM_LEDGER_FOLDER_COPIED',
 ]);
 
+/** What a person decides about what is missing; nothing, where they only want it recovered. */
+export type Decision = {
+  /** A session that is lost with its journal, or journals that were removed (REMOVED). */
+  readonly acceptMissing?: string | null;
+  /** The data folder was moved whole. */
+  readonly acceptMoved?: boolean;
+  /** Data folders that were not heard of since then do not come back. */
+  readonly retireUnseenSinceMs?: number | null;
+  /** Only of this realm; all that are configured where none is named. */
+  readonly realm?: string | undefined;
+};
+
 export type RecoverResult = Awaited<ReturnType<typeof recoverRealms>>;
 
-/** Merges what lies on this machine, gives up what an operator says is lost, and arms where nothing is missing. */
-export async function recoverRealms(app: App, lost: string | null, moved = false) {
-  const all = await allLedgers(app.scripts);
-  const known = (await Promise.all(all.map(listSessions))).flat().map(({ id }) => id);
-  if (lost !== null && lost !== REMOVED && !known.includes(lost))
-    throw new AlmonerError('ALM_LEDGER_SESSION', `No session ${lost} is registered. Nothing was changed.`);
+/** Merges what lies on this machine, gives up what an operator says is lost, and opens where nothing is missing. */
+export async function recoverRealms(app: App, decision: Decision = {}) {
+  const { acceptMissing = null, realm } = decision;
+  await needKnown(app, acceptMissing);
   let merged = 0;
-  const losses: Loss[] = [];
+  const given: losses.Loss[] = [];
+  let retired = 0;
   for (const profile of app.config.profiles)
-    await merging(app, profile, async (ledger, session) => {
-      merged += (await recoverOne(app, ledger, profile, session)).moved;
-      if (moved && (await takeMoved(ledger)))
-        merged += (await recoverOne(app, ledger, profile, session)).moved;
-      const loss = lost === null ? null : await giveUp(app, ledger, profile, lost);
-      if (loss === null) return;
-      losses.push(loss);
-      merged += (await recoverOne(app, ledger, profile, session)).moved;
+    await recovering(app, profile, async ({ ledger, now }) => {
+      merged += (await now()).moved;
+      if (realm !== undefined && profile.name !== realm) return;
+      if (decision.acceptMoved === true && (await takeMoved(ledger))) merged += (await now()).moved;
+      const lost = acceptMissing === null ? null : await giveUp(app, ledger, profile, acceptMissing);
+      const away = await retire(app, ledger, profile, decision.retireUnseenSinceMs ?? null);
+      retired += away?.folders ?? 0;
+      if (lost === null && away === null) return;
+      given.push(...[lost, away].filter((loss) => loss !== null));
+      merged += (await now()).moved;
     });
   return {
     realms: await recoveryState(app),
     /** Orders that the store had forgotten something of. */
     merged,
+    /** Data folders that are not waited for any more. */
+    retired,
     /** What was given up by this command; null where nothing was. */
     accepted:
-      losses.length === 0
+      given.length === 0
         ? null
         : {
-            exact: losses.every(({ exact }) => exact),
-            orders: losses.reduce((sum, { orders }) => sum + orders, 0),
-            tokens: String(losses.reduce((sum, { tokens }) => sum + tokens, 0n)),
+            exact: given.every(({ exact }) => exact),
+            orders: given.reduce((sum, { orders }) => sum + orders, 0),
+            tokens: String(given.reduce((sum, { tokens }) => sum + tokens, 0n)),
           },
   };
+}
+
+async function needKnown(app: App, lost: string | null): Promise<void> {
+  if (lost === null || lost === losses.REMOVED) return;
+  const all = await allLedgers(app.scripts);
+  const known = (await Promise.all(all.map(listSessions))).flat().map(({ id }) => id);
+  if (!known.includes(lost))
+    throw new AlmonerError('ALM_LEDGER_SESSION', `No session ${lost} is registered. Nothing was changed.`);
+}
+
+function retire(app: App, ledger: RealmLedger, profile: RealmProfile, sinceMs: number | null) {
+  if (sinceMs === null) return Promise.resolve(null);
+  const by = { who: app.config.operator, at: Date.now() };
+  return losses.retireUnseen(contextOf(ledger, profile), sinceMs, by);
 }
 
 /** An operator says that the folder was moved whole. The witness overrules that. */
@@ -137,14 +190,15 @@ async function giveUp(
   ledger: RealmLedger,
   profile: RealmProfile,
   lost: string,
-): Promise<Loss | null> {
+): Promise<losses.Loss | null> {
   const context = contextOf(ledger, profile);
   const by = { who: app.config.operator, at: Date.now() };
   const folder = join(app.config.dataFolder, JOURNAL_FOLDER);
-  if (lost === REMOVED) {
+  if (lost === losses.REMOVED) {
     if (!isIncomplete(await readFence(ledger))) return null;
-    const { removed } = await localJournals(ledger, { id: '', journal: folder }, { era: null, seq: 0 }, true);
-    return acceptMissing(context, lost, by, removed);
+    const nothing = { era: null, seq: 0 };
+    const { removed } = await localJournals(ledger, { id: '', journal: folder }, nothing, 'every journal');
+    return losses.acceptMissing(context, lost, by, removed);
   }
   const entry = (await listSessions(ledger)).find(({ id }) => id === lost);
   if (entry === undefined) return null;
@@ -156,11 +210,7 @@ async function giveUp(
     );
   const journal = await journalOf(ledger, { id: lost, journal: folder });
   const tidings = journal === undefined ? [] : await tidingsFor(ledger, journal.attempts);
-  if (tidings.some(({ standing }) => standing === 'forgotten')) {
-    const { seq } = await readFence(ledger);
-    const note = { at: by.at, seen: journal?.seqSeen ?? seq, found: seq, by: 'recover' };
-    await disarm(ledger, { ...note, attempts: tidings.length }, 'anyway');
-  }
+  await closeIfForgotten(ledger, tidings, { by: 'recover', seen: journal?.seqSeen ?? 0 });
   await mergeTidings({ ...context, underWay: new Set() }, tidings);
-  return acceptMissing(context, lost, by);
+  return losses.acceptMissing(context, lost, by);
 }

@@ -48,9 +48,8 @@ const CLAIM_MS = 120_000;
 const LOOK_EVERY_MS = 30_000;
 
 /**
- * Runs the approved rules of every configured realm at their times, until stopped: plans each due run and
- * hands its batch to the workers. Part of `almoner serve`; several at once are harmless. After each round in which
- * every rule was looked at, and no time is without its outcome, the dead-man URL is called.
+ * Runs the approved rules of every configured realm at their times, until stopped: plans each due run and hands its
+ * batch to the workers. Several at once are harmless. The dead-man URL is called after each good round.
  */
 export async function startSchedules(
   app: App,

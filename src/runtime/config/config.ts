@@ -88,6 +88,7 @@ export async function loadConfig(input: ConfigInput): Promise<Config> {
     configFile,
     redisUrl: settings.redisUrl,
     dataFolder: folder('dataFolder', defaultDataFolder(env, process.platform)),
+    ephemeral: settings.ephemeral,
     stateFolder: folder('stateFolder', defaultStateFolder(env)),
     reportsFolder: folder('reportsFolder', join(cwd, 'reports')),
     jobsFolder: folder('jobsFolder', join(cwd, 'jobs')),

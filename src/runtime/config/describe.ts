@@ -22,6 +22,7 @@ export function describeConfig(config: Config): readonly DescribedSetting[] {
       config.redisUrl === null ? 'private Redis in the data folder' : maskUrl(config.redisUrl),
     ),
     setting('dataFolder', config.dataFolder),
+    setting('ephemeral', config.ephemeral ? 'yes' : 'no'),
     setting('stateFolder', config.stateFolder),
     setting('reportsFolder', config.reportsFolder),
     setting('jobsFolder', config.jobsFolder),

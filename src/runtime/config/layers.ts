@@ -20,6 +20,7 @@ type Tree = { [name: string]: unknown };
 const SETTINGS: readonly { name: string; setting: string; read?: (text: string) => unknown }[] = [
   { name: 'REDIS_URL', setting: 'redisUrl' },
   { name: 'ALMONER_DATA', setting: 'dataFolder' },
+  { name: 'ALMONER_EPHEMERAL', setting: 'ephemeral', read: asTruth },
   { name: 'ALMONER_STATE', setting: 'stateFolder' },
   { name: 'ALMONER_REPORTS', setting: 'reportsFolder' },
   { name: 'ALMONER_JOBS', setting: 'jobsFolder' },
@@ -199,6 +200,11 @@ export function unknownVariables(env: NodeJS.ProcessEnv, named: ReadonlySet<stri
 
 function asNumber(text: string): string | number {
   return /^[0-9]{1,15}$/.test(text) ? Number(text) : text;
+}
+
+function asTruth(text: string): string | boolean {
+  if (text === '1' || text === 'true') return true;
+  return text === '0' || text === 'false' ? false : text;
 }
 
 function asList(text: string): readonly string[] {

@@ -30,6 +30,8 @@ export type Config = {
   /** null: a private Redis under the data folder. */
   readonly redisUrl: string | null;
   readonly dataFolder: string;
+  /** The data folder is gone with its process. */
+  readonly ephemeral: boolean;
   /** Where the witnesses of data folders are. */
   readonly stateFolder: string;
   readonly reportsFolder: string;

@@ -75,6 +75,15 @@ export const configSchema = block({
   dataFolder: path('a folder')
     .optional()
     .meta(said('Journals, archives and the private Redis; unset: one folder for each user.', '/srv/almoner')),
+  ephemeral: z
+    .boolean({ error: 'expected true or false' })
+    .default(false)
+    .meta(
+      said(
+        'The data folder is gone with its process, as in a container without a volume: once everything is taken, it is not waited for.',
+        true,
+      ),
+    ),
   stateFolder: path('a folder')
     .optional()
     .meta(

@@ -36,7 +36,7 @@ async function copied(ledger: RealmLedger, folder: string) {
   return async () => {
     const { seq } = await readFence(seen);
     const place = { id: '', journal: join(copy, 'journal') };
-    const { ended, forgotten } = await localJournals(seen, place, { era: null, seq }, true);
+    const { ended, forgotten } = await localJournals(seen, place, { era: null, seq }, 'every journal');
     return {
       ended: ended.map(({ head }) => head.session),
       forgotten: forgotten.map(({ entry }) => entry.id),

@@ -21,6 +21,8 @@ async function failedOver() {
   await failOver(batch.ledger);
   return batch;
 }
+const merged = (ledger: RealmLedger, run: string, session: string, seen: number) =>
+  reportMerged(ledger, run, { session, seen, looked: [], putBack: [0, 0, 0] });
 const register = (ledger: RealmLedger, id: string) =>
   ledger.scripts.redis.hset(`${ledger.keyPrefix}:sessions`, id, '{}');
 
@@ -41,9 +43,9 @@ describe('the fence', () => {
     expect(await claimFor(batch, 2)).toEqual({ answer: 'stop', why: 'disarmed' });
     expect(await begin(batch, 2)).toEqual({ refusal: 'disarmed' });
     const { run } = await readFence(ledger);
-    expect(await reportMerged(ledger, run, 'a', 0)).toBe(true);
-    expect(await arm(ledger, run, 0)).toEqual({ answer: 'waiting', sessions: ['b'] });
-    await reportMerged(ledger, run, 'b', 40);
+    expect(await merged(ledger, run, 'a', 0)).toBe(true);
+    expect(await arm(ledger, run, 0)).toEqual({ answer: 'waiting', for: { sessions: ['b'], folders: [] } });
+    await merged(ledger, run, 'b', 40);
     expect(await arm(ledger, run, 0)).toMatchObject({ answer: 'armed' });
     expect((await readFence(ledger)).seq).toBe(40);
     await begun(batch, 2);
@@ -56,12 +58,15 @@ describe('the fence', () => {
     const session = await Session.open('run', await tempFolder());
     await session.join(ledger);
     const { run } = await readFence(ledger);
-    expect(await arm(ledger, run, 0)).toEqual({ answer: 'waiting', sessions: ['a'] });
+    expect(await arm(ledger, run, 0)).toEqual({ answer: 'waiting', for: { sessions: ['a'], folders: [] } });
     expect(await begin(batch, 2)).toEqual({ refusal: 'disarmed' });
     // From here on it merges what others left beside it.
     await session.register(ledger);
-    await reportMerged(ledger, run, 'a', 0);
-    expect(await arm(ledger, run, 0)).toEqual({ answer: 'waiting', sessions: [session.id] });
+    await merged(ledger, run, 'a', 0);
+    expect(await arm(ledger, run, 0)).toEqual({
+      answer: 'waiting',
+      for: { sessions: [session.id], folders: [] },
+    });
     await session.join(ledger);
     expect(await arm(ledger, run, 0)).toMatchObject({ answer: 'armed' });
     await begun(batch, 2);
@@ -70,7 +75,7 @@ describe('the fence', () => {
 
   test('what was merged for another server does not count', async () => {
     const { ledger } = await sealed(await bench.ledger(), [{}]);
-    expect(await reportMerged(ledger, 'another-server', 'a', 0)).toBe(false);
+    expect(await merged(ledger, 'another-server', 'a', 0)).toBe(false);
     expect(await arm(ledger, 'another-server', 0)).toEqual({ answer: 'changed' });
   });
 

@@ -12,8 +12,8 @@ import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
 import { openLedger, type RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { type Argument, ScriptClient } from '../../../src/ledger/script-client.js';
 import { Session } from '../../../src/ledger/sessions/session.js';
+import { RecoveryWatch } from '../../../src/ledger/sessions/watch.js';
 import { type BalancesBefore, Readback } from '../../../src/queue/readback.js';
-import { Recovery } from '../../../src/queue/recover.js';
 import { TwoClocks } from '../../../src/queue/two-clocks.js';
 import { START, type TestBatch } from '../ledger/ledgers-on-redis.js';
 import { WHY } from '../ledger/order-moves.js';
@@ -32,6 +32,8 @@ type Open = {
   readonly before: BalancesBefore | null;
 };
 
+type Opening = { readonly limits?: JournalLimits; readonly ephemeral?: boolean };
+
 /** A sending process: it may hold requests that have begun and are not answered yet. */
 export class Sender {
   readonly open: Open[] = [];
@@ -40,7 +42,7 @@ export class Sender {
   private readonly plans: PlanReader;
   private readonly terms: Terms;
   readonly attempts: Attempts;
-  private readonly recovery: Recovery;
+  private readonly recovery: RecoveryWatch;
 
   private constructor(
     private readonly ledger: RealmLedger,
@@ -76,7 +78,7 @@ export class Sender {
       { whileUnknown: () => Promise.resolve({ againInMs: 0 }) },
       () => {},
     );
-    this.recovery = new Recovery({
+    this.recovery = new RecoveryWatch({
       ledger,
       context,
       self: { session, attempts: this.attempts },
@@ -86,7 +88,6 @@ export class Sender {
       forget: () => this.plans.clear(),
       retakeRun: () => Promise.resolve(),
       onDoubt: () => Promise.resolve(),
-      floorReason: () => WHY,
       onRecovered: () => Promise.resolve(),
     });
   }
@@ -117,9 +118,9 @@ export class Sender {
     folder: string,
     realm: PlayedRealm,
     clocks: Clocks,
-    limits: JournalLimits = JOURNAL_LIMITS,
+    opening: Opening = {},
   ): Promise<Sender> {
-    const session = await Session.open('worker', folder, { limits });
+    const session = await Session.open('worker', folder, { limits: JOURNAL_LIMITS, ...opening });
     await session.register(ledger);
     return new Sender(ledger, batch, certainty, session, realm, clocks);
   }
@@ -281,11 +282,11 @@ export class Machines {
     this.realm = new PlayedRealm(certainty === 'idempotent', orderOf, this.clocks);
   }
 
-  async start(folder: string, limits: JournalLimits = JOURNAL_LIMITS): Promise<Machine> {
+  async start(folder: string, opening: Opening = {}): Promise<Machine> {
     const scripts = new Heard(this.redis.client(), 10_000, () => {});
     const ledger = openLedger(scripts, this.batch.ledger.realm, this.batch.ledger.asked);
     const { batch, certainty, realm, clocks } = this;
-    const sender = await Sender.start(ledger, batch, certainty, folder, realm, clocks, limits);
+    const sender = await Sender.start(ledger, batch, certainty, folder, realm, clocks, opening);
     return { sender, ledger, scripts: scripts.scripts };
   }
 }

@@ -1,0 +1,91 @@
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
+import { type LookedFolder, readFence } from './fence.js';
+import { listSessions } from './session.js';
+
+/** Data folders from which orders were sent, and which a ledger that opens waits for (includes/data-folders.lua). */
+export type DataFolder = {
+  readonly id: string;
+  /** Where its journals are, on its own machine. */
+  readonly journal: string;
+  /** The name of the machine that used it last; shown, never compared. */
+  readonly machine: string;
+  /** The store's time when it was last heard of. */
+  readonly at: number;
+};
+
+const stored = z.object({ journal: z.string(), machine: z.string(), at: z.number() });
+
+export async function listFolders(ledger: RealmLedger): Promise<DataFolder[]> {
+  const found = await askRealm(ledger, 'list data folders', (redis, T) => redis.hgetall(`${T}:dataFolders`));
+  return Object.entries(found)
+    .map(([id, json]) => ({ id, ...stored.parse(JSON.parse(json)) }))
+    .sort((a, b) => a.at - b.at);
+}
+
+/** Every folder that is here and in which a session ever kept a journal for the realm. */
+export async function journalFolders(ledger: RealmLedger): Promise<string[]> {
+  const { here } = ledger.scripts;
+  const known = [...(await listFolders(ledger)), ...(await listSessions(ledger))];
+  const folders = [...new Set(known.map(({ journal }) => journal).filter((journal) => journal !== ''))];
+  const found = await Promise.all(folders.map((folder) => here.placeAt(dirname(folder))));
+  return folders.filter((_, i) => found[i]);
+}
+
+/** With whether the journals of each were looked at on the server that answers now. */
+export async function foldersOf(
+  ledger: RealmLedger,
+): Promise<(DataFolder & { readonly isLooked: boolean })[]> {
+  const looks = await askRealm(ledger, 'read looks', (redis, T) => redis.hgetall(`${T}:looks`));
+  const { run } = await readFence(ledger);
+  return (await listFolders(ledger)).map((folder) => ({ ...folder, isLooked: looks[folder.id] === run }));
+}
+
+/** The folders that are not heard of since then, that nobody has looked at and that no registered session has. */
+export async function unseenFolders(ledger: RealmLedger, beforeMs: number): Promise<DataFolder[]> {
+  const inUse = new Set((await listSessions(ledger)).map(({ placeId }) => placeId));
+  return (await foldersOf(ledger)).filter(
+    ({ id, at, isLooked }) => at < beforeMs && !isLooked && !inUse.has(id),
+  );
+}
+
+/** Folders without an identity are not waited for: nothing could say that they came back. */
+export async function lookedFolders(
+  { scripts: { here } }: RealmLedger,
+  journals: readonly string[],
+  machine: string,
+  sentFrom: ReadonlySet<string>,
+): Promise<LookedFolder[]> {
+  const found = await Promise.all(
+    journals.map(async (journal) => ({
+      id: (await here.placeAt(dirname(journal)))?.id ?? '',
+      journal,
+      machine,
+      sent: sentFrom.has(journal),
+    })),
+  );
+  return found.filter(({ id }) => id !== '');
+}
+
+/** Answers the ids of the folders that are not waited for any more; null where the store changed meanwhile. */
+export async function retireFolders(
+  ledger: RealmLedger,
+  beforeMs: number,
+  store: string,
+): Promise<string[] | null> {
+  const [answer, ...ids] = await askScript(ledger, 'retire-folders', [beforeMs, store]);
+  return answer === 'retired' ? ids : null;
+}
+
+/**
+ * Whether what a folder knows may be missing here: the ledger is closed, and no process that was at work before has found
+ * that this store forgot nothing.
+ */
+export async function mayHaveForgotten(ledger: RealmLedger, run: string): Promise<boolean> {
+  const [armed, remembers, forgot] = await askRealm(ledger, 'read remembers', (redis, T) =>
+    redis.hmget(T, 'armed', 'remembers', 'forgot'),
+  );
+  if (armed === run) return false;
+  return forgot !== null || remembers !== run;
+}

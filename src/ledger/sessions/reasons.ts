@@ -1,0 +1,29 @@
+import { CATALOGUE, type ErrorCode } from '../../core/errors/catalogue.js';
+import type { Reason } from '../views.js';
+import type { DataFolder } from './folders.js';
+import type { SessionEntry } from './session.js';
+
+/** Why a ledger stays closed, in the words that a person reads in `status`. */
+function reasonOf(code: ErrorCode, message: string): Reason {
+  return { code, message, next: CATALOGUE[code].next };
+}
+
+export function missingReason(sessions: readonly SessionEntry[], folders: readonly DataFolder[]): Reason {
+  const names = [
+    ...sessions.map(
+      ({ id, kind, pid, machine }) => `session ${id} (${kind}, pid ${pid}, machine ${machine})`,
+    ),
+    ...folders.map(({ journal, machine }) => `the data folder of ${journal} on machine ${machine}`),
+  ];
+  return reasonOf(
+    'ALM_LEDGER_DISARMED',
+    `The store was restarted or rolled back, and the journals of these were not merged: ${names.join('; ')}. Nothing is being sent.`,
+  );
+}
+
+export function floorReason(found: number, floor: number): Reason {
+  return reasonOf(
+    'ALM_LEDGER_ROLLED_BACK',
+    `The store stands at move ${found}, and journals that were removed reach to move ${floor}: what was sent in between is not known any more. Nothing is being sent.`,
+  );
+}

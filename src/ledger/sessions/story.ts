@@ -1,0 +1,27 @@
+import { askRealm, type RealmLedger } from '../realm-ledger.js';
+
+/** What the last recovery put back (includes/last-recovery.lua). */
+export type RecoveryCounts = {
+  /** The earliest attempt that journals knew and the store had forgotten; null where none is known. */
+  readonly sinceMs: number | null;
+  readonly orders: number;
+  /** Of these, the orders that nobody can answer for. */
+  readonly unknown: number;
+  readonly batches: number;
+  /** When the ledger opened again; null while it is closed. */
+  readonly openedMs: number | null;
+};
+
+/** Null where the store never forgot anything, as far as it knows. */
+export async function readRecovery(ledger: RealmLedger): Promise<RecoveryCounts | null> {
+  const noted = await askRealm(ledger, 'read recovery', (redis, T) => redis.hgetall(`${T}:recovery`));
+  if (Object.keys(noted).length === 0) return null;
+  const { since, orders = 0, unknown = 0, batches = 0, at } = noted;
+  return {
+    sinceMs: since === undefined ? null : Number(since),
+    orders: Number(orders),
+    unknown: Number(unknown),
+    batches: Number(batches),
+    openedMs: at === undefined ? null : Number(at),
+  };
+}

@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import type { RealmProfile } from '../../core/profile.js';
+import {
+  JOURNAL_FOLDER,
+  listBatches,
+  listJournals,
+  type MergeContext,
+  PlanReader,
+  type RealmLedger,
+  type Recovered,
+  RecoveryWatch,
+  readFence,
+  registerRealm,
+  Session,
+  settleOverdue,
+} from '../../ledger/index.js';
+import { KnownBatches } from '../../queue/batches.js';
+import type { App } from '../../runtime/app.js';
+
+/** Recovery by commands and services that send nothing themselves; a sender watches for itself (queue/worker.ts). */
+
+/**
+ * Before anything is judged by the ledger that may be paid then. Answers whether orders may be sent. `enter`: the caller
+ * stands in the registry, at every look, because each may find another store.
+ */
+export async function openForJudging(
+  app: App,
+  profile: RealmProfile,
+  enter: () => Promise<void> = () => Promise.resolve(),
+): Promise<boolean> {
+  const ledger = app.ledger(profile);
+  const opening = app.openingOf(ledger);
+  await enter();
+  if (await opening.isOpen(ledger)) return true;
+  const opened = await opening.share(app.scripts.patienceMs, enter, async (before) => {
+    const found = await recovering(app, profile, ({ watch }) => watch.untilOpen(before));
+    return found === null || found.outcome === 'open';
+  });
+  return opened || opening.isOpen(ledger);
+}
+
+type Recovering = {
+  readonly ledger: RealmLedger;
+  readonly context: MergeContext;
+  readonly watch: RecoveryWatch;
+  /** Recovers what lies here; answers how many orders were put right. */
+  readonly now: () => Promise<Recovered>;
+};
+
+/**
+ * In a session of its own, which opening waits for. Null where there was nothing to do, as on a machine that never sent
+ * anything and a new ledger.
+ */
+export async function recovering<T>(
+  app: App,
+  profile: RealmProfile,
+  work: (recovering: Recovering) => Promise<T>,
+): Promise<T | null> {
+  const { config, logger, scripts } = app;
+  const ledger = app.ledger(profile);
+  const { sessions } = await journalsHere(config.dataFolder);
+  if (sessions === 0 && (await readFence(ledger)).untouched) return null;
+  const session = await Session.open('recover', config.dataFolder, { here: scripts.here });
+  const context = contextOf(ledger, profile);
+  let overdue = 0;
+  const watch = new RecoveryWatch({
+    ledger,
+    context,
+    self: { session, attempts: NOTHING_SENT },
+    patienceMs: config.limits.mergePatienceMs,
+    forget: () => {},
+    retakeRun: () => Promise.resolve(),
+    onDoubt: () => Promise.resolve(),
+    onTrouble: (message) => logger.warn({ message }, 'recovery'),
+    onLost: (error) => {
+      throw error;
+    },
+    onRecovered: async () => {
+      const fence = await readFence(ledger);
+      if (!fence.armed || fence.era !== ledger.mark.era) return;
+      app.openingOf(ledger).opened(fence);
+      // A process that lives may have an answer in its journal that the store did not take from it.
+      overdue += await settleOverdue({ ledger, context }, session.id);
+    },
+  });
+  const now = async () => {
+    overdue = 0;
+    const found = await watch.now();
+    return { ...found, moved: found.moved + overdue };
+  };
+  try {
+    const done = await work({ ledger, context, watch, now });
+    await session.deregister(ledger);
+    // A store that has forgotten everything has forgotten the realm as well; what was recovered of it is to be seen.
+    if ((await listBatches(ledger)).length > 0) await registerRealm(ledger);
+    return done;
+  } finally {
+    await session.close();
+  }
+}
+
+export function contextOf(ledger: RealmLedger, profile: RealmProfile): MergeContext {
+  const batches = new KnownBatches(ledger, profile);
+  return { ledger, plans: new PlanReader(ledger), termsOf: (no) => batches.termsOf(no) };
+}
+
+const NOTHING_SENT = {
+  merging: () => Promise.resolve(),
+  sending: () => new Set<string>(),
+  has: () => false,
+};
+
+export async function journalsHere(dataFolder: string) {
+  const folder = join(dataFolder, JOURNAL_FOLDER);
+  const found = await listJournals(folder);
+  const written = found.flatMap(({ files }) => files.map(({ writtenMs }) => writtenMs));
+  return {
+    folder,
+    sessions: found.length,
+    bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
+    /** When the oldest file was written last; null where there is none. */
+    oldestMs: written.length === 0 ? null : Math.min(...written),
+  };
+}

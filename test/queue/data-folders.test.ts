@@ -1,0 +1,174 @@
+import { rename } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { readRecord } from '../../src/ledger/read/rows.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
+import { lossOfRetiring, retireUnseen } from '../../src/ledger/sessions/accept-missing.js';
+import { readFence } from '../../src/ledger/sessions/fence.js';
+import { listFolders } from '../../src/ledger/sessions/folders.js';
+import { Session } from '../../src/ledger/sessions/session.js';
+import { mergeContext } from '../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { feedAll } from '../support/ledger/order-moves.js';
+import { tieUp } from '../support/ledger/tie-up.js';
+import { photograph } from '../support/ledger/unreliable-store.js';
+import { Machines } from '../support/machines/machines.js';
+import { tempFolder } from '../support/temp-folder.js';
+
+/** A ledger that opens waits for every data folder that orders were sent from, also where its sessions ended in order. */
+const bench = ledgersOnRedis();
+const LATER = Number.MAX_SAFE_INTEGER;
+const BY = { who: 'ada', at: 1 };
+
+async function twoMachines() {
+  const batch = await sealed(await bench.ledger(), [{}, {}, {}, {}]);
+  await feedAll(batch);
+  const machines = new Machines(bench.redis(), batch, 'manual');
+  const [server, laptop] = [await tempFolder(), await tempFolder()];
+  const start = async (folder: string) => {
+    const machine = await machines.start(folder);
+    return { ...machine, mayBeSent: await machine.sender.recover() };
+  };
+  return { batch, machines, server, laptop, start };
+}
+
+/** The machine is switched off with its folder; `back` switches it on. */
+async function away(folder: string): Promise<() => Promise<void>> {
+  await rename(folder, `${folder}-away`);
+  return () => rename(`${folder}-away`, folder);
+}
+
+const restarted = (ledger: RealmLedger) =>
+  ledger.scripts.redis.hset(ledger.keyPrefix, 'armed', 'another-server');
+const idsOf = async (ledger: RealmLedger) => (await listFolders(ledger)).map(({ journal }) => journal);
+
+test('a laptop paid and left in order; a restored store does not open before its folder was looked at', async () => {
+  const { batch, machines, server, laptop, start } = await twoMachines();
+  const on = await start(laptop);
+  await on.sender.send(batch, 1, 'paid');
+  const restore = await photograph(batch.ledger);
+  await on.sender.send(batch, 2, 'paid');
+  await on.sender.leave();
+  await restore();
+  await batch.ledger.scripts.redis.del(`${batch.ledger.keyPrefix}:sessions`);
+  const switchOn = await away(laptop);
+  const { sender, mayBeSent } = await start(server);
+  expect(mayBeSent).toBe(false);
+  await switchOn();
+  const back = await start(laptop);
+  // It has found payments that the store forgot: the server merges once more.
+  expect(await sender.recover()).toBe(true);
+  expect(await back.sender.recover()).toBe(true);
+  expect(await sender.send(batch, 2, 'paid')).toBe(false);
+  expect(machines.realm.applied.get(2)).toBe(1);
+  expect(await tieUp(batch.ledger)).toEqual([]);
+  await sender.die();
+  await back.sender.die();
+});
+
+test('a session registers its folder with its first order, and one that begins nothing does not', async () => {
+  const { batch, laptop, server, start } = await twoMachines();
+  const idle = await start(server);
+  await idle.sender.leave();
+  expect(await idsOf(batch.ledger)).toEqual([]);
+  const on = await start(laptop);
+  await on.sender.begin(1);
+  expect(await idsOf(batch.ledger)).toEqual([`${laptop}/journal`]);
+  await on.sender.finish('paid');
+  await on.sender.leave();
+  expect(await idsOf(batch.ledger)).toEqual([`${laptop}/journal`]);
+});
+
+test('an ephemeral folder is not waited for once its last session has left in order', async () => {
+  const { batch, machines } = await twoMachines();
+  const folder = await tempFolder();
+  const first = await machines.start(folder, { ephemeral: true });
+  await first.sender.recover();
+  await first.sender.send(batch, 1, 'paid');
+  const second = await machines.start(folder, { ephemeral: true });
+  await second.sender.recover();
+  await second.sender.send(batch, 2, 'paid');
+  await second.sender.leave();
+  expect(await idsOf(batch.ledger)).toEqual([`${folder}/journal`]);
+  await first.sender.leave();
+  expect(await idsOf(batch.ledger)).toEqual([]);
+});
+
+test('a folder that does not come back is retired: what it may have sent becomes a doubt', async () => {
+  const { batch, server, laptop, start } = await twoMachines();
+  const on = await start(laptop);
+  await on.sender.send(batch, 1, 'paid');
+  await on.sender.leave();
+  await restarted(batch.ledger);
+  const switchOn = await away(laptop);
+  const { sender, mayBeSent } = await start(server);
+  expect(mayBeSent).toBe(false);
+  const context = mergeContext(batch, 'manual');
+  expect(await lossOfRetiring(context)).toMatchObject({ exact: false, orders: 3 });
+  expect(await retireUnseen(context, LATER, BY)).toMatchObject({ exact: false, orders: 3, folders: 1 });
+  expect(await sender.recover()).toBe(true);
+  expect((await readRecord(batch.ref, 2)).code).toBe('D');
+  expect(await tieUp(batch.ledger)).toEqual([]);
+  await sender.die();
+  await switchOn();
+});
+
+test('nothing becomes a doubt where a process that was at work before has found that nothing is forgotten', async () => {
+  const { batch, server, laptop, start } = await twoMachines();
+  const { sender } = await start(server);
+  await sender.send(batch, 1, 'paid');
+  const on = await start(laptop);
+  await on.sender.send(batch, 2, 'paid');
+  await on.sender.leave();
+  expect(await sender.recover()).toBe(true);
+  const switchOn = await away(laptop);
+  await restarted(batch.ledger);
+  expect(await sender.recover()).toBe(false);
+  const context = mergeContext(batch, 'manual');
+  expect(await retireUnseen(context, LATER, BY)).toEqual({ exact: true, orders: 0, tokens: 0n, folders: 1 });
+  expect(await sender.recover()).toBe(true);
+  expect(await sender.send(batch, 3, 'paid')).toBe(true);
+  await sender.die();
+  await switchOn();
+});
+
+test('a folder that was heard of since then, or that a registered session has, is not retired', async () => {
+  const { batch, server, start } = await twoMachines();
+  const { sender } = await start(server);
+  await sender.send(batch, 1, 'paid');
+  const context = mergeContext(batch, 'manual');
+  expect(await retireUnseen(context, LATER, BY)).toBeNull();
+  await sender.leave();
+  expect(await retireUnseen(context, 1, BY)).toBeNull();
+  expect(await idsOf(batch.ledger)).toHaveLength(1);
+  expect((await readFence(batch.ledger)).armed).toBe(true);
+});
+
+test('a retired folder that comes back is merged, and known again', async () => {
+  const { batch, machines, server, laptop, start } = await twoMachines();
+  const on = await start(laptop);
+  await on.sender.send(batch, 1, 'paid');
+  const restore = await photograph(batch.ledger);
+  await on.sender.send(batch, 2, 'paid');
+  await on.sender.leave();
+  await restore();
+  await batch.ledger.scripts.redis.del(`${batch.ledger.keyPrefix}:sessions`);
+  const switchOn = await away(laptop);
+  const { sender } = await start(server);
+  await retireUnseen(mergeContext(batch, 'manual'), LATER, BY);
+  expect(await sender.recover()).toBe(true);
+  expect(await idsOf(batch.ledger)).toEqual([]);
+  await switchOn();
+  const back = await start(laptop);
+  expect(await sender.recover()).toBe(true);
+  expect((await readRecord(batch.ref, 2)).code).toBe('P');
+  expect(machines.realm.applied.get(2)).toBe(1);
+  expect(await idsOf(batch.ledger)).toEqual([`${laptop}/journal`]);
+  await sender.die();
+  await back.sender.die();
+});
+
+test('a session says in its entry whether its folder is ephemeral', async () => {
+  const session = await Session.open('worker', await tempFolder(), { ephemeral: true });
+  expect(session.entry.ephemeral).toBe(true);
+  await session.close();
+});
