@@ -13,8 +13,21 @@ export const FAIL_POINTS = [
   'settled',
   'delivered',
 ] as const;
+/** The steps of a restore: its store is loaded, staged, its note written, the former store aside, the staged one in its place. */
+export const RESTORE_POINTS = [
+  'restore-loaded',
+  'restore-staged',
+  'restore-noted',
+  'restore-aside',
+  'restore-in',
+  'restore-done',
+] as const;
 /** Also those that only an unknown under read-back passes: its members were read, and the reading was noted. */
-export type FailPoint = (typeof FAIL_POINTS)[number] | 'balances-read' | 'check-noted';
+export type FailPoint =
+  | (typeof FAIL_POINTS)[number]
+  | (typeof RESTORE_POINTS)[number]
+  | 'balances-read'
+  | 'check-noted';
 
 let reached: ((point: FailPoint) => void) | undefined;
 

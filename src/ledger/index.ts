@@ -5,7 +5,7 @@
 
 // The ledger of a realm and the way to it.
 
-export { refuseOtherFormat } from './format.js';
+export { FORMAT, refuseOtherFormat } from './format.js';
 export { ledgerId, PLAN_BLOCK_ROWS, queuePrefix } from './keys.js';
 export { LEDGER_SCRIPTS, type LuaScript, loadScripts } from './lua-scripts.js';
 export { answersByStatus, pingStore, slotsEverTaken, storeInfo, tokensOfDay } from './read/store-facts.js';
@@ -86,6 +86,7 @@ export {
   type StoredBatch,
 } from './read/batches.js';
 export { readAudit, snapshotBatch } from './read/snapshot.js';
+export { type LedgerAudit, verifyLedger } from './read/verify.js';
 export type {
   AuditEntry,
   BatchRecord,
@@ -250,6 +251,7 @@ export {
 } from './read/recovered.js';
 export * as losses from './sessions/accept-missing.js';
 export * as afterRollback from './sessions/after-rollback.js';
+export { sessionsAtWork } from './sessions/at-work.js';
 export {
   acceptMoved,
   acceptNewLedger,

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { runAgain } from '../../src/cli/commands/recover.js';
+import { runAgain } from '../../src/cli/text/recover-text.js';
 import { batchId } from '../../src/core/ids.js';
 import { ordersPage } from '../../src/desk/orders/orders-page.js';
 import { mergeTidings, tidingsFor } from '../../src/ledger/journal/merge.js';

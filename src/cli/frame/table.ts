@@ -69,6 +69,9 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     doctor: 'check configuration, folders, store and realm, with remedies',
     completion: 'a completion script for bash, zsh or fish',
     recover: 'bring the books in order after the store was lost or rolled back',
+    verify: 'check the whole ledger, or a backup, against its invariants',
+    backup: 'a consistent copy of ledger, journals and archive, while everything runs',
+    restore: 'put the store of a backup back, and recover',
   },
 };
 

@@ -10,7 +10,13 @@ import type { ErrorEntry } from './entry.js';
 import { PLAN_ERRORS } from './input.js';
 import { BATCH_ERRORS, OUTCOME_ERRORS } from './orders.js';
 import { ROW_ERRORS } from './rows.js';
-import { LEDGER_ERRORS, REALM_ERRORS, SERVICE_ERRORS, STORE_ERRORS } from './store-and-realm.js';
+import {
+  BACKUP_ERRORS,
+  LEDGER_ERRORS,
+  REALM_ERRORS,
+  SERVICE_ERRORS,
+  STORE_ERRORS,
+} from './store-and-realm.js';
 
 /**
  * Every code a user can meet: `ALM_<AREA>_<WHAT>`. docs/errors.md is written from this table, a chapter for each
@@ -29,6 +35,7 @@ export const CATALOGUE = {
   ...RULES_ERRORS,
   ...BATCH_ERRORS,
   ...LEDGER_ERRORS,
+  ...BACKUP_ERRORS,
   ...PEOPLE_ERRORS,
   ...DESK_ERRORS,
 } as const satisfies Record<string, ErrorEntry>;

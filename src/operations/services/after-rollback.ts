@@ -1,6 +1,8 @@
 import { AlmonerError } from '../../core/errors/error.js';
-import { afterRollback, allLedgers } from '../../ledger/index.js';
+import { afterRollback, allLedgers, type RealmLedger } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
+import { configuredProfile } from '../batches/batch-realm.js';
+import { openForJudging } from './recovery.js';
 
 export type ResumedRealms = {
   /** What a person let go on. */
@@ -23,7 +25,9 @@ export async function resumeAfterRollback(
   for (const ledger of ledgers) {
     const { name } = ledger.realm;
     const audit = { at: Date.now(), ...by, what: 'resumed after a rollback of the store' };
-    const done = await afterRollback.resumeAfterRollback(ledger, audit);
+    const done = (await isOpenAsSeen(app, ledger))
+      ? await afterRollback.resumeAfterRollback(ledger, audit)
+      : ({ answer: 'disarmed' } as const);
     if (done.answer === 'disarmed') closed.push(name);
     if (done.answer === 'resumed') resumed.push({ realm: name, batches: done.batches });
   }
@@ -34,4 +38,16 @@ export async function resumeAfterRollback(
       { next: 'almoner recover' },
     );
   return { resumed, closed };
+}
+
+/**
+ * An embedded store that no process kept running was started for this very command, and its journals are merged once
+ * more. False where that found something else forgotten: a person looks at it before anything goes on.
+ */
+async function isOpenAsSeen(app: App, ledger: RealmLedger): Promise<boolean> {
+  const before = await afterRollback.readWaitAfterRollback(ledger);
+  const profile = configuredProfile(app.config, ledger.realm);
+  if (before === null || profile === undefined) return true;
+  await openForJudging(app, profile);
+  return (await afterRollback.readWaitAfterRollback(ledger))?.sinceMs === before.sinceMs;
 }

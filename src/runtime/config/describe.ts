@@ -98,7 +98,7 @@ function describeNotifications(each: Notifications, setting: Setting): readonly 
   ];
 }
 
-function placeOf(source: SecretSource): string {
+export function placeOf(source: SecretSource): string {
   return source.from === 'env' ? `environment variable ${source.name}` : `file ${source.path}`;
 }
 

@@ -39,11 +39,7 @@ export async function joinEmbedded(
   limits: ReplyLimits,
 ): Promise<Joined> {
   const folder = await openStoreFolder(dataFolder);
-  const host = { host: '127.0.0.1', port: folder.port };
-  const target = await loadTarget(
-    { form: 'single', host, db: 0, user: null, password: folder.password, tls: null },
-    limits,
-  );
+  const target = await targetOf(folder, limits);
   const address = `the embedded Redis on 127.0.0.1:${folder.port} in ${folder.path}`;
   const ledger = await joinLedger(folder, target, ledgerName, address, logger);
   const stopKeeping = keepServer(folder, ledger, logger);
@@ -54,6 +50,11 @@ export async function joinEmbedded(
     beforeQuit: stopKeeping,
     leave: () => leave(folder, target, token, logger),
   };
+}
+
+function targetOf({ port, password }: StoreFolder, limits: ReplyLimits): Promise<Target> {
+  const host = { host: '127.0.0.1', port };
+  return loadTarget({ form: 'single', host, db: 0, user: null, password, tls: null }, limits);
 }
 
 /** Begins again when the server goes down between two steps, as it does when its last user just left. */
@@ -122,17 +123,36 @@ function keepServer(folder: StoreFolder, ledger: Redis, logger: Logger): () => P
 /** See below for why nobody can slip in between the look and the shutdown. */
 async function leave(folder: StoreFolder, target: Target, token: string, logger: Logger): Promise<void> {
   if ((await probePort(folder.port, folder.password)).kind !== 'ours') return;
+  await shutDown(folder, target, token, logger, (client) =>
+    // What cannot be written is no reason to stay.
+    rewriteFile(client, folder).catch((error: unknown) =>
+      logger.debug(`the store’s file stays as it is: ${messageOf(error)}`),
+    ),
+  );
+}
+
+/** For who has no connection: shuts the server down where no command uses it, and names those that do. */
+export async function endIfAlone(folder: StoreFolder, token: string, logger: Logger): Promise<string[]> {
+  const target = await targetOf(folder, {});
+  return shutDown(folder, target, token, logger, () => Promise.resolve());
+}
+
+async function shutDown(
+  folder: StoreFolder,
+  target: Target,
+  token: string,
+  logger: Logger,
+  before: (client: Redis) => Promise<void>,
+): Promise<string[]> {
   const client = createClient(target, 'ledger', closingName(token));
   client.on('error', () => {});
   client.options.retryStrategy = () => null;
   try {
     await untilReady(client, READY_LIMIT_MS, 'the embedded Redis');
     await client.client('SETNAME', closingName(token));
-    if (await othersArePresent(client, token)) return;
-    // What cannot be written is no reason to stay.
-    await rewriteFile(client, folder).catch((error: unknown) =>
-      logger.debug(`the store’s file stays as it is: ${messageOf(error)}`),
-    );
+    const others = await othersPresent(client, token);
+    if (others.length > 0) return others;
+    await before(client);
     const refusal = await client.shutdown('NOSAVE').then(
       () => null,
       (error: unknown) => messageOf(error),
@@ -148,6 +168,7 @@ async function leave(folder: StoreFolder, target: Target, token: string, logger:
     // A connection that the server has ended would be waited for by a timer of ioredis, and that by the process.
     if (client.status !== 'end') client.disconnect();
   }
+  return [];
 }
 
 /**
@@ -173,7 +194,7 @@ async function rewriteFile(client: Redis, { path }: StoreFolder): Promise<void> 
   }
 }
 
-async function persistence(client: Redis): Promise<Readonly<Record<string, string>>> {
+export async function persistence(client: Redis): Promise<Readonly<Record<string, string>>> {
   const lines = (await client.info('persistence')).split('\r\n');
   return Object.fromEntries(lines.flatMap((line) => [line.split(':')].filter((pair) => pair.length === 2)));
 }
@@ -227,10 +248,18 @@ async function stay(client: Redis): Promise<void> {
     if (name.startsWith(CLOSING)) await client.client('KILL', 'ID', id);
 }
 
-/** Asked by a connection that carries the closing name. */
-async function othersArePresent(client: Redis, token: string): Promise<boolean> {
-  const clients = await listClients(client);
-  return clients.some(({ name }) => name.startsWith(PRESENT) && !name.includes(`:${token}:`));
+/** Asked by a connection that carries the closing name: the other commands, as `worker, pid 12`. */
+async function othersPresent(client: Redis, token: string): Promise<string[]> {
+  const names = (await listClients(client)).map(({ name }) => name);
+  const others = names.filter((name) => name.startsWith(PRESENT) && !name.includes(`:${token}:`));
+  return [
+    ...new Set(
+      others.map((name) => {
+        const [, command = '', by = ''] = name.split(':');
+        return `almoner ${command}, pid ${by.split('-')[0]}`;
+      }),
+    ),
+  ];
 }
 
 async function listClients(client: Redis): Promise<{ id: string; name: string }[]> {

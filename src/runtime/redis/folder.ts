@@ -103,6 +103,21 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
+/**
+ * Lies in the folder while a restore swaps the store's files (see replace-store.ts). A server that is started meanwhile, or
+ * after the restore was killed between two steps, would find no files and begin an empty ledger.
+ */
+export const RESTORING = 'restoring.json';
+
+export async function refuseWhileRestoring({ path }: Pick<StoreFolder, 'path'>): Promise<void> {
+  const note = await readIfThere(join(path, RESTORING));
+  if (note === null) return;
+  throw new AlmonerError(
+    'ALM_BACKUP_RESTORE_UNFINISHED',
+    `The store in ${path} is being replaced by a backup, or that was killed amid it (${note}). Nothing was started.`,
+  );
+}
+
 /** Keeps one older log beside the current one, so that years of short commands do not fill the disk. */
 export async function openServerLog(path: string): Promise<{ file: string; startBytes: number }> {
   const file = join(path, 'server.log');

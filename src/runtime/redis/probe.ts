@@ -56,6 +56,7 @@ function readAnswer(answer: string): Probe | null {
   return { kind: 'ours', pid: Number(pid), loading: loading === '1' };
 }
 
-function command(...words: string[]): string {
+/** One command in the protocol of Redis. */
+export function command(...words: string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
 }

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { AlmonerError } from '../../core/errors/error.js';
-import { openServerLog, replaceFile, type StoreFolder } from './folder.js';
+import { openServerLog, refuseWhileRestoring, replaceFile, type StoreFolder } from './folder.js';
 import { type Probe, probePort } from './probe.js';
 
 /** How long a command that finds the store on its way up or down begins again. */
@@ -38,6 +38,7 @@ export async function ensureServer(
   const startedAt = performance.now();
   for (;;) {
     options.signal?.throwIfAborted();
+    await refuseWhileRestoring(folder);
     const probe = await probePort(folder.port, folder.password, options.answerMs);
     // The pid file names the server that answered, not the one that was started, which may have lost the race.
     if (probe.kind === 'ours' && !probe.loading) return replaceFile(pidFile(folder), `${probe.pid}\n`);
@@ -101,7 +102,8 @@ async function startServer(folder: StoreFolder): Promise<StartAttempt> {
   };
 }
 
-async function tailOf(file: string, startBytes: number): Promise<string> {
+/** What the server has said since, in its last lines. */
+export async function tailOf(file: string, startBytes: number): Promise<string> {
   const handle = await open(file, 'r');
   try {
     const buffer = Buffer.alloc(64 * 1024);
@@ -215,7 +217,7 @@ function serverConfig(folder: StoreFolder): string {
 }
 
 /** Redis reads double quotes with C-like escapes; a folder's name may hold anything. */
-function quote(text: string): string {
+export function quote(text: string): string {
   const escaped = text.replace(/["\\]/g, '\\$&').replace(/[\x00-\x1f]/g, (control) => {
     return `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`;
   });

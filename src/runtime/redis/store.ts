@@ -9,17 +9,22 @@ import {
   type ReplyLimits,
   untilReady,
 } from './connections.js';
+import { type CopiedStore, type Copying, copyStore } from './copy-store.js';
 import { joinEmbedded, newPresenceToken, presentName } from './embedded.js';
 
 /** All connections of one command to its Redis. Nothing else opens any. */
 export type Store = {
   readonly embedded: boolean;
+  /** The number of the database in it. */
+  readonly db: number;
   /** For people: secrets are masked. */
   readonly address: string;
   /** Resends nothing, queues nothing: a command fails when its reply is lost, and the ledger asks again. */
   readonly ledger: Redis;
   /** A new connection for BullMQ or a service; its commands wait while Redis is away. */
   connect(use: string): Redis;
+  /** Writes all of it, as it stands at one instant, into a new file that Redis can load. */
+  copyTo(file: string, copying: Copying): Promise<CopiedStore>;
   /** The store is not waited for any longer, by anybody here: what waits fails. */
   giveUp(): void;
   /** Ends all connections and, where nobody else uses it, the embedded server. Safe to call twice. */
@@ -65,6 +70,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   let ending: Promise<void> | null = null;
   return {
     embedded: redisUrl === null,
+    db: 'db' in joined.target.address ? joined.target.address.db : 0,
     address: joined.address,
     ledger: joined.ledger,
     connect(use) {
@@ -76,6 +82,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       client.connect().catch(() => {});
       return client;
     },
+    copyTo: (file, copying) => copyStore(joined.target, joined.ledger, file, copying),
     giveUp() {
       joined.target.givenUp.abort();
       // One that is about to connect again ends by itself; one whose host fell silent would be noticed much later.

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { cancelBatch, haltRealm, pauseBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
+import { utcDay } from '../../../src/ledger/read/verify-sums.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, begin, begun, feedAll, sendAs, settleAs, WHY } from '../../support/ledger/order-moves.js';
-import { tieUp, utcDay } from '../../support/ledger/tie-up.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { encodeEvent } from '../../../src/ledger/order-event.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
+import { utcDay } from '../../../src/ledger/read/verify-sums.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { ledgersOnRedis, START, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { begin, begun, concludeAs, feedAll, settleAs } from '../../support/ledger/order-moves.js';
-import { utcDay } from '../../support/ledger/tie-up.js';
 
 /**
  * A batch's own sums fit a counter, for the plan refuses a file beyond it; the day's sum is added up over all

@@ -87,7 +87,7 @@ export type Line = {
   readonly undoes?: PlanRow['undoes'];
 };
 
-export type PlannedRow = PlanRow & { readonly order: Order };
+type PlannedRow = PlanRow & { readonly order: Order };
 
 export type TestBatch = {
   readonly ledger: RealmLedger;

@@ -1,0 +1,77 @@
+import { counted } from '../../core/counted.js';
+import { AlmonerError } from '../../core/errors/error.js';
+import { AuditTrail } from '../../desk/audit-trail.js';
+import type { Manifest } from '../../operations/backup/manifest.js';
+import { checkRestore, type Restored, restoreBackup } from '../../operations/backup/restore.js';
+import { recoverRealms } from '../../operations/services/recover.js';
+import { storyOf } from '../../operations/services/recovery-story.js';
+import { withStopSignals } from '../../runtime/stop-signals.js';
+import { grouped } from '../../words/spelling.js';
+import { defineCommand } from '../frame/command.js';
+import { confirmRisk } from '../frame/confirm.js';
+import { withApp } from '../frame/open-app.js';
+import { argument, flag } from '../frame/options.js';
+import { slowProgress } from '../text/order-text.js';
+import { recoverLines, recoverNext } from '../text/recover-text.js';
+
+export const restore = defineCommand({
+  name: 'restore',
+  description:
+    'Puts the store of a backup in the place of the present one, which is kept, beside the journals and archives that are there, and recovers. First sends wait for a person then (`almoner resume --after-rollback`). Refused while another process uses the data folder.',
+  arguments: { DIR: argument('a backup that `almoner backup` made') },
+  options: { yes: flag('do not ask') },
+  examples: ['almoner restore /backups/2026-11-17'],
+  async run(context) {
+    const { args, options, output } = context;
+    const [config, logger] = await Promise.all([context.config(), context.logger()]);
+    const onFiles = slowProgress(
+      output.note,
+      (done, of) => `read ${grouped(done)} of ${counted(of, 'byte')}`,
+    );
+    const manifest = await withStopSignals((signal) => checkRestore(config, args.DIR, { signal, onFiles }));
+    await confirmRisk(context, question(manifest, config.dataFolder), options.yes);
+    const restored = await withStopSignals((signal) =>
+      restoreBackup(config, logger, args.DIR, manifest, { signal, onFiles }),
+    );
+    for (const line of restoredLines(manifest, restored, args.DIR)) output.note(line);
+    return withApp(
+      context,
+      'restore',
+      async (app) => {
+        const what = `restored the store from the backup of ${manifest.at}`;
+        await new AuditTrail(app.scripts).write(
+          { who: app.config.operator, what, why: null, batch: null },
+          'operator',
+        );
+        const result = await recoverRealms(app);
+        const stories = result.realms.map(storyOf);
+        output.print({
+          json: { from: args.DIR, at: manifest.at, ...restored, ...result, stories },
+          text: recoverLines(result, stories),
+          next: recoverNext(result, stories, []),
+        });
+        // That first sends wait for a person is what a restore is to end in.
+        return stories.some(({ state }) => state === 'closed') ? 5 : 0;
+      },
+      undefined,
+      false,
+    );
+  },
+});
+
+function question({ at, machine, dataFolder, realms }: Manifest, here: string): AlmonerError {
+  return new AlmonerError(
+    'ALM_CLI_NOT_CONFIRMED',
+    `The store in ${here} will be the one of ${at} (${dataFolder} on ${machine}; ${counted(realms.length, 'realm')}). The present store is moved aside and kept. Batches made since are forgotten, but for orders that the journals here know. Nothing was done.`,
+    { next: 'Pass --yes where there is no terminal to ask on.' },
+  );
+}
+
+function restoredLines({ at }: Manifest, restored: Restored, folder: string): string[] {
+  const { aside, journalsAdded, archivesAdded } = restored;
+  return [
+    `The store is the one of ${at}, from ${folder}.`,
+    ...(aside === null ? [] : [`The former store is kept in ${aside}.`]),
+    `Journals and archives that were here are as they were; ${counted(journalsAdded, 'journal')} and ${counted(archivesAdded, 'archive')} of the backup were added.`,
+  ];
+}

@@ -1,0 +1,81 @@
+import { counted } from '../../core/counted.js';
+import type { Waiting } from '../../core/waiting.js';
+import type { RecoverResult } from '../../operations/services/recover.js';
+import type { RecoveryStory } from '../../operations/services/recovery-story.js';
+import { isShortId } from '../../planning/identity.js';
+import { absoluteWords } from '../../words/amounts.js';
+
+/** What `recover` and `restore` say of each realm. */
+
+const STATE_WORDS = {
+  open: 'open, orders may be sent',
+  'waiting for a person': 'open, and first sends wait for a person',
+  closed: 'closed, nothing is sent',
+} as const;
+
+export function recoverLines(result: RecoverResult, stories: readonly RecoveryStory[]): string[] {
+  return [...stories.flatMap(storyLines), ...resultLines(result)];
+}
+
+function storyLines({ realm, state, happened, waitsFor, decisions }: RecoveryStory): string[] {
+  return [
+    `Realm ${realm}: ${STATE_WORDS[state]}`,
+    `  ${happened}`,
+    ...(waitsFor.length === 0 ? [] : ['  It waits for:', ...waitsFor.map((line) => `    ${line}`)]),
+    ...(decisions.length === 0
+      ? []
+      : [
+          '  A person decides:',
+          ...decisions.flatMap(({ command, does }) => [`    ${command}`, `      ${does}`]),
+        ]),
+  ];
+}
+
+function resultLines({ merged, accepted, retired }: RecoverResult): string[] {
+  return [
+    ...(retired === 0
+      ? []
+      : [`${counted(retired, 'data folder is', 'data folders are')} not waited for any more.`]),
+    ...(accepted === null ? [] : [acceptedLine(accepted)]),
+    `${counted(merged, 'order was', 'orders were')} put right from journals by this command. Nothing was sent.`,
+  ];
+}
+
+function acceptedLine({ exact, orders, tokens }: NonNullable<RecoverResult['accepted']>): string {
+  return exact
+    ? `Given up: ${counted(orders, 'order is', 'orders are')} (${absoluteWords(tokens)}) unknown now, or in doubt where nothing can be asked.`
+    : `Given up: ${counted(orders, 'order is', 'orders are')} (${absoluteWords(tokens)}) in doubt now, because the store may have forgotten that they were sent. It may have forgotten whole batches as well: for 30 days a new file is refused until you have looked upstream and say --again LABEL.`;
+}
+
+/** The ledger is open, and yet not all is well: what a silent process was sending is in nobody's hands. */
+export function lostLine({ orders, tokens, message }: Waiting): string {
+  return `${counted(orders, 'order stands', 'orders stand')} still (${absoluteWords(tokens)}). ${message}`;
+}
+
+export function recoverNext(
+  { realms }: RecoverResult,
+  stories: readonly RecoveryStory[],
+  lost: readonly Waiting[],
+): string | null {
+  const stopped = realms.find(({ armed, reason }) => !armed && reason !== null);
+  if (stopped?.reason != null) return stopped.reason.next;
+  const waits = stories.find(({ waitsFor }) => waitsFor.length > 0);
+  if (waits !== undefined)
+    return 'almoner recover on the machine of each; where its disk is lost, one of the commands above';
+  const decision = stories.flatMap(({ decisions }) => decisions)[0];
+  if (decision !== undefined) return decision.command;
+  const ends = lost.find(({ next }) => next !== null);
+  if (ends !== undefined) return ends.next;
+  const forgotten = realms.flatMap(({ recovered }) => recovered.map(({ batch }) => batch));
+  return forgotten.length === 0 ? null : runAgain(forgotten);
+}
+
+/** Journals know a batch by its id: one that was given a name is found under that name only. */
+export function runAgain(forgotten: readonly string[]): string {
+  const named = forgotten.filter((batch) => !isShortId(batch)).map((batch) => `--batch-id ${batch}`);
+  const names =
+    named.length === 0
+      ? 'with the --batch-id that it was given, if any'
+      : `those that were named under their names (${named.join(', ')}), the others without one`;
+  return `run the file of each forgotten batch again, ${names}: what the journals know as paid stays paid`;
+}

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { AlmonerError, messageOf } from '../../core/errors/error.js';
+import { failPoint } from '../../core/fail-point.js';
+import { afterRollback, allLedgers, refuseOtherFormat, sessionsAtWork } from '../../ledger/index.js';
+import type { Config } from '../../runtime/config/config.js';
+import type { Logger } from '../../runtime/logger.js';
+import { openPrivateStore } from '../../runtime/redis/private-server.js';
+import { holdStore, inUse, replaceStore, stageFolder } from '../../runtime/redis/replace-store.js';
+import { syncTree } from './backup.js';
+import { addFile } from './copy-files.js';
+import { checkFiles, type FileProgress, type Manifest, readManifest, STORE_FILE } from './manifest.js';
+
+/**
+ * Puts the store of a backup beside the journals that are there. The journals know what was sent since the backup, so none
+ * of them is replaced or removed, and recovery merges them before anything is sent.
+ *
+ *   check    every file against the manifest; no other process is at work on the data folder
+ *   hold     the port of the store: from here on no other command starts it
+ *   stage    the copy is loaded in a private server, noted as restored, and written as append-only files beside the store
+ *   add      journals and archives of the backup that are missing here
+ *   replace  the present store is moved aside and kept, the staged one takes its place (see replace-store.ts)
+ *
+ * The staged store says itself that it was restored: whatever opens it first, first sends wait for a person. A kill before
+ * the last step changes nothing of the store; given again, the restore begins anew.
+ */
+export type RestoreWatch = { readonly signal: AbortSignal; readonly onFiles: FileProgress };
+
+export type Restored = {
+  /** Where the former store is kept; null where there was none. */
+  readonly aside: string | null;
+  readonly journalsAdded: number;
+  readonly archivesAdded: number;
+};
+
+/** What would be restored, checked. Nothing is changed. */
+export async function checkRestore(config: Config, folder: string, watch: RestoreWatch): Promise<Manifest> {
+  if (config.redisUrl !== null)
+    throw new AlmonerError(
+      'ALM_BACKUP_OUTSIDE',
+      'REDIS_URL names an outside Redis. almoner replaces only the store in its data folder. Nothing was changed.',
+    );
+  const manifest = await readManifest(folder);
+  await refuseWhileAtWork(config.dataFolder);
+  const differences = await stoppable(watch.signal, () =>
+    checkFiles(folder, manifest, { signal: watch.signal, onProgress: watch.onFiles }),
+  );
+  if (differences.length === 0) return manifest;
+  throw new AlmonerError('ALM_BACKUP_DAMAGED', `The backup ${folder} is damaged. Nothing was changed.`, {
+    details: differences,
+  });
+}
+
+async function refuseWhileAtWork(dataFolder: string): Promise<void> {
+  const sessions = await sessionsAtWork(dataFolder);
+  if (sessions.length > 0)
+    throw inUse(
+      dataFolder,
+      sessions.map(({ kind, pid, session }) => `almoner ${kind}, pid ${pid} (session ${session})`),
+    );
+}
+
+export async function restoreBackup(
+  { dataFolder }: Config,
+  logger: Logger,
+  folder: string,
+  manifest: Manifest,
+  { signal }: RestoreWatch,
+): Promise<Restored> {
+  const data = resolve(dataFolder);
+  await mkdir(data, { recursive: true, mode: 0o700 });
+  const held = await holdStore(data, logger);
+  try {
+    await refuseWhileAtWork(data);
+    const staged = await stageFolder(data, randomBytes(6).toString('hex'));
+    try {
+      return await stoppable(signal, async () => {
+        await stageStore(folder, staged, manifest, signal);
+        failPoint('restore-staged');
+        const added = await addMissing(folder, data, manifest, signal);
+        signal.throwIfAborted();
+        const { aside } = await replaceStore(held, data, staged, new Date());
+        return { aside, ...added };
+      });
+    } finally {
+      await rm(staged, { recursive: true, force: true });
+    }
+  } finally {
+    await held.release();
+  }
+}
+
+async function stageStore(
+  folder: string,
+  staged: string,
+  { store: { db } }: Manifest,
+  signal: AbortSignal,
+): Promise<void> {
+  if (db !== 0)
+    throw new AlmonerError(
+      'ALM_BACKUP_INVALID',
+      `The backup is of database ${db} of an outside Redis, and the store in a data folder has its ledger in database 0. Nothing was changed.`,
+      { next: 'Load `store.rdb` of the backup with the means of an outside Redis.' },
+    );
+  const store = await openPrivateStore({
+    folder: staged,
+    copy: join(folder, STORE_FILE),
+    db,
+    archives: null,
+    signal,
+  });
+  try {
+    await refuseOtherFormat(store.scripts);
+    await store.keepOnDisk(signal);
+    failPoint('restore-loaded');
+    for (const ledger of await allLedgers(store.scripts)) await afterRollback.noteRestored(ledger);
+  } finally {
+    await store.end();
+  }
+  await syncTree(staged);
+}
+
+async function addMissing(folder: string, data: string, { files }: Manifest, signal: AbortSignal) {
+  let [journalsAdded, archivesAdded] = [0, 0];
+  for (const { path } of files) {
+    if (path === STORE_FILE || !(await addFile(join(folder, path), join(data, path), signal))) continue;
+    if (path.endsWith('.journal')) journalsAdded += 1;
+    if (path.endsWith('.alm')) archivesAdded += 1;
+  }
+  return { journalsAdded, archivesAdded };
+}
+
+async function stoppable<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (signal.aborted)
+      throw new AlmonerError('ALM_BACKUP_INTERRUPTED', 'The restore was stopped. The store is as it was.');
+    if (error instanceof AlmonerError) throw error;
+    throw new AlmonerError(
+      'ALM_BACKUP_FAILED',
+      `The restore failed (${messageOf(error)}). The store is as it was.`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { connect as connectPlain, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { Redis } from 'ioredis';
+import { AlmonerError, messageOf } from '../../core/errors/error.js';
+import type { Target } from './connections.js';
+import { command } from './probe.js';
+
+/**
+ * A copy of the whole store as it stands at one instant, while it is written to. Redis makes it for a replica that asks
+ * SYNC: it forks, the child writes a snapshot of that instant, and the parent goes on. almoner reads the snapshot and
+ * leaves before it would be sent anything else.
+ *
+ * BGSAVE would need the server's own disk and one file name that two backups would share. A dump of each key by itself
+ * would hold keys of different instants.
+ */
+export type CopiedStore = { readonly bytes: number; readonly sha256: string };
+
+export type Copying = {
+  readonly signal: AbortSignal;
+  readonly onProgress: (done: number, of: number) => void;
+};
+
+/** Redis says at least something every ten seconds while it prepares the snapshot. */
+const SILENCE_MS = 60_000;
+const LINE_BYTES_MAX = 4096;
+
+export async function copyStore(
+  target: Target,
+  client: Redis,
+  file: string,
+  copying: Copying,
+): Promise<CopiedStore> {
+  const socket = connected(target, client);
+  const stop = () => socket.destroy();
+  copying.signal.addEventListener('abort', stop);
+  try {
+    return await readSnapshot(socket, target, file, copying);
+  } catch (error) {
+    copying.signal.throwIfAborted();
+    throw error;
+  } finally {
+    copying.signal.removeEventListener('abort', stop);
+    socket.destroy();
+  }
+}
+
+/** To the very server that the ledger's connection is with: with Sentinel that is the primary of now. */
+function connected({ address, tls }: Target, { stream }: Redis): Socket {
+  if (address.form === 'cluster') throw refused('a Redis Cluster has no one instant for all its nodes');
+  const { host, port } =
+    address.form === 'single' ? address.host : { host: stream.remoteAddress, port: stream.remotePort };
+  if (host === undefined || port === undefined) throw refused('the store is not connected');
+  const socket = tls === null ? connectPlain({ host, port }) : connectTls({ ...tls, host, port });
+  return socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error('the store fell silent')));
+}
+
+async function readSnapshot(
+  socket: Socket,
+  { address: { user, password } }: Target,
+  file: string,
+  { signal, onProgress }: Copying,
+): Promise<CopiedStore> {
+  const login = password === null ? [] : ['AUTH', ...(user === null ? [] : [user]), password];
+  // One after the other: Redis refuses SYNC while an answer is on its way.
+  socket.write(login.length > 0 ? command(...login) : command('SYNC'));
+  const output = await open(file, 'wx', 0o600);
+  try {
+    const digest = createHash('sha256');
+    let head = Buffer.alloc(0);
+    let signedIn = login.length === 0;
+    let [bytes, size] = [0, -1];
+    for await (const piece of socket.iterator({ destroyOnReturn: false })) {
+      signal.throwIfAborted();
+      let rest: Buffer = piece;
+      while (size < 0 && rest.length > 0) {
+        head = Buffer.concat([head, rest]);
+        const end = head.indexOf('\n');
+        if (end < 0 && head.length > LINE_BYTES_MAX) throw refused('it answers something else');
+        rest = end < 0 ? Buffer.alloc(0) : head.subarray(end + 1);
+        if (end < 0) break;
+        const line = head.toString('latin1', 0, end).trim();
+        head = Buffer.alloc(0);
+        // An empty line says that the snapshot is still being made.
+        if (line === '') continue;
+        if (line.startsWith('-')) throw refused(line.slice(1));
+        if (!signedIn && line === '+OK') {
+          signedIn = true;
+          socket.write(command('SYNC'));
+        } else if (/^\$[0-9]+$/.test(line)) size = Number(line.slice(1));
+        else throw refused(`it answers ${JSON.stringify(line.slice(0, 80))}`);
+      }
+      if (size < 0) continue;
+      const part = rest.subarray(0, size - bytes);
+      digest.update(part);
+      await output.writeFile(part);
+      bytes += part.length;
+      onProgress(bytes, size);
+      if (bytes === size) break;
+    }
+    if (bytes !== size)
+      throw new AlmonerError(
+        'ALM_BACKUP_FAILED',
+        `The connection to the store ended after ${bytes} of ${Math.max(size, 0)} bytes of its copy. No backup was made.`,
+      );
+    await output.sync();
+    return { bytes, sha256: digest.digest('hex') };
+  } catch (error) {
+    if (error instanceof AlmonerError || signal.aborted) throw error;
+    throw new AlmonerError(
+      'ALM_BACKUP_FAILED',
+      `The store could not be copied (${messageOf(error)}). No backup was made.`,
+      { cause: error },
+    );
+  } finally {
+    await output.close();
+  }
+}
+
+function refused(why: string): AlmonerError {
+  return new AlmonerError(
+    'ALM_BACKUP_STORE_REFUSED',
+    `The store refuses to be copied: ${why}. No backup was made.`,
+  );
+}

@@ -1,0 +1,164 @@
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { AlmonerError, hasCode, messageOf } from '../../core/errors/error.js';
+import { failPoint } from '../../core/fail-point.js';
+import { syncFolder } from '../../ledger/index.js';
+import { endIfAlone, newPresenceToken } from './embedded.js';
+import { openStoreFolder, RESTORING, replaceFile, type StoreFolder } from './folder.js';
+import { probePort } from './probe.js';
+
+/**
+ * Replacing the files of the embedded store. Nothing but a bound port keeps a server from opening them (see server.ts), so
+ * whoever replaces them holds the port itself, from before the first step to after the last.
+ *
+ *   hold     the server is shut down if no other command uses it, and the port is bound
+ *   note     `restoring.json`: from here on no command starts a server, also after a kill, which gives the port back
+ *   aside    the present files are moved into a folder beside, and kept
+ *   in       the prepared files take their place
+ *   done     the note goes, then the port
+ *
+ * A kill at any step leaves the present files where they were, or aside, where the note says. The same restore given again
+ * begins anew.
+ */
+export type HeldStore = { readonly folder: StoreFolder; release(): Promise<void> };
+
+const HOLD_LIMIT_MS = 10_000;
+const ASK_EVERY_MS = 50;
+
+export async function holdStore(dataFolder: string, logger: Logger): Promise<HeldStore> {
+  const folder = await openStoreFolder(dataFolder);
+  const startedAt = performance.now();
+  for (;;) {
+    const probe = await probePort(folder.port, folder.password);
+    if (probe.kind === 'absent') {
+      const holder = await bound(folder.port);
+      if (holder !== null) return { folder, release: () => closed(holder) };
+    }
+    if (probe.kind === 'ours') {
+      const others = await endIfAlone(folder, newPresenceToken(), logger);
+      if (others.length > 0) throw inUse(dataFolder, others);
+    }
+    if (probe.kind === 'foreign' || performance.now() - startedAt > HOLD_LIMIT_MS)
+      throw inUse(dataFolder, [
+        `a program on port ${folder.port}${'seen' in probe ? ` (${probe.seen})` : ''}`,
+      ]);
+    await sleep(ASK_EVERY_MS);
+  }
+}
+
+export function inUse(dataFolder: string, who: readonly string[]): AlmonerError {
+  return new AlmonerError(
+    'ALM_BACKUP_IN_USE',
+    `The data folder ${dataFolder} is in use. Nothing was changed.`,
+    { details: who },
+  );
+}
+
+async function bound(port: number): Promise<Server | null> {
+  const server = createServer((peer) => peer.destroy());
+  server.listen({ port, host: '127.0.0.1', exclusive: true });
+  try {
+    await once(server, 'listening');
+    return server;
+  } catch (error) {
+    if (hasCode(error, 'EADDRINUSE')) return null;
+    throw error;
+  }
+}
+
+async function closed(server: Server): Promise<void> {
+  if (!server.listening) return;
+  server.close();
+  await once(server, 'close');
+}
+
+/** What Redis reads at its start: of 7.0 and later, and of 6.2. */
+const STORE_FILES = ['appendonlydir', 'appendonly.aof'];
+const STAGED = /^redis\.restoring-[0-9a-f]+$/;
+
+const note = z.object({
+  at: z.string(),
+  aside: z.string(),
+  /** Whether all of the former store is there. What stands in its place is then of the backup, and no server opened it. */
+  isAside: z.boolean(),
+});
+
+/** A new, empty folder for the files that are to take the store's place. What killed restores left goes. */
+export async function stageFolder(dataFolder: string, name: string): Promise<string> {
+  for (const entry of await readdir(dataFolder))
+    if (STAGED.test(entry)) await rm(join(dataFolder, entry), { recursive: true, force: true });
+  const staged = join(dataFolder, `redis.restoring-${name}`);
+  await mkdir(staged, { mode: 0o700 });
+  return staged;
+}
+
+export type Replaced = {
+  /** Where the former store is kept; null where there was none. */
+  readonly aside: string | null;
+};
+
+/** Puts the files of `staged` in the place of the store's. */
+export async function replaceStore(
+  { folder }: HeldStore,
+  dataFolder: string,
+  staged: string,
+  at: Date,
+): Promise<Replaced> {
+  const data = resolve(dataFolder);
+  try {
+    const earlier = await readNote(folder);
+    const stamp = at
+      .toISOString()
+      .replaceAll(':', '-')
+      .replace(/\.\d+Z$/, 'Z');
+    const aside = earlier?.aside ?? join(data, `redis.before-${stamp}`);
+    const isAside = earlier?.isAside === true;
+    await writeNote(folder, { at: at.toISOString(), aside, isAside });
+    failPoint('restore-noted');
+    await mkdir(aside, { recursive: true, mode: 0o700 });
+    for (const name of await filesIn(folder.path))
+      if (isAside) await rm(join(folder.path, name), { recursive: true, force: true });
+      else await rename(join(folder.path, name), join(aside, name));
+    await syncFolder(aside);
+    await syncFolder(data);
+    failPoint('restore-aside');
+    await writeNote(folder, { at: at.toISOString(), aside, isAside: true });
+    for (const name of await filesIn(staged)) await rename(join(staged, name), join(folder.path, name));
+    failPoint('restore-in');
+    await rm(join(folder.path, 'rewrite-tried'), { force: true });
+    await syncFolder(folder.path);
+    await rm(join(folder.path, RESTORING));
+    await syncFolder(folder.path);
+    failPoint('restore-done');
+    await rm(staged, { recursive: true, force: true });
+    const isKept = (await filesIn(aside)).length > 0;
+    if (!isKept) await rm(aside, { recursive: true, force: true });
+    return { aside: isKept ? aside : null };
+  } catch (error) {
+    throw new AlmonerError(
+      'ALM_BACKUP_FAILED',
+      `The files of the store in ${folder.path} could not be replaced (${messageOf(error)}). The former store is kept.`,
+      { next: 'Mend the folder, then give the same `almoner restore DIR` again.', cause: error },
+    );
+  }
+}
+
+async function readNote({ path }: StoreFolder): Promise<z.infer<typeof note> | null> {
+  const text = await readFile(join(path, RESTORING), 'utf8').catch(() => null);
+  return text === null ? null : note.parse(JSON.parse(text));
+}
+
+async function writeNote({ path }: StoreFolder, told: z.infer<typeof note>): Promise<void> {
+  await replaceFile(join(path, RESTORING), JSON.stringify(told));
+  await syncFolder(path);
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names.filter((name) => STORE_FILES.includes(name));
+}
