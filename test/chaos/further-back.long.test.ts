@@ -68,10 +68,11 @@ test('nothing is sent and nothing armed, by any command, until a person has acce
   });
   const said = await world.run('recover');
   expect(said.status).toBe(5);
-  expect(said.stdout).not.toContain('safe to send');
+  expect(said.stdout).toContain('closed, nothing is sent');
+  expect(said.stdout).not.toContain('--retire-unseen-since');
   expect(said.stdout).toMatch(
     new RegExp(
-      `recover --accept-missing removed: every order .* doubt: up to ${ROWS - 3} orders \\(\\d+ tokens, absolute\\)`,
+      `recover --accept-missing removed\\n.*every order .* doubt, up to ${ROWS - 3} orders \\(\\d+ tokens, absolute\\)`,
     ),
   );
   const again = await world.run(...RUN);

@@ -207,7 +207,7 @@ async function world(): Promise<World> {
     { name: 'note-looked', args: ['', '0123'], open: [1, 2] },
     { name: 'note-position', args: ['folder', '7', '{"seq":7}'], open: [1, 2] },
     { name: 'resume-after-rollback', args: [detail], open: [1] },
-    { name: 'retire-folders', args: ['9', ''], open: [1, 2] },
+    { name: 'retire-folders', args: ['', 'f', '9'], open: [1, 2, 3] },
     { name: 'release-references', args: [no, Buffer.alloc(15), '1'], open: [1, 3] },
     { name: 'retry', args: [no, '3', '5', detail, '', '', ''], open: [1, 2] },
     {

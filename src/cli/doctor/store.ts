@@ -83,6 +83,9 @@ function isInside(folder: string, other: string): boolean {
 const KEPT_MS = 7 * 24 * 3_600_000;
 const NEARLY_FULL = 0.8;
 
+/** Above so many, a restart is likely to wait for one that is gone. */
+const FOLDERS_MANY = 20;
+
 /** Whether the books remember everything that was sent: the fence, the journals, and whose are missing. */
 async function journals(app: App): Promise<CheckResult> {
   const { dataFolder, limits } = app.config;
@@ -91,12 +94,15 @@ async function journals(app: App): Promise<CheckResult> {
   const realms = await recoveryState(app);
   const shut = realms.filter(({ armed, untouched }) => !armed && !untouched);
   const stuck = shut.filter(
-    ({ reason, sessions }) => reason !== null || sessions.some(({ liveness }) => liveness === 'elsewhere'),
+    ({ reason, sessions, folders }) =>
+      reason !== null ||
+      sessions.some(({ liveness }) => liveness === 'elsewhere') ||
+      folders.some(({ waitedFor }) => waitedFor),
   );
   if (stuck.length > 0)
     return failed(
       stuck.map(realmLine).join('\n'),
-      'Start `almoner run` or `almoner worker` on each machine that sent, or run `almoner recover` there; for a lost disk `almoner recover --accept-missing SESSION`.',
+      'Run `almoner recover` here: it says what is waited for, and what a person may decide where a disk is lost or a folder does not come back.',
     );
   // A store of our own ends with the last command, so that every next one finds it restarted: no fault.
   const unsettled = shut.filter(({ sessions }) => sessions.length > 0);
@@ -111,6 +117,24 @@ async function journals(app: App): Promise<CheckResult> {
       ({ batch, orders }) => `${realm}: batch ${batch} is recovered, with ${counted(orders, 'order')}`,
     ),
   ]);
+  const held = realms.filter(({ waitsSince }) => waitsSince !== null);
+  if (held.length > 0)
+    return warning(
+      held
+        .map(({ realm, waitsSince }) => `${realm}: first sends wait for a person since ${waitsSince}`)
+        .join('\n'),
+      'Look at the batches, then `almoner resume --after-rollback`.',
+    );
+  const many = realms.filter(({ folders }) => folders.length > FOLDERS_MANY);
+  if (many.length > 0)
+    return warning(
+      many
+        .map(
+          ({ realm, folders }) => `${realm}: ${folders.length} data folders are waited for after a restart`,
+        )
+        .join('\n'),
+      'Retire those that do not come back: `almoner recover --retire-unseen-since 30d`. Set ALMONER_EPHEMERAL=1 where a data folder is gone with its container.',
+    );
   const soonFull = here.bytes > limits.journalMegabytes * 1024 * 1024 * NEARLY_FULL;
   if (soonFull && here.oldestMs !== null && Date.now() - here.oldestMs < KEPT_MS)
     return warning(
@@ -131,10 +155,13 @@ function forgottenWords({ attempts, found, seen }: NonNullable<RealmRecovery['ro
   return `the store once forgot ${what}; the journals put them back`;
 }
 
-function realmLine({ realm, sessions, reason }: RealmRecovery): string {
-  const listed = sessions.map(
-    ({ session, liveness, pid }) => ` Session ${session} (pid ${pid}, ${liveness}).`,
-  );
+function realmLine({ realm, sessions, folders, reason }: RealmRecovery): string {
+  const listed = [
+    ...sessions.map(({ session, liveness, pid }) => ` Session ${session} (pid ${pid}, ${liveness}).`),
+    ...folders
+      .filter(({ waitedFor }) => waitedFor)
+      .map(({ journal, machine, lastSeen }) => ` ${journal} on ${machine}, last heard of ${lastSeen}.`),
+  ];
   const message = reason?.message ?? 'the store was restarted; the next run or worker merges the journals.';
   return `${realm}: ${message}${listed.join('')}`;
 }

@@ -79,11 +79,12 @@ export async function retireUnseen(
   const { ledger } = context;
   const fence = await readFence(ledger);
   const store = storeSeen(fence);
-  if ((await unseenFolders(ledger, beforeMs)).length === 0) return null;
+  const unseen = await unseenFolders(ledger, beforeMs);
+  if (unseen.length === 0) return null;
   const loss = (await mayHaveForgotten(ledger, fence.run))
     ? await acceptWidely(context, FOLDERS, by)
     : NO_LOSS;
-  const retired = await retireFolders(ledger, beforeMs, store);
+  const retired = await retireFolders(ledger, unseen, store);
   if (retired === null) throw storeChanged();
   return retired.length === 0 ? null : { ...loss, folders: retired.length };
 }

@@ -33,21 +33,23 @@ export async function journalFolders(ledger: RealmLedger): Promise<string[]> {
   return folders.filter((_, i) => found[i]);
 }
 
-/** With whether the journals of each were looked at on the server that answers now. */
-export async function foldersOf(
-  ledger: RealmLedger,
-): Promise<(DataFolder & { readonly isLooked: boolean })[]> {
+/** `isAway`: nobody has looked at its journals on the server that answers now, and they do not lie here. */
+export async function foldersOf(ledger: RealmLedger): Promise<(DataFolder & { readonly isAway: boolean })[]> {
+  const { here } = ledger.scripts;
   const looks = await askRealm(ledger, 'read looks', (redis, T) => redis.hgetall(`${T}:looks`));
   const { run } = await readFence(ledger);
-  return (await listFolders(ledger)).map((folder) => ({ ...folder, isLooked: looks[folder.id] === run }));
+  return Promise.all(
+    (await listFolders(ledger)).map(async (folder) => {
+      const isHere = (await here.placeAt(dirname(folder.journal)))?.id === folder.id;
+      return { ...folder, isAway: looks[folder.id] !== run && !isHere };
+    }),
+  );
 }
 
-/** The folders that are not heard of since then, that nobody has looked at and that no registered session has. */
+/** The folders that are away, not heard of since then, and that no registered session has. */
 export async function unseenFolders(ledger: RealmLedger, beforeMs: number): Promise<DataFolder[]> {
   const inUse = new Set((await listSessions(ledger)).map(({ placeId }) => placeId));
-  return (await foldersOf(ledger)).filter(
-    ({ id, at, isLooked }) => at < beforeMs && !isLooked && !inUse.has(id),
-  );
+  return (await foldersOf(ledger)).filter(({ id, at, isAway }) => at < beforeMs && isAway && !inUse.has(id));
 }
 
 /** Folders without an identity are not waited for: nothing could say that they came back. */
@@ -71,10 +73,11 @@ export async function lookedFolders(
 /** Answers the ids of the folders that are not waited for any more; null where the store changed meanwhile. */
 export async function retireFolders(
   ledger: RealmLedger,
-  beforeMs: number,
+  folders: readonly DataFolder[],
   store: string,
 ): Promise<string[] | null> {
-  const [answer, ...ids] = await askScript(ledger, 'retire-folders', [beforeMs, store]);
+  const known = folders.flatMap(({ id, at }) => [id, at]);
+  const [answer, ...ids] = await askScript(ledger, 'retire-folders', [store, ...known]);
   return answer === 'retired' ? ids : null;
 }
 

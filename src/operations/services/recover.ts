@@ -70,12 +70,12 @@ async function stateOf(app: App, ledger: RealmLedger) {
     /** Sending processes that are registered, and whether they are proven dead. */
     sessions,
     /** Data folders that orders were sent from, and whether the ledger waits for them. */
-    folders: known.map(({ id, journal, machine, at, isLooked }) => ({
+    folders: known.map(({ id, journal, machine, at, isAway }) => ({
       id,
       journal,
       machine,
       lastSeen: isoTime(at),
-      waitedFor: isClosed && !isLooked,
+      waitedFor: isClosed && isAway,
     })),
     /** What giving up a session, or journals that were removed, would make unknown or a doubt. */
     losses:
@@ -88,7 +88,7 @@ async function stateOf(app: App, ledger: RealmLedger) {
           ),
     /** What not waiting for data folders any more would make a doubt; null where none is waited for. */
     retiring:
-      profile === undefined || !isClosed || known.every(({ isLooked }) => isLooked)
+      profile === undefined || !isClosed || known.every(({ isAway }) => !isAway)
         ? null
         : told('folders', await losses.lossOfRetiring(contextOf(ledger, profile))),
     /** Batches that the store had forgotten, with the orders of them that journals know. */

@@ -50,6 +50,7 @@ function happened({ armed, untouched, reason, rollback, last, recovered }: Realm
     `${last?.unknown ?? 0} unknown or in doubt`,
     ...(batches === 0 ? [] : [`${counted(batches, 'batch', 'batches')} recovered`]),
   ];
+  if (isClosed && (last?.orders ?? 0) === 0) return `The store ${when}. Nothing was put back so far.`;
   return `The store ${when}: ${counts.join(', ')}${isClosed ? ' so far' : ''}.`;
 }
 

@@ -112,10 +112,8 @@ export async function replaceStore(
   const data = resolve(dataFolder);
   try {
     const earlier = await readNote(folder);
-    const stamp = at
-      .toISOString()
-      .replaceAll(':', '-')
-      .replace(/\.\d+Z$/, 'Z');
+    // With milliseconds: what two restores in one second put aside is kept apart.
+    const stamp = at.toISOString().replaceAll(/[:.]/g, '-');
     const aside = earlier?.aside ?? join(data, `redis.before-${stamp}`);
     const isAside = earlier?.isAside === true;
     await writeNote(folder, { at: at.toISOString(), aside, isAside });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Certainty } from '../../../src/core/profile.js';
 import { type BatchRef, findBatch, readBatch } from '../../../src/ledger/read/batches.js';
+import { resumeAfterRollback } from '../../../src/ledger/sessions/after-rollback.js';
 import { until } from '../until.js';
 import { auditByContent, doubtsByReason } from './auditor.js';
 import { dice, FaultMaker } from './fault-maker.js';
@@ -92,6 +93,7 @@ async function importUntil(
     await world.file(name, uniqueRows(rows, files.size * rows).csv);
     files.set(name, null);
     while (!over() && files.get(name) === null) {
+      await resumed(world);
       const ran = await world.run('import', name, '--yes', '--json');
       if (ran.status === 0) files.set(name, String(JSON.parse(ran.stdout).batch));
     }
@@ -101,6 +103,12 @@ async function importUntil(
 
 const MS_A_ROW = 10;
 
+/** The person who looks after a rollback: what waits since then goes on. The store may be away. */
+async function resumed(world: Program): Promise<void> {
+  const audit = { at: Date.now(), who: 'ada', what: 'resumed after a rollback', why: null };
+  await resumeAfterRollback(world.ledger(), audit).catch(() => {});
+}
+
 /**
  * The store may have forgotten whole files, and the journals know some of their rows. Importing such a file again
  * pays nobody twice.
@@ -109,6 +117,7 @@ async function batchOf(world: Program, name: string, known: string | null): Prom
   const { scripts } = world.ledger();
   const found = known === null ? undefined : await findBatch(scripts, known).catch(() => undefined);
   if (found !== undefined && (await readBatch(found))?.recovered === false) return found;
+  await resumed(world);
   let ran = await world.run('import', name, '--yes', '--json');
   // While an order of it is being sent the program says: again in a minute.
   for (let tries = 0; tries < 20 && ran.status !== 0 && ran.stdout.includes('ALM_BATCH_CANNOT'); tries++) {
@@ -134,7 +143,10 @@ async function settleUp(
   for (const ref of batches)
     await until(
       `batch ${ref.id} to be done: ${faultMaker.lastWords()}`,
-      async () => (await readBatch(ref))?.state === 'done',
+      async () => {
+        await resumed(world);
+        return (await readBatch(ref))?.state === 'done';
+      },
       patienceMs,
     );
   const applied = await world.applied();
