@@ -12,6 +12,7 @@ import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { rowContext } from '../../src/ledger/read/rows.js';
 import { snapshotBatch } from '../../src/ledger/read/snapshot.js';
 import { acceptMissing, REMOVED } from '../../src/ledger/sessions/accept-missing.js';
+import { noteRestored } from '../../src/ledger/sessions/after-rollback.js';
 import { arm, readFence } from '../../src/ledger/sessions/fence.js';
 import { PaidSince } from '../../src/planning/looks-paid.js';
 import { toPay } from '../../src/planning/plan.js';
@@ -60,6 +61,19 @@ const rowsOf = async (batch: TestBatch) => {
   for await (const { index, reference, state } of rows) found.push([index, reference, state]);
   return found;
 };
+
+test('its file, given again, does not wait for the person who looks after the rollback', async () => {
+  const batch = { ...(await forgotten()), ledger: await bench.ledger({ afterRollback: 'wait' }) };
+  const { ledger } = batch;
+  const certainty = 'idempotent';
+  const attempts = [attemptOf(batch, 1, PAID, { certainty }), attemptOf(batch, 3, null, { certainty })];
+  await mergeTidings(mergeContext(batch, certainty), await tidingsFor(ledger, attempts));
+  await noteRestored(ledger);
+  await arm(ledger, (await readFence(ledger)).run, 0);
+  expect((await recovered(batch)).view).toMatchObject({ recovered: true, waitsForPerson: true });
+  await putPlan(ledger, await planCsv(ledger, CSV));
+  expect((await recovered(batch)).view).toMatchObject({ recovered: false, waitsForPerson: false });
+});
 
 describe('what journals know of a forgotten batch', () => {
   test('is a recovered batch under the same id, with these orders and no others', async () => {

@@ -30,12 +30,13 @@
   | {'sending'} (a recovered order of it is on its way) | {'disarmed'} (what was paid may be forgotten: the journals are not merged) | {'nameless'} (a second person is required, and
   nobody knows who the first is)
   | {'over', account, limit, held, tokens} | {'noted'} (that time of the schedule was dealt with meanwhile, has not come, or is held
-  back by a person; a run that a person goes on with asks for none of it)
+  back by a person, or by a rollback; a run that a person goes on with asks for none of it)
 ]==]
 --- @include "record"
 --- @include "move"
 --- @include "fence"
 --- @include "schedule"
+--- @include "first-sends"
 --- @include "gate"
 --- @include "unsealed"
 local T, no, importer = KEYS[1], ARGV[1], ARGV[2]
@@ -76,7 +77,8 @@ for account, tokens in pairs(taken) do
 end
 if run then
   local schedule = type(run.schedule) == 'table' and run.schedule
-  if schedule and schedule.only and isHeldBack(T, schedule.rule, schedule.hash, schedule.last) then return { 'noted' } end
+  local isHeld = schedule and schedule.only and (isHeldBack(T, schedule.rule, schedule.hash, schedule.last) or waitsAtAll(T))
+  if isHeld then return { 'noted' } end
   if schedule and not noteScheduled(T, schedule.rule, schedule.last) and schedule.only then return { 'noted' } end
   local limit = limitNow(run.account)
   if limit then redis.call('HSET', T .. ':limits', run.account, limit) else redis.call('HDEL', T .. ':limits', run.account) end
@@ -111,6 +113,7 @@ else
   redis.call('HSET', B, 'generation', 0, 'version', 0)
 end
 redis.call('HDEL', B, 'importerAt')
+sealedAfterwards(T, no)
 if ARGV[8] ~= '' then redis.call('SET', B .. ':h', ARGV[8]) end
 redis.call('HSET', B, 'seal', redis.call('HINCRBY', T, 'seals', 1))
 redis.call('RPUSH', B .. ':log', ARGV[7])

@@ -203,7 +203,16 @@ export async function reportMerged(
   { session, seen, looked, putBack }: MergedReport,
 ): Promise<boolean> {
   const { era, begun } = ledger.mark;
-  const args = [run, session, seen, era, begun, JSON.stringify(looked), ...putBack];
+  const args = [
+    run,
+    session,
+    seen,
+    era,
+    begun,
+    JSON.stringify(looked),
+    ...putBack,
+    ledger.asked.afterRollback,
+  ];
   return (await ledger.scripts.script('merged', ledger.keyPrefix, args)) === 'ok';
 }
 

@@ -3,13 +3,13 @@ import type { AfterRollback } from '../../../src/core/profile.js';
 import { redispatch } from '../../../src/ledger/moves/feed.js';
 import { cancelBatch, pauseBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
-import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import { openLedger, type RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import {
   noteRestored,
   readWaitAfterRollback,
   resumeAfterRollback,
 } from '../../../src/ledger/sessions/after-rollback.js';
-import { arm, disarm, readFence } from '../../../src/ledger/sessions/fence.js';
+import { arm, disarm, readFence, reportMerged } from '../../../src/ledger/sessions/fence.js';
 import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, begin, begun, claimFor, feedAll, sendAs, WHY } from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
@@ -140,4 +140,30 @@ test('a profile that prefers it goes on', async () => {
   const batch = await halfPaid('continue');
   await rolledBack(batch.ledger);
   await begun(batch, 3);
+});
+
+test('a process that prefers to go on does not overrule one that has merged and waits', async () => {
+  const batch = await halfPaid('continue');
+  const { ledger } = batch;
+  await disarm(ledger, { at: Date.now(), seen: 9, found: 1, by: 'a test', attempts: 1 }, 'anyway');
+  const careful = openLedger(ledger.scripts, ledger.realm, { afterRollback: 'wait' });
+  const { run } = await readFence(ledger);
+  await reportMerged(careful, run, { session: 'a', seen: 0, looked: [], putBack: [0, 0, 0] });
+  await opened(ledger);
+  expect(await begin(batch, 3)).toEqual({ refusal: 'after-rollback' });
+});
+
+test('a run of a schedule that was being planned is not sealed', async () => {
+  const { ledger } = await halfPaid();
+  await ledger.scripts.redis.hset(
+    `${ledger.keyPrefix}:rules:schedules`,
+    'daily',
+    JSON.stringify({ hash: 'text', approved: { at: 1 } }),
+  );
+  const schedule = { rule: 'daily', hash: 'text', audience: 'these', last: '{"at":5}', only: true };
+  const run = { id: 'r', account: 'rule:daily:d', limit: null, number: null, record: '{}', schedule };
+  await rolledBack(ledger);
+  await expect(sealed(ledger, [{}], { id: 'scheduled', run })).rejects.toThrow('noted');
+  await resumeAfterRollback(ledger, audit('resumed'));
+  await sealed(ledger, [{}], { id: 'scheduled', run });
 });
