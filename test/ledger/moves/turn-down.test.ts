@@ -5,7 +5,16 @@ import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
 import { readFence } from '../../../src/ledger/sessions/fence.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
-import { audit, begin, begun, claimFor, feedAll, held, settleAs, WHY } from '../../support/ledger/order-moves.js';
+import {
+  audit,
+  begin,
+  begun,
+  claimFor,
+  feedAll,
+  held,
+  settleAs,
+  WHY,
+} from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
 import { photograph } from '../../support/ledger/unreliable-store.js';
 
@@ -91,7 +100,9 @@ describe('turn-down', () => {
     const hold = await held(batch, 1);
     await cancelBatch(batch.ref, audit('cancelled'));
     for (const named of [hold, ''])
-      expect((await down(batch, 1, { move: { from: 'planned', to: 'refused', hold: named } })).state).toBeNull();
+      expect(
+        (await down(batch, 1, { move: { from: 'planned', to: 'refused', hold: named } })).state,
+      ).toBeNull();
     expect((await readBatch(batch.ref))?.counts).toEqual({ cancelled: 2 });
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
