@@ -152,4 +152,25 @@ export const RECOVERY = [
     put: 'if not isBehind',
     test: 'test/queue/data-folders.test.ts',
   },
+  {
+    name: 'a-cancelled-order-is-turned-down',
+    file: 'src/ledger/moves/turn-down.lua',
+    find: "if from == 'w' then own = holdToken(T, no, index) end",
+    put: "if from == 'w' then own = holdToken(T, no, index) or own end",
+    test: 'test/ledger/moves/state-diagram.test.ts',
+  },
+  {
+    name: 'a-doubt-is-retried',
+    file: 'src/ledger/moves/retry.lua',
+    find: "if fields[1] ~= 'R' and fields[1] ~= 'X' then",
+    put: "if fields[1] ~= 'R' and fields[1] ~= 'X' and fields[1] ~= 'D' then",
+    test: 'test/ledger/moves/state-diagram.test.ts',
+  },
+  {
+    name: 'the-ledger-opens-while-something-is-missed',
+    file: 'src/ledger/sessions/arm.lua',
+    find: "if redis.call('HEXISTS', T, 'missed') == 1 then return { 'waiting', '', '' } end",
+    put: '',
+    test: 'test/ledger/sessions/state-diagram.test.ts',
+  },
 ];

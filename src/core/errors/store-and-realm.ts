@@ -87,8 +87,8 @@ export const LEDGER_ERRORS = {
     'Free some space or mend the data folder, then start the same command again; it finds what was left.',
   ),
   ALM_LEDGER_DISARMED: halted(
-    'The store was restarted, failed over or restored, and the journal of at least one sending process is not merged yet.',
-    'Run `almoner recover` on the machine of each session named; where its disk is lost, `almoner recover --accept-missing SESSION`.',
+    'The ledger is closed: the store was restarted, failed over or restored, and the journals of at least one session or data folder are not merged yet. Nothing is sent.',
+    'Run `almoner recover` on the machine of each session and data folder named; where a disk is lost, `almoner recover` says which command gives it up.',
   ),
   ALM_LEDGER_ROLLED_BACK: halted(
     'The store has forgotten moves that a sending process had seen acknowledged, from further back than the journals here still know.',

@@ -31,7 +31,10 @@ if detail ~= '' and alreadyNoted(T, no, index, detail) then return { 'ok', field
 local facts = cjson.decode(ARGV[11])
 if not isBatch(T, no, facts.batch) then return { 'stale', 'p' } end
 if fields[1] ~= from or fenced(T, ARGV[1], ARGV[2]) then return { 'stale', fields[1] } end
-if (from == 'w' and holdToken(T, no, index) or lastNonce(fields)) ~= ARGV[8] then return { 'stale', from } end
+-- An order that was cancelled meanwhile holds nothing: no token, not even an empty one, speaks for it.
+local own = lastNonce(fields)
+if from == 'w' then own = holdToken(T, no, index) end
+if own ~= ARGV[8] then return { 'stale', from } end
 local now = nowMs()
 
 -- Silence speaks of the realm while nothing else is heard of it either. So, before it ends an order, the

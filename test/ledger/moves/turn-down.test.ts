@@ -1,11 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { type TurnDown, turnDown } from '../../../src/ledger/moves/conclude.js';
-import { realmState } from '../../../src/ledger/moves/steer.js';
+import { cancelBatch, realmState } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
 import { readFence } from '../../../src/ledger/sessions/fence.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
-import { begin, begun, claimFor, feedAll, held, settleAs, WHY } from '../../support/ledger/order-moves.js';
+import {
+  audit,
+  begin,
+  begun,
+  claimFor,
+  feedAll,
+  held,
+  settleAs,
+  WHY,
+} from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
 import { photograph } from '../../support/ledger/unreliable-store.js';
 
@@ -83,6 +92,18 @@ describe('turn-down', () => {
       next: [],
     });
     expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 'p' });
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('an order of a cancelled batch stays cancelled, whatever hold is named', async () => {
+    const batch = await batchOf(2);
+    const hold = await held(batch, 1);
+    await cancelBatch(batch.ref, audit('cancelled'));
+    for (const named of [hold, ''])
+      expect(
+        (await down(batch, 1, { move: { from: 'planned', to: 'refused', hold: named } })).state,
+      ).toBeNull();
+    expect((await readBatch(batch.ref))?.counts).toEqual({ cancelled: 2 });
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 

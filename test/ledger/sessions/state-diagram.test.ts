@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest';
+import { replay } from '../../../src/ledger/moves/replay.js';
+import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import { readWaitAfterRollback, resumeAfterRollback } from '../../../src/ledger/sessions/after-rollback.js';
+import {
+  acceptMoved,
+  acceptRemoved,
+  arm,
+  disarm,
+  readFence,
+  reportMerged,
+  storeSeen,
+} from '../../../src/ledger/sessions/fence.js';
+import { retireFolders } from '../../../src/ledger/sessions/folders.js';
+import { arrow, diagramArrows, scriptsThat } from '../../support/docs/state-diagrams.js';
+import { attemptOf, mergeContext, PAID } from '../../support/ledger/journaled-attempt.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
+import { audit, begin, claimFor, feedAll, sendAs } from '../../support/ledger/order-moves.js';
+import { snapshot } from '../../support/ledger/unreliable-store.js';
+
+/**
+ * The state diagram of the ledger in docs/reliability.md against the scripts: each script is called on a ledger in each
+ * state, and every change that it makes is an arrow there, and no arrow is left.
+ */
+const bench = ledgersOnRedis();
+const HEADING = '### The ledger opens and closes';
+const RESTART = 'the store restarts';
+const MISSED = { forgotten: 9 };
+
+/** The state as the store tells it: what a process finds that has just been started. */
+async function stateOf(ledger: RealmLedger): Promise<string> {
+  const { armed, untouched, missed, run } = await readFence(ledger);
+  if (untouched) return 'new';
+  if (armed) return (await readWaitAfterRollback(ledger)) === null ? 'open' : 'waiting for resume';
+  if (Object.keys(missed).length > 0) return 'waiting for a decision';
+  const { redis } = ledger.scripts;
+  const merged = await redis.hvals(`${ledger.keyPrefix}:merged`);
+  if (merged.includes(run)) return 'waiting for others';
+  return (await redis.hexists(ledger.keyPrefix, 'found')) === 1 ? 'replaying' : 'closed';
+}
+
+type Change = { readonly script: string; readonly call: (batch: TestBatch) => Promise<unknown> };
+
+const note = ({ mark }: RealmLedger) => ({ at: 1, seen: mark.seen + 5, found: 1, by: 'a' });
+const entryOf = (session: string) =>
+  JSON.stringify({ id: session, placeId: `folder-${session}`, journal: `/${session}/journal`, machine: 'm' });
+const register = (ledger: RealmLedger, session: string, how = '') =>
+  ledger.scripts.script('register', ledger.keyPrefix, [session, entryOf(session), '', how, '']);
+async function merged(
+  ledger: RealmLedger,
+  session: string,
+  { era = ledger.mark.era } = {},
+): Promise<unknown> {
+  const asked = { ...ledger, mark: { ...ledger.mark, era } };
+  const looked = [{ id: `folder-${session}`, journal: `/${session}/journal`, machine: 'm', sent: true }];
+  const report = { session, seen: ledger.mark.seen, looked, putBack: [0, 0, 0] } as const;
+  return reportMerged(asked, (await readFence(ledger)).run, report);
+}
+const open = async (ledger: RealmLedger) => arm(ledger, (await readFence(ledger)).run, 0);
+const leave = async (ledger: RealmLedger, session: string) =>
+  ledger.scripts.script('leave', ledger.keyPrefix, [
+    session,
+    ledger.mark.seen,
+    '',
+    '1',
+    storeSeen(await readFence(ledger)),
+    '',
+  ]);
+
+const whereMissed = async (ledger: RealmLedger, decide: () => Promise<unknown>) =>
+  Object.keys((await readFence(ledger)).missed).length === 0 ? null : decide();
+
+const CHANGES: readonly Change[] = [
+  { script: 'claim', call: (batch) => claimFor(batch, 2) },
+  { script: 'begin-sending', call: (batch) => begin(batch, 2) },
+  { script: 'register', call: ({ ledger }) => register(ledger, 'a') },
+  { script: 'register', call: ({ ledger }) => register(ledger, 'c', 'has begun nothing') },
+  { script: 'leave', call: ({ ledger }) => leave(ledger, 'a') },
+  { script: 'leave', call: ({ ledger }) => leave(ledger, 'b') },
+  { script: 'replay', call: (batch) => replay(mergeContext(batch, 'manual'), attemptOf(batch, 2, PAID)) },
+  { script: 'disarm', call: ({ ledger }) => disarm(ledger, note(ledger), 'behind') },
+  { script: 'disarm', call: ({ ledger }) => disarm(ledger, note(ledger), 'anyway') },
+  { script: 'disarm', call: ({ ledger }) => disarm(ledger, note(ledger), 'anyway', { missed: MISSED }) },
+  { script: 'merged', call: ({ ledger }) => merged(ledger, 'a') },
+  { script: 'merged', call: ({ ledger }) => merged(ledger, 'b') },
+  { script: 'merged', call: ({ ledger }) => merged(ledger, 'b', { era: 'forgotten' }) },
+  { script: 'arm', call: ({ ledger }) => open(ledger) },
+  {
+    script: 'arm',
+    call: ({ ledger }) => open({ ...ledger, asked: { ...ledger.asked, afterRollback: 'continue' } }),
+  },
+  // A person is asked only where something is missed.
+  {
+    script: 'accept-removed',
+    call: ({ ledger }) =>
+      whereMissed(ledger, async () => acceptRemoved(ledger, MISSED, storeSeen(await readFence(ledger)))),
+  },
+  { script: 'accept-removed', call: ({ ledger }) => whereMissed(ledger, () => acceptMoved(ledger)) },
+  {
+    script: 'retire-folders',
+    call: async ({ ledger }) =>
+      retireFolders(ledger, Number.MAX_SAFE_INTEGER, storeSeen(await readFence(ledger))),
+  },
+  { script: 'resume-after-rollback', call: ({ ledger }) => resumeAfterRollback(ledger, audit('resumed')) },
+];
+
+type Past = (batch: TestBatch) => Promise<unknown>;
+const failedOver: Past = ({ ledger }) =>
+  ledger.scripts.redis.hset(ledger.keyPrefix, 'armed', 'another-server');
+const forgot: Past = ({ ledger }) => disarm(ledger, note(ledger), 'anyway');
+const missed: Past = ({ ledger }) => disarm(ledger, note(ledger), 'anyway', { missed: MISSED });
+const mergedBy =
+  (...sessions: readonly string[]): Past =>
+  async ({ ledger }) => {
+    for (const session of sessions) await merged(ledger, session);
+  };
+const opened: Past = ({ ledger }) => open(ledger);
+/** Order 1 is paid, and the sessions `a` and `b` are registered. */
+const paid: Past = async (batch) => {
+  await sendAs(batch, 1, 'P');
+  for (const session of ['a', 'b']) await register(batch.ledger, session);
+};
+
+/** The pasts of a ledger, each as the steps that lead there. */
+const PASTS: readonly (readonly Past[])[] = [
+  [],
+  [paid],
+  [paid, failedOver],
+  [paid, forgot],
+  [paid, failedOver, mergedBy('a')],
+  [paid, forgot, mergedBy('a')],
+  [paid, failedOver, mergedBy('a', 'b')],
+  [paid, forgot, mergedBy('a', 'b')],
+  [paid, missed],
+  [paid, missed, mergedBy('a', 'b')],
+  [paid, forgot, mergedBy('a', 'b'), opened],
+  [paid, forgot, mergedBy('a', 'b'), opened, failedOver],
+  [paid, forgot, mergedBy('a', 'b'), opened, failedOver, mergedBy('a', 'b')],
+];
+
+async function ledgerAfter(past: readonly Past[]): Promise<TestBatch> {
+  const batch = await sealed(await bench.ledger({ afterRollback: 'wait' }), [{}, {}, {}]);
+  await feedAll(batch);
+  for (const step of past) await step(batch);
+  return batch;
+}
+
+/** Every change of state that a script makes of a ledger with this past. */
+async function changesAfter(past: readonly Past[]): Promise<string[]> {
+  const batch = await ledgerAfter(past);
+  const { ledger } = batch;
+  const [putBack, mark, from] = [await snapshot(ledger), { ...ledger.mark }, await stateOf(ledger)];
+  const found: string[] = [];
+  for (const { script, call } of CHANGES) {
+    await call(batch);
+    const to = await stateOf(ledger);
+    if (from !== to) found.push(arrow(from, to, script));
+    await putBack();
+    Object.assign(ledger.mark, mark);
+  }
+  return found;
+}
+
+/** The same of a real restart, which gives the server another run_id. */
+async function changesByRestart(): Promise<string[]> {
+  const ledgers = await Promise.all(PASTS.map(async (past) => (await ledgerAfter(past)).ledger));
+  const before = await Promise.all(ledgers.map(stateOf));
+  await bench.redis().client().save();
+  await bench.redis().kill();
+  await bench.redis().restart();
+  const after = await Promise.all(ledgers.map(stateOf));
+  return before.flatMap((from, i) => {
+    const to = after[i] ?? '';
+    return from === to ? [] : [arrow(from, to, RESTART)];
+  });
+}
+
+describe('the states of the ledger, as docs/reliability.md draws them', () => {
+  test('the scripts and a restart make every change that is drawn there, and no other', async () => {
+    const changes = (await Promise.all(PASTS.map(changesAfter))).flat();
+    const found = [...new Set([...changes, ...(await changesByRestart())])].sort();
+    expect(found).toEqual(diagramArrows(HEADING));
+  });
+
+  test('every script that writes what the state is read from was called', () => {
+    const writers = scriptsThat(
+      /(HSET|HSETNX|HDEL|'DEL')[^\n]*('(armed|missed|waitsSince|found|forgot)'|':merged')/,
+    );
+    const called = new Set(CHANGES.map(({ script }) => script));
+    expect(writers.length).toBeGreaterThan(4);
+    expect(writers.filter((script) => !called.has(script))).toEqual([]);
+  });
+});
