@@ -5,6 +5,7 @@ import { type RecoverResult, recoverRealms } from '../../operations/services/rec
 import { type RecoveryStory, storyOf } from '../../operations/services/recovery-story.js';
 import { isShortId } from '../../planning/identity.js';
 import { absoluteWords } from '../../words/amounts.js';
+import { RECOVERY_STATE_WORDS } from '../../words/recovery.js';
 import { storeCommand } from '../frame/open-app.js';
 import { flag, text, usage } from '../frame/options.js';
 
@@ -65,15 +66,9 @@ export function momentOf(given: string, nowMs = Date.now()): number {
   return at;
 }
 
-const STATE_WORDS = {
-  open: 'open, orders may be sent',
-  'waiting for a person': 'open, and first sends wait for a person',
-  closed: 'closed, nothing is sent',
-} as const;
-
 function storyLines({ realm, state, happened, waitsFor, decisions }: RecoveryStory): string[] {
   return [
-    `Realm ${realm}: ${STATE_WORDS[state]}`,
+    `Realm ${realm}: ${RECOVERY_STATE_WORDS[state]}`,
     `  ${happened}`,
     ...(waitsFor.length === 0 ? [] : ['  It waits for:', ...waitsFor.map((line) => `    ${line}`)]),
     ...(decisions.length === 0

@@ -1,5 +1,5 @@
 import { counted } from '../../core/counted.js';
-import type { RecoveryDecisionKind } from '../../core/recovery-decisions.js';
+import type { RecoveryDecisionKind, RecoveryState } from '../../core/recovery-decisions.js';
 import { losses } from '../../ledger/index.js';
 import { absoluteWords } from '../../words/amounts.js';
 import { isoTime } from '../../words/spelling.js';
@@ -8,7 +8,7 @@ import type { RealmRecovery } from './recover.js';
 /** Recovery of one realm as a person reads it: what happened, what it waits for, and what a person decides. */
 export type RecoveryStory = {
   readonly realm: string;
-  readonly state: 'open' | 'waiting for a person' | 'closed';
+  readonly state: RecoveryState;
   readonly happened: string;
   readonly waitsFor: readonly string[];
   readonly decisions: readonly RecoveryDecision[];
