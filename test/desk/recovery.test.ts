@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { RecoveryReply, RecoveryStory } from '../../src/desk/api/recovery.js';
 import { Notifier } from '../../src/desk/notify/notifier.js';
@@ -9,16 +9,23 @@ import { findBatch } from '../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { arm, disarm, readFence } from '../../src/ledger/sessions/fence.js';
 import { Session } from '../../src/ledger/sessions/session.js';
-import { startDesk, type TestDesk } from '../support/program/desk.js';
+import { photograph } from '../support/ledger/unreliable-store.js';
+import { openDesk, type TestDesk } from '../support/program/desk.js';
 import { logged, outside } from '../support/program/outside.js';
+import { Program } from '../support/program/program.js';
 import { until } from '../support/until.js';
 
 /** The page Recovery: what the desk tells of a realm that was rolled back, and the decisions that it takes. */
+let program: Program;
 let desk: TestDesk;
 beforeEach(async () => {
-  desk = await startDesk();
+  program = await Program.start({ realm: 'embedded', env: { ALMONER_OPERATOR: 'tester' } });
+  desk = await openDesk(program);
 });
-afterEach(() => desk.close());
+afterEach(async () => {
+  await desk.close();
+  await program.end();
+});
 
 async function imported(name: string): Promise<{ batch: string; ledger: RealmLedger }> {
   const body = `member,tokens,reference\n1,5,${name}/1\n2,7,${name}/2\n`;
@@ -154,12 +161,14 @@ describe('first sends that wait after a rollback', () => {
         lookEveryMs: 20,
       });
     for (const _ of ['a desk', 'the desk started anew']) {
+      await scripts.redis.del('almoner:notices');
       const notifier = start();
-      await until('the notice', async () => got.length > 0 && (await outbox.waiting()) === 0);
-      const { picture } = { picture: await desk.server.desk.board.look() };
-      expect(picture.overview.matters.map(({ event }) => event)).toEqual(['realm.after-rollback']);
+      await until('a look', async () => (await scripts.redis.exists('almoner:notices')) === 1);
+      await until('every letter to be sent', async () => got.length > 0 && (await outbox.waiting()) === 0);
       await notifier.close();
     }
+    const { overview } = await desk.server.desk.board.look();
+    expect(overview.matters.map(({ event }) => event)).toEqual(['realm.after-rollback']);
     expect(got.map(({ body }) => JSON.parse(body))).toMatchObject([
       {
         type: 'realm.after-rollback',
@@ -173,6 +182,7 @@ describe('a closed realm', () => {
   /** A session of a machine that cannot be asked from here. */
   async function lostSession(ledger: RealmLedger): Promise<Session> {
     const lost = await Session.open('worker', desk.app.config.dataFolder);
+    onTestFinished(() => lost.close());
     await lost.register(ledger);
     const far = { machine: 'away', boot: 'another', socket: '/nowhere/x.sock', placeId: 'another' };
     const entry = JSON.stringify({ ...lost.entry, ...far });
@@ -208,7 +218,26 @@ describe('a closed realm', () => {
     ]);
     expect(await batchOf(batch)).toMatchObject({ summary: { counts: { doubt: 2 } } });
     expect((await decide(story.realm, shown)).status).toBe(409);
-    await lost.close();
+  });
+
+  test('a decision that the journals here make another one is refused, and nothing is given up', async () => {
+    const { batch, ledger } = await imported('may.csv');
+    await opened(ledger);
+    const restore = await photograph(ledger);
+    const worker = await program.worker();
+    const paid = z.object({ summary: z.object({ counts: z.object({ paid: z.literal(2) }) }) });
+    await until('both to be paid', async () => paid.safeParse(await batchOf(batch)).success);
+    await worker.stop();
+    await restore();
+    const lost = await lostSession(ledger);
+    const { story, shown } = await storyWith('accept-missing');
+    expect(shown.shown).toContain('2 orders (12 tokens, absolute)');
+    // The journal of the worker that ended lies here: both orders are paid once it is merged.
+    const refused = await decide(story.realm, shown);
+    expect([refused.status, refused.json()]).toMatchObject([409, { error: { code: 'ALM_DESK_CHANGED' } }]);
+    expect(paid.safeParse(await batchOf(batch)).success).toBe(true);
+    expect((await storyWith('accept-missing')).shown.of).toBe(lost.id);
+    expect(await audit()).toEqual([]);
   });
 
   test('its batch offers no resume that would be refused, and the folders of machines are not told', async () => {

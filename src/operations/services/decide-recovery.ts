@@ -31,15 +31,23 @@ export async function decideRecovery(
   shown: ShownDecision,
   why: string | null,
 ): Promise<DecidedRecovery> {
-  const needStill = async () => needShown(await storiesOf(app, realm), shown);
-  await needStill();
+  const whyChanged = async () => changeOf(await storiesOf(app, realm), shown);
+  const before = await whyChanged();
+  if (before !== null) throw before;
   if (shown.kind === 'resume') {
     const { resumed } = await resumeAfterRollback(app, realm, { who: app.config.operator, why });
     if (resumed.length === 0) throw changed(shown);
     const batches = resumed.flatMap((one) => one.batches);
     return { story: await storyNow(app, realm), batches, lost: null };
   }
-  const { accepted } = await recoverRealms(app, { ...decisionOf(shown), realm, needStill });
+  // Kept and thrown later: what throws in the middle of a recovery leaves its session registered.
+  const merged: { changed: AlmonerError | null } = { changed: null };
+  const isStillMeant = async () => {
+    merged.changed = await whyChanged();
+    return merged.changed === null;
+  };
+  const { accepted } = await recoverRealms(app, { ...decisionOf(shown), realm, isStillMeant });
+  if (merged.changed !== null) throw merged.changed;
   // The session merged or the folder was looked at in the moment after it was compared.
   if (accepted === null && shown.kind !== 'accept-moved') throw changed(shown);
   return { story: await storyNow(app, realm), batches: [], lost: accepted };
@@ -67,11 +75,11 @@ async function storyNow(app: App, realm: string): Promise<RecoveryStory> {
   return story;
 }
 
-function needShown(stories: readonly RecoveryStory[], shown: ShownDecision): void {
+/** The refusal where the decision is gone or does something else by now; null where it is as it was shown. */
+function changeOf(stories: readonly RecoveryStory[], shown: ShownDecision): AlmonerError | null {
   const offered = stories.flatMap(({ decisions }) => decisions);
   const same = offered.filter(({ kind, of }) => kind === shown.kind && of === shown.of);
-  if (same.some(({ does }) => does === shown.shown)) return;
-  throw changed(shown, same[0]?.does);
+  return same.some(({ does }) => does === shown.shown) ? null : changed(shown, same[0]?.does);
 }
 
 function changed({ shown }: ShownDecision, now?: string): AlmonerError {

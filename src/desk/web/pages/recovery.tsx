@@ -34,6 +34,7 @@ export function RecoveryPage() {
             {quiet.map(({ story, key }) => (
               <li key={key}>
                 <b>{story.realm}</b>: {story.happened}
+                {story.state === 'closed' && ' The next process that sends does that by itself.'}
               </li>
             ))}
           </ul>
@@ -48,8 +49,9 @@ export function RecoveryPage() {
   );
 }
 
-function isQuiet({ state, decisions }: RecoveryStory): boolean {
-  return state === 'open' && decisions.length === 0;
+/** Neither a person nor another machine is waited for. */
+function isQuiet({ state, decisions, waitsFor }: RecoveryStory): boolean {
+  return state !== 'waiting for a person' && decisions.length === 0 && waitsFor.length === 0;
 }
 
 const TONES = { open: {}, 'waiting for a person': { tone: 'warn' }, closed: { tone: 'bad' } } as const;
@@ -57,7 +59,9 @@ const TONES = { open: {}, 'waiting for a person': { tone: 'warn' }, closed: { to
 type StoryProps = { readonly story: RecoveryStory; readonly onDone: () => void };
 
 function Story({ story, onDone }: StoryProps) {
-  const { realm, state, happened, waitsFor, decisions } = story;
+  const { realm, state, happened, decisions } = story;
+  // Where it waits for what happened to be put right, that is said once.
+  const waitsFor = story.waitsFor.filter((line) => line !== happened);
   const isOperator = useIsOperator();
   // As it was shown when the dialog was opened: neither its words nor its numbers change under somebody's hand.
   const [asking, setAsking] = useState<{ story: RecoveryStory; decision: RecoveryDecision } | null>(null);
@@ -184,7 +188,7 @@ function Decide({ story, decision: { kind, of, does }, onDone, onClose }: Decide
       </p>
       {kind === 'resume' && (
         <p>
-          From then on {counted(orders, 'order is', 'orders are')} sent ({absoluteWords(tokens)}).
+          From then on {counted(orders, 'order')} may be sent ({absoluteWords(tokens)}).
         </p>
       )}
       {danger && <p>This cannot be taken back.</p>}
