@@ -1,9 +1,9 @@
 // Takes the pictures of docs/desk.md: `npm run build`, then `node scripts/desk-pictures.mjs`. A realm service, a desk
 // with a worker and headless Chromium are started on loopback, in a folder that is removed again; members, files and
-// rules are the same every time. CHROMIUM_PATH names another browser.
+// rules are the same every time. With names (`recovery people`) only those are taken. CHROMIUM_PATH names another browser.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -39,6 +39,7 @@ export const PAGES = [
   { page: 'RulesPage', picture: 'rules', path: () => '/rules' },
   { page: 'RulePlanPage', picture: 'rule-plan', path: ({ plan }) => `/rules/plans/${plan}` },
   { page: 'NoticesPage', picture: 'notices', path: () => '/notices' },
+  { page: 'RecoveryPage', picture: 'recovery', path: () => '/recovery', before: awaitDecision },
   { page: 'AuditPage', picture: 'audit', path: () => '/audit' },
   { page: 'PeoplePage', picture: 'people', path: () => '/people' },
 ];
@@ -120,6 +121,24 @@ async function offerFile(page, folder) {
     .first()
     .waitFor({ timeout: 15_000 })
     .catch(() => {});
+}
+
+/** As after a restore: the ledgers are closed, and their first sends wait once the worker has opened them again. */
+async function putStoreBack(folder) {
+  const { Redis } = await import('ioredis');
+  const said = async (name) => (await readFile(join(folder, 'data', 'redis', name), 'utf8')).trim();
+  const redis = new Redis({ port: Number(await said('port')), password: await said('password') });
+  for (const key of await redis.keys('almoner:{*}'))
+    if (/^almoner:\{[0-9a-f]+\}$/.test(key) && (await redis.scard(`${key}:open`)) > 0)
+      await redis.hset(key, 'forgot', '1', 'armed', 'another-server');
+  redis.disconnect();
+}
+
+async function awaitDecision(page) {
+  await page
+    .getByRole('button', { name: /^Resume/ })
+    .first()
+    .waitFor();
 }
 
 class Stage {
@@ -269,7 +288,9 @@ async function takePictures(stage) {
     const page = await context.newPage();
     const camera = await context.newCDPSession(page);
     await mkdir(PICTURES, { recursive: true });
+    const wanted = process.argv.slice(2);
     const take = async (one) => {
+      if (wanted.length > 0 && !wanted.includes(one.picture)) return;
       await page.goto(`${desk.url}${one.path(seen)}`);
       await page.locator('h1').first().waitFor();
       await one.before?.(page, stage.folder);
@@ -292,12 +313,15 @@ async function takePictures(stage) {
     await signIn(ben);
     for (const one of others.filter(({ as }) => as === 'ben')) await take(one);
     await signIn(desk.token);
-    for (const one of others.filter(({ page: name, as }) => name !== 'OverviewPage' && as === undefined))
-      await take(one);
-    // Last, with a batch under way.
+    const last = others.filter(({ page: name }) => name === 'OverviewPage' || name === 'RecoveryPage');
+    for (const one of others.filter((each) => !last.includes(each) && each.as === undefined)) await take(one);
+    // Last, with a batch under way, which then waits.
     await api.import(LONG);
     await page.waitForTimeout(4_000);
-    await take(PAGES.find(({ page: name }) => name === 'OverviewPage'));
+    const [overview, recovery] = last;
+    await take(overview);
+    await putStoreBack(stage.folder);
+    await take(recovery);
   } finally {
     await browser.close();
   }

@@ -10,6 +10,7 @@ export const NOTICE_EVENTS = [
   'batch.missing-session',
   'realm.hold',
   'realm.requirement',
+  'realm.after-rollback',
   'schedule.done',
   'schedule.failed',
   'schedule.waits',

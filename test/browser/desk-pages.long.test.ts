@@ -37,6 +37,7 @@ beforeAll(async () => {
     ['Approvals', '/approvals'],
     ['People', '/people'],
     ['Notices', '/notices'],
+    ['Recovery', '/recovery'],
     ['Audit', '/audit'],
     ['No such page', '/nowhere'],
   ];

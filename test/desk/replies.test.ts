@@ -2,8 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { RecoveryReply } from '../../src/desk/api/recovery.js';
 import { ROUTES } from '../../src/desk/http/routes.js';
 import { keepRequirement } from '../../src/ledger/index.js';
+import { disarm } from '../../src/ledger/sessions/fence.js';
 import { type CallOptions, startDesk, type TestDesk } from '../support/program/desk.js';
 import { answered, checkReply } from '../support/program/desk-replies.js';
 import { type PickyRealm, startPickyRealm } from '../support/program/picky-realm.js';
@@ -149,6 +151,7 @@ test('every route answers what the document of the API says, and no field more',
   for (const step of ['pause', 'resume', 'skip', 'revoke'])
     await post(`/api/rules/gift/${step}`, { reason: 'why not' });
   await secondPerson();
+  await rollback();
   await get('/api/tasks');
   await get('/api/audit');
   await desk.call('/api/audit.csv');
@@ -186,6 +189,20 @@ async function secondPerson(): Promise<void> {
   await post(path, { ...none, asked: 'olga' }, ben);
   const revoked = await desk.call('/api/tokens/ben', { method: 'DELETE', body: {}, ...admin });
   expect(revoked.status).toBe(200);
+}
+
+/** The worker recovers by itself, and a person lets first sends go on. */
+async function rollback(): Promise<void> {
+  const [profile] = desk.app.config.profiles;
+  if (profile === undefined) throw new Error('no realm is configured');
+  const found = { at: Date.now(), seen: 9, found: 1, by: 'a test', attempts: 1 };
+  await disarm(desk.app.ledger(profile), found, 'anyway');
+  const resumed = await until('the decision', async () => {
+    const [story] = RecoveryReply.parse(await get('/api/recovery')).realms;
+    return story?.decisions.find(({ kind }) => kind === 'resume');
+  });
+  const { kind, of, does } = resumed;
+  await post('/api/recovery/picky', { kind, of, shown: does });
 }
 
 async function hashOfText(): Promise<string> {

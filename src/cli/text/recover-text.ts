@@ -4,14 +4,9 @@ import type { RecoverResult } from '../../operations/services/recover.js';
 import type { RecoveryStory } from '../../operations/services/recovery-story.js';
 import { isShortId } from '../../planning/identity.js';
 import { absoluteWords } from '../../words/amounts.js';
+import { RECOVERY_STATE_WORDS } from '../../words/recovery.js';
 
 /** What `recover` and `restore` say of each realm. */
-
-const STATE_WORDS = {
-  open: 'open, orders may be sent',
-  'waiting for a person': 'open, and first sends wait for a person',
-  closed: 'closed, nothing is sent',
-} as const;
 
 export function recoverLines(result: RecoverResult, stories: readonly RecoveryStory[]): string[] {
   return [...stories.flatMap(storyLines), ...resultLines(result)];
@@ -19,7 +14,7 @@ export function recoverLines(result: RecoverResult, stories: readonly RecoverySt
 
 function storyLines({ realm, state, happened, waitsFor, decisions }: RecoveryStory): string[] {
   return [
-    `Realm ${realm}: ${STATE_WORDS[state]}`,
+    `Realm ${realm}: ${RECOVERY_STATE_WORDS[state]}`,
     `  ${happened}`,
     ...(waitsFor.length === 0 ? [] : ['  It waits for:', ...waitsFor.map((line) => `    ${line}`)]),
     ...(decisions.length === 0

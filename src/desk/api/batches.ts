@@ -141,6 +141,9 @@ export const BatchReply = z.strictObject({
       }),
     ),
   }),
+  waitsForRecovery: z
+    .boolean()
+    .describe('Its realm is closed or waits for a person after a rollback: GET /api/recovery tells more.'),
   can: z
     .array(z.enum(['pause', 'resume', 'cancel', 'report', 'undo']))
     .describe('What can be done to it now; all but `undo` needs an operator.'),

@@ -23,5 +23,6 @@ export type * from './notices.js';
 export type * from './orders.js';
 export type * from './overview.js';
 export type * from './people.js';
+export type * from './recovery.js';
 export type * from './rules.js';
 export type * from './session.js';

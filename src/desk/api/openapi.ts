@@ -8,6 +8,7 @@ import * as notices from './notices.js';
 import * as orders from './orders.js';
 import * as overview from './overview.js';
 import * as people from './people.js';
+import * as recovery from './recovery.js';
 import * as rules from './rules.js';
 import * as session from './session.js';
 import { Reason } from './values.js';
@@ -110,6 +111,7 @@ for (const [id, schema] of Object.entries({
   ...orders,
   ...overview,
   ...people,
+  ...recovery,
   ...rules,
   ...session,
 }))

@@ -61,6 +61,9 @@ export const RealmCard = z.strictObject({
     .describe(
       'While not armed nothing is sent. Without a reason nobody has sent since the store started, and the next sender arms it by itself; with one a person must act. Null: nothing was ever sent.',
     ),
+  waitsForPersonSince: time
+    .nullable()
+    .describe('First sends wait since then, after a rollback of the store, until a person resumes them.'),
   pace: z.strictObject({
     allowed: Rate.nullable().describe(
       'What holds now: the configured rate, or a lower one that the realm’s answers taught.',

@@ -78,7 +78,7 @@ function frameworkStatus(thrown: unknown): number | null {
 }
 
 /** Messages are written for the machine's own operator; over the network its folders are nobody's business. */
-function withoutPaths(text: string): string {
+export function withoutPaths(text: string): string {
   return text.replaceAll(
     /(?<![\w:/])(?:\/[\w.@+-]+){2,}\/?/g,
     (path) => `…/${path.split('/').filter(Boolean).at(-1)}`,

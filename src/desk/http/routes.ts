@@ -6,6 +6,7 @@ import { BATCH_ROUTES } from './routes/batches.js';
 import { IMPORT_ROUTES } from './routes/imports.js';
 import { ORDER_ROUTES } from './routes/orders.js';
 import { NOTICE_ROUTES, OVERVIEW_ROUTES } from './routes/overview.js';
+import { RECOVERY_ROUTES } from './routes/recovery.js';
 import { RULE_ROUTES } from './routes/rules.js';
 import { PEOPLE_ROUTES, SESSION_ROUTES } from './routes/session.js';
 
@@ -44,6 +45,12 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
     tag: 'Approvals',
     description: 'What waits for a second person, as it was prepared, and what they say to it.',
     routes: APPROVAL_ROUTES,
+  },
+  {
+    tag: 'Recovery',
+    description:
+      'After the store was restarted, failed over or restored: what happened, and what a person decides.',
+    routes: RECOVERY_ROUTES,
   },
   { tag: 'People', description: 'Who has a token, and what it lets them do.', routes: PEOPLE_ROUTES },
   {

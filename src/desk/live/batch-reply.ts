@@ -54,11 +54,18 @@ export async function sealedBatch(ref: BatchRef) {
   throw new AlmonerError('ALM_BATCH_NOT_FOUND', `Batch ${ref.id} was never completely imported.`);
 }
 
-export function actionsOn({ state, counts, reason }: BatchSummary): BatchReply['can'] {
+/** Its realm is closed, or first sends wait for a person after a rollback: resuming the batch alone would be refused. */
+export function waitsForRecovery(view: StoredBatch): boolean {
+  const isClosed = view.state === 'halted' && (view.reason?.code.startsWith('ALM_LEDGER_') ?? false);
+  return !isOver(view) && (view.waitsForPerson || isClosed);
+}
+
+export function actionsOn({ state, counts, reason }: BatchSummary, view: StoredBatch): BatchReply['can'] {
   const isMissed = reason?.code === 'ALM_BATCH_START_MISSED';
+  const isHeld = state === 'paused' || state === 'halted' || isMissed;
   return [
     ...(state === 'running' || state === 'planned' ? (['pause'] as const) : []),
-    ...(state === 'paused' || state === 'halted' || isMissed ? (['resume'] as const) : []),
+    ...(isHeld && !waitsForRecovery(view) ? (['resume'] as const) : []),
     ...(isOver({ state }) ? [] : (['cancel'] as const)),
     'report',
     ...(state !== 'running' && (counts.paid ?? 0) > 0 ? (['undo'] as const) : []),

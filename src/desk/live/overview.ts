@@ -2,6 +2,7 @@ import { ONLY_NEWS } from '../../core/notice-events.js';
 import { presenceOf } from '../../core/presence.js';
 import type { RealmProfile } from '../../core/profile.js';
 import {
+  afterRollback,
   allLedgers,
   type BatchRef,
   batchLatency,
@@ -29,7 +30,14 @@ import { isoTime } from '../../words/spelling.js';
 import type { BatchReply, BatchSummary, Overview, WorkerRow } from '../api/index.js';
 import { matterOf, type Standing, standingsOf, storeAway, type ToldBatch } from '../notify/matters.js';
 import type { Tasks } from '../tasks.js';
-import { actionsOn, batchSummary, gateReply, manifestReply, sealedBatch } from './batch-reply.js';
+import {
+  actionsOn,
+  batchSummary,
+  gateReply,
+  manifestReply,
+  sealedBatch,
+  waitsForRecovery,
+} from './batch-reply.js';
 import { BatchViews, type SeenBatch, StoreHealth } from './batch-views.js';
 import { PaceHistory, SettleRates } from './rates.js';
 import { isForWorkers, realmCard } from './realm-card.js';
@@ -98,7 +106,8 @@ export class OverviewBoard {
       gate: gateReply(view, tokens),
       latency,
       series: { ...series, slices: series.slices.map((slice) => ({ ...slice, at: isoTime(slice.at) })) },
-      can: actionsOn(summary),
+      waitsForRecovery: waitsForRecovery(view),
+      can: actionsOn(summary, view),
     };
   }
 
@@ -164,7 +173,7 @@ export class OverviewBoard {
     ).length;
     const { schedules, less } = await this.slowly();
     const holdMs = (realm: string) => holdMsOf(this.app.config, realm);
-    const standings = standingsOf(seen, schedules, less, { nowMs: now, holdMs });
+    const standings = standingsOf(seen, schedules, less, { nowMs: now, holdMs, realms });
     const overview: Overview = {
       at: new Date(now).toISOString(),
       store,
@@ -199,13 +208,16 @@ export class OverviewBoard {
       ? await slotsEverTaken(ledger)
       : batches.reduce((sum, { view }) => sum + view.requests, 0);
     pace.note(requests, now);
-    const [state, fence, limits, required] = await Promise.all([
+    const [state, fence, waits, limits, required] = await Promise.all([
       realmState(ledger),
       readFence(ledger),
+      afterRollback.readWaitAfterRollback(ledger),
       paceOf(ledger, profile?.rate ?? null),
       profile === undefined ? readRequirement(ledger) : requirementOf(ledger, profile),
     ]);
-    return realmCard({ owner: ledger.realm, profile, state, fence, batches, pace, limits, required, now });
+    const waitsSinceMs = waits?.sinceMs ?? null;
+    const facts = { profile, state, fence, waitsSinceMs, batches, pace, limits, required, now };
+    return realmCard({ owner: ledger.realm, ...facts });
   }
 
   private profileOf(ledger: RealmLedger): RealmProfile | undefined {

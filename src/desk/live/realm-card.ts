@@ -20,13 +20,15 @@ export function realmCard(facts: {
   readonly profile: RealmProfile | undefined;
   readonly state: RealmState;
   readonly fence: Fence;
+  /** Since when first sends wait for a person after a rollback; null where they do not. */
+  readonly waitsSinceMs: number | null;
   readonly batches: readonly SeenBatch[];
   readonly pace: PaceHistory;
   readonly limits: RealmPace;
   readonly required: Requirement;
   readonly now: number;
 }): RealmCard {
-  const { owner, profile, state, fence, batches, pace, limits, required, now } = facts;
+  const { owner, profile, state, fence, waitsSinceMs, batches, pace, limits, required, now } = facts;
   const allowed = limits.learnt ?? profile?.rate ?? null;
   const sum = (count: (batch: SeenBatch) => number) => batches.reduce((all, batch) => all + count(batch), 0);
   const unsettled = batches.filter(({ view }) => !isOver(view) && openCount(view.counts) > 0);
@@ -43,6 +45,7 @@ export function realmCard(facts: {
     halt: state.halt,
     breakerSince: isoTime(state.breakerSince),
     fence: fence.untouched ? null : { armed: fence.armed, reason: fence.reason },
+    waitsForPersonSince: isoTime(waitsSinceMs),
     pace: {
       allowed: allowed === null ? null : { requests: allowed.requests, windowMs: allowed.windowMs },
       configured: limits.configured,

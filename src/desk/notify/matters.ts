@@ -8,7 +8,7 @@ import { type LessWanted, waitsForApproval } from '../../operations/people/appro
 import type { ScheduleStanding } from '../../rules/standing.js';
 import { requirementWords } from '../../words/people.js';
 import { isoTime } from '../../words/spelling.js';
-import type { Matter } from '../api/index.js';
+import type { Matter, RealmCard } from '../api/index.js';
 import type { SeenBatch } from '../live/batch-views.js';
 
 export type ToldBatch = SeenBatch & { readonly waiting: readonly Waiting[] };
@@ -49,12 +49,17 @@ export function standingsOf(
   seen: readonly ToldBatch[],
   schedules: readonly ScheduleStanding[],
   less: readonly LessWanted[],
-  facts: { readonly nowMs: number; readonly holdMs: (realm: string) => number },
+  facts: {
+    readonly nowMs: number;
+    readonly holdMs: (realm: string) => number;
+    readonly realms: readonly RealmCard[];
+  },
 ): Standing[] {
   return [
     ...seen.flatMap((batch) => batchStandings(batch, facts.nowMs)),
     ...holds(seen, facts.holdMs),
     ...less.flatMap(lessStanding),
+    ...facts.realms.flatMap(rollbackStanding),
     ...schedules.flatMap(scheduleStanding),
   ];
 }
@@ -72,6 +77,24 @@ function lessStanding({ realm, now, wanted, asked }: LessWanted): Standing[] {
       next: `almoner approve --requirement --realm ${realm}`,
       since: isoTime(asked.at),
       mark: `${asked.who} ${asked.at}`,
+    },
+  ];
+}
+
+/** One for the realm and none for each of its batches: a person lets all of them go on at once. */
+function rollbackStanding({ realm, waitsForPersonSince: since }: RealmCard): Standing[] {
+  if (since === null) return [];
+  return [
+    {
+      event: 'realm.after-rollback',
+      subject: `recovery of ${realm}`,
+      realm,
+      batch: null,
+      rule: null,
+      message: `First sends of realm ${realm} wait for a person: its store had forgotten something. Cancel the batches that are not meant any more, then resume.`,
+      next: `almoner resume --after-rollback --realm ${realm}`,
+      since,
+      mark: since,
     },
   ];
 }

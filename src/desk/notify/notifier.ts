@@ -162,7 +162,8 @@ export class Notifier {
   private async notice(standing: Standing): Promise<Notice> {
     const { event, batchSeen, batch, rule } = standing;
     const page = event === 'batch.approval' ? 'approvals' : 'batches';
-    const path = batch === null ? (rule === null ? '/notices' : '/rules') : `/${page}/${batch}`;
+    const general = event === 'realm.after-rollback' ? '/recovery' : rule === null ? '/notices' : '/rules';
+    const path = batch === null ? general : `/${page}/${batch}`;
     return {
       at: isoTime(Date.now()),
       matter: matterOf(standing),

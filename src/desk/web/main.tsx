@@ -19,6 +19,7 @@ import { NoticesPage } from './pages/notices.js';
 import { OrderPage } from './pages/order.js';
 import { OverviewPage } from './pages/overview.js';
 import { PeoplePage } from './pages/people.js';
+import { RecoveryPage } from './pages/recovery.js';
 import { RulePlanPage } from './pages/rules/rule-plan-page.js';
 import { RulesPage } from './pages/rules/rules-page.js';
 import { Empty, Failure } from './parts/panel.js';
@@ -104,6 +105,8 @@ function pageFor({ path, query, visit }: Address): VNode {
       return <RulePlanPage key={`p ${third}`} plan={third} />;
     case 'notices':
       return <NoticesPage key="notices" />;
+    case 'recovery':
+      return <RecoveryPage key="recovery" />;
     case 'find': {
       const text = query.get('q')?.trim() ?? '';
       return text === '' ? <NoPage key="none" /> : <FindPage key={`f ${text}`} text={text} />;

@@ -19,10 +19,11 @@ export async function resumeAfterRollback(
 ): Promise<ResumedRealms> {
   const resumed: ResumedRealms['resumed'][number][] = [];
   const closed: string[] = [];
-  const ledgers = (await allLedgers(app.scripts)).filter(
-    ({ realm: { name, realmId } }) => realm === undefined || name === realm || realmId === realm,
-  );
-  for (const ledger of ledgers) {
+  const all = await allLedgers(app.scripts);
+  // A realm may have the name that is the id of another: the name goes first, so that only one is resumed.
+  const named = all.filter((ledger) => ledger.realm.name === realm);
+  const byId = all.filter((ledger) => ledger.realm.realmId === realm);
+  for (const ledger of realm === undefined ? all : named.length > 0 ? named : byId) {
     const { name } = ledger.realm;
     const audit = { at: Date.now(), ...by, what: 'resumed after a rollback of the store' };
     const done = (await isOpenAsSeen(app, ledger))

@@ -121,6 +121,8 @@ export type Decision = {
   readonly retireUnseenSinceMs?: number | null;
   /** Only of this realm; all that are configured where none is named. */
   readonly realm?: string | undefined;
+  /** Asked once the journals here are merged: whether the decision still is the one that the person saw. */
+  readonly isStillMeant?: () => Promise<boolean>;
 };
 
 export type RecoverResult = Awaited<ReturnType<typeof recoverRealms>>;
@@ -136,6 +138,7 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
     await recovering(app, profile, async ({ ledger, now }) => {
       merged += (await now()).moved;
       if (realm !== undefined && profile.name !== realm) return;
+      if ((await decision.isStillMeant?.()) === false) return;
       if (decision.acceptMoved === true && (await takeMoved(ledger))) merged += (await now()).moved;
       const lost = acceptMissing === null ? null : await giveUp(app, ledger, profile, acceptMissing);
       const away = await retire(app, ledger, profile, decision.retireUnseenSinceMs ?? null);

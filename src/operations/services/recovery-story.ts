@@ -1,5 +1,5 @@
 import { counted } from '../../core/counted.js';
-import type { RecoveryDecisionKind } from '../../core/recovery-decisions.js';
+import type { RecoveryDecisionKind, RecoveryState } from '../../core/recovery-decisions.js';
 import { losses } from '../../ledger/index.js';
 import { absoluteWords } from '../../words/amounts.js';
 import { isoTime } from '../../words/spelling.js';
@@ -8,7 +8,7 @@ import type { RealmRecovery } from './recover.js';
 /** Recovery of one realm as a person reads it: what happened, what it waits for, and what a person decides. */
 export type RecoveryStory = {
   readonly realm: string;
-  readonly state: 'open' | 'waiting for a person' | 'closed';
+  readonly state: RecoveryState;
   readonly happened: string;
   readonly waitsFor: readonly string[];
   readonly decisions: readonly RecoveryDecision[];
@@ -34,14 +34,24 @@ export function storyOf(realm: RealmRecovery): RecoveryStory {
   };
 }
 
-function happened({ armed, untouched, reason, rollback, last, recovered }: RealmRecovery): string {
+function happened({
+  armed,
+  untouched,
+  reason,
+  rollback,
+  last,
+  recovered,
+  waitsSince,
+}: RealmRecovery): string {
   if (untouched) return 'Nothing was sent from this ledger yet.';
   const isClosed = !armed;
   if (isClosed && reason !== null && rollback === null) return reason.message;
   if (rollback === null && last === null)
     return isClosed
       ? 'The store was restarted. Nothing is sent until the journals were compared with it.'
-      : 'The store has forgotten nothing.';
+      : waitsSince === null
+        ? 'The store has forgotten nothing.'
+        : 'A backup of the store was put back, and the journals know of nothing that it had forgotten.';
   const since = last?.sinceMs ?? null;
   const when = since === null ? 'forgot payments' : `was put back to before ${isoTime(since)}`;
   const batches = Math.max(last?.batches ?? 0, recovered.length);

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { BatchReply, Matter, Overview } from '../../api/index.js';
+import type { BatchReply, Matter, Overview, RealmCard } from '../../api/index.js';
 import { CallFailed, read } from './call.js';
 import { createStore, useStore } from './store.js';
 
@@ -179,4 +179,16 @@ export function secondWaited(overview: Overview | null): string[] {
     ...(overview?.matters ?? []).filter(isFor).map(({ subject, since }) => `${subject} ${since}`),
     ...(overview?.schedules ?? []).flatMap(({ key, asked }) => (asked === null ? [] : `${key} ${asked.at}`)),
   ];
+}
+
+/** Realms that are closed until a person acts, or whose first sends wait for one after a rollback. */
+export function recoveryWaited(overview: Overview | null): RealmCard[] {
+  return (overview?.realms ?? []).filter(
+    (realm) => isClosedForPerson(realm) || realm.waitsForPersonSince !== null,
+  );
+}
+
+/** Closed without a reason it opens by itself, with the next process that sends. */
+export function isClosedForPerson({ fence }: RealmCard): boolean {
+  return fence !== null && !fence.armed && fence.reason !== null;
 }

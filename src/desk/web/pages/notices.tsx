@@ -50,6 +50,7 @@ const EVENT_WORDS: Readonly<Record<Matter['event'], string>> = {
   'batch.missing-session': 'sender lost',
   'realm.hold': 'long hold',
   'realm.requirement': 'less is to be required',
+  'realm.after-rollback': 'first sends wait for a person',
   'schedule.done': 'schedule ran',
   'schedule.failed': 'schedule failed',
   'schedule.waits': 'rule waits for a go',
@@ -85,6 +86,13 @@ function whereOf({ event, batch, rule, next }: Matter) {
   if (event === 'batch.approval' && batch !== null)
     return <Link to={placeOf('approval', batch)}>Approvals</Link>;
   if (event === 'realm.requirement') return <Link to="/approvals">Approvals</Link>;
+  if (event === 'realm.after-rollback') return <Link to="/recovery">Recovery</Link>;
+  if (batch !== null && next?.startsWith('almoner recover') === true)
+    return (
+      <>
+        <BatchLink batch={batch} /> <Link to="/recovery">Recovery</Link>
+      </>
+    );
   if (batch !== null) return <BatchLink batch={batch} />;
   if (rule !== null) return <Link to="/rules">{rule}</Link>;
   return next === null ? '' : <code>{next}</code>;

@@ -3,7 +3,7 @@ import { bytesWords, counted, duration, grouped } from '../../../words/spelling.
 import type { Overview } from '../../api/index.js';
 import { session, signedIn } from '../live/call.js';
 import { useStore } from '../live/store.js';
-import { live } from '../live/stream.js';
+import { isClosedForPerson, live, recoveryWaited } from '../live/stream.js';
 import { Time } from '../parts/marks.js';
 import { Empty, Loading, Notice, Panel, Prose, Said, Typed } from '../parts/panel.js';
 import { TaskProgress } from '../parts/task-progress.js';
@@ -31,6 +31,7 @@ function Picture({ overview }: { readonly overview: Overview }) {
   return (
     <>
       {overview.noWorker && <NoWorker overview={overview} />}
+      <Recoveries overview={overview} />
       <LostSessions overview={overview} />
       <Schedules overview={overview} />
       <Attention overview={overview} />
@@ -75,6 +76,26 @@ function NoWorker({ overview }: { readonly overview: Overview }) {
       <p>
         Start one with <code>almoner worker</code>, on any machine that reaches this store.
       </p>
+    </div>
+  );
+}
+
+/** Realms of which nothing, or nothing new, is sent before a person has decided. */
+function Recoveries({ overview }: { readonly overview: Overview }) {
+  const waited = recoveryWaited(overview);
+  if (waited.length === 0) return null;
+  return (
+    <div class="notice loud" role="alert">
+      {waited.map((realm) => (
+        <p key={`${realm.realm} ${realm.baseUrl}`}>
+          <b>
+            {isClosedForPerson(realm)
+              ? `Realm ${realm.realm} is closed: nothing is sent.`
+              : `Realm ${realm.realm}: first sends wait for a person after a rollback of the store.`}
+          </b>{' '}
+          <Link to="/recovery">Look at it on the page Recovery</Link>
+        </p>
+      ))}
     </div>
   );
 }

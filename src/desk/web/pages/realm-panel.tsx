@@ -2,11 +2,13 @@ import { useState } from 'preact/hooks';
 import { allowedWords, grouped, usedWords } from '../../../words/spelling.js';
 import type { RealmCard } from '../../api/index.js';
 import { change, useIsOperator } from '../live/call.js';
+import { isClosedForPerson } from '../live/stream.js';
 import { AllowedKey, PaceChart } from '../parts/charts.js';
 import { Confirm } from '../parts/confirm.js';
 import { Button } from '../parts/fields.js';
 import { RehearsalChip, Time } from '../parts/marks.js';
 import { Notice, Panel, Prose, Said } from '../parts/panel.js';
+import { Link } from '../shell/address.js';
 import { announce } from '../shell/page.js';
 
 /** One realm: pace used against allowed, what waits, and why it stands still. */
@@ -29,10 +31,16 @@ export function RealmPanel({ realm }: { readonly realm: RealmCard }) {
           <Said message={`Halted: ${realm.halt.message}`} next={realm.halt.next} />
         </Notice>
       )}
-      {realm.fence !== null && !realm.fence.armed && realm.fence.reason !== null && (
+      {isClosedForPerson(realm) && (
         <Notice tone="bad">
-          <b>Fenced: nothing is sent.</b> <Prose text={realm.fence.reason.message} />{' '}
-          <Prose text={realm.fence.reason.next} />
+          <b>Closed: nothing is sent.</b> <Prose text={realm.fence?.reason?.message ?? ''} />{' '}
+          <Link to="/recovery">Recovery</Link>
+        </Notice>
+      )}
+      {realm.waitsForPersonSince !== null && (
+        <Notice tone="warn">
+          <b>First sends wait for a person</b> since <Time at={realm.waitsForPersonSince} />: the store had
+          forgotten something. <Link to="/recovery">Recovery</Link>
         </Notice>
       )}
       {realm.breakerSince !== null && (

@@ -4,7 +4,7 @@ import { clockTime, grouped } from '../../../words/spelling.js';
 import type { SessionReply } from '../../api/index.js';
 import { change, session, useMe } from '../live/call.js';
 import { useStore } from '../live/store.js';
-import { live, secondWaited } from '../live/stream.js';
+import { live, recoveryWaited, secondWaited } from '../live/stream.js';
 import { Button } from '../parts/fields.js';
 import { go, Link, pathWith, useAddress } from './address.js';
 import { Announcer } from './page.js';
@@ -19,6 +19,7 @@ const PLACES = [
   { to: '/import', name: 'Import' },
   { to: '/rules', name: 'Rules' },
   { to: '/notices', name: 'Notices' },
+  { to: '/recovery', name: 'Recovery' },
   { to: '/audit', name: 'Audit' },
   { to: '/people', name: 'People' },
 ] as const;
@@ -123,6 +124,7 @@ function Places({ path, onFollow }: { readonly path: string; readonly onFollow: 
     '/doubts': tally('doubts'),
     '/approvals': secondWaited(overview).length,
     '/notices': overview?.matters.length ?? 0,
+    '/recovery': recoveryWaited(overview).length,
   };
   const isAdmin = useMe().roles.includes('admin');
   const isHere = (to: string) => (to === '/' ? path === '/' : path === to || path.startsWith(`${to}/`));

@@ -55,6 +55,7 @@ export function BatchPage({ batch }: { readonly batch: string }) {
       {summary.reason !== null && (
         <Notice tone={summary.state === 'halted' ? 'bad' : 'warn'}>
           <Said {...summary.reason} /> <code>{summary.reason.code}</code>
+          {reply.waitsForRecovery && <RecoveryLink />}
           {reply.gate?.closed === 'approval' && (
             <p>
               {mayWords(reply.gate.mayApprove)}{' '}
@@ -67,6 +68,11 @@ export function BatchPage({ batch }: { readonly batch: string }) {
         <Notice tone="warn">
           A retry of its dead letters waits for a second person. {mayWords(reply.gate.mayApprove)}{' '}
           <Link to={placeOf('approval', summary.batch)}>Look at it as the second person does</Link>
+        </Notice>
+      )}
+      {summary.reason === null && reply.waitsForRecovery && (
+        <Notice tone="warn">
+          First sends of its realm wait for a person after a rollback of the store. <RecoveryLink />
         </Notice>
       )}
       {summary.notes.map((note) => (
@@ -89,6 +95,15 @@ export function BatchPage({ batch }: { readonly batch: string }) {
       </div>
       <BatchOrders reply={reply} />
     </Page>
+  );
+}
+
+/** Where its realm is decided about: resuming the batch alone would be refused. */
+function RecoveryLink() {
+  return (
+    <p>
+      <Link to="/recovery">Decide about its realm on the page Recovery</Link>
+    </p>
   );
 }
 
