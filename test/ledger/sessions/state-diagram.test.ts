@@ -11,7 +11,7 @@ import {
   reportMerged,
   storeSeen,
 } from '../../../src/ledger/sessions/fence.js';
-import { retireFolders } from '../../../src/ledger/sessions/folders.js';
+import { listFolders, retireFolders } from '../../../src/ledger/sessions/folders.js';
 import { arrow, diagramArrows, scriptsThat } from '../../support/docs/state-diagrams.js';
 import { attemptOf, mergeContext, PAID } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
@@ -99,7 +99,7 @@ const CHANGES: readonly Change[] = [
   {
     script: 'retire-folders',
     call: async ({ ledger }) =>
-      retireFolders(ledger, Number.MAX_SAFE_INTEGER, storeSeen(await readFence(ledger))),
+      retireFolders(ledger, await listFolders(ledger), storeSeen(await readFence(ledger))),
   },
   { script: 'resume-after-rollback', call: ({ ledger }) => resumeAfterRollback(ledger, audit('resumed')) },
 ];
