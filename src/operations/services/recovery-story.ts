@@ -14,7 +14,7 @@ export type RecoveryStory = {
   readonly decisions: readonly RecoveryDecision[];
 };
 
-export type RecoveryDecision = {
+type RecoveryDecision = {
   readonly kind: RecoveryDecisionKind;
   /** The session that is given up, or `removed`; until when unseen folders are retired; else empty. */
   readonly of: string;
