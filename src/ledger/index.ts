@@ -13,7 +13,6 @@ export {
   allLedgers,
   dropLedger,
   type KnownRealm,
-  noteSeq,
   openLedger,
   type RealmLedger,
 } from './realm-ledger.js';
@@ -267,7 +266,6 @@ export {
   JOURNAL_FOLDER,
   listSessions,
   Session,
-  type SessionEntry,
 } from './sessions/session.js';
 export { readPresence, readSigns, workersAtWork } from './sessions/signs.js';
 export { readRecovery } from './sessions/story.js';
