@@ -31,7 +31,7 @@ export const RECOVERY = [
   {
     name: 'a-file-given-again-after-a-rollback-waits',
     file: 'src/ledger/moves/seal-batch.lua',
-    find: 'sealedAfterwards(T, no)',
+    find: 'waitsNoLonger(T, no)',
     put: '',
     test: 'test/planning/recovered-batches.test.ts',
   },

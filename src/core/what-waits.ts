@@ -22,7 +22,7 @@ export function whatWaits(batch: BatchStanding, realm: RealmStanding): Cause[] {
   const causes =
     rest === null
       ? [...sent, ...onTheirWay(batch, realm, sent)]
-      : [rest, ...sent, ...(rest.why === 'after-rollback' ? [resolving(batch)] : [])];
+      : [rest, ...sent, ...(rest.why === 'after-rollback' ? [resolved(batch, realm)] : [])];
   const { doubt } = batch;
   if (doubt.orders > 0)
     causes.push({
@@ -186,6 +186,12 @@ const OVERDUE =
 
 function refusedSaid(error: string): string {
   return `knows what became of these orders, its journal keeps it, and the store refuses to take it: ${error.replace(/\.$/, '')}. The session offers it again every few seconds; nothing is sent again.`;
+}
+
+/** Orders whose answer was lost, in a batch of which nothing is sent for the first time. */
+function resolved(batch: BatchStanding, realm: RealmStanding): Cause {
+  const idle = nobodyWorks(batch, realm);
+  return idle === null ? resolving(batch) : { untilMs: null, ...idle, groups: [batch.unknown] };
 }
 
 /** Orders whose answer was lost, and that are being looked after. */

@@ -1,17 +1,20 @@
-import { rename } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { lossOfRetiring, retireUnseen } from '../../src/ledger/sessions/accept-missing.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
 import { listFolders } from '../../src/ledger/sessions/folders.js';
+import { Here } from '../../src/ledger/sessions/liveness.js';
+import { readPlace, thisMachine } from '../../src/ledger/sessions/place.js';
 import { Session } from '../../src/ledger/sessions/session.js';
 import { mergeContext } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
 import { feedAll } from '../support/ledger/order-moves.js';
 import { tieUp } from '../support/ledger/tie-up.js';
-import { photograph } from '../support/ledger/unreliable-store.js';
-import { Machines } from '../support/machines/machines.js';
+import { photograph, snapshot } from '../support/ledger/unreliable-store.js';
+import { Machines, type Sender } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 /** A ledger that opens waits for every data folder that orders were sent from, also where its sessions ended in order. */
@@ -35,6 +38,15 @@ async function twoMachines() {
 async function away(folder: string): Promise<() => Promise<void>> {
   await rename(folder, `${folder}-away`);
   return () => rename(`${folder}-away`, folder);
+}
+
+/** By SIGKILL: its journal is as it stood, without the word that it ended. */
+async function killed(sender: Sender, folder: string): Promise<void> {
+  const journals = join(folder, 'journal');
+  const names = await readdir(journals);
+  const files = await Promise.all(names.map((name) => readFile(join(journals, name))));
+  await sender.die();
+  await Promise.all(names.map((name, i) => writeFile(join(journals, name), files[i] ?? '')));
 }
 
 const restarted = (ledger: RealmLedger) =>
@@ -112,21 +124,120 @@ test('a folder that does not come back is retired: what it may have sent becomes
   await switchOn();
 });
 
-test('nothing becomes a doubt where a process that was at work before has found that nothing is forgotten', async () => {
+test('retired while the ledger is open, it makes no doubt: the ledger knew all of it when it opened', async () => {
   const { batch, server, laptop, start } = await twoMachines();
+  const on = await start(laptop);
+  await on.sender.send(batch, 1, 'paid');
+  await on.sender.leave();
+  const switchOn = await away(laptop);
   const { sender } = await start(server);
-  await sender.send(batch, 1, 'paid');
+  const context = mergeContext(batch, 'manual');
+  expect(await lossOfRetiring(context)).toMatchObject({ orders: 0 });
+  expect(await retireUnseen(context, LATER, BY)).toEqual({ exact: true, orders: 0, tokens: 0n, folders: 1 });
+  await restarted(batch.ledger);
+  expect(await sender.recover()).toBe(true);
+  expect(await sender.send(batch, 2, 'paid')).toBe(true);
+  await sender.die();
+  await switchOn();
+});
+
+test('what a living process saw is no proof for what a folder sent since: retiring makes doubts', async () => {
+  const { batch, machines, server, laptop, start } = await twoMachines();
+  const first = await start(laptop);
+  await first.sender.send(batch, 1, 'paid');
+  await first.sender.leave();
+  const { sender } = await start(server);
+  await sender.send(batch, 2, 'paid');
+  const restore = await photograph(batch.ledger);
+  const second = await start(laptop);
+  await second.sender.send(batch, 3, 'paid');
+  await second.sender.leave();
+  const switchOn = await away(laptop);
+  await restore();
+  expect(await sender.recover()).toBe(false);
+  expect(await retireUnseen(mergeContext(batch, 'manual'), LATER, BY)).toMatchObject({ exact: false });
+  expect(await sender.recover()).toBe(true);
+  expect(await sender.send(batch, 3, 'paid')).toBe(false);
+  expect(machines.realm.applied.get(3)).toBe(1);
+  await sender.die();
+  await switchOn();
+});
+
+test('an ephemeral folder does not retire while the ledger is closed, whoever leaves it', async () => {
+  const { batch, machines, server, start } = await twoMachines();
+  const folder = await tempFolder();
+  const ephemeral = () => machines.start(folder, { ephemeral: true });
+  const idle = await ephemeral();
+  await idle.sender.recover();
+  const payer = await ephemeral();
+  await payer.sender.recover();
+  await payer.sender.send(batch, 1, 'paid');
+  const restore = await photograph(batch.ledger);
+  await payer.sender.send(batch, 2, 'paid');
+  await payer.sender.leave();
+  await restore();
+  await batch.ledger.scripts.redis.hdel(`${batch.ledger.keyPrefix}:sessions`, payer.sender.session.id);
+  await idle.sender.leave();
+  const switchOn = await away(folder);
+  const { sender, mayBeSent } = await start(server);
+  expect(mayBeSent).toBe(false);
+  expect(machines.realm.applied.get(2)).toBe(1);
+  await sender.die();
+  await switchOn();
+});
+
+test('a killed session that may live elsewhere is waited for, however far others have put the store back', async () => {
+  const { batch, machines, server, laptop, start } = await twoMachines();
+  const payer = await start(laptop);
+  await payer.sender.send(batch, 1, 'paid');
+  const restore = await photograph(batch.ledger);
+  const { sender } = await start(server);
+  await payer.sender.send(batch, 2, 'paid');
+  await killed(payer.sender, laptop);
+  for (const index of [3, 4]) await sender.send(batch, index, 'paid');
+  await restore();
+  await batch.ledger.scripts.redis.del(`${batch.ledger.keyPrefix}:sessions`);
+  const switchOn = await away(laptop);
+  expect(await sender.recover()).toBe(false);
+  await switchOn();
+  // Booted on a file system that is not known to be the machine's own: whether the first one lives cannot be told.
+  const placeAt = async (at: string) => {
+    const place = await readPlace(at);
+    return place && { ...place, isLocal: false };
+  };
+  const booted = { ...(await thisMachine()), boot: 'later', space: 'later', placeAt };
+  const here = new Here(laptop, Promise.resolve(booted));
+  const back = await machines.start(laptop, { here });
+  Object.assign(back.ledger.scripts, { here });
+  expect(await back.sender.recover()).toBe(false);
+  const switchOnAgain = await away(laptop);
+  expect(await sender.recover()).toBe(false);
+  expect(machines.realm.applied.get(2)).toBe(1);
+  await sender.die();
+  await switchOnAgain();
+  await back.sender.die();
+});
+
+test('a copy that was taken while the ledger was closed, put back under the same run_id, does not open it', async () => {
+  const { batch, machines, server, laptop, start } = await twoMachines();
+  const early = await start(server);
+  await early.sender.send(batch, 1, 'paid');
   const on = await start(laptop);
   await on.sender.send(batch, 2, 'paid');
-  await on.sender.leave();
-  expect(await sender.recover()).toBe(true);
-  const switchOn = await away(laptop);
   await restarted(batch.ledger);
-  expect(await sender.recover()).toBe(false);
-  const context = mergeContext(batch, 'manual');
-  expect(await retireUnseen(context, LATER, BY)).toEqual({ exact: true, orders: 0, tokens: 0n, folders: 1 });
-  expect(await sender.recover()).toBe(true);
-  expect(await sender.send(batch, 3, 'paid')).toBe(true);
+  expect(await on.sender.recover()).toBe(false);
+  const putBack = await snapshot(batch.ledger);
+  expect(await early.sender.recover()).toBe(true);
+  await early.sender.send(batch, 4, 'paid');
+  await early.sender.die();
+  expect(await on.sender.recover()).toBe(true);
+  await on.sender.send(batch, 3, 'paid');
+  await on.sender.die();
+  await putBack();
+  const switchOn = await away(laptop);
+  const { sender, mayBeSent } = await start(server);
+  expect(mayBeSent).toBe(false);
+  expect(machines.realm.applied.get(3)).toBe(1);
   await sender.die();
   await switchOn();
 });

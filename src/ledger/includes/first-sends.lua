@@ -1,6 +1,6 @@
 --[==[
   After a rollback first sends wait for a person: the store has forgotten who paused or cancelled what meanwhile. Unknown
-  orders go on being resolved, so that their keys do not age. Needs `record`.
+  orders go on being resolved, so that their keys do not age. Needs `record`; `waitForPerson` needs `hold`.
 
     T 'forgot'       '1': the store was found to have forgotten something since the ledger was last opened
     T 'waitsSince'   when the ledger was opened after that; gone once a person has resumed
@@ -18,8 +18,8 @@ local function waitsAtAll(T)
   return redis.call('HEXISTS', T, 'waitsSince') == 1
 end
 
---- Orders of a recovered batch may wait; once its file was given again, a person has said so.
-local function sealedAfterwards(T, no)
+--- A person has said what becomes of the batch: its file was given again, or it is cancelled.
+local function waitsNoLonger(T, no)
   redis.call('SREM', T .. ':unresumed', no)
 end
 
@@ -28,7 +28,12 @@ local function waitForPerson(T, asked, now)
   local mustWait = redis.call('HDEL', T, 'mustWait') == 1 or asked ~= 'continue'
   if redis.call('HDEL', T, 'forgot') == 0 or not mustWait then return end
   redis.call('HSET', T, 'waitsSince', now)
+  local waiting = {}
   for _, no in ipairs(redis.call('SMEMBERS', T .. ':open')) do
-    if redis.call('HGET', batchKey(T, no), 'state') ~= 'importing' then redis.call('SADD', T .. ':unresumed', no) end
+    local state = redis.call('HGET', batchKey(T, no), 'state')
+    if state ~= 'importing' and state ~= 'cancelled' then waiting[#waiting + 1] = no end
   end
+  for _, no in ipairs(waiting) do redis.call('SADD', T .. ':unresumed', no) end
+  -- As for a pause: other batches must not wait for members that its first sends hold.
+  for _, no in ipairs(waiting) do standStill(T, no, now) end
 end

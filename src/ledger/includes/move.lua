@@ -55,6 +55,14 @@ local function move(T, no, index, from, to, tokens)
   return redis.call('HINCRBY', T, 'seq', 1)
 end
 
+--- What a person, or the program, does to a batch as a whole: a store that forgot it is found out by those who saw it. A ledger
+--- that was never opened has nothing to forget.
+local function noteAct(T)
+  if redis.call('HEXISTS', T, 'armed') == 0 then return end
+  noteFound(T)
+  redis.call('HINCRBY', T, 'seq', 1)
+end
+
 local function countOf(T, no, code)
   return counter(T .. ':b:' .. no .. ':n', 'c:' .. code)
 end

@@ -11,6 +11,7 @@ import {
   readMerged,
   readRemoved,
 } from './folder.js';
+import { tidingsFor } from './merge.js';
 import { readSessionJournal, type SessionJournal } from './reader.js';
 
 /** The journals that lie on this machine, and what was removed of them. */
@@ -66,7 +67,7 @@ export async function localJournals(
   ledger: RealmLedger,
   own: Place,
   /** The era for which the ledger is armed, null where it is not: what was found in it by then is not read again. */
-  { era, seq }: { readonly era: string | null; readonly seq: number },
+  era: string | null,
   scope: Scope,
 ): Promise<LocalJournals> {
   const { here } = ledger.scripts;
@@ -107,10 +108,19 @@ export async function localJournals(
     removed = highest(removed, journal.removed);
     if (state === 'dead' || (state === 'elsewhere' && journal.ended))
       ended.push({ ...journal, folder: entry.journal });
-    else if (!registered.has(entry.id) && journal.works && (state === 'alive' || journal.seqSeen > seq))
+    else if (
+      !registered.has(entry.id) &&
+      journal.works &&
+      (state === 'alive' || (await knowsMore(ledger, journal)))
+    )
       forgotten.push({ entry, journal });
   }
   return { ended, missing, forgotten, removed, folders };
+}
+
+/** By the attempts themselves: what others put back raises the sequence, and says nothing of these. */
+async function knowsMore(ledger: RealmLedger, { attempts }: SessionJournal): Promise<boolean> {
+  return (await tidingsFor(ledger, attempts)).some(({ standing }) => standing === 'forgotten');
 }
 
 /**

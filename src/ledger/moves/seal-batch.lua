@@ -113,7 +113,8 @@ else
   redis.call('HSET', B, 'generation', 0, 'version', 0)
 end
 redis.call('HDEL', B, 'importerAt')
-sealedAfterwards(T, no)
+waitsNoLonger(T, no)
+noteAct(T)
 if ARGV[8] ~= '' then redis.call('SET', B .. ':h', ARGV[8]) end
 redis.call('HSET', B, 'seal', redis.call('HINCRBY', T, 'seals', 1))
 redis.call('RPUSH', B .. ':log', ARGV[7])

@@ -25,6 +25,7 @@
 --- @include "move"
 --- @include "hold"
 --- @include "gate"
+--- @include "first-sends"
 local T, no, verb = KEYS[1], ARGV[1], ARGV[2]
 local B = batchKey(T, no)
 local meta = redis.call('HMGET', B, 'state', 'owner', 'cursor', 'high', 'reason')
@@ -51,6 +52,9 @@ if verb == 'pause' or verb == 'halt' or verb == 'disown' then
     redis.call('HSET', B, 'owner', '')
   elseif not going then
     return { 'no', state }
+  elseif verb == 'disown' and waitsForPerson(T, no) then
+    -- It waits already; the workers look after what is unknown in it.
+    redis.call('HSET', B, 'owner', '', 'handedAt', now)
   elseif verb ~= 'disown' or (redis.call('HEXISTS', T, 'halt') == 0 and redis.call('HEXISTS', T, 'fenceReason') == 0) then
     redis.call('HSET', B, 'state', verb == 'halt' and 'halted' or 'paused', 'reason', ARGV[4])
   end
@@ -94,6 +98,7 @@ elseif verb == 'cancel' then
   if state == 'done' or state == 'cancelled' then return { 'no', state } end
   if ARGV[4] == 'unapproved' and closedGate(T, no, now) ~= 'approval' then return { 'no', state } end
   redis.call('HSET', B, 'state', 'cancelled', 'finishedAt', now)
+  waitsNoLonger(T, no)
   redis.call('HDEL', B, 'reason', 'limit', 'limitReason')
   -- A run that nobody works any more leaves what is unknown in it to the workers.
   if not going or redis.call('HEXISTS', T .. ':sessions', owner) == 0 then redis.call('HSET', B, 'owner', '') end
@@ -112,4 +117,5 @@ else
 end
 if ARGV[3] ~= '' then redis.call('RPUSH', B .. ':log', ARGV[3]) end
 redis.call('HINCRBY', B, 'version', 1)
+noteAct(T)
 return { 'ok', finishIfDone(T, no) }

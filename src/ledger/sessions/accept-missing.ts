@@ -11,7 +11,7 @@ import { type BatchRef, listBatches } from '../read/batches.js';
 import { acceptLoss } from '../read/recovered.js';
 import { askRealm, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { acceptRemoved, readFence, storeSeen } from './fence.js';
-import { mayHaveForgotten, retireFolders, unseenFolders } from './folders.js';
+import { retireFolders, unseenFolders } from './folders.js';
 import { sendingOf } from './sending.js';
 import { forgetSession } from './session.js';
 
@@ -63,13 +63,14 @@ const NO_LOSS: Loss = { exact: true, orders: 0, tokens: 0n };
 
 /** What not waiting for data folders any more would do. Changes nothing. */
 export async function lossOfRetiring({ ledger }: MergeContext): Promise<Loss> {
-  const { run } = await readFence(ledger);
-  return (await mayHaveForgotten(ledger, run)) ? wideLoss(ledger) : NO_LOSS;
+  const { armed, untouched } = await readFence(ledger);
+  return armed || untouched ? NO_LOSS : wideLoss(ledger);
 }
 
 /**
  * A person says that data folders which were not heard of since then do not come back, or that nothing in them is missed.
- * Where the store may have forgotten what they sent, what is not settled becomes a doubt. Null where there is none.
+ * While the ledger is closed the store may have forgotten what they sent, and what is not settled becomes a doubt. Null where
+ * there is none.
  */
 export async function retireUnseen(
   context: MergeContext,
@@ -81,9 +82,8 @@ export async function retireUnseen(
   const store = storeSeen(fence);
   const unseen = await unseenFolders(ledger, beforeMs);
   if (unseen.length === 0) return null;
-  const loss = (await mayHaveForgotten(ledger, fence.run))
-    ? await acceptWidely(context, FOLDERS, by)
-    : NO_LOSS;
+  // An open ledger knows what the folder knew when it was last looked at, and the folder was not used since.
+  const loss = fence.armed || fence.untouched ? NO_LOSS : await acceptWidely(context, FOLDERS, by);
   const retired = await retireFolders(ledger, unseen, store);
   if (retired === null) throw storeChanged();
   return retired.length === 0 ? null : { ...loss, folders: retired.length };

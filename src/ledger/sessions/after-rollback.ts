@@ -13,9 +13,9 @@ export async function readWaitAfterRollback(
   return askRealm(ledger, 'read wait after rollback', async (redis, T) => {
     const [since, batches] = await Promise.all([
       redis.hget(T, 'waitsSince'),
-      redis.scard(unresumedKey(ledger)),
+      redis.sinter(unresumedKey(ledger), `${T}:open`),
     ]);
-    return since === null ? null : { sinceMs: Number(since), batches };
+    return since === null ? null : { sinceMs: Number(since), batches: batches.length };
   });
 }
 

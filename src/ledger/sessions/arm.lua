@@ -14,6 +14,7 @@
 --- @include "fence"
 --- @include "data-folders"
 --- @include "last-recovery"
+--- @include "hold"
 --- @include "first-sends"
 local T, run = KEYS[1], ARGV[1]
 if serverRun() ~= run then return { 'changed' } end
@@ -30,7 +31,7 @@ if #waiting + #folders > 0 then return { 'waiting', table.concat(waiting, ' '), 
 -- The sequence never goes back, so that nobody takes what was healed for another rollback.
 local seq = math.max(tonumber(state[3] or '0'), tonumber(state[4] or '0'), tonumber(ARGV[3]))
 redis.call('HSET', T, 'armed', run, 'era', ARGV[2], 'seq', string.format('%d', seq))
-redis.call('HDEL', T, 'fenceReason', 'fenceAt', 'mergedSeen', 'found', 'remembers')
+redis.call('HDEL', T, 'fenceReason', 'fenceAt', 'mergedSeen', 'found')
 redis.call('DEL', T .. ':merged', T .. ':looks', T .. ':lostEras')
 if redis.call('EXISTS', T .. ':recovery') == 1 then redis.call('HSETNX', T .. ':recovery', 'at', nowMs()) end
 redis.call('RPUSH', T .. ':eras', ARGV[2] .. ' ' .. (state[5] or state[3] or '0'))

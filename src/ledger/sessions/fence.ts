@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Highest, highest } from '../journal/folder.js';
 import { decodeReason } from '../moves/steer.js';
-import { askRealm, askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
+import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
 
 /** The fence as TypeScript sees it; includes/fence.lua tells what it is for. */
@@ -192,6 +192,8 @@ export type LookedFolder = {
 type MergedReport = {
   readonly session: string;
   readonly seen: number;
+  /** The last epoch that it, or its data folder, knows of; empty for none. */
+  readonly era: string;
   /** The data folders whose journals it has all looked at. */
   readonly looked: readonly LookedFolder[];
   readonly putBack: readonly [orders: number, unknown: number, batches: number];
@@ -200,9 +202,9 @@ type MergedReport = {
 export async function reportMerged(
   ledger: RealmLedger,
   run: string,
-  { session, seen, looked, putBack }: MergedReport,
+  { session, seen, era, looked, putBack }: MergedReport,
 ): Promise<boolean> {
-  const { era, begun } = ledger.mark;
+  const { begun } = ledger.mark;
   const args = [
     run,
     session,
@@ -235,8 +237,5 @@ export async function arm(ledger: RealmLedger, run: string, seen: number): Promi
 
 /** Keeps the reason that `status`, `doctor` and the desk tell; arming takes it away. */
 export async function sayDisarmed(ledger: RealmLedger, reason: Reason): Promise<void> {
-  await askRealm(ledger, 'note fence', async (redis, T) => {
-    await redis.hsetnx(T, 'fenceAt', await storeNowMs(ledger));
-    await redis.hset(T, 'fenceReason', JSON.stringify(reason));
-  });
+  await ledger.scripts.script('note-closed', ledger.keyPrefix, [JSON.stringify(reason)]);
 }

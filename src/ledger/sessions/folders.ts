@@ -80,15 +80,3 @@ export async function retireFolders(
   const [answer, ...ids] = await askScript(ledger, 'retire-folders', [store, ...known]);
   return answer === 'retired' ? ids : null;
 }
-
-/**
- * Whether what a folder knows may be missing here: the ledger is closed, and no process that was at work before has found
- * that this store forgot nothing.
- */
-export async function mayHaveForgotten(ledger: RealmLedger, run: string): Promise<boolean> {
-  const [armed, remembers, forgot] = await askRealm(ledger, 'read remembers', (redis, T) =>
-    redis.hmget(T, 'armed', 'remembers', 'forgot'),
-  );
-  if (armed === run) return false;
-  return forgot !== null || remembers !== run;
-}

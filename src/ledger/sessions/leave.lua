@@ -24,8 +24,10 @@ end
 noteLimits(T)
 entry = entry and cjson.decode(entry)
 if entry and entry.placeId and redis.call('HEXISTS', T .. ':dataFolders', entry.placeId) == 1 then
-  -- An ephemeral folder is gone with its process, and the ledger knows all that it knew.
-  if entry.ephemeral and not hasSession(T, entry.placeId) then redis.call('HDEL', T .. ':dataFolders', entry.placeId)
+  -- An ephemeral folder is gone with its process. Only a session that knows this very ledger as open can say that nothing in
+  -- the folder is missing here; one that never looked, or whose store went back since, cannot.
+  local isKnown = ARGV[5] == '' and ARGV[3] ~= '' and ARGV[3] ~= 'none' and not fenced(T, ARGV[2], ARGV[3])
+  if entry.ephemeral and isKnown and not hasSession(T, entry.placeId) then redis.call('HDEL', T .. ':dataFolders', entry.placeId)
   else rememberFolder(T, entry.placeId, entry.journal, entry.machine) end
 end
 -- For people: since when no worker is there. Whoever else comes and goes works nothing but its own.

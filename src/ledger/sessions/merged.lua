@@ -9,8 +9,6 @@
   ARGV[7] how many orders it has put back  ARGV[8] of them unknown or in doubt  ARGV[9] batches that it has recovered
   ARGV[10] what its profile wants after a rollback: 'wait' | 'continue'
 
-    T 'remembers'   run_id of the server that was found, by a process which was at work before, to have forgotten nothing
-
   Returns 'ok' | 'changed' (another server answers by now: merge again)
 ]==]
 --- @include "record"
@@ -27,11 +25,6 @@ if era ~= '' and era ~= 'none' and not isEra(T, era) and redis.call('SADD', T ..
   redis.call('DEL', T .. ':merged', T .. ':looks')
 end
 redis.call('HSET', T .. ':merged', ARGV[2], ARGV[1])
-local state = redis.call('HMGET', T, 'era', 'found', 'seq')
-local isBehind = tonumber(state[2] or state[3] or '0') < tonumber(ARGV[3])
-if state[1] and era == state[1] and not isBehind and not forgetsSession(T, ARGV[2], ARGV[5]) then
-  redis.call('HSET', T, 'remembers', ARGV[1])
-end
 if tonumber(ARGV[5]) > 0 then rememberFolderOf(T, ARGV[2]) end
 for _, folder in ipairs(folders) do
   if folder.sent then rememberFolder(T, folder.id, folder.journal, folder.machine) end

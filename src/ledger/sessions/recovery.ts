@@ -30,7 +30,7 @@ import {
 } from './fence.js';
 import { checkFolder, folderReason, isCopyAlone, isIntact, missedByFolder } from './folder-check.js';
 import { lookedFolders } from './folders.js';
-import type { Position } from './positions.js';
+import { type Position, readPositions } from './positions.js';
 import { floorReason } from './reasons.js';
 import { entryOf, listSessions, registerAgain, type Session, type SessionEntry } from './session.js';
 
@@ -148,7 +148,7 @@ async function look({ ledger, self, forget }: RecoveryDeps, scope: Scope) {
   const { ended, missing, forgotten, removed, folders } = await localJournals(
     ledger,
     self.session.entry,
-    { era: fence.armed ? fence.era : null, seq: fence.seq },
+    fence.armed ? fence.era : null,
     current ? scope : 'every journal',
   );
   // Opening waits for everybody in the registry, so who lives here must stand in it.
@@ -235,7 +235,7 @@ async function adoptFrom(parts: RecoveryDeps, { fence, ended, missing }: Evidenc
 /** This process says that it has merged, and opens the ledger if all others have. */
 async function open(
   { ledger, self: { session } }: RecoveryDeps,
-  { fence: { run }, seen, folders, own, ended }: Evidence,
+  { before, fence: { run }, seen, folders, own, ended }: Evidence,
   putBack: readonly [orders: number, unknown: number, batches: number],
 ) {
   // A session that a rolled-back registry has forgotten registers again, or nobody would wait for it.
@@ -246,9 +246,16 @@ async function open(
       .map(({ folder }) => folder),
   );
   const looked = await lookedFolders(ledger, folders, session.entry.machine, sentFrom);
-  const merged = { session: session.id, seen, looked, putBack };
+  // A process that has just started knows no era; its folder may know one that the store has forgotten.
+  const isFresh = before.era === '' || before.era === 'none';
+  const era = isFresh ? await lastEra(ledger, session) : before.era;
+  const merged = { session: session.id, seen, era, looked, putBack };
   if (!(await reportMerged(ledger, run, merged))) return { answer: 'changed' } as const;
   return arm(ledger, run, seen);
+}
+
+async function lastEra({ keyPrefix }: RealmLedger, { entry }: Session): Promise<string> {
+  return (await readPositions(entry.journal))[keyPrefix]?.era ?? '';
 }
 
 async function noteOpened(parts: RecoveryDeps, evidence: Evidence, era: string): Promise<void> {

@@ -8,6 +8,7 @@
 ]==]
 --- @include "record"
 --- @include "fence"
+--- @include "move"
 local T = KEYS[1]
 if isUnmerged(T) then return { 'disarmed' } end
 if redis.call('HDEL', T, 'waitsSince') == 0 then return { 'not waiting' } end
@@ -22,4 +23,5 @@ for _, no in ipairs(redis.call('SMEMBERS', T .. ':unresumed')) do
   end
 end
 redis.call('DEL', T .. ':unresumed')
+noteAct(T)
 return resumed

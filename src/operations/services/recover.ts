@@ -199,8 +199,7 @@ async function giveUp(
   const folder = join(app.config.dataFolder, JOURNAL_FOLDER);
   if (lost === losses.REMOVED) {
     if (!isIncomplete(await readFence(ledger))) return null;
-    const nothing = { era: null, seq: 0 };
-    const { removed } = await localJournals(ledger, { id: '', journal: folder }, nothing, 'every journal');
+    const { removed } = await localJournals(ledger, { id: '', journal: folder }, null, 'every journal');
     return losses.acceptMissing(context, lost, by, removed);
   }
   const entry = (await listSessions(ledger)).find(({ id }) => id === lost);

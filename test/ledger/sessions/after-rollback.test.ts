@@ -148,7 +148,7 @@ test('a process that prefers to go on does not overrule one that has merged and 
   await disarm(ledger, { at: Date.now(), seen: 9, found: 1, by: 'a test', attempts: 1 }, 'anyway');
   const careful = openLedger(ledger.scripts, ledger.realm, { afterRollback: 'wait' });
   const { run } = await readFence(ledger);
-  await reportMerged(careful, run, { session: 'a', seen: 0, looked: [], putBack: [0, 0, 0] });
+  await reportMerged(careful, run, { session: 'a', seen: 0, era: '', looked: [], putBack: [0, 0, 0] });
   await opened(ledger);
   expect(await begin(batch, 3)).toEqual({ refusal: 'after-rollback' });
 });

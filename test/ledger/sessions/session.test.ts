@@ -32,9 +32,7 @@ describe('the register of sessions', () => {
     const session = await Session.open('run', folder);
     const place = { id: '', journal: session.entry.journal };
     const forgotten = async () =>
-      (await localJournals(ledger, place, { era: null, seq: 0 }, 'every journal')).forgotten.map(
-        ({ entry }) => entry.id,
-      );
+      (await localJournals(ledger, place, null, 'every journal')).forgotten.map(({ entry }) => entry.id);
     await session.register(ledger);
     await session.deregister(ledger);
     expect(await forgotten()).toEqual([]);

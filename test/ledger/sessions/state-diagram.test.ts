@@ -51,10 +51,9 @@ async function merged(
   session: string,
   { era = ledger.mark.era } = {},
 ): Promise<unknown> {
-  const asked = { ...ledger, mark: { ...ledger.mark, era } };
   const looked = [{ id: `folder-${session}`, journal: `/${session}/journal`, machine: 'm', sent: true }];
-  const report = { session, seen: ledger.mark.seen, looked, putBack: [0, 0, 0] } as const;
-  return reportMerged(asked, (await readFence(ledger)).run, report);
+  const report = { session, seen: ledger.mark.seen, era, looked, putBack: [0, 0, 0] } as const;
+  return reportMerged(ledger, (await readFence(ledger)).run, report);
 }
 const open = async (ledger: RealmLedger) => arm(ledger, (await readFence(ledger)).run, 0);
 const leave = async (ledger: RealmLedger, session: string) =>

@@ -11,6 +11,7 @@ import { type Begun, claim, type OrderRef } from '../../../src/ledger/moves/begi
 import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
 import { openLedger, type RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { type Argument, ScriptClient } from '../../../src/ledger/script-client.js';
+import type { Here } from '../../../src/ledger/sessions/liveness.js';
 import { Session } from '../../../src/ledger/sessions/session.js';
 import { RecoveryWatch } from '../../../src/ledger/sessions/watch.js';
 import { type BalancesBefore, Readback } from '../../../src/queue/readback.js';
@@ -32,7 +33,7 @@ type Open = {
   readonly before: BalancesBefore | null;
 };
 
-type Opening = { readonly limits?: JournalLimits; readonly ephemeral?: boolean };
+type Opening = { readonly limits?: JournalLimits; readonly ephemeral?: boolean; readonly here?: Here };
 
 /** A sending process: it may hold requests that have begun and are not answered yet. */
 export class Sender {
