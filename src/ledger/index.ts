@@ -255,6 +255,7 @@ export {
   acceptMoved,
   acceptNewLedger,
   type Fence,
+  mergedSessions,
   readFence,
 } from './sessions/fence.js';
 export { folderProblem, ledgersElsewhere } from './sessions/folder-check.js';

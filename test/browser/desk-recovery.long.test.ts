@@ -46,7 +46,7 @@ const shown = async () => (await page.locator('main').allInnerTexts()).join(' ')
 
 test('from the banner over the batch to the decision, which says what is sent', async () => {
   await operator.goTo('Recovery');
-  await page.getByText('The store has forgotten nothing.').first().waitFor();
+  await page.getByText('The store has forgotten nothing that the journals here know of.').first().waitFor();
   const rows = MEMBERS.map((member) => `${member},3`);
   await operator.importFile('fen.csv', 'fen', rows);
   await operator.stateSays('running');

@@ -76,7 +76,12 @@ describe('first sends that wait after a rollback', () => {
     const { batch, ledger } = await imported('may.csv');
     await opened(ledger);
     expect(await stories()).toMatchObject([
-      { state: 'open', happened: 'The store has forgotten nothing.', decisions: [], waiting: [] },
+      {
+        state: 'open',
+        happened: 'The store has forgotten nothing that the journals here know of.',
+        decisions: [],
+        waiting: [],
+      },
     ]);
     await rolledBack(ledger);
     await until('the card', async () => {

@@ -204,6 +204,7 @@ async function world(): Promise<World> {
       args: ['s', '{}', '1000 500', '', 'folder'],
       open: [1, 2, 3, 4, 5],
     },
+    { name: 'note-closed', args: [why], open: [1] },
     { name: 'note-looked', args: ['', '0123'], open: [1, 2] },
     { name: 'note-position', args: ['folder', '7', '{"seq":7}'], open: [1, 2] },
     { name: 'resume-after-rollback', args: [detail], open: [1] },

@@ -216,3 +216,14 @@ test('an award whose row was left out as a duplicate turns out paid: it is calle
     look(1),
     { ...schedule, first: 1, count: 200 },
   ));
+
+test('a row that was left out as a duplicate of an unsent award may have been paid in a forgotten past', () =>
+  ends(
+    { seed: 1, files: 2, forgetsFiles: true, distinct: true, members: 13 },
+    { do: 'the schedule runs', first: 0, count: 10 },
+    { do: 'feed', who: 0 },
+    { ...send(2, 2, 'lost-late'), file: 2 },
+    { ...send(2, 3, 'paid'), file: 8 },
+    restore(0),
+    { do: 'the schedule runs', first: 0, count: 2 },
+  ));

@@ -38,8 +38,8 @@ function resultLines({ merged, accepted, retired }: RecoverResult): string[] {
 
 function acceptedLine({ exact, orders, tokens }: NonNullable<RecoverResult['accepted']>): string {
   return exact
-    ? `Given up: ${counted(orders, 'order is', 'orders are')} (${absoluteWords(tokens)}) unknown now, or in doubt where nothing can be asked.`
-    : `Given up: ${counted(orders, 'order is', 'orders are')} (${absoluteWords(tokens)}) in doubt now, because the store may have forgotten that they were sent. It may have forgotten whole batches as well: for 30 days a new file is refused until you have looked upstream and say --again LABEL.`;
+    ? `Given up: ${counted(orders, 'order')} (${absoluteWords(tokens)}) became unknown, or a doubt where nothing can be asked.`
+    : `Given up: ${counted(orders, 'order')} (${absoluteWords(tokens)}) became a doubt, because the store may have forgotten that they were sent. It may have forgotten whole batches as well: for 30 days a new file is refused until you have looked upstream and say --again LABEL.`;
 }
 
 /** The ledger is open, and yet not all is well: what a silent process was sending is in nobody's hands. */

@@ -1,7 +1,8 @@
 --[==[
   What people are told of the last recovery. Needs `record`.
 
-    T:recovery   since    the earliest attempt that journals knew and the store had forgotten, ms
+    T:recovery   forgot   '1': the store had forgotten something; else only what it had not been told yet was put right
+                 since    the earliest attempt that journals knew and the store had forgotten, ms
                  orders, unknown, batches   how many orders were put back, how many of them nobody can answer for, and how many
                           batches were recovered
                  at       when the ledger opened again; a recovery that begins later is another one
@@ -12,6 +13,7 @@ end
 
 local function noteForgotten(T, since)
   beginRecovery(T)
+  redis.call('HSET', T .. ':recovery', 'forgot', '1')
   local known = tonumber(redis.call('HGET', T .. ':recovery', 'since') or '')
   if since ~= '' and (not known or tonumber(since) < known) then redis.call('HSET', T .. ':recovery', 'since', since) end
 end

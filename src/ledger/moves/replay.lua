@@ -26,6 +26,8 @@
     members: [...] to hold while it is sent or unknown, unknown: 'u' | 'D' (what an unknown becomes),
     honoured: the realm answers a key again, session: that sent it, settleMs: for how long it may arrive, answered: the journal has an answer to it, requests, retries, limited,
     order: what a recovered batch needs of it}
+    T:keptHeld  '<holder>:<index>' → '<tokens> <account>': what such a payment, and one of an archived batch, holds of its rule's
+                account; its record does not tell
     T:b:m<id>   payments under that id of orders which are not in its batch, in 'second' as those of an archived batch;
                 references name it as one, and it is in no list
     T:misfits   ids of orders that a journal knows with other content than their row has here
@@ -110,10 +112,11 @@ local function isPaidAt(holderNo, at)
   return isPaidHolder(T, ':' .. holderNo .. ':' .. at)
 end
 
---- Its row was left out because of an order that has not been paid: it is the payment of both.
+--- Its row was left out because of an order that has not been paid: it is the payment of both, or may be.
 local function isOfUnpaidDuplicate()
   local originalNo, at = placeOf(T, facts.duplicateOf)
-  return was[1] == 'd' and code == 'P' and not isArchived and not (originalNo and isPaidAt(originalNo, at))
+  local isPayment = code == 'P' or (mayBeApplied and not noted)
+  return was[1] == 'd' and isPayment and not isArchived and not (originalNo and isPaidAt(originalNo, at))
 end
 
 local function isOfPaid()
@@ -164,7 +167,10 @@ local function keepPaid(holder, isHeld)
   elseif ref then
     takeOrStandBeside(T, ref[1], ref[2], ref[3], holder, index)
   end
-  if type(facts.order.account) == 'string' and not isHeld then bump(T .. ':held', facts.order.account, tokens) end
+  if type(facts.order.account) == 'string' and not isHeld then
+    bump(T .. ':held', facts.order.account, tokens)
+    redis.call('HSET', T .. ':keptHeld', holder .. ':' .. index, tokens .. ' ' .. facts.order.account)
+  end
   noteEqual(holder .. ':' .. index .. ':' .. nonce)
   joinAll(memberAt(T, holder, index))
   mayArrive()
@@ -192,7 +198,7 @@ local function letGo()
   if string.find(said, ' ' .. index .. ':', 1, true) then return end
   leaveDebt(T, memberAt(T, holder, index))
   if ref then releaseReference(T, ref[1], ref[2], holder, index) end
-  if type(facts.order.account) == 'string' then bump(T .. ':held', facts.order.account, '-' .. tokens) end
+  if redis.call('HDEL', T .. ':keptHeld', holder .. ':' .. index) == 1 then bump(T .. ':held', facts.order.account, '-' .. tokens) end
 end
 
 if isMisfit then
@@ -275,6 +281,9 @@ if isPaidInstead or (ref and spentByOther(T, ref[1], ref[2], no, index)) then
   if code == 'w' then code = 'X' end
   if code == 's' or code == 'u' then code = 'D' end
 end
+
+-- A row that was left out is not sent: only a person, or the attempt's own answer, says what became of it.
+if was[1] == 'd' and mayBeApplied then code = 'D' end
 
 -- What is sent or unknown holds its members. Where another order holds one by now, nothing read proves anything.
 local holds = code == 's' or code == 'u'

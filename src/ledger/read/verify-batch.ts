@@ -156,8 +156,8 @@ class BatchAuditor {
       const rank = RANK[state];
       if (rank !== undefined) this.listed.set(String(index), String(rank * 2 ** 32 + index));
       this.orders += 1;
-      // A row that was left out, and that a journal knows as paid, is an order after all.
-      if (row.order !== null && (row.duplicateOf === null || state === 'paid'))
+      // A row that was left out, and of which a journal knows an attempt, is an order after all.
+      if (row.order !== null && (row.duplicateOf === null || state !== 'duplicate'))
         ordered.push({ index, row: { ...row, order: row.order }, record, state });
     }
     for (const one of ordered) {

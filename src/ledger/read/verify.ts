@@ -146,17 +146,21 @@ async function daysText(ledger: RealmLedger, audits: readonly BatchAudit[]): Pro
     : [`days say ${shown(kept)}, orders say ${shown(nonZero(found))}`];
 }
 
-/** A rule's account holds what is paid or may be of its orders, less what was undone. */
+/** A rule's account holds what is paid or may be of its orders, less what was undone; and payments that no record tells of. */
 async function accountsText(ledger: RealmLedger, audits: readonly BatchAudit[]): Promise<string[]> {
   const found = new Map<string, bigint>();
   for (const { held } of audits) for (const [account, tokens] of held) add(found, account, tokens);
+  for (const entry of (await hashOf(ledger, 'keptHeld')).values()) {
+    const [tokens = '0', account = ''] = entry.split(' ');
+    add(found, account, BigInt(tokens));
+  }
   const kept = await hashOf(ledger, 'held');
   return sameEntries(kept, nonZero(found))
     ? []
     : [`accounts say ${shown(kept)}, orders say ${shown(nonZero(found))}`];
 }
 
-async function hashOf(ledger: RealmLedger, name: 'days' | 'held'): Promise<Map<string, string>> {
+async function hashOf(ledger: RealmLedger, name: 'days' | 'held' | 'keptHeld'): Promise<Map<string, string>> {
   const all = await askRealm(ledger, `read ${name}`, (redis, T) => redis.hgetall(`${T}:${name}`));
   return new Map(Object.entries(all).filter(([, sum]) => sum !== '0'));
 }

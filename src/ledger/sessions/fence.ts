@@ -218,6 +218,12 @@ export async function reportMerged(
   return (await ledger.scripts.script('merged', ledger.keyPrefix, args)) === 'ok';
 }
 
+/** The sessions that have merged since the ledger was closed on this server. */
+export async function mergedSessions(ledger: RealmLedger, run: string): Promise<ReadonlySet<string>> {
+  const merged = await askRealm(ledger, 'read merged', (redis, T) => redis.hgetall(`${T}:merged`));
+  return new Set(Object.keys(merged).filter((session) => merged[session] === run));
+}
+
 /** Sessions that have not merged, and data folders whose journals were not looked at. */
 export type WaitedFor = { readonly sessions: readonly string[]; readonly folders: readonly string[] };
 

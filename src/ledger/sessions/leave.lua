@@ -28,7 +28,7 @@ if entry and entry.placeId and redis.call('HEXISTS', T .. ':dataFolders', entry.
   -- the folder is missing here; one that never looked, or whose store went back since, cannot.
   local isKnown = ARGV[5] == '' and ARGV[3] ~= '' and ARGV[3] ~= 'none' and not fenced(T, ARGV[2], ARGV[3])
   if entry.ephemeral and isKnown and not hasSession(T, entry.placeId) then redis.call('HDEL', T .. ':dataFolders', entry.placeId)
-  else rememberFolder(T, entry.placeId, entry.journal, entry.machine) end
+  elseif ARGV[5] == '' then rememberFolder(T, entry.placeId, entry.journal, entry.machine) end
 end
 -- For people: since when no worker is there. Whoever else comes and goes works nothing but its own.
 if entry and entry.kind == 'worker' then redis.call('HSET', T, 'leftAt', nowMs()) end

@@ -2,6 +2,8 @@ import { askRealm, type RealmLedger } from '../realm-ledger.js';
 
 /** What the last recovery put back (includes/last-recovery.lua). */
 export type RecoveryCounts = {
+  /** The store had forgotten something; otherwise answers were put right that it had not been told yet. */
+  readonly forgot: boolean;
   /** The earliest attempt that journals knew and the store had forgotten; null where none is known. */
   readonly sinceMs: number | null;
   readonly orders: number;
@@ -16,8 +18,9 @@ export type RecoveryCounts = {
 export async function readRecovery(ledger: RealmLedger): Promise<RecoveryCounts | null> {
   const noted = await askRealm(ledger, 'read recovery', (redis, T) => redis.hgetall(`${T}:recovery`));
   if (Object.keys(noted).length === 0) return null;
-  const { since, orders = 0, unknown = 0, batches = 0, at } = noted;
+  const { since, forgot, orders = 0, unknown = 0, batches = 0, at } = noted;
   return {
+    forgot: forgot === '1',
     sinceMs: since === undefined ? null : Number(since),
     orders: Number(orders),
     unknown: Number(unknown),

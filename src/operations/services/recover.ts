@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { AlmonerError } from '../../core/errors/error.js';
+import { presenceOf } from '../../core/presence.js';
 import type { RealmProfile } from '../../core/profile.js';
 import {
   acceptMoved,
@@ -13,6 +14,7 @@ import {
   listSessions,
   localJournals,
   losses,
+  mergedSessions,
   mergeTidings,
   type RealmLedger,
   readFence,
@@ -34,7 +36,7 @@ export async function recoveryState(app: App): Promise<RealmRecovery[]> {
 }
 
 async function stateOf(app: App, ledger: RealmLedger) {
-  const [fence, { signs }, batches, known, last, waits] = await Promise.all([
+  const [fence, { signs, nowMs }, batches, known, last, waits] = await Promise.all([
     readFence(ledger),
     readSigns(ledger),
     recoveredBatches(ledger),
@@ -42,19 +44,28 @@ async function stateOf(app: App, ledger: RealmLedger) {
     readRecovery(ledger),
     afterRollback.readWaitAfterRollback(ledger),
   ]);
+  const merged = await mergedSessions(ledger, fence.run);
   const sessions = signs.map(({ session, kind, pid, machine, life, seenMs, beats }) => ({
     session,
     kind,
     pid,
     machine,
     liveness: life,
+    presence: presenceOf({ life, seenMs, beats }, nowMs),
+    /** It has merged its journal since the ledger was closed. */
+    merged: merged.has(session),
     /** The time of its last sign of life; null where it never gave one. */
     lastSeen: beats ? isoTime(seenMs) : null,
   }));
   const profile = configuredProfile(app.config, ledger.realm);
-  const missing = sessions.filter(({ liveness }) => liveness !== 'alive').map(({ session }) => session);
-  if (isIncomplete(fence)) missing.push(losses.REMOVED);
   const isClosed = !fence.armed && !fence.untouched;
+  // An open ledger waits for nobody: only a process that is silent or dead may be worth giving up.
+  const missing = sessions
+    .filter(({ liveness, presence, merged: has }) =>
+      isClosed ? liveness !== 'alive' && !has : liveness !== 'alive' && presence !== 'at-work',
+    )
+    .map(({ session }) => session);
+  if (isIncomplete(fence)) missing.push(losses.REMOVED);
   return {
     realm: ledger.realm.name,
     armed: fence.armed,

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { counted } from '../../core/counted.js';
 import type { RecoveryDecisionKind, RecoveryState } from '../../core/recovery-decisions.js';
 import { losses } from '../../ledger/index.js';
@@ -50,8 +51,10 @@ function happened({
     return isClosed
       ? 'The store was restarted. Nothing is sent until the journals were compared with it.'
       : waitsSince === null
-        ? 'The store has forgotten nothing.'
+        ? 'The store has forgotten nothing that the journals here know of.'
         : 'A backup of the store was put back, and the journals know of nothing that it had forgotten.';
+  if (last !== null && !last.forgot)
+    return `The store was restarted, and ${counted(last.orders, 'order was', 'orders were')} put right from journals: it had not been told yet what became of them.`;
   const since = last?.sinceMs ?? null;
   const when = since === null ? 'forgot payments' : `was put back to before ${isoTime(since)}`;
   const batches = Math.max(last?.batches ?? 0, recovered.length);
@@ -65,15 +68,17 @@ function happened({
 }
 
 function waitsFor({ sessions, folders, reason }: RealmRecovery): string[] {
-  const away = sessions.map(({ session, kind, pid, machine, lastSeen, liveness }) => {
+  const unmerged = sessions.filter(({ merged }) => !merged);
+  const away = unmerged.map(({ session, kind, pid, machine, lastSeen, liveness }) => {
     const seen = `last seen ${lastSeen ?? 'never'}`;
-    return `Session ${session} (${kind}, pid ${pid}, machine ${machine}, ${seen}): ${SAID[liveness]}.`;
+    const frozen = liveness === 'alive' ? ` (kill -CONT ${pid} there)` : '';
+    return `Session ${session} (${kind}, pid ${pid}, machine ${machine}, ${seen}): ${SAID[liveness]}${frozen}.`;
   });
   const unseen = folders
     .filter(({ waitedFor }) => waitedFor)
     .map(
       ({ journal, machine, lastSeen }) =>
-        `The data folder of ${journal} on machine ${machine}, last heard of ${lastSeen}: run \`almoner recover\` there.`,
+        `The data folder ${dirname(journal)} on machine ${machine}, last heard of ${lastSeen}: run \`almoner recover\` there.`,
     );
   const incomplete = reason !== null && reason.code !== 'ALM_LEDGER_DISARMED' ? [reason.message] : [];
   return [...incomplete, ...away, ...unseen];
@@ -112,7 +117,7 @@ function decisions(realm: RealmRecovery): RecoveryDecision[] {
           },
         ]
       : [];
-  return [...given, ...moved, ...retiring(realm), ...resuming(realm)];
+  return [...resuming(realm), ...moved, ...given, ...retiring(realm)];
 }
 
 function retiring({ retiring: loss, folders }: RealmRecovery): RecoveryDecision[] {

@@ -188,8 +188,8 @@ describe('rows that are no orders', () => {
     paid: 'P',
     waits: 'ahead',
     refused: 'ahead',
-    none: 'second',
-    'under way': 'second',
+    none: 'D',
+    'under way': 'D',
   };
   for (const line of [{ duplicateOf: 'b-other-1' }, { invalid: true }] as const)
     for (const told of TOLDS)
