@@ -80,7 +80,12 @@ export async function restoreBackup(
         failPoint('restore-staged');
         const added = await addMissing(folder, data, manifest, signal);
         signal.throwIfAborted();
-        const { aside } = await replaceStore(held, data, staged, new Date());
+        const { aside } = await replaceStore(held, {
+          dataFolder: data,
+          staged,
+          at: new Date(),
+          lookAgain: () => refuseWhileAtWork(data),
+        });
         return { aside, ...added };
       });
     } finally {

@@ -5,19 +5,21 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { AlmonerError, hasCode, messageOf } from '../../core/errors/error.js';
+import { AlmonerError, hasCode, isAlmonerError, messageOf } from '../../core/errors/error.js';
 import { failPoint } from '../../core/fail-point.js';
 import { syncFolder } from '../../ledger/index.js';
 import { endIfAlone, newPresenceToken } from './embedded.js';
-import { openStoreFolder, RESTORING, replaceFile, type StoreFolder } from './folder.js';
+import { openStoreFolder, portNow, replaceFile, type StoreFolder } from './folder.js';
 import { probePort } from './probe.js';
+import { noteHold, RESTORING, refuseWhileHeld, removeHoldNote } from './restore-notes.js';
 
 /**
  * Replacing the files of the embedded store. Nothing but a bound port keeps a server from opening them (see server.ts), so
  * whoever replaces them holds the port itself, from before the first step to after the last.
  *
- *   hold     the server is shut down if no other command uses it, and the port is bound
+ *   hold     the server is shut down if no other command uses it, the port is bound, and a note says so to other commands
  *   note     `restoring.json`: from here on no command starts a server, also after a kill, which gives the port back
+ *   look     no process has begun to work meanwhile, nor taken another port: with the note there, none can from here on
  *   aside    the present files are moved into a folder beside, and kept
  *   in       the prepared files take their place
  *   done     the note goes, then the port
@@ -37,8 +39,9 @@ export async function holdStore(dataFolder: string, logger: Logger): Promise<Hel
     const probe = await probePort(folder.port, folder.password);
     if (probe.kind === 'absent') {
       const holder = await bound(folder.port);
-      if (holder !== null) return { folder, release: () => closed(holder) };
+      if (holder !== null) return held(folder, holder);
     }
+    if (probe.kind === 'unclear') await refuseWhileHeld(folder);
     if (probe.kind === 'ours') {
       const others = await endIfAlone(folder, newPresenceToken(), logger);
       if (others.length > 0) throw inUse(dataFolder, others);
@@ -49,6 +52,20 @@ export async function holdStore(dataFolder: string, logger: Logger): Promise<Hel
       ]);
     await sleep(ASK_EVERY_MS);
   }
+}
+
+async function held(folder: StoreFolder, holder: Server): Promise<HeldStore> {
+  const release = async () => {
+    await removeHoldNote(folder);
+    await closed(holder);
+  };
+  try {
+    await noteHold(folder, new Date());
+  } catch (error) {
+    await closed(holder);
+    throw error;
+  }
+  return { folder, release };
 }
 
 export function inUse(dataFolder: string, who: readonly string[]): AlmonerError {
@@ -102,12 +119,18 @@ export type Replaced = {
   readonly aside: string | null;
 };
 
+export type Replacing = {
+  readonly dataFolder: string;
+  readonly staged: string;
+  readonly at: Date;
+  /** Throws where a process works on the data folder. */
+  readonly lookAgain: () => Promise<void>;
+};
+
 /** Puts the files of `staged` in the place of the store's. */
 export async function replaceStore(
   { folder }: HeldStore,
-  dataFolder: string,
-  staged: string,
-  at: Date,
+  { dataFolder, staged, at, lookAgain }: Replacing,
 ): Promise<Replaced> {
   const data = resolve(dataFolder);
   try {
@@ -118,6 +141,17 @@ export async function replaceStore(
     const isAside = earlier?.isAside === true;
     await writeNote(folder, { at: at.toISOString(), aside, isAside });
     failPoint('restore-noted');
+    try {
+      if ((await portNow(folder)) !== folder.port)
+        throw inUse(dataFolder, [
+          `the file ${join(folder.path, 'port')} was changed since the restore began`,
+        ]);
+      await lookAgain();
+    } catch (error) {
+      // Nothing was moved yet by this restore. The note of an earlier one stays.
+      if (earlier === null) await rm(join(folder.path, RESTORING), { force: true });
+      throw error;
+    }
     await mkdir(aside, { recursive: true, mode: 0o700 });
     for (const name of await filesIn(folder.path))
       if (isAside) await rm(join(folder.path, name), { recursive: true, force: true });
@@ -138,6 +172,7 @@ export async function replaceStore(
     if (!isKept) await rm(aside, { recursive: true, force: true });
     return { aside: isKept ? aside : null };
   } catch (error) {
+    if (isAlmonerError(error, 'ALM_BACKUP_IN_USE')) throw error;
     throw new AlmonerError(
       'ALM_BACKUP_FAILED',
       `The files of the store in ${folder.path} could not be replaced (${messageOf(error)}). The former store is kept.`,

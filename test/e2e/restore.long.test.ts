@@ -1,0 +1,78 @@
+import { readdir, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { isStopped } from '../support/is-stopped.js';
+import { MAIN } from '../support/program/almoner.js';
+import { Program } from '../support/program/program.js';
+import { until } from '../support/until.js';
+
+const PRELOAD = fileURLToPath(new URL('../support/fail-point-preload.mjs', import.meta.url));
+const POINTS = resolve(dirname(MAIN), '../core/fail-point.js');
+const MEMBERS = Array.from({ length: 3 }, (_, i) => String(500_000_000_000_000_000n + BigInt(i)));
+
+let world: Program;
+beforeEach(async () => {
+  world = await Program.start({
+    store: 'embedded',
+    network: true,
+    certainty: 'manual',
+    members: MEMBERS.map((member) => ({ member, tokens: 0 })),
+    profile: {},
+  });
+});
+afterEach(() => world.end());
+
+const at = (name: string) => join(world.folder, name);
+
+async function ok(...args: string[]) {
+  const ran = await world.run(...args, '--json');
+  expect(ran.status, `${args.join(' ')}: ${ran.stdout}${ran.stderr}`).toBe(0);
+  return JSON.parse(ran.stdout);
+}
+
+async function pay(name: string) {
+  const rows = MEMBERS.map((member) => `${member},${name.charCodeAt(0)},${name}-${member}`);
+  await world.file(`${name}.csv`, `member,tokens,reference\n${rows.join('\n')}\n`);
+  return ok('run', `${name}.csv`, '--yes');
+}
+
+const stores = async () => (await readdir(at('data'))).filter((name) => name.startsWith('redis'));
+
+/** A restore as a process, that gets the signal at a fail point. */
+const restoring = (point: string, signal: 'SIGKILL' | 'SIGSTOP') =>
+  world.start(
+    ['restore', 'kept', '--yes', '--json'],
+    { FAIL_AT: `${point}:${signal}:1`, FAIL_POINTS: POINTS },
+    ['--import', PRELOAD],
+  );
+
+test('a restore under way is named, and its guard is not taken away with the file of the port', async () => {
+  await pay('a');
+  await ok('backup', 'kept');
+  await pay('b');
+  const restore = restoring('restore-staged', 'SIGSTOP');
+  await until('the restore to stand still', () => isStopped(restore.child.pid));
+  const named = {
+    code: 'ALM_BACKUP_RESTORE_UNFINISHED',
+    message: expect.stringContaining(`is under way (pid ${restore.child.pid}`),
+    next: expect.not.stringContaining('redis/port'),
+  };
+  for (const args of [['status'], ['restore', 'kept', '--yes']]) {
+    const { status, stdout } = await world.run(...args, '--json');
+    expect(status).toBe(5);
+    expect(JSON.parse(stdout).error).toMatchObject(named);
+  }
+  await rm(at('data/redis/port'));
+  const run = await world.run('run', 'b.csv', '--yes', '--json');
+  expect(JSON.parse(run.stdout).error).toMatchObject(named);
+
+  restore.child.kill('SIGCONT');
+  expect(await restore.ended, restore.stderr()).toBe(5);
+  expect(JSON.parse(restore.stdout()).error).toMatchObject({
+    code: 'ALM_BACKUP_IN_USE',
+    details: [expect.stringContaining('redis/port was changed')],
+  });
+  expect(await stores()).toEqual(['redis']);
+  expect((await ok('status')).batches).toHaveLength(2);
+});
