@@ -1,4 +1,4 @@
-import { readdir, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -75,4 +75,36 @@ test('a restore under way is named, and its guard is not taken away with the fil
   });
   expect(await stores()).toEqual(['redis']);
   expect((await ok('status')).batches).toHaveLength(2);
+});
+
+test('a store on a disk of its own is refused before anything is changed', async ({ skip }) => {
+  await pay('a');
+  await ok('backup', 'kept');
+  const here = (await stat(world.folder)).dev;
+  const places = ['/var/tmp', '/dev/shm', process.cwd()];
+  const devices = await Promise.all(
+    places.map((place) =>
+      stat(place).then(
+        ({ dev }) => dev,
+        () => here,
+      ),
+    ),
+  );
+  const other = places.find((_, i) => devices[i] !== here);
+  if (other === undefined) return skip('this machine has one disk');
+  const disk = await mkdtemp(join(other, '.almoner-disk-'));
+  try {
+    await cp(at('data/redis'), disk, { recursive: true });
+    await rm(at('data/redis'), { recursive: true });
+    await symlink(disk, at('data/redis'));
+    const { status, stdout } = await world.run('restore', 'kept', '--yes', '--json');
+    expect(status).toBe(5);
+    expect(JSON.parse(stdout).error).toMatchObject({
+      code: 'ALM_BACKUP_OTHER_DISK',
+      message: expect.stringContaining('is on another disk'),
+    });
+    expect((await ok('status')).batches).toHaveLength(1);
+  } finally {
+    await rm(disk, { recursive: true, force: true });
+  }
 });

@@ -175,6 +175,10 @@ export const BACKUP_ERRORS = {
     'Another process is at work on this data folder.',
     'End the named processes, then give the same command again.',
   ),
+  ALM_BACKUP_OTHER_DISK: halted(
+    'The folder `redis` of the data folder is on another disk than the data folder, and a restore moves files between the two.',
+    'Stop every almoner command and put the whole data folder on one disk, with `redis` as a plain folder in it; then give the same command again.',
+  ),
   ALM_BACKUP_OUTSIDE: halted(
     'The store is an outside Redis (REDIS_URL), which almoner does not replace.',
     'Stop every almoner command, load `store.rdb` of the backup with the means of that Redis, then run `almoner recover` on every machine that sends.',

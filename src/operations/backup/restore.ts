@@ -7,7 +7,7 @@ import { afterRollback, allLedgers, refuseOtherFormat, sessionsAtWork } from '..
 import type { Config } from '../../runtime/config/config.js';
 import type { Logger } from '../../runtime/logger.js';
 import { openPrivateStore } from '../../runtime/redis/private-server.js';
-import { holdStore, inUse, replaceStore, stageFolder } from '../../runtime/redis/replace-store.js';
+import { holdStore, inUse, refuseOtherDisk, replaceStore, stageFolder } from '../../runtime/redis/replace-store.js';
 import { syncTree } from './backup.js';
 import { addFile } from './copy-files.js';
 import { checkFiles, type FileProgress, type Manifest, readManifest, STORE_FILE } from './manifest.js';
@@ -76,6 +76,7 @@ export async function restoreBackup(
     const staged = await stageFolder(data, randomBytes(6).toString('hex'));
     try {
       return await stoppable(signal, async () => {
+        await refuseOtherDisk(held, staged);
         await stageStore(folder, staged, manifest, signal);
         failPoint('restore-staged');
         const added = await addMissing(folder, data, manifest, signal);

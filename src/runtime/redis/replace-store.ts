@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -112,6 +112,25 @@ export async function stageFolder(dataFolder: string, name: string): Promise<str
   const staged = join(dataFolder, `redis.restoring-${name}`);
   await mkdir(staged, { mode: 0o700 });
   return staged;
+}
+
+/** Before anything is changed: a rename from one disk to another fails, and amid the replacement that would block the store. */
+export async function refuseOtherDisk({ folder }: HeldStore, staged: string): Promise<void> {
+  const [from, to] = [join(staged, 'same-disk'), join(folder.path, `same-disk.${process.pid}`)];
+  await writeFile(from, '');
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (!hasCode(error, 'EXDEV')) throw error;
+    throw new AlmonerError(
+      'ALM_BACKUP_OTHER_DISK',
+      `${folder.path} is on another disk than the data folder, and a restore moves the store’s files between the two. Nothing was changed.`,
+      { cause: error },
+    );
+  } finally {
+    await rm(from, { force: true });
+    await rm(to, { force: true });
+  }
 }
 
 export type Replaced = {
