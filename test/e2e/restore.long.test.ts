@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readdir, rm, stat, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rename, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -108,3 +108,23 @@ test('a store on a disk of its own is refused before anything is changed', async
     await rm(disk, { recursive: true, force: true });
   }
 });
+
+test.each(['the former store moved back', 'a copy of it'])(
+  'a restore that is given again keeps %s that a person put in its place',
+  async (what) => {
+    await pay('a');
+    await ok('backup', 'kept');
+    await pay('b');
+    expect(await restoring('restore-in', 'SIGKILL').ended).toBe(null);
+    const [aside] = (await stores()).filter((name) => name.startsWith('redis.before-'));
+    const [former, place] = [at(`data/${aside}/appendonlydir`), at('data/redis/appendonlydir')];
+    await rm(place, { recursive: true });
+    if (what === 'a copy of it') await cp(former, place, { recursive: true, preserveTimestamps: true });
+    else await rename(former, place);
+    const files = await readdir(place);
+    const { alsoKept } = await ok('restore', 'kept', '--yes');
+    expect(await readdir(former)).toEqual(files);
+    if (what === 'a copy of it') expect(await readdir(join(alsoKept, 'appendonlydir'))).toEqual(files);
+    else expect(alsoKept).toBe(null);
+  },
+);

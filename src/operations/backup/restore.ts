@@ -7,7 +7,13 @@ import { afterRollback, allLedgers, refuseOtherFormat, sessionsAtWork } from '..
 import type { Config } from '../../runtime/config/config.js';
 import type { Logger } from '../../runtime/logger.js';
 import { openPrivateStore } from '../../runtime/redis/private-server.js';
-import { holdStore, inUse, refuseOtherDisk, replaceStore, stageFolder } from '../../runtime/redis/replace-store.js';
+import {
+  holdStore,
+  inUse,
+  refuseOtherDisk,
+  replaceStore,
+  stageFolder,
+} from '../../runtime/redis/replace-store.js';
 import { syncTree } from './backup.js';
 import { addFile } from './copy-files.js';
 import { checkFiles, type FileProgress, type Manifest, readManifest, STORE_FILE } from './manifest.js';
@@ -30,6 +36,8 @@ export type RestoreWatch = { readonly signal: AbortSignal; readonly onFiles: Fil
 export type Restored = {
   /** Where the former store is kept; null where there was none. */
   readonly aside: string | null;
+  /** Where files are kept that stood in the store's place after an earlier restore was killed; null where none did. */
+  readonly alsoKept: string | null;
   readonly journalsAdded: number;
   readonly archivesAdded: number;
 };
@@ -81,13 +89,13 @@ export async function restoreBackup(
         failPoint('restore-staged');
         const added = await addMissing(folder, data, manifest, signal);
         signal.throwIfAborted();
-        const { aside } = await replaceStore(held, {
+        const replaced = await replaceStore(held, {
           dataFolder: data,
           staged,
           at: new Date(),
           lookAgain: () => refuseWhileAtWork(data),
         });
-        return { aside, ...added };
+        return { ...replaced, ...added };
       });
     } finally {
       await rm(staged, { recursive: true, force: true });

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { AlmonerError, hasCode, isAlmonerError, messageOf } from '../../core/errors/error.js';
@@ -98,11 +99,18 @@ async function closed(server: Server): Promise<void> {
 const STORE_FILES = ['appendonlydir', 'appendonly.aof'];
 const STAGED = /^redis\.restoring-[0-9a-f]+$/;
 
+/** A rename changes neither number; a copy or another folder of the same name has others. */
+const placed = z.object({ name: z.string(), ino: z.number(), mtimeMs: z.number() });
+type Placed = z.infer<typeof placed>;
+
 const note = z.object({
   at: z.string(),
   aside: z.string(),
-  /** Whether all of the former store is there. What stands in its place is then of the backup, and no server opened it. */
-  isAside: z.boolean(),
+  /**
+   * The files of the backup that were about to take the store's place. A restore that is given again deletes these alone: a
+   * person may have moved the former store back in between.
+   */
+  placed: z.array(placed).default([]),
 });
 
 /** A new, empty folder for the files that are to take the store's place. What killed restores left goes. */
@@ -136,6 +144,8 @@ export async function refuseOtherDisk({ folder }: HeldStore, staged: string): Pr
 export type Replaced = {
   /** Where the former store is kept; null where there was none. */
   readonly aside: string | null;
+  /** Where files are kept that stood in the store's place after an earlier restore was killed; null where none did. */
+  readonly alsoKept: string | null;
 };
 
 export type Replacing = {
@@ -157,8 +167,7 @@ export async function replaceStore(
     // With milliseconds: what two restores in one second put aside is kept apart.
     const stamp = at.toISOString().replaceAll(/[:.]/g, '-');
     const aside = earlier?.aside ?? join(data, `redis.before-${stamp}`);
-    const isAside = earlier?.isAside === true;
-    await writeNote(folder, { at: at.toISOString(), aside, isAside });
+    await writeNote(folder, { at: at.toISOString(), aside, placed: earlier?.placed ?? [] });
     failPoint('restore-noted');
     try {
       if ((await portNow(folder)) !== folder.port)
@@ -172,13 +181,11 @@ export async function replaceStore(
       throw error;
     }
     await mkdir(aside, { recursive: true, mode: 0o700 });
-    for (const name of await filesIn(folder.path))
-      if (isAside) await rm(join(folder.path, name), { recursive: true, force: true });
-      else await rename(join(folder.path, name), join(aside, name));
+    const alsoKept = await clearPlace(folder, { aside, beside: join(data, `redis.also-${stamp}`), earlier });
     await syncFolder(aside);
     await syncFolder(data);
     failPoint('restore-aside');
-    await writeNote(folder, { at: at.toISOString(), aside, isAside: true });
+    await writeNote(folder, { at: at.toISOString(), aside, placed: await placedIn(staged) });
     for (const name of await filesIn(staged)) await rename(join(staged, name), join(folder.path, name));
     failPoint('restore-in');
     await rm(join(folder.path, 'rewrite-tried'), { force: true });
@@ -189,7 +196,7 @@ export async function replaceStore(
     await rm(staged, { recursive: true, force: true });
     const isKept = (await filesIn(aside)).length > 0;
     if (!isKept) await rm(aside, { recursive: true, force: true });
-    return { aside: isKept ? aside : null };
+    return { aside: isKept ? aside : null, alsoKept };
   } catch (error) {
     if (isAlmonerError(error, 'ALM_BACKUP_IN_USE')) throw error;
     throw new AlmonerError(
@@ -198,6 +205,43 @@ export async function replaceStore(
       { next: 'Mend the folder, then give the same `almoner restore DIR` again.', cause: error },
     );
   }
+}
+
+type Clearing = {
+  readonly aside: string;
+  /** For a file whose name is taken in `aside`. */
+  readonly beside: string;
+  readonly earlier: z.infer<typeof note> | null;
+};
+
+async function clearPlace(
+  { path }: StoreFolder,
+  { aside, beside, earlier }: Clearing,
+): Promise<string | null> {
+  let alsoKept: string | null = null;
+  const kept = await filesIn(aside);
+  for (const here of await placedIn(path)) {
+    const from = join(path, here.name);
+    const isOfBackup = earlier?.placed.some((one) => isDeepStrictEqual(one, here)) === true;
+    if (isOfBackup) await rm(from, { recursive: true, force: true });
+    else if (!kept.includes(here.name)) await rename(from, join(aside, here.name));
+    else {
+      alsoKept = beside;
+      await mkdir(beside, { recursive: true, mode: 0o700 });
+      await rename(from, join(beside, here.name));
+      await syncFolder(beside);
+    }
+  }
+  return alsoKept;
+}
+
+async function placedIn(folder: string): Promise<Placed[]> {
+  return Promise.all(
+    (await filesIn(folder)).map(async (name) => {
+      const { ino, mtimeMs } = await stat(join(folder, name));
+      return { name, ino, mtimeMs };
+    }),
+  );
 }
 
 async function readNote({ path }: StoreFolder): Promise<z.infer<typeof note> | null> {
