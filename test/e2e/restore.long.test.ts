@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readdir, rename, rm, stat, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -128,3 +128,22 @@ test.each(['the former store moved back', 'a copy of it'])(
     else expect(alsoKept).toBe(null);
   },
 );
+
+test('a journal that an older backup has left is extended by the newer backup', async () => {
+  await pay('a');
+  await ok('backup', 'kept');
+  const names = (await readdir(at('kept/journal'))).filter((name) => name.endsWith('.journal'));
+  const whole = await Promise.all(names.map((name) => readFile(at(`kept/journal/${name}`))));
+  const longest = whole.reduce((most, text, i) => (text.length > (whole[most]?.length ?? 0) ? i : most), 0);
+  const [name, text] = [String(names[longest]), whole[longest] ?? Buffer.alloc(0)];
+  const here = at(`data/journal/${name}`);
+  await writeFile(here, text.subarray(0, text.length / 2));
+  expect(await ok('restore', 'kept', '--yes')).toMatchObject({ journalsAdded: 0, journalsExtended: 1 });
+  expect((await readFile(here)).subarray(0, text.length)).toEqual(text);
+  // One that goes on in another way is left as it is.
+  const other = Buffer.concat([Buffer.from('#'), text.subarray(1, text.length / 2)]);
+  await writeFile(here, other);
+  const again = world.start(['restore', 'kept', '--yes', '--json']);
+  await again.ended;
+  expect((await readFile(here)).subarray(0, other.length)).toEqual(other);
+});

@@ -68,11 +68,16 @@ function question({ at, machine, dataFolder, realms }: Manifest, here: string): 
 }
 
 function restoredLines({ at }: Manifest, restored: Restored, folder: string): string[] {
-  const { aside, alsoKept, journalsAdded, archivesAdded } = restored;
+  const { aside, alsoKept, journalsAdded, journalsExtended, archivesAdded } = restored;
   return [
     `The store is the one of ${at}, from ${folder}.`,
     ...(aside === null ? [] : [`The former store is kept in ${aside}.`]),
     ...(alsoKept === null ? [] : [`Other files that stood in its place are kept in ${alsoKept}.`]),
     `Journals and archives that were here are as they were; ${counted(journalsAdded, 'journal')} and ${counted(archivesAdded, 'archive')} of the backup were added.`,
+    ...(journalsExtended === 0
+      ? []
+      : [
+          `${counted(journalsExtended, 'journal')} here ended earlier than in the backup, and now holds its lines too.`,
+        ]),
   ];
 }

@@ -15,7 +15,7 @@ import {
   stageFolder,
 } from '../../runtime/redis/replace-store.js';
 import { syncTree } from './backup.js';
-import { addFile } from './copy-files.js';
+import { addFile, extendFile } from './copy-files.js';
 import { checkFiles, type FileProgress, type Manifest, readManifest, STORE_FILE } from './manifest.js';
 
 /**
@@ -25,7 +25,7 @@ import { checkFiles, type FileProgress, type Manifest, readManifest, STORE_FILE 
  *   check    every file against the manifest; no other process is at work on the data folder
  *   hold     the port of the store: from here on no other command starts it
  *   stage    the copy is loaded in a private server, noted as restored, and written as append-only files beside the store
- *   add      journals and archives of the backup that are missing here
+ *   add      journals and archives of the backup that are missing here, and the rest of a journal that is cut here
  *   replace  the present store is moved aside and kept, the staged one takes its place (see replace-store.ts)
  *
  * The staged store says itself that it was restored: whatever opens it first, first sends wait for a person. A kill before
@@ -39,6 +39,8 @@ export type Restored = {
   /** Where files are kept that stood in the store's place after an earlier restore was killed; null where none did. */
   readonly alsoKept: string | null;
   readonly journalsAdded: number;
+  /** Journals here that were a beginning of the backup's. */
+  readonly journalsExtended: number;
   readonly archivesAdded: number;
 };
 
@@ -136,13 +138,17 @@ async function stageStore(
 }
 
 async function addMissing(folder: string, data: string, { files }: Manifest, signal: AbortSignal) {
-  let [journalsAdded, archivesAdded] = [0, 0];
+  let [journalsAdded, journalsExtended, archivesAdded] = [0, 0, 0];
   for (const { path } of files) {
-    if (path === STORE_FILE || !(await addFile(join(folder, path), join(data, path), signal))) continue;
-    if (path.endsWith('.journal')) journalsAdded += 1;
-    if (path.endsWith('.alm')) archivesAdded += 1;
+    if (path === STORE_FILE) continue;
+    const [from, to] = [join(folder, path), join(data, path)];
+    const isJournal = path.endsWith('.journal');
+    if (await addFile(from, to, signal)) {
+      if (isJournal) journalsAdded += 1;
+      if (path.endsWith('.alm')) archivesAdded += 1;
+    } else if (isJournal && (await extendFile(from, to, signal))) journalsExtended += 1;
   }
-  return { journalsAdded, archivesAdded };
+  return { journalsAdded, journalsExtended, archivesAdded };
 }
 
 async function stoppable<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
