@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isStopped } from '../support/is-stopped.js';
 import { MAIN } from '../support/program/almoner.js';
-import { Program } from '../support/program/program.js';
+import { Program, type ProgramOptions } from '../support/program/program.js';
 import { until } from '../support/until.js';
 
 const PRELOAD = fileURLToPath(new URL('../support/fail-point-preload.mjs', import.meta.url));
@@ -12,14 +12,17 @@ const POINTS = resolve(dirname(MAIN), '../core/fail-point.js');
 const MEMBERS = Array.from({ length: 3 }, (_, i) => String(500_000_000_000_000_000n + BigInt(i)));
 
 let world: Program;
-beforeEach(async () => {
-  world = await Program.start({
+const start = (config: NonNullable<ProgramOptions['config']> = {}) =>
+  Program.start({
+    config,
     store: 'embedded',
     network: true,
     certainty: 'manual',
     members: MEMBERS.map((member) => ({ member, tokens: 0 })),
     profile: {},
   });
+beforeEach(async () => {
+  world = await start();
 });
 afterEach(() => world.end());
 
@@ -146,4 +149,23 @@ test('a journal that an older backup has left is extended by the newer backup', 
   const again = world.start(['restore', 'kept', '--yes', '--json']);
   await again.ended;
   expect((await readFile(here)).subarray(0, other.length)).toEqual(other);
+});
+
+test('an archive that was written anew after an older backup is replaced by the one that the newer store names', async () => {
+  await world.end();
+  world = await start({ retentionDays: 0 });
+  await pay('a');
+  await ok('backup', 'old');
+  const { batch } = await pay('b');
+  await ok('status');
+  await ok('backup', 'kept');
+  await ok('restore', 'old', '--yes');
+  await ok('resume', '--after-rollback');
+  await ok('status');
+  expect((await ok('verify')).ties).toBe(true);
+  expect(await ok('restore', 'kept', '--yes')).toMatchObject({ archivesReplaced: 1 });
+  expect((await ok('verify')).ties).toBe(true);
+  await ok('report', batch);
+  const names = await readdir(at('data/archive'), { recursive: true });
+  expect(names.filter((name) => name.includes(`${batch}.alm.before-`))).toHaveLength(1);
 });

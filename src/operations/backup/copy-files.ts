@@ -67,6 +67,19 @@ export async function extendFile(from: string, to: string, signal: AbortSignal):
   }
 }
 
+/** Puts the backup's file in the place of another one, which is kept beside under the name `kept`. */
+export async function swapFile(from: string, to: string, kept: string): Promise<void> {
+  const aside = asideOf(to);
+  try {
+    await copyFile(from, aside, new AbortController().signal);
+    await link(to, kept);
+    await rename(aside, to);
+    await syncFolder(dirname(to));
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
 async function hashOf(path: string, bytes: number, signal: AbortSignal): Promise<string> {
   const digest = createHash('sha256');
   if (bytes > 0)

@@ -3,7 +3,14 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
 import { failPoint } from '../../core/fail-point.js';
-import { afterRollback, allLedgers, refuseOtherFormat, sessionsAtWork } from '../../ledger/index.js';
+import {
+  afterRollback,
+  allLedgers,
+  archiveHash,
+  namedArchives,
+  refuseOtherFormat,
+  sessionsAtWork,
+} from '../../ledger/index.js';
 import type { Config } from '../../runtime/config/config.js';
 import type { Logger } from '../../runtime/logger.js';
 import { openPrivateStore } from '../../runtime/redis/private-server.js';
@@ -15,7 +22,7 @@ import {
   stageFolder,
 } from '../../runtime/redis/replace-store.js';
 import { syncTree } from './backup.js';
-import { addFile, extendFile } from './copy-files.js';
+import { addFile, extendFile, swapFile } from './copy-files.js';
 import { checkFiles, type FileProgress, type Manifest, readManifest, STORE_FILE } from './manifest.js';
 
 /**
@@ -26,7 +33,8 @@ import { checkFiles, type FileProgress, type Manifest, readManifest, STORE_FILE 
  *   hold     the port of the store: from here on no other command starts it
  *   stage    the copy is loaded in a private server, noted as restored, and written as append-only files beside the store
  *   add      journals and archives of the backup that are missing here, and the rest of a journal that is cut here
- *   replace  the present store is moved aside and kept, the staged one takes its place (see replace-store.ts)
+ *   replace  the present store is moved aside and kept, the staged one takes its place (see replace-store.ts); so does an
+ *            archive of the backup where the one here is not what the staged store names
  *
  * The staged store says itself that it was restored: whatever opens it first, first sends wait for a person. A kill before
  * the last step changes nothing of the store; given again, the restore begins anew.
@@ -42,6 +50,8 @@ export type Restored = {
   /** Journals here that were a beginning of the backup's. */
   readonly journalsExtended: number;
   readonly archivesAdded: number;
+  /** Archives here that were others than the restored store names. They are kept beside, as `BATCH.alm.before-TIME`. */
+  readonly archivesReplaced: number;
 };
 
 /** What would be restored, checked. Nothing is changed. */
@@ -87,17 +97,24 @@ export async function restoreBackup(
     try {
       return await stoppable(signal, async () => {
         await refuseOtherDisk(held, staged);
-        await stageStore(folder, staged, manifest, signal);
+        const named = await stageStore(folder, staged, manifest, signal);
         failPoint('restore-staged');
         const added = await addMissing(folder, data, manifest, signal);
+        const others = await otherArchives(folder, data, manifest, named);
         signal.throwIfAborted();
+        const at = new Date();
+        const stamp = at.toISOString().replaceAll(/[:.]/g, '-');
         const replaced = await replaceStore(held, {
           dataFolder: data,
           staged,
-          at: new Date(),
+          at,
           lookAgain: () => refuseWhileAtWork(data),
+          async alongWith() {
+            for (const path of others)
+              await swapFile(join(folder, path), join(data, path), join(data, `${path}.before-${stamp}`));
+          },
         });
-        return { ...replaced, ...added };
+        return { ...replaced, ...added, archivesReplaced: others.length };
       });
     } finally {
       await rm(staged, { recursive: true, force: true });
@@ -107,12 +124,13 @@ export async function restoreBackup(
   }
 }
 
+/** The archives that the staged store names, by path. */
 async function stageStore(
   folder: string,
   staged: string,
   { store: { db } }: Manifest,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<ReadonlyMap<string, string>> {
   if (db !== 0)
     throw new AlmonerError(
       'ALM_BACKUP_INVALID',
@@ -126,15 +144,36 @@ async function stageStore(
     archives: null,
     signal,
   });
+  const named: [string, string][] = [];
   try {
     await refuseOtherFormat(store.scripts);
     await store.keepOnDisk(signal);
     failPoint('restore-loaded');
-    for (const ledger of await allLedgers(store.scripts)) await afterRollback.noteRestored(ledger);
+    for (const ledger of await allLedgers(store.scripts)) {
+      await afterRollback.noteRestored(ledger);
+      named.push(...(await namedArchives(ledger)));
+    }
   } finally {
     await store.end();
   }
   await syncTree(staged);
+  return new Map(named);
+}
+
+/** After an older backup was restored, its batches may have been archived anew from less than the newer store knew. */
+async function otherArchives(
+  folder: string,
+  data: string,
+  { files }: Manifest,
+  named: ReadonlyMap<string, string>,
+): Promise<string[]> {
+  const others: string[] = [];
+  for (const { path } of files) {
+    const wanted = named.get(path);
+    if (wanted === undefined || (await archiveHash(join(data, path))) === wanted) continue;
+    if ((await archiveHash(join(folder, path))) === wanted) others.push(path);
+  }
+  return others;
 }
 
 async function addMissing(folder: string, data: string, { files }: Manifest, signal: AbortSignal) {

@@ -154,12 +154,14 @@ export type Replacing = {
   readonly at: Date;
   /** Throws where a process works on the data folder. */
   readonly lookAgain: () => Promise<void>;
+  /** Changes other files that belong to the new store. A kill amid it leaves the note, so no command sees half of it. */
+  readonly alongWith: () => Promise<void>;
 };
 
 /** Puts the files of `staged` in the place of the store's. */
 export async function replaceStore(
   { folder }: HeldStore,
-  { dataFolder, staged, at, lookAgain }: Replacing,
+  { dataFolder, staged, at, lookAgain, alongWith }: Replacing,
 ): Promise<Replaced> {
   const data = resolve(dataFolder);
   try {
@@ -187,6 +189,7 @@ export async function replaceStore(
     failPoint('restore-aside');
     await writeNote(folder, { at: at.toISOString(), aside, placed: await placedIn(staged) });
     for (const name of await filesIn(staged)) await rename(join(staged, name), join(folder.path, name));
+    await alongWith();
     failPoint('restore-in');
     await rm(join(folder.path, 'rewrite-tried'), { force: true });
     await syncFolder(folder.path);
