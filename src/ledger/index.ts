@@ -51,7 +51,7 @@ export {
   releaseRealm,
   resumeBatch,
 } from './moves/steer.js';
-export { isArchiveAway } from './read/archive-file.js';
+export { archiveHash, isArchiveAway } from './read/archive-file.js';
 export {
   type BegunImport,
   batchLatency,
@@ -79,6 +79,7 @@ export {
   findBatch,
   idOfBatch,
   listBatches,
+  namedArchives,
   namedReason,
   openDead,
   readBatch,

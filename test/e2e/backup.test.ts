@@ -1,4 +1,4 @@
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeBackup } from '../../src/operations/backup/backup.js';
@@ -228,11 +228,33 @@ describe('the embedded store', () => {
     expect(JSON.parse(checked.stdout).differences).toEqual([
       `journal/${journal} has another content than was written`,
     ]);
+    const told = await world.run('verify', '--backup', 'kept');
+    expect(told.stdout + told.stderr).toContain('do not rely on this backup');
     const refused = await world.run('restore', 'kept', '--yes', '--json');
     expect(refused.status).toBe(3);
     expect(JSON.parse(refused.stdout).error.code).toBe('ALM_BACKUP_DAMAGED');
     const none = await world.run('restore', 'data', '--yes', '--json');
     expect(JSON.parse(none.stdout).error.code).toBe('ALM_BACKUP_INVALID');
+  });
+
+  test('a place that cannot hold a backup is refused by name, and nothing is left there', async () => {
+    await ok('status');
+    await writeFile(at('file'), 'x');
+    const refused = async (folder: string) => {
+      const { status, stdout } = await world.run('backup', folder, '--json');
+      expect(status, stdout).toBe(2);
+      return JSON.parse(stdout).error.code;
+    };
+    expect(await refused('file')).toBe('ALM_BACKUP_PLACE');
+    expect(await refused('file/x')).toBe('ALM_BACKUP_PLACE');
+    expect(await refused('x'.repeat(300))).toBe('ALM_BACKUP_PLACE');
+    expect(await refused('data/sub/dir')).toBe('ALM_BACKUP_INSIDE');
+    expect(await readdir(at('data'))).not.toContain('sub');
+    await ok('backup', 'x'.repeat(250));
+    await mkdir(at('empty'));
+    await symlink(at('empty'), at('link'));
+    await ok('backup', 'link');
+    expect(await readdir(at('empty'))).toContain('manifest.json');
   });
 
   test('a backup holds neither the realm’s key nor the store’s password, and a stopped one leaves nothing', async () => {

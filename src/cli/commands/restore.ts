@@ -68,10 +68,21 @@ function question({ at, machine, dataFolder, realms }: Manifest, here: string): 
 }
 
 function restoredLines({ at }: Manifest, restored: Restored, folder: string): string[] {
-  const { aside, journalsAdded, archivesAdded } = restored;
+  const { aside, alsoKept, journalsAdded, journalsExtended, archivesAdded, archivesReplaced } = restored;
   return [
     `The store is the one of ${at}, from ${folder}.`,
     ...(aside === null ? [] : [`The former store is kept in ${aside}.`]),
+    ...(alsoKept === null ? [] : [`Other files that stood in its place are kept in ${alsoKept}.`]),
     `Journals and archives that were here are as they were; ${counted(journalsAdded, 'journal')} and ${counted(archivesAdded, 'archive')} of the backup were added.`,
+    ...(archivesReplaced === 0
+      ? []
+      : [
+          `${counted(archivesReplaced, 'archive')} here differed from what the store names: replaced, and kept as BATCH.alm.before-TIME.`,
+        ]),
+    ...(journalsExtended === 0
+      ? []
+      : [
+          `${counted(journalsExtended, 'journal')} here ended earlier than in the backup, and now holds its lines too.`,
+        ]),
   ];
 }

@@ -58,7 +58,9 @@ export const verify = defineCommand({
       next:
         all.length === 0
           ? null
-          : 'keep the data folder as it is, and report this with the output of `almoner doctor`',
+          : backup !== undefined
+            ? 'do not rely on this backup: use another copy of it or another backup, and make a new one with `almoner backup DIR`'
+            : 'keep the data folder as it is, and report this with the output of `almoner doctor`',
     });
     return all.length === 0 ? 0 : 4;
   },

@@ -143,6 +143,10 @@ export const BACKUP_ERRORS = {
     'The folder for the backup is there and holds something.',
     'Name a folder that does not exist yet, or an empty one.',
   ),
+  ALM_BACKUP_PLACE: usage(
+    'The folder for the backup cannot be made, or is no folder that a finished backup can take the place of.',
+    'Name a folder that does not exist yet, inside one that this user may write.',
+  ),
   ALM_BACKUP_INSIDE: usage(
     'The folder for the backup lies inside the data folder, with which it would be lost.',
     'Name a folder outside the data folder, best on another disk.',
@@ -169,11 +173,15 @@ export const BACKUP_ERRORS = {
   ),
   ALM_BACKUP_STORE_UNREADABLE: refused(
     'The copied store cannot be loaded by the Redis that is installed here.',
-    'Install the version of Redis that the manifest names, or a later one; if it is installed, use another backup.',
+    'Install the version of Redis or Valkey that the backup was made with, or a later one; if it is installed, use another backup.',
   ),
   ALM_BACKUP_IN_USE: halted(
     'Another process is at work on this data folder.',
     'End the named processes, then give the same command again.',
+  ),
+  ALM_BACKUP_OTHER_DISK: halted(
+    'The folder `redis` of the data folder is on another disk than the data folder, and a restore moves files between the two.',
+    'Stop every almoner command and put the whole data folder on one disk, with `redis` as a plain folder in it; then give the same command again.',
   ),
   ALM_BACKUP_OUTSIDE: halted(
     'The store is an outside Redis (REDIS_URL), which almoner does not replace.',

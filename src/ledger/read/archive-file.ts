@@ -130,6 +130,15 @@ export class ArchiveFile {
   }
 }
 
+/** The hash by which the store names an archive; null where the file is missing or damaged. */
+export async function archiveHash(path: string): Promise<string | null> {
+  try {
+    return (await ArchiveFile.open(path)).sha256;
+  } catch {
+    return null;
+  }
+}
+
 async function bytesAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
   const bytes = Buffer.alloc(length);
   const { bytesRead } = await file.read(bytes, 0, length, offset);

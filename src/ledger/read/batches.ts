@@ -13,6 +13,7 @@ import { allLedgers, askRealm, type BatchPlace, batchFacts, type RealmLedger } f
 import { CODE_OF_STATE } from '../record.js';
 import type { ScriptClient } from '../script-client.js';
 import { type BatchView, decodeManifest, type Manifest, type Reason } from '../views.js';
+import { archivePath } from './batch-source.js';
 
 /** Finding batches by what people type, and reading one as a view. */
 
@@ -35,6 +36,16 @@ export async function listBatches(ledger: RealmLedger): Promise<BatchRef[]> {
   return Object.entries(found)
     .map(([id, no]) => ({ ledger, no, id: batchId(id) }))
     .sort((a, b) => Number(a.no) - Number(b.no));
+}
+
+/** The hash of every archive that the ledger names, by its file's path in a data folder or a backup. */
+export async function namedArchives(ledger: RealmLedger): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const ref of await listBatches(ledger)) {
+    const [state, sha256] = await batchFacts(ref, 'state', 'archive');
+    if (state === 'archived' && sha256 != null) found.set(archivePath('archive', ledger.id, ref.id), sha256);
+  }
+  return found;
 }
 
 export async function batchNumber(ledger: RealmLedger, id: BatchId): Promise<string | null> {

@@ -2,14 +2,24 @@ import { counted } from '../../core/counted.js';
 import { isAlmonerError, messageOf } from '../../core/errors/error.js';
 import { membersOf } from '../../core/order.js';
 import { type OrderState, SPENDING_STATES } from '../../core/states.js';
-import { batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
+import { PLAN_BLOCK_ROWS } from '../keys.js';
 import { type PlannedOrder, UNKNOWN_ROW } from '../plan-block.js';
 import { storeNowMs } from '../realm-ledger.js';
 import { decodeRecord, type OrderRecord, STATE_CODES } from '../record.js';
 import { decodeManifest } from '../views.js';
 import type { BatchRef } from './batches.js';
-import { findSpent } from './earlier.js';
-import { archivedRows, type Rows, readSmall, type Small, stampOf, storedRows } from './verify-read.js';
+import {
+  archivedRows,
+  isPaidTwice,
+  type Rows,
+  readSmall,
+  readSpent,
+  type Small,
+  stampOf,
+  storedRows,
+  type Unread,
+  whatIsLost,
+} from './verify-read.js';
 import { accountsIn, add, nonZero, sameEntries, shown, utcDay } from './verify-sums.js';
 
 /**
@@ -48,9 +58,6 @@ type Ordered = {
   readonly state: OrderState;
 };
 
-/** `moving`: it changed while it was read. `away`: its archive is not on this machine. */
-export type Unread = { readonly unread: 'moving' } | { readonly unread: 'away'; readonly why: string };
-
 /** Null for a batch that is not sealed; `same` where it still is as it was under `known`, an earlier stamp. */
 export async function auditBatch(
   ref: BatchRef,
@@ -58,7 +65,10 @@ export async function auditBatch(
 ): Promise<BatchAudit | Unread | 'same' | null> {
   const before = await readSmall(ref);
   if (stampOf(before) === known) return 'same';
-  if (before.meta.manifest === undefined || before.meta.id !== ref.id) return null;
+  if (before.meta.manifest === undefined || before.meta.id !== ref.id) {
+    const lost = await whatIsLost(ref, before);
+    return lost === null ? null : new BatchAuditor(ref, before).unreadable(lost);
+  }
   try {
     const found = await new BatchAuditor(ref, before).audit();
     return stampOf(await readSmall(ref)) === stampOf(before) ? found : { unread: 'moving' };
@@ -107,7 +117,7 @@ class BatchAuditor {
   }
 
   private say(what: string): void {
-    const { state } = this.small.meta;
+    const { state = 'no state' } = this.small.meta;
     this.differences.push(`batch ${this.ref.id} (no. ${this.ref.no}, ${state}): ${what}`);
   }
 
@@ -120,6 +130,15 @@ class BatchAuditor {
       for (let block = 0; block * PLAN_BLOCK_ROWS < last; block++)
         await this.addBlock(block, last, rows, nowMs);
     if (rows !== null) this.compare();
+    return this.found();
+  }
+
+  unreadable(what: string): BatchAudit {
+    this.say(what);
+    return { ...this.found(), days: null };
+  }
+
+  private found(): BatchAudit {
     const { differences, days, held, undone, references, holds, waits, orders } = this;
     return { stamp: stampOf(this.small), differences, days, held, undone, references, holds, waits, orders };
   }
@@ -250,7 +269,7 @@ class BatchAuditor {
     }
     if (row.undoes !== null && state === 'paid') {
       if (row.undoes.shard !== '') this.undone.push(`${row.undoes.no}:${row.undoes.index}`);
-      if (row.undoes.account !== undefined && !(await this.isPaidTwice(row.undoes)))
+      if (row.undoes.account !== undefined && !(await isPaidTwice(this.ref.ledger, row.undoes)))
         add(this.held, row.undoes.account, -tokens);
     }
     const [, account] = /^rule:([^:]+:[^:]+):/.exec(row.reference ?? '') ?? [];
@@ -259,22 +278,17 @@ class BatchAuditor {
     if (state === 'planned') add(this.planned, `a:${account}`, tokens);
   }
 
-  /** One payment of two that was taken back leaves the other. */
-  private async isPaidTwice({ no, index }: { no: string; index: string }): Promise<boolean> {
-    const { scripts, keyPrefix } = this.ref.ledger;
-    const said = await scripts.ask('read batch', (redis) =>
-      redis.hget(batchKeys(keyPrefix, no).meta, 'second'),
-    );
-    return (said ?? '').includes(` ${index}:`);
-  }
-
   private async checkReferences(ordered: readonly Ordered[], nowMs: number): Promise<void> {
     const { ledger, no } = this.ref;
     const references = ordered.flatMap(({ row }) => row.reference ?? []);
-    const spent = await findSpent(ledger, references);
+    const spent = await readSpent(ledger, references);
     for (const { index, row, state, record } of ordered) {
       if (row.reference === null) continue;
       const holder = spent.get(row.reference) ?? null;
+      if (holder === 'malformed') {
+        this.say(`what holds the reference of order ${index} cannot be read`);
+        continue;
+      }
       const mine = holder?.no === no && holder.index === index;
       const arrives = (record.arrivesUntil ?? 0) > nowMs;
       const spends = SPENDING.has(state) || arrives;

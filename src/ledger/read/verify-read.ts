@@ -1,8 +1,12 @@
+import type { Cluster, Redis } from 'ioredis';
 import { batchKeys } from '../keys.js';
 import { decodePlanBlock, type PlanRow } from '../plan-block.js';
+import { batchFacts, type RealmLedger } from '../realm-ledger.js';
+import type { ReferenceHolder } from '../reference.js';
 import { ArchiveFile } from './archive-file.js';
 import { archivePath, recordsOfBlock, storeSource } from './batch-source.js';
-import type { BatchRef } from './batches.js';
+import { type BatchRef, batchNumber } from './batches.js';
+import { findSpent } from './earlier.js';
 
 /** What the auditor reads of one batch: its small keys, which tell whether it moves, and its rows block by block. */
 
@@ -24,6 +28,43 @@ export async function readSmall({ ledger, no }: BatchRef) {
     return { meta, counters, attention, due, waiting, holding, open };
   });
 }
+
+/**
+ * What a listed batch without a manifest has lost; null for an import that is not sealed. One that is given up leaves the
+ * list in the same step as its hash, so a batch that is listed still has lost it.
+ */
+export async function whatIsLost({ ledger, no, id }: BatchRef, { meta }: Small): Promise<string | null> {
+  if (meta.id === id && meta.state === 'importing') return null;
+  if ((await batchNumber(ledger, id)) !== no) return null;
+  return meta.id === id ? 'its manifest is not there' : 'it is listed, and its hash is not there';
+}
+
+/** Who holds each reference. One entry that cannot be read fails the whole question, so each is asked by itself then. */
+export async function readSpent(
+  ledger: RealmLedger,
+  references: readonly string[],
+): Promise<Map<string, ReferenceHolder | 'malformed'>> {
+  try {
+    return await findSpent(ledger, references);
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'ReplyError') throw error;
+    if (references.length === 1) return new Map(references.map((one) => [one, 'malformed']));
+    const each = await Promise.all(references.map((one) => readSpent(ledger, [one])));
+    return new Map(each.flatMap((found) => [...found]));
+  }
+}
+
+/** One payment of two that was taken back leaves the other. */
+export async function isPaidTwice(
+  ledger: RealmLedger,
+  { no, index }: { readonly no: string; readonly index: string },
+): Promise<boolean> {
+  const [second] = await batchFacts({ ledger, no }, 'second');
+  return (second ?? '').includes(` ${index}:`);
+}
+
+/** `moving`: it changed while it was read. `away`: its archive is not on this machine. */
+export type Unread = { readonly unread: 'moving' } | { readonly unread: 'away'; readonly why: string };
 
 /** The version grows with every move. Redis does not promise the order of a hash, so entries are sorted. */
 export function stampOf(small: Small): string {
@@ -68,4 +109,21 @@ export async function archivedRows(
     const rows = chunk === undefined ? [] : decodePlanBlock(chunk.plan);
     return { rows, records: Object.assign({}, ...(chunk?.records ?? [])) };
   };
+}
+
+/** By SCAN, which holds nobody up. A cluster's keys of one realm lie on one node, and which one is not asked. */
+export async function keysLike(
+  redis: Redis | Cluster,
+  pattern: string,
+  isWanted: (key: string) => boolean = () => true,
+): Promise<string[]> {
+  const nodes = 'nodes' in redis ? redis.nodes('master') : [redis];
+  const found = new Set<string>();
+  for (const node of nodes)
+    for (let cursor = ''; cursor !== '0'; ) {
+      const [next, keys] = await node.scan(cursor || '0', 'MATCH', pattern, 'COUNT', 1000);
+      for (const key of keys) if (isWanted(key)) found.add(key);
+      cursor = next;
+    }
+  return [...found];
 }

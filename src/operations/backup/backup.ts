@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { AlmonerError, hasCode, messageOf } from '../../core/errors/error.js';
@@ -28,7 +28,8 @@ export async function makeBackup(
   watch: BackupWatch,
 ): Promise<Manifest> {
   const folder = await placeFor(wanted, app.config.dataFolder);
-  const draft = join(dirname(folder), `.${basename(folder)}.${randomBytes(6).toString('hex')}.partial`);
+  // Without the name of the folder, which may be as long as the disk allows.
+  const draft = join(dirname(folder), `.almoner-backup.${randomBytes(6).toString('hex')}.partial`);
   try {
     await mkdir(draft, { mode: 0o700 });
     const made = await fill(app, draft, version, watch);
@@ -42,6 +43,7 @@ export async function makeBackup(
       throw new AlmonerError('ALM_BACKUP_INTERRUPTED', `The backup was stopped. ${folder} was not made.`);
     if (error instanceof AlmonerError) throw error;
     if (hasCode(error, 'ENOTEMPTY') || hasCode(error, 'EEXIST')) throw notEmpty(folder);
+    if (hasCode(error, 'EBUSY') || hasCode(error, 'ENOTDIR')) throw unusable(folder, messageOf(error));
     throw new AlmonerError(
       'ALM_BACKUP_FAILED',
       `The backup failed (${messageOf(error)}). ${folder} was not made.`,
@@ -52,23 +54,49 @@ export async function makeBackup(
   }
 }
 
-/** Looked at before anything is copied; the rename looks again. */
+/** Looked at before anything is copied or made; the rename looks again. */
 async function placeFor(wanted: string, dataFolder: string): Promise<string> {
   const given = resolve(wanted);
-  const names = await readdir(given).catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) return [];
-    throw hasCode(error, 'ENOTDIR') ? notEmpty(given) : error;
-  });
-  if (names.length > 0) throw notEmpty(given);
-  await mkdir(dirname(given), { recursive: true });
-  const folder = join(await realpath(dirname(given)), basename(given));
-  const way = relative(await realpath(dataFolder), folder);
-  if (way === '' || !(way.startsWith('..') || isAbsolute(way)))
-    throw new AlmonerError(
-      'ALM_BACKUP_INSIDE',
-      `${folder} lies inside the data folder ${dataFolder}. No backup was made.`,
-    );
-  return folder;
+  try {
+    // A link to a folder cannot be replaced by a rename, and the folder that it leads to can.
+    const folder = await truePath(given);
+    const way = relative(await realpath(dataFolder), folder);
+    if (way === '' || !(way.startsWith('..') || isAbsolute(way)))
+      throw new AlmonerError(
+        'ALM_BACKUP_INSIDE',
+        `${folder} lies inside the data folder ${dataFolder}. No backup was made.`,
+      );
+    const names = await readdir(folder).catch((error: unknown) => {
+      if (hasCode(error, 'ENOENT')) return null;
+      throw error;
+    });
+    if (names !== null && names.length > 0) throw notEmpty(folder);
+    await mkdir(dirname(folder), { recursive: true });
+    const isMount = names !== null && (await stat(folder)).dev !== (await stat(dirname(folder))).dev;
+    if (isMount)
+      throw unusable(folder, 'it is a mount point, and a folder takes its name when the backup is whole');
+    return folder;
+  } catch (error) {
+    if (error instanceof AlmonerError) throw error;
+    throw unusable(given, messageOf(error));
+  }
+}
+
+/** The real path of the part that exists, and the rest as given. */
+async function truePath(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT') || dirname(path) === path) throw error;
+    return join(await truePath(dirname(path)), basename(path));
+  }
+}
+
+function unusable(folder: string, why: string): AlmonerError {
+  return new AlmonerError(
+    'ALM_BACKUP_PLACE',
+    `${folder} cannot hold the backup (${why}). No backup was made.`,
+  );
 }
 
 function notEmpty(folder: string): AlmonerError {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { link, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasCode } from '../../core/errors/error.js';
 import { JOURNAL_FOLDER, syncFolder } from '../../ledger/index.js';
@@ -35,7 +35,7 @@ async function copyFile(from: string, to: string, signal: AbortSignal): Promise<
 /** Puts a file where none is, whole or not at all; false where one is there, which stays as it is. */
 export async function addFile(from: string, to: string, signal: AbortSignal): Promise<boolean> {
   if (await isThere(to)) return false;
-  const aside = `${to}.${randomBytes(6).toString('hex')}.new`;
+  const aside = asideOf(to);
   try {
     await copyFile(from, aside, signal);
     await link(aside, to);
@@ -47,6 +47,48 @@ export async function addFile(from: string, to: string, signal: AbortSignal): Pr
   } finally {
     await rm(aside, { force: true });
   }
+}
+
+/**
+ * Puts the backup's journal in the place of a shorter one that is its beginning, as an older backup has left it. Every line
+ * that was here is then still here.
+ */
+export async function extendFile(from: string, to: string, signal: AbortSignal): Promise<boolean> {
+  const [{ size: longer }, { size }] = await Promise.all([stat(from), stat(to)]);
+  if (size >= longer || (await hashOf(from, size, signal)) !== (await hashOf(to, size, signal))) return false;
+  const aside = asideOf(to);
+  try {
+    await copyFile(from, aside, signal);
+    await rename(aside, to);
+    await syncFolder(dirname(to));
+    return true;
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+/** Puts the backup's file in the place of another one, which is kept beside under the name `kept`. */
+export async function swapFile(from: string, to: string, kept: string): Promise<void> {
+  const aside = asideOf(to);
+  try {
+    await copyFile(from, aside, new AbortController().signal);
+    await link(to, kept);
+    await rename(aside, to);
+    await syncFolder(dirname(to));
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+async function hashOf(path: string, bytes: number, signal: AbortSignal): Promise<string> {
+  const digest = createHash('sha256');
+  if (bytes > 0)
+    for await (const piece of createReadStream(path, { end: bytes - 1, signal })) digest.update(piece);
+  return digest.digest('hex');
+}
+
+function asideOf(path: string): string {
+  return `${path}.${randomBytes(6).toString('hex')}.new`;
 }
 
 async function isThere(path: string): Promise<boolean> {

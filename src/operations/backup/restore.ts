@@ -3,13 +3,26 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
 import { failPoint } from '../../core/fail-point.js';
-import { afterRollback, allLedgers, refuseOtherFormat, sessionsAtWork } from '../../ledger/index.js';
+import {
+  afterRollback,
+  allLedgers,
+  archiveHash,
+  namedArchives,
+  refuseOtherFormat,
+  sessionsAtWork,
+} from '../../ledger/index.js';
 import type { Config } from '../../runtime/config/config.js';
 import type { Logger } from '../../runtime/logger.js';
 import { openPrivateStore } from '../../runtime/redis/private-server.js';
-import { holdStore, inUse, replaceStore, stageFolder } from '../../runtime/redis/replace-store.js';
+import {
+  holdStore,
+  inUse,
+  refuseOtherDisk,
+  replaceStore,
+  stageFolder,
+} from '../../runtime/redis/replace-store.js';
 import { syncTree } from './backup.js';
-import { addFile } from './copy-files.js';
+import { addFile, extendFile, swapFile } from './copy-files.js';
 import { checkFiles, type FileProgress, type Manifest, readManifest, STORE_FILE } from './manifest.js';
 
 /**
@@ -19,8 +32,9 @@ import { checkFiles, type FileProgress, type Manifest, readManifest, STORE_FILE 
  *   check    every file against the manifest; no other process is at work on the data folder
  *   hold     the port of the store: from here on no other command starts it
  *   stage    the copy is loaded in a private server, noted as restored, and written as append-only files beside the store
- *   add      journals and archives of the backup that are missing here
- *   replace  the present store is moved aside and kept, the staged one takes its place (see replace-store.ts)
+ *   add      journals and archives of the backup that are missing here, and the rest of a journal that is cut here
+ *   replace  the present store is moved aside and kept, the staged one takes its place (see replace-store.ts); so does an
+ *            archive of the backup where the one here is not what the staged store names
  *
  * The staged store says itself that it was restored: whatever opens it first, first sends wait for a person. A kill before
  * the last step changes nothing of the store; given again, the restore begins anew.
@@ -30,8 +44,14 @@ export type RestoreWatch = { readonly signal: AbortSignal; readonly onFiles: Fil
 export type Restored = {
   /** Where the former store is kept; null where there was none. */
   readonly aside: string | null;
+  /** Where files are kept that stood in the store's place after an earlier restore was killed; null where none did. */
+  readonly alsoKept: string | null;
   readonly journalsAdded: number;
+  /** Journals here that were a beginning of the backup's. */
+  readonly journalsExtended: number;
   readonly archivesAdded: number;
+  /** Archives here that were others than the restored store names. They are kept beside, as `BATCH.alm.before-TIME`. */
+  readonly archivesReplaced: number;
 };
 
 /** What would be restored, checked. Nothing is changed. */
@@ -76,12 +96,25 @@ export async function restoreBackup(
     const staged = await stageFolder(data, randomBytes(6).toString('hex'));
     try {
       return await stoppable(signal, async () => {
-        await stageStore(folder, staged, manifest, signal);
+        await refuseOtherDisk(held, staged);
+        const named = await stageStore(folder, staged, manifest, signal);
         failPoint('restore-staged');
         const added = await addMissing(folder, data, manifest, signal);
+        const others = await otherArchives(folder, data, manifest, named);
         signal.throwIfAborted();
-        const { aside } = await replaceStore(held, data, staged, new Date());
-        return { aside, ...added };
+        const at = new Date();
+        const stamp = at.toISOString().replaceAll(/[:.]/g, '-');
+        const replaced = await replaceStore(held, {
+          dataFolder: data,
+          staged,
+          at,
+          lookAgain: () => refuseWhileAtWork(data),
+          async alongWith() {
+            for (const path of others)
+              await swapFile(join(folder, path), join(data, path), join(data, `${path}.before-${stamp}`));
+          },
+        });
+        return { ...replaced, ...added, archivesReplaced: others.length };
       });
     } finally {
       await rm(staged, { recursive: true, force: true });
@@ -91,12 +124,13 @@ export async function restoreBackup(
   }
 }
 
+/** The archives that the staged store names, by path. */
 async function stageStore(
   folder: string,
   staged: string,
   { store: { db } }: Manifest,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<ReadonlyMap<string, string>> {
   if (db !== 0)
     throw new AlmonerError(
       'ALM_BACKUP_INVALID',
@@ -110,25 +144,50 @@ async function stageStore(
     archives: null,
     signal,
   });
+  const named: [string, string][] = [];
   try {
     await refuseOtherFormat(store.scripts);
     await store.keepOnDisk(signal);
     failPoint('restore-loaded');
-    for (const ledger of await allLedgers(store.scripts)) await afterRollback.noteRestored(ledger);
+    for (const ledger of await allLedgers(store.scripts)) {
+      await afterRollback.noteRestored(ledger);
+      named.push(...(await namedArchives(ledger)));
+    }
   } finally {
     await store.end();
   }
   await syncTree(staged);
+  return new Map(named);
+}
+
+/** After an older backup was restored, its batches may have been archived anew from less than the newer store knew. */
+async function otherArchives(
+  folder: string,
+  data: string,
+  { files }: Manifest,
+  named: ReadonlyMap<string, string>,
+): Promise<string[]> {
+  const others: string[] = [];
+  for (const { path } of files) {
+    const wanted = named.get(path);
+    if (wanted === undefined || (await archiveHash(join(data, path))) === wanted) continue;
+    if ((await archiveHash(join(folder, path))) === wanted) others.push(path);
+  }
+  return others;
 }
 
 async function addMissing(folder: string, data: string, { files }: Manifest, signal: AbortSignal) {
-  let [journalsAdded, archivesAdded] = [0, 0];
+  let [journalsAdded, journalsExtended, archivesAdded] = [0, 0, 0];
   for (const { path } of files) {
-    if (path === STORE_FILE || !(await addFile(join(folder, path), join(data, path), signal))) continue;
-    if (path.endsWith('.journal')) journalsAdded += 1;
-    if (path.endsWith('.alm')) archivesAdded += 1;
+    if (path === STORE_FILE) continue;
+    const [from, to] = [join(folder, path), join(data, path)];
+    const isJournal = path.endsWith('.journal');
+    if (await addFile(from, to, signal)) {
+      if (isJournal) journalsAdded += 1;
+      if (path.endsWith('.alm')) archivesAdded += 1;
+    } else if (isJournal && (await extendFile(from, to, signal))) journalsExtended += 1;
   }
-  return { journalsAdded, archivesAdded };
+  return { journalsAdded, journalsExtended, archivesAdded };
 }
 
 async function stoppable<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {

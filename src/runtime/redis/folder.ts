@@ -43,6 +43,11 @@ export async function openStoreFolder(dataFolder: string): Promise<StoreFolder> 
   }
 }
 
+/** The port that commands take the store to be on now: a person may have removed the file meanwhile. */
+export async function portNow({ path }: Pick<StoreFolder, 'path'>): Promise<number> {
+  return Number(await readIfThere(join(path, 'port')));
+}
+
 /**
  * Reads a file, or writes it if it is not there; of several processes at once exactly one writes, and all
  * read the same. The file appears whole: it is written aside and linked, which fails where one exists.
@@ -101,21 +106,6 @@ function isFree(port: number): Promise<boolean> {
     server.once('error', () => resolve(false));
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
-}
-
-/**
- * Lies in the folder while a restore swaps the store's files (see replace-store.ts). A server that is started meanwhile, or
- * after the restore was killed between two steps, would find no files and begin an empty ledger.
- */
-export const RESTORING = 'restoring.json';
-
-export async function refuseWhileRestoring({ path }: Pick<StoreFolder, 'path'>): Promise<void> {
-  const note = await readIfThere(join(path, RESTORING));
-  if (note === null) return;
-  throw new AlmonerError(
-    'ALM_BACKUP_RESTORE_UNFINISHED',
-    `The store in ${path} is being replaced by a backup, or that was killed amid it (${note}). Nothing was started.`,
-  );
 }
 
 /** Keeps one older log beside the current one, so that years of short commands do not fill the disk. */

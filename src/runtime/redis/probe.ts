@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { hasCode } from '../../core/errors/error.js';
 
 /** What stands behind the folder's port. */
 export type Probe =
@@ -59,4 +60,13 @@ function readAnswer(answer: string): Probe | null {
 /** One command in the protocol of Redis. */
 export function command(...words: string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
+}
+
+/** A process of another user lives as well: the signal is refused then. */
+export function lives(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch (error) {
+    return hasCode(error, 'EPERM');
+  }
 }

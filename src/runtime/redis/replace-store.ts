@@ -1,23 +1,26 @@
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { AlmonerError, hasCode, messageOf } from '../../core/errors/error.js';
+import { AlmonerError, hasCode, isAlmonerError, messageOf } from '../../core/errors/error.js';
 import { failPoint } from '../../core/fail-point.js';
 import { syncFolder } from '../../ledger/index.js';
 import { endIfAlone, newPresenceToken } from './embedded.js';
-import { openStoreFolder, RESTORING, replaceFile, type StoreFolder } from './folder.js';
+import { openStoreFolder, portNow, replaceFile, type StoreFolder } from './folder.js';
 import { probePort } from './probe.js';
+import { noteHold, RESTORING, refuseWhileHeld, removeHoldNote } from './restore-notes.js';
 
 /**
  * Replacing the files of the embedded store. Nothing but a bound port keeps a server from opening them (see server.ts), so
  * whoever replaces them holds the port itself, from before the first step to after the last.
  *
- *   hold     the server is shut down if no other command uses it, and the port is bound
+ *   hold     the server is shut down if no other command uses it, the port is bound, and a note says so to other commands
  *   note     `restoring.json`: from here on no command starts a server, also after a kill, which gives the port back
+ *   look     no process has begun to work meanwhile, nor taken another port: with the note there, none can from here on
  *   aside    the present files are moved into a folder beside, and kept
  *   in       the prepared files take their place
  *   done     the note goes, then the port
@@ -37,8 +40,9 @@ export async function holdStore(dataFolder: string, logger: Logger): Promise<Hel
     const probe = await probePort(folder.port, folder.password);
     if (probe.kind === 'absent') {
       const holder = await bound(folder.port);
-      if (holder !== null) return { folder, release: () => closed(holder) };
+      if (holder !== null) return held(folder, holder);
     }
+    if (probe.kind === 'unclear') await refuseWhileHeld(folder);
     if (probe.kind === 'ours') {
       const others = await endIfAlone(folder, newPresenceToken(), logger);
       if (others.length > 0) throw inUse(dataFolder, others);
@@ -49,6 +53,20 @@ export async function holdStore(dataFolder: string, logger: Logger): Promise<Hel
       ]);
     await sleep(ASK_EVERY_MS);
   }
+}
+
+async function held(folder: StoreFolder, holder: Server): Promise<HeldStore> {
+  const release = async () => {
+    await removeHoldNote(folder);
+    await closed(holder);
+  };
+  try {
+    await noteHold(folder, new Date());
+  } catch (error) {
+    await closed(holder);
+    throw error;
+  }
+  return { folder, release };
 }
 
 export function inUse(dataFolder: string, who: readonly string[]): AlmonerError {
@@ -81,11 +99,18 @@ async function closed(server: Server): Promise<void> {
 const STORE_FILES = ['appendonlydir', 'appendonly.aof'];
 const STAGED = /^redis\.restoring-[0-9a-f]+$/;
 
+/** A rename changes neither number; a copy or another folder of the same name has others. */
+const placed = z.object({ name: z.string(), ino: z.number(), mtimeMs: z.number() });
+type Placed = z.infer<typeof placed>;
+
 const note = z.object({
   at: z.string(),
   aside: z.string(),
-  /** Whether all of the former store is there. What stands in its place is then of the backup, and no server opened it. */
-  isAside: z.boolean(),
+  /**
+   * The files of the backup that were about to take the store's place. A restore that is given again deletes these alone: a
+   * person may have moved the former store back in between.
+   */
+  placed: z.array(placed).default([]),
 });
 
 /** A new, empty folder for the files that are to take the store's place. What killed restores left goes. */
@@ -97,17 +122,46 @@ export async function stageFolder(dataFolder: string, name: string): Promise<str
   return staged;
 }
 
+/** Before anything is changed: a rename from one disk to another fails, and amid the replacement that would block the store. */
+export async function refuseOtherDisk({ folder }: HeldStore, staged: string): Promise<void> {
+  const [from, to] = [join(staged, 'same-disk'), join(folder.path, `same-disk.${process.pid}`)];
+  await writeFile(from, '');
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (!hasCode(error, 'EXDEV')) throw error;
+    throw new AlmonerError(
+      'ALM_BACKUP_OTHER_DISK',
+      `${folder.path} is on another disk than the data folder, and a restore moves the store’s files between the two. Nothing was changed.`,
+      { cause: error },
+    );
+  } finally {
+    await rm(from, { force: true });
+    await rm(to, { force: true });
+  }
+}
+
 export type Replaced = {
   /** Where the former store is kept; null where there was none. */
   readonly aside: string | null;
+  /** Where files are kept that stood in the store's place after an earlier restore was killed; null where none did. */
+  readonly alsoKept: string | null;
+};
+
+export type Replacing = {
+  readonly dataFolder: string;
+  readonly staged: string;
+  readonly at: Date;
+  /** Throws where a process works on the data folder. */
+  readonly lookAgain: () => Promise<void>;
+  /** Changes other files that belong to the new store. A kill amid it leaves the note, so no command sees half of it. */
+  readonly alongWith: () => Promise<void>;
 };
 
 /** Puts the files of `staged` in the place of the store's. */
 export async function replaceStore(
   { folder }: HeldStore,
-  dataFolder: string,
-  staged: string,
-  at: Date,
+  { dataFolder, staged, at, lookAgain, alongWith }: Replacing,
 ): Promise<Replaced> {
   const data = resolve(dataFolder);
   try {
@@ -115,18 +169,27 @@ export async function replaceStore(
     // With milliseconds: what two restores in one second put aside is kept apart.
     const stamp = at.toISOString().replaceAll(/[:.]/g, '-');
     const aside = earlier?.aside ?? join(data, `redis.before-${stamp}`);
-    const isAside = earlier?.isAside === true;
-    await writeNote(folder, { at: at.toISOString(), aside, isAside });
+    await writeNote(folder, { at: at.toISOString(), aside, placed: earlier?.placed ?? [] });
     failPoint('restore-noted');
+    try {
+      if ((await portNow(folder)) !== folder.port)
+        throw inUse(dataFolder, [
+          `the file ${join(folder.path, 'port')} was changed since the restore began`,
+        ]);
+      await lookAgain();
+    } catch (error) {
+      // Nothing was moved yet by this restore. The note of an earlier one stays.
+      if (earlier === null) await rm(join(folder.path, RESTORING), { force: true });
+      throw error;
+    }
     await mkdir(aside, { recursive: true, mode: 0o700 });
-    for (const name of await filesIn(folder.path))
-      if (isAside) await rm(join(folder.path, name), { recursive: true, force: true });
-      else await rename(join(folder.path, name), join(aside, name));
+    const alsoKept = await clearPlace(folder, { aside, beside: join(data, `redis.also-${stamp}`), earlier });
     await syncFolder(aside);
     await syncFolder(data);
     failPoint('restore-aside');
-    await writeNote(folder, { at: at.toISOString(), aside, isAside: true });
+    await writeNote(folder, { at: at.toISOString(), aside, placed: await placedIn(staged) });
     for (const name of await filesIn(staged)) await rename(join(staged, name), join(folder.path, name));
+    await alongWith();
     failPoint('restore-in');
     await rm(join(folder.path, 'rewrite-tried'), { force: true });
     await syncFolder(folder.path);
@@ -136,14 +199,52 @@ export async function replaceStore(
     await rm(staged, { recursive: true, force: true });
     const isKept = (await filesIn(aside)).length > 0;
     if (!isKept) await rm(aside, { recursive: true, force: true });
-    return { aside: isKept ? aside : null };
+    return { aside: isKept ? aside : null, alsoKept };
   } catch (error) {
+    if (isAlmonerError(error, 'ALM_BACKUP_IN_USE')) throw error;
     throw new AlmonerError(
       'ALM_BACKUP_FAILED',
       `The files of the store in ${folder.path} could not be replaced (${messageOf(error)}). The former store is kept.`,
       { next: 'Mend the folder, then give the same `almoner restore DIR` again.', cause: error },
     );
   }
+}
+
+type Clearing = {
+  readonly aside: string;
+  /** For a file whose name is taken in `aside`. */
+  readonly beside: string;
+  readonly earlier: z.infer<typeof note> | null;
+};
+
+async function clearPlace(
+  { path }: StoreFolder,
+  { aside, beside, earlier }: Clearing,
+): Promise<string | null> {
+  let alsoKept: string | null = null;
+  const kept = await filesIn(aside);
+  for (const here of await placedIn(path)) {
+    const from = join(path, here.name);
+    const isOfBackup = earlier?.placed.some((one) => isDeepStrictEqual(one, here)) === true;
+    if (isOfBackup) await rm(from, { recursive: true, force: true });
+    else if (!kept.includes(here.name)) await rename(from, join(aside, here.name));
+    else {
+      alsoKept = beside;
+      await mkdir(beside, { recursive: true, mode: 0o700 });
+      await rename(from, join(beside, here.name));
+      await syncFolder(beside);
+    }
+  }
+  return alsoKept;
+}
+
+async function placedIn(folder: string): Promise<Placed[]> {
+  return Promise.all(
+    (await filesIn(folder)).map(async (name) => {
+      const { ino, mtimeMs } = await stat(join(folder, name));
+      return { name, ino, mtimeMs };
+    }),
+  );
 }
 
 async function readNote({ path }: StoreFolder): Promise<z.infer<typeof note> | null> {

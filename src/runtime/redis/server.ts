@@ -5,8 +5,9 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { AlmonerError } from '../../core/errors/error.js';
-import { openServerLog, refuseWhileRestoring, replaceFile, type StoreFolder } from './folder.js';
-import { type Probe, probePort } from './probe.js';
+import { openServerLog, replaceFile, type StoreFolder } from './folder.js';
+import { lives, type Probe, probePort } from './probe.js';
+import { refuseWhileRestoring } from './restore-notes.js';
 
 /** How long a command that finds the store on its way up or down begins again. */
 export const START_LIMIT_MS = 10_000;
@@ -144,14 +145,6 @@ async function noAnswer(folder: StoreFolder, probe: Probe, limitMs: number): Pro
       next: `See what holds process ${pid} up: a disk that does not answer, or a stop (\`kill -CONT ${pid}\` lets it go on).`,
     },
   );
-}
-
-function lives(pid: number): boolean {
-  try {
-    return pid > 0 && process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 const NAMES = ['redis-server', 'valkey-server'];

@@ -51,6 +51,31 @@ describe('each thing that does not tie is named', () => {
       async (l) => redis(l).del(await redis(l).keys(`${l.keyPrefix}:ref:*`)),
       /reference of paid order 1:1 is not spent by it/,
     ],
+    [
+      'a malformed reference',
+      async (l) => {
+        for (const key of await redis(l).keys(`${l.keyPrefix}:ref:*`))
+          for (const field of await redis(l).hkeysBuffer(key)) await redis(l).hset(key, field, 'what');
+      },
+      /what holds the reference of order 1 cannot be read/,
+    ],
+    [
+      'the list of batches',
+      (l) => redis(l).del(`${l.keyPrefix}:batches`),
+      /no. 1 is in the store and in no list/,
+    ],
+    ['a batch', (l, { keys }) => redis(l).del(keys.meta), /it is listed, and its hash is not there/],
+    ['a manifest', (l, { keys }) => redis(l).hdel(keys.meta, 'manifest'), /its manifest is not there/],
+    ['the realm', (l) => redis(l).del(l.keyPrefix), /0 batches counted, and there is no. 1/],
+    [
+      'the number of moves',
+      async (l) => {
+        await redis(l).hset(`${l.keyPrefix}:looked`, 'folder', '28');
+        await redis(l).hset(l.keyPrefix, 'seq', '27');
+      },
+      /ends at move 27, and a process has seen move 28/,
+    ],
+    ['a stray open batch', (l) => redis(l).sadd(`${l.keyPrefix}:open`, '77'), /no. 77 is open/],
   ];
 
   test.each(FAULTS)('%s', async (_, damage, said) => {

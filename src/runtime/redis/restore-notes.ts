@@ -1,0 +1,68 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { AlmonerError, hasCode } from '../../core/errors/error.js';
+import { replaceFile, type StoreFolder } from './folder.js';
+import { lives, probePort } from './probe.js';
+
+/**
+ * Two notes in the store's folder tell other commands of a restore.
+ *
+ *   restore-holds.json   a restore holds the port, and has changed nothing of the store yet. It counts while that process
+ *                        lives and the port is held, so a killed restore blocks no command.
+ *   restoring.json       the files are being swapped. It counts until a restore has ended: a server that is started between
+ *                        two steps would find no files and begin an empty ledger.
+ */
+export const RESTORING = 'restoring.json';
+const HOLDS = 'restore-holds.json';
+
+const holds = z.object({ pid: z.number().int(), port: z.number().int(), at: z.string() });
+
+export async function noteHold({ path, port }: StoreFolder, at: Date): Promise<void> {
+  await replaceFile(join(path, HOLDS), JSON.stringify({ pid: process.pid, port, at: at.toISOString() }));
+}
+
+export async function removeHoldNote({ path }: StoreFolder): Promise<void> {
+  await rm(join(path, HOLDS), { force: true });
+}
+
+export async function refuseWhileRestoring(folder: StoreFolder): Promise<void> {
+  await refuseWhileHeld(folder);
+  const note = await readNote(folder.path, RESTORING);
+  if (note === null) return;
+  throw new AlmonerError(
+    'ALM_BACKUP_RESTORE_UNFINISHED',
+    `The store in ${folder.path} is being replaced by a backup, or that was killed amid it (${note}). Nothing was started.`,
+  );
+}
+
+/** The port of the note is asked, not the folder's: with the file `port` removed the folder would have another one. */
+export async function refuseWhileHeld({ path, password }: StoreFolder): Promise<void> {
+  const note = await readNote(path, HOLDS);
+  const held = note === null ? null : parsed(note);
+  if (held === null || !lives(held.pid)) return;
+  const { kind } = await probePort(held.port, password);
+  if (kind === 'absent' || kind === 'ours') return;
+  throw new AlmonerError(
+    'ALM_BACKUP_RESTORE_UNFINISHED',
+    `A restore of the store in ${path} is under way (pid ${held.pid}, since ${held.at}). Nothing was started.`,
+    { next: 'Wait until the restore has ended, then give the same command again.' },
+  );
+}
+
+function parsed(text: string): z.infer<typeof holds> | null {
+  try {
+    return holds.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+async function readNote(path: string, name: string): Promise<string | null> {
+  try {
+    return (await readFile(join(path, name), 'utf8')).trim();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null;
+    throw error;
+  }
+}
