@@ -108,7 +108,7 @@ export const RECOVERY = [
     find: '  await openForJudging(app, profile);',
     put: '  void openForJudging;',
     build: true,
-    test: 'test/e2e/drill.test.ts',
+    test: 'test/e2e/drill.long.test.ts',
   },
   {
     name: 'opening-without-a-data-folder',

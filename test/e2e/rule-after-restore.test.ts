@@ -69,6 +69,7 @@ test('a store that is restored to before a run of a rule over balances: serve pa
   );
   // Unattended payments wait for a person.
   expect((await world.run('resume', '--after-rollback')).status).toBe(0);
+  await wakeUntilNoted(booksOf(app), world.store, 'interest');
   await until(
     'the time to be dealt with',
     async () => {
