@@ -59,11 +59,8 @@ async function stateOf(app: App, ledger: RealmLedger) {
   }));
   const profile = configuredProfile(app.config, ledger.realm);
   const isClosed = !fence.armed && !fence.untouched;
-  // An open ledger waits for nobody: only a process that is silent or dead may be worth giving up.
   const missing = sessions
-    .filter(({ liveness, presence, merged: has }) =>
-      isClosed ? liveness !== 'alive' && !has : liveness !== 'alive' && presence !== 'at-work',
-    )
+    .filter(({ liveness, merged: has }) => liveness !== 'alive' && !(isClosed && has))
     .map(({ session }) => session);
   if (isIncomplete(fence)) missing.push(losses.REMOVED);
   return {

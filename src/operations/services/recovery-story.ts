@@ -92,7 +92,14 @@ const SAID = {
 
 function decisions(realm: RealmRecovery): RecoveryDecision[] {
   const isClosed = !realm.armed && !realm.untouched;
-  const given = realm.losses.map(({ session, exact, orders, tokens }): RecoveryDecision => {
+  // An open ledger waits for nobody: a process that is at work elsewhere is not offered to be given up.
+  const working = new Set(
+    realm.sessions
+      .filter(({ presence }) => !isClosed && presence === 'at-work')
+      .map(({ session }) => session),
+  );
+  const lost = realm.losses.filter(({ session }) => !working.has(session));
+  const given = lost.map(({ session, exact, orders, tokens }): RecoveryDecision => {
     const many = `${counted(orders, 'order')} (${absoluteWords(tokens)})`;
     return {
       kind: 'accept-missing',
