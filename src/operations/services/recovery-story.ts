@@ -133,7 +133,7 @@ function retiring({ retiring: loss, folders }: RealmRecovery): RecoveryDecision[
   // A moment later than the last of them was heard of, so that the command names them all and no other.
   const until = isoTime(Math.max(...away.map(({ lastSeen }) => Date.parse(lastSeen))) + 1_000);
   const becomes = loss.exact
-    ? 'a process that was at work before has found that the store forgot nothing, so no order changes'
+    ? 'the ledger is open, so no order changes'
     : `every order of this realm that is not settled becomes a doubt, up to ${counted(loss.orders, 'order')} (${absoluteWords(loss.tokens)})`;
   return [
     {
