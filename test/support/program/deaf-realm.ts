@@ -58,11 +58,13 @@ export class DeafRealm {
       this.hanging.push({ key, member, response });
       return;
     }
-    if (told === 200 && !this.paid.has(key)) this.apply(key, member);
+    if (told === 200) this.apply(key, member);
     answer(response, told, told === 200 ? { newBalance: 105 } : { error: 'no', message: `told ${told}` });
   }
 
+  /** Once for each key: of two requests with one key that hung, one makes the change. */
   private apply(key: string, member: string): void {
+    if (this.paid.has(key)) return;
     this.paid.add(key);
     this.applied.push(member);
   }
