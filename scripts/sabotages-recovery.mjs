@@ -208,4 +208,11 @@ export const RECOVERY = [
     put: '',
     test: 'test/ledger/sessions/state-diagram.test.ts',
   },
+  {
+    name: 'a-start-trusts-who-has-not-looked',
+    file: 'src/ledger/sessions/recovery.ts',
+    find: 'Math.max(livingSeq, folder',
+    put: 'Math.max(folder',
+    test: 'test/simulator/found.test.ts',
+  },
 ];

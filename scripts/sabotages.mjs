@@ -69,7 +69,7 @@ export const SABOTAGES = [
   {
     name: 'notes-beside-the-journals-unread',
     file: 'src/ledger/sessions/recovery.ts',
-    find: 'Math.max(folder?.last?.seq ?? 0, folder?.behind?.seq ?? 0)',
+    find: 'Math.max(livingSeq, folder?.last?.seq ?? 0, folder?.behind?.seq ?? 0)',
     put: 'folder?.behind?.seq ?? 0',
     test: 'test/simulator/found-after-losses.test.ts',
   },

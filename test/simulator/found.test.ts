@@ -222,6 +222,18 @@ test('journals that were removed are given up after a restore: what they do not 
     restore(1),
   ));
 
+test('a store that forgets under the same run_id and epoch: a process starts beside one that has not looked yet', () =>
+  ends(
+    {},
+    send(0, 1, 'paid'),
+    PHOTOGRAPH,
+    send(0, 2, 'paid'),
+    // The first photograph is taken by the scene, before anything was sent.
+    BACKUP,
+    // The third process starts on the first machine.
+    send(2, 2, 'paid'),
+  ));
+
 const PUT_BACK = [
   ['as new files', { do: 'put back', machine: 0, to: 0, store: false, inPlace: false }],
   ['in place', { do: 'put back', machine: 0, to: 0, store: false, inPlace: true }],

@@ -12,7 +12,7 @@ import {
   readRemoved,
 } from './folder.js';
 import { tidingsFor } from './merge.js';
-import { readSessionJournal, type SessionJournal } from './reader.js';
+import { latestSequence, readSessionJournal, type SessionJournal } from './reader.js';
 
 /** The journals that lie on this machine, and what was removed of them. */
 
@@ -53,6 +53,11 @@ type LocalJournals = {
    * live where it came from. Such a one is waited for until a person gives it up, and named.
    */
   readonly forgotten: readonly { readonly entry: SessionEntry; readonly journal: SessionJournal }[];
+  /**
+   * The highest sequence in the journals of registered sessions that live here. They look for themselves; until their
+   * next look they do not know yet that the store went back, and their journals tell a process that starts meanwhile.
+   */
+  readonly livingSeq: number;
   /** The sequence by which the ledger knew what was removed here, by era. */
   readonly removed: Highest;
   /** The folders of which every journal was looked at, or was looked at before and is known since. */
@@ -93,13 +98,17 @@ export async function localJournals(
   const ended: EndedJournal[] = [];
   const missing: SessionEntry[] = [];
   const forgotten: { entry: SessionEntry; journal: SessionJournal }[] = [];
+  let livingSeq = 0;
   for (const { entry, files } of candidates.values()) {
     if (era !== null && !registered.has(entry.id)) {
       const { [ledger.keyPrefix]: merged } = await readMerged(entry.journal, entry.id);
       if (merged?.era === era && merged.seq <= (looked.get(entry.journal) ?? -1)) continue;
     }
     const state = await here.liveness(entry);
-    if (state === 'alive' && registered.has(entry.id)) continue;
+    if (state === 'alive' && registered.has(entry.id)) {
+      livingSeq = Math.max(livingSeq, await latestSequence(files?.files ?? [], ledger.keyPrefix));
+      continue;
+    }
     const journal = await journalOf(ledger, entry, files);
     if (journal === undefined) {
       if (state === 'dead') missing.push(entry);
@@ -115,7 +124,7 @@ export async function localJournals(
     )
       forgotten.push({ entry, journal });
   }
-  return { ended, missing, forgotten, removed, folders };
+  return { ended, missing, forgotten, livingSeq, removed, folders };
 }
 
 /** By the attempts themselves: what others put back raises the sequence, and says nothing of these. */

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { JournalFile } from './folder.js';
 import { decodeEntry, type Intent, type JournalEntry, type JournalHead, type JournalResult } from './line.js';
 import { allRead, fileOpened, lineRead, lineTorn, UNREAD } from './wholeness.js';
@@ -54,6 +55,40 @@ export async function readSessionJournal(
   const attempts = withoutHistory([...told.attempts.values()]).map((attempt) => ({ session, ...attempt }));
   return { head, attempts, works, ended, seqSeen, whole: allRead(wholeness).fault === 'none' };
 }
+
+/**
+ * The highest sequence of the realm in the last lines of a journal that its living session still writes; 0 where they
+ * tell none. Only the end is read, because every command that starts beside a worker asks.
+ */
+export async function latestSequence(files: readonly JournalFile[], realm: string): Promise<number> {
+  let latest = 0;
+  // A file that was begun just now may hold nothing yet.
+  for (const { path, bytes } of files.slice(-2)) {
+    const [, ...lines] = (await endOf(path, bytes)).split('\n');
+    for (const text of lines) {
+      const entry = decodeEntry(text);
+      if (entry?.kind === 'intent' && entry.intent.realm === realm)
+        latest = Math.max(latest, entry.intent.seq);
+    }
+  }
+  return latest;
+}
+
+/** Empty for a file that was removed meanwhile. */
+async function endOf(path: string, bytes: number): Promise<string> {
+  const file = await open(path, 'r').catch(() => undefined);
+  if (file === undefined) return '';
+  try {
+    const from = Math.max(0, bytes - END_BYTES);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(2 * END_BYTES), 0, 2 * END_BYTES, from);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Some hundred attempts. */
+const END_BYTES = 64 * 1024;
 
 /** In place: a journal holds hundreds of thousands of attempts. */
 function tell(told: Told, entry: JournalEntry, realm: string): void {

@@ -145,7 +145,7 @@ async function look({ ledger, self, forget }: RecoveryDeps, scope: Scope) {
     await self.attempts.merging();
   }
   const own = current ? undefined : await journalOf(ledger, self.session.entry);
-  const { ended, missing, forgotten, removed, folders } = await localJournals(
+  const { ended, missing, forgotten, livingSeq, removed, folders } = await localJournals(
     ledger,
     self.session.entry,
     fence.armed ? fence.era : null,
@@ -155,8 +155,8 @@ async function look({ ledger, self, forget }: RecoveryDeps, scope: Scope) {
   for (const { entry } of forgotten) await registerAgain(ledger, entry);
   const journals = [...(own === undefined ? [] : [own]), ...ended];
   const folder = current ? null : await checkFolder(ledger, fence);
-  // Sessions that live and that the store knows look for themselves, and have noted beside their journals how far it came.
-  const noted = Math.max(folder?.last?.seq ?? 0, folder?.behind?.seq ?? 0);
+  // Sessions that live and that the store knows look for themselves: of theirs, it is asked only how far the store came.
+  const noted = Math.max(livingSeq, folder?.last?.seq ?? 0, folder?.behind?.seq ?? 0);
   const seen = Math.max(before.seen, noted, ...journals.map(({ seqSeen }) => seqSeen));
   const tidings = await tidingsFor(
     ledger,
