@@ -54,41 +54,105 @@ describe('the embedded store', () => {
     world = await start('embedded');
   });
 
-  if (isLong)
-    test('restored beside its journals it pays nobody twice, and first sends wait for a person', async () => {
-      await pay('a');
-      await world.file('b.csv', fileOf('b'));
-      await ok('import', 'b.csv', '--yes');
-      await ok('backup', 'kept');
-      await expectTies('--backup', 'kept');
+  if (isLong) restoring();
+  else keeping();
+});
 
-      await world.file('c.csv', fileOf('c'));
-      await pay('d');
-      expect(await applied()).toBe(12);
-      const { stdout, stderr } = await ok('restore', 'kept', '--yes', '--json');
-      expect(JSON.parse(stdout)).toMatchObject({ journalsAdded: 0, merged: 6 });
-      expect(stderr).toContain('redis.before-');
-      const asides = (await readdir(at('data'))).filter((name) => name.startsWith('redis.'));
-      expect(asides).toHaveLength(1);
-      await expectTies();
+/** In the long suite: what was paid before and after, through a restore. */
+function restoring() {
+  test('restored beside its journals it pays nobody twice, and first sends wait for a person', async () => {
+    await pay('a');
+    await world.file('b.csv', fileOf('b'));
+    await ok('import', 'b.csv', '--yes');
+    await ok('backup', 'kept');
+    await expectTies('--backup', 'kept');
 
-      // The journals know all of d, whose batch the store had forgotten.
-      await ok('run', 'd.csv', '--yes', '--json');
-      expect(await applied()).toBe(12);
-      const worker = await world.worker();
-      await ok('import', 'c.csv', '--yes');
-      await until('what is new to be paid', async () => (await applied()) === 18);
-      const waits = JSON.parse((await world.run('status', '--json')).stdout);
-      const [b] = waits.batches.filter(({ counts }: { counts: object }) => 'planned' in counts);
-      expect(b.waiting.map(({ why }: { why: string }) => why)).toContain('after-rollback');
-      await ok('resume', '--after-rollback');
-      await until('what waited to be paid', async () => (await applied()) === 24);
-      await worker.stop();
-      await expectTies();
-      const changes = await world.applied();
-      expect(new Set(changes.map(({ tokens, member }) => `${member} ${tokens}`)).size).toBe(24);
-    });
+    await world.file('c.csv', fileOf('c'));
+    await pay('d');
+    expect(await applied()).toBe(12);
+    const { stdout, stderr } = await ok('restore', 'kept', '--yes', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ journalsAdded: 0, merged: 6 });
+    expect(stderr).toContain('redis.before-');
+    const asides = (await readdir(at('data'))).filter((name) => name.startsWith('redis.'));
+    expect(asides).toHaveLength(1);
+    await expectTies();
 
+    // The journals know all of d, whose batch the store had forgotten.
+    await ok('run', 'd.csv', '--yes', '--json');
+    expect(await applied()).toBe(12);
+    const worker = await world.worker();
+    await ok('import', 'c.csv', '--yes');
+    await until('what is new to be paid', async () => (await applied()) === 18);
+    const waits = JSON.parse((await world.run('status', '--json')).stdout);
+    const [b] = waits.batches.filter(({ counts }: { counts: object }) => 'planned' in counts);
+    expect(b.waiting.map(({ why }: { why: string }) => why)).toContain('after-rollback');
+    await ok('resume', '--after-rollback');
+    await until('what waited to be paid', async () => (await applied()) === 24);
+    await worker.stop();
+    await expectTies();
+    const changes = await world.applied();
+    expect(new Set(changes.map(({ tokens, member }) => `${member} ${tokens}`)).size).toBe(24);
+  });
+
+  test('once a person has accepted the loss on a new machine, a file that may be among the lost is not paid unasked', async () => {
+    // As processes: one that lives would still be asked for the sessions that it had in the folder before.
+    const on = (env: NodeJS.ProcessEnv, ...args: string[]) =>
+      spawned([...args, '--json'], { cwd: world.folder, env });
+    for (const name of ['a', 'b', 'c']) await world.file(`${name}.csv`, fileOf(name));
+    expect((await on(world.env, 'run', 'a.csv', '--yes')).status).toBe(0);
+    expect((await on(world.env, 'import', 'c.csv', '--yes')).status).toBe(0);
+    expect((await on(world.env, 'backup', 'kept')).status).toBe(0);
+    expect((await on(world.env, 'run', 'b.csv', '--yes')).status).toBe(0);
+    await rename(at('data'), at('gone'));
+    const other = world.envOf('other');
+    expect((await on(other, 'restore', 'kept', '--yes')).status).toBe(5);
+    const accepted = await on(other, 'recover', '--accept-missing', 'removed');
+    expect(accepted.status, accepted.stdout).toBe(0);
+    const again = await on(other, 'run', 'b.csv', '--yes');
+    expect(again.status, again.stdout).toBe(3);
+    expect(again.stdout).toContain('ALM_PLAN_MAYBE_FORGOTTEN');
+    // What was open is in doubt: c may have been paid since.
+    const { batches } = JSON.parse((await on(other, 'status')).stdout);
+    expect(batches.map(({ counts }: { counts: object }) => counts)).toContainEqual({ doubt: 6 });
+    expect(await applied()).toBe(12);
+  });
+
+  test('a store that does not start any more is replaced and kept', async () => {
+    await pay('a');
+    await ok('backup', 'kept');
+    await pay('b');
+    const folder = at('data/redis/appendonlydir');
+    for (const name of await readdir(folder))
+      if (!name.endsWith('.manifest')) await writeFile(join(folder, name), 'no append-only file');
+    const broken = await world.run('status', '--json');
+    expect(JSON.parse(broken.stdout).error.code).toMatch(/^ALM_STORE_(DAMAGED|START_FAILED)$/);
+    await ok('restore', 'kept', '--yes');
+    await ok('run', 'b.csv', '--yes', '--json');
+    expect(await applied()).toBe(12);
+    await expectTies();
+  });
+
+  test('journals and archives of the backup that are missing are added, those that are there stay', async () => {
+    await pay('a');
+    await ok('backup', 'kept');
+    await pay('b');
+    const journals = async () =>
+      (await readdir(at('data/journal'))).filter((name) => name.endsWith('.journal'));
+    const [lost] = (await readdir(at('kept/journal'))).filter((name) => name.endsWith('.journal'));
+    await rm(at(`data/journal/${lost}`));
+    const before = await Promise.all(
+      (await journals()).map(async (name) => [name, await readFile(at(`data/journal/${name}`), 'utf8')]),
+    );
+    const restored = JSON.parse((await ok('restore', 'kept', '--yes', '--json')).stdout);
+    expect(restored.journalsAdded).toBe(1);
+    for (const [name, text] of before) expect(await readFile(at(`data/journal/${name}`), 'utf8')).toBe(text);
+    expect(await journals()).toContain(lost);
+    await ok('run', 'b.csv', '--yes', '--json');
+    expect(await applied()).toBe(12);
+  });
+}
+
+function keeping() {
   test('a restored ledger in which nothing was ever sent waits for a person as well', async () => {
     await world.file('b.csv', fileOf('b'));
     const { batch } = JSON.parse((await ok('import', 'b.csv', '--yes', '--json')).stdout);
@@ -154,66 +218,6 @@ describe('the embedded store', () => {
     expect(known.batches[0].counts).toEqual({ paid: 6 });
   });
 
-  if (isLong) {
-    test('once a person has accepted the loss on a new machine, a file that may be among the lost is not paid unasked', async () => {
-      // As processes: one that lives would still be asked for the sessions that it had in the folder before.
-      const on = (env: NodeJS.ProcessEnv, ...args: string[]) =>
-        spawned([...args, '--json'], { cwd: world.folder, env });
-      for (const name of ['a', 'b', 'c']) await world.file(`${name}.csv`, fileOf(name));
-      expect((await on(world.env, 'run', 'a.csv', '--yes')).status).toBe(0);
-      expect((await on(world.env, 'import', 'c.csv', '--yes')).status).toBe(0);
-      expect((await on(world.env, 'backup', 'kept')).status).toBe(0);
-      expect((await on(world.env, 'run', 'b.csv', '--yes')).status).toBe(0);
-      await rename(at('data'), at('gone'));
-      const other = world.envOf('other');
-      expect((await on(other, 'restore', 'kept', '--yes')).status).toBe(5);
-      const accepted = await on(other, 'recover', '--accept-missing', 'removed');
-      expect(accepted.status, accepted.stdout).toBe(0);
-      const again = await on(other, 'run', 'b.csv', '--yes');
-      expect(again.status, again.stdout).toBe(3);
-      expect(again.stdout).toContain('ALM_PLAN_MAYBE_FORGOTTEN');
-      // What was open is in doubt: c may have been paid since.
-      const { batches } = JSON.parse((await on(other, 'status')).stdout);
-      expect(batches.map(({ counts }: { counts: object }) => counts)).toContainEqual({ doubt: 6 });
-      expect(await applied()).toBe(12);
-    });
-
-    test('a store that does not start any more is replaced and kept', async () => {
-      await pay('a');
-      await ok('backup', 'kept');
-      await pay('b');
-      const folder = at('data/redis/appendonlydir');
-      for (const name of await readdir(folder))
-        if (!name.endsWith('.manifest')) await writeFile(join(folder, name), 'no append-only file');
-      const broken = await world.run('status', '--json');
-      expect(JSON.parse(broken.stdout).error.code).toMatch(/^ALM_STORE_(DAMAGED|START_FAILED)$/);
-      await ok('restore', 'kept', '--yes');
-      await ok('run', 'b.csv', '--yes', '--json');
-      expect(await applied()).toBe(12);
-      await expectTies();
-    });
-
-    test('journals and archives of the backup that are missing are added, those that are there stay', async () => {
-      await pay('a');
-      await ok('backup', 'kept');
-      await pay('b');
-      const journals = async () =>
-        (await readdir(at('data/journal'))).filter((name) => name.endsWith('.journal'));
-      const [lost] = (await readdir(at('kept/journal'))).filter((name) => name.endsWith('.journal'));
-      await rm(at(`data/journal/${lost}`));
-      const before = await Promise.all(
-        (await journals()).map(async (name) => [name, await readFile(at(`data/journal/${name}`), 'utf8')]),
-      );
-      const restored = JSON.parse((await ok('restore', 'kept', '--yes', '--json')).stdout);
-      expect(restored.journalsAdded).toBe(1);
-      for (const [name, text] of before)
-        expect(await readFile(at(`data/journal/${name}`), 'utf8')).toBe(text);
-      expect(await journals()).toContain(lost);
-      await ok('run', 'b.csv', '--yes', '--json');
-      expect(await applied()).toBe(12);
-    });
-  }
-
   test('a damaged backup differs, is not restored, and says which file', async () => {
     await pay('a');
     await ok('backup', 'kept');
@@ -277,26 +281,29 @@ describe('the embedded store', () => {
     await expect(stopped).rejects.toMatchObject({ code: 'ALM_BACKUP_INTERRUPTED' });
     expect(await readdir(world.folder)).toEqual(before);
   });
-});
+}
 
-describe('an outside Redis', () => {
-  beforeEach(async () => {
-    world = await start('own');
+if (!isLong)
+  describe('an outside Redis', () => {
+    beforeEach(async () => {
+      world = await start('own');
+    });
+
+    test('is copied where it allows that, refused where not, and never replaced', async () => {
+      await pay('a');
+      await ok('backup', 'kept');
+      await expectTies('--backup', 'kept');
+      const replaced = await world.run('restore', 'kept', '--yes', '--json');
+      expect(replaced.status).toBe(5);
+      expect(JSON.parse(replaced.stdout).error.code).toBe('ALM_BACKUP_OUTSIDE');
+
+      await world.store
+        .client()
+        .acl('SETUSER', 'guest', 'on', '>pass', '~*', '&*', '+@all', '-sync', '-psync');
+      const env = { ...world.env, REDIS_URL: `redis://guest:pass@127.0.0.1:${world.store.port}` };
+      const denied = await almoner(['backup', 'denied', '--json'], { cwd: world.folder, env });
+      expect(denied.status).toBe(5);
+      expect(JSON.parse(denied.stdout).error.code).toBe('ALM_BACKUP_STORE_REFUSED');
+      expect(await readdir(world.folder)).not.toContain('denied');
+    });
   });
-
-  test('is copied where it allows that, refused where not, and never replaced', async () => {
-    await pay('a');
-    await ok('backup', 'kept');
-    await expectTies('--backup', 'kept');
-    const replaced = await world.run('restore', 'kept', '--yes', '--json');
-    expect(replaced.status).toBe(5);
-    expect(JSON.parse(replaced.stdout).error.code).toBe('ALM_BACKUP_OUTSIDE');
-
-    await world.store.client().acl('SETUSER', 'guest', 'on', '>pass', '~*', '&*', '+@all', '-sync', '-psync');
-    const env = { ...world.env, REDIS_URL: `redis://guest:pass@127.0.0.1:${world.store.port}` };
-    const denied = await almoner(['backup', 'denied', '--json'], { cwd: world.folder, env });
-    expect(denied.status).toBe(5);
-    expect(JSON.parse(denied.stdout).error.code).toBe('ALM_BACKUP_STORE_REFUSED');
-    expect(await readdir(world.folder)).not.toContain('denied');
-  });
-});
