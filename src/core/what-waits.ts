@@ -276,8 +276,8 @@ type Lost = Pick<Cause, 'message' | 'next'> & { readonly session: string };
 function missingSaid(sign: Sign): Lost {
   return {
     session: sign.session,
-    message: `${named(sign)} was last seen at ${new Date(sign.seenMs).toISOString()}, and whether it lives cannot be told from here. If its machine is lost with its disk, give it up; otherwise start almoner there again.`,
-    next: `almoner recover --accept-missing ${sign.session}`,
+    message: `${named(sign)} was last seen at ${new Date(sign.seenMs).toISOString()}, and whether it lives cannot be told from here. Start almoner there again. If its machine is lost with its disk, it can be given up: \`almoner recover\` says how, and what that makes a doubt.`,
+    next: 'almoner recover',
   };
 }
 

@@ -204,7 +204,7 @@ describe('what a session was sending that nobody hears of', () => {
       orders: 4,
       tokens: '20',
       since: new Date(NOW - 46_000).toISOString(),
-      next: 'almoner recover --accept-missing bbbbbbbbbbbb',
+      next: 'almoner recover',
     });
     expect(one?.message).toContain('Session bbbbbbbbbbbb (worker, pid 7, machine barn)');
     expect(one?.message).toContain(new Date(NOW - 46_000).toISOString());

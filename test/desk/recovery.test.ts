@@ -8,7 +8,9 @@ import { feed } from '../../src/ledger/moves/feed.js';
 import { findBatch } from '../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { arm, disarm, readFence } from '../../src/ledger/sessions/fence.js';
-import { Session } from '../../src/ledger/sessions/session.js';
+import { listSessions, Session } from '../../src/ledger/sessions/session.js';
+import { recoveryNotes } from '../../src/operations/services/recover.js';
+import { recovering } from '../../src/operations/services/recovery.js';
 import { photograph } from '../support/ledger/unreliable-store.js';
 import { openDesk, type TestDesk } from '../support/program/desk.js';
 import { logged, outside } from '../support/program/outside.js';
@@ -257,5 +259,39 @@ describe('a closed realm', () => {
     const [story] = await stories();
     expect(story).toMatchObject({ state: 'closed', happened: 'The folder …/data is old.', waiting: [] });
     expect(await batchOf(batch)).toMatchObject({ waitsForRecovery: true, can: ['cancel', 'report'] });
+  });
+});
+
+describe('the list of batches', () => {
+  const notes = (realm?: string) => recoveryNotes(desk.app, realm);
+
+  test('says that a realm is closed or waits for a person, also where it has no batch', async () => {
+    const { ledger } = await imported('may.csv');
+    expect(await notes()).toEqual([]);
+    await opened(ledger);
+    expect(await notes()).toEqual([]);
+    await rolledBack(ledger);
+    expect(await notes()).toEqual([expect.stringContaining('FIRST SENDS WAIT FOR A PERSON since 2')]);
+    expect(await notes('another')).toEqual([]);
+    const session = await Session.open('worker', desk.app.config.dataFolder);
+    onTestFinished(() => session.close());
+    await session.register(ledger);
+    await disarm(ledger, found(), 'anyway');
+    expect(await notes(ledger.realm.name)).toEqual([expect.stringContaining('THE LEDGER IS CLOSED')]);
+  });
+
+  test('a recovery that fails leaves no session that opening would wait for', async () => {
+    const { ledger } = await imported('may.csv');
+    await opened(ledger);
+    const [profile] = desk.app.config.profiles;
+    if (profile === undefined) throw new Error('no profile');
+    const before = (await listSessions(ledger)).length;
+    const failing = recovering(desk.app, profile, async ({ now }) => {
+      await now();
+      expect(await listSessions(ledger)).toHaveLength(before + 1);
+      throw new Error('stopped on the way');
+    });
+    await expect(failing).rejects.toThrow('stopped on the way');
+    expect(await listSessions(ledger)).toHaveLength(before);
   });
 });

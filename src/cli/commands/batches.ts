@@ -13,6 +13,7 @@ import { waitingNow } from '../../operations/batches/waiting.js';
 import { type UnfinishedImport, unfinishedImports } from '../../operations/pay/unfinished-imports.js';
 import { type ResumedRealms, resumeAfterRollback } from '../../operations/services/after-rollback.js';
 import { allPaceNotes } from '../../operations/services/pace.js';
+import { recoveryNotes } from '../../operations/services/recover.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
 import type { App } from '../../runtime/app.js';
 import { withStopSignals } from '../../runtime/stop-signals.js';
@@ -36,15 +37,21 @@ export const status = storeCommand({
     const { output, args, options } = context;
     if (args.BATCH === undefined && !options.watch) {
       const batches = await allStatuses(app, context.global.realm);
-      const [workers, pace, unfinished] = await Promise.all([
+      const [recovery, workers, pace, unfinished] = await Promise.all([
+        recoveryNotes(app, context.global.realm),
         countWorkers(app),
         allPaceNotes(app, context.global.realm),
         unfinishedImports(app.scripts, context.global.realm),
       ]);
       output.print({
-        json: { batches, workers, pace, unfinished },
-        text: [...listLines(batches, workers), ...pace, ...unfinishedLines(unfinished)],
-        next: batches.length === 0 ? 'almoner plan FILE' : 'almoner status BATCH',
+        json: { batches, workers, pace, unfinished, recovery },
+        text: [...listLines(batches, workers), ...pace, ...unfinishedLines(unfinished), ...recovery],
+        next:
+          recovery.length > 0
+            ? 'almoner recover'
+            : batches.length === 0
+              ? 'almoner plan FILE'
+              : 'almoner status BATCH',
       });
       return 0;
     }

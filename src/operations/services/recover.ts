@@ -35,6 +35,31 @@ export async function recoveryState(app: App): Promise<RealmRecovery[]> {
   return Promise.all((await allLedgers(app.scripts)).map((ledger) => stateOf(app, ledger)));
 }
 
+/** A sentence for each realm, or the one that is named, whose payments wait for journals or for a person. */
+export async function recoveryNotes(app: App, realm: string | undefined): Promise<string[]> {
+  const all = await allLedgers(app.scripts);
+  const meant = all.filter((ledger) => realm === undefined || ledger.realm.name === realm);
+  return (await Promise.all(meant.map(noteOf))).flat();
+}
+
+async function noteOf(ledger: RealmLedger): Promise<string[]> {
+  const [fence, waits, sessions] = await Promise.all([
+    readFence(ledger),
+    afterRollback.readWaitAfterRollback(ledger),
+    listSessions(ledger),
+  ]);
+  const { name } = ledger.realm;
+  // An embedded store starts anew with the command that asks: it is closed, and no process waits for it.
+  if (!fence.armed && !fence.untouched && (fence.reason !== null || sessions.length > 0))
+    return [
+      `${name}: THE LEDGER IS CLOSED, and nothing is sent. ${fence.reason?.message ?? 'Journals are not compared with it yet.'} Run \`almoner recover\`.`,
+    ];
+  if (waits === null) return [];
+  return [
+    `${name}: FIRST SENDS WAIT FOR A PERSON since ${isoTime(waits.sinceMs)}, because the store forgot payments. Run \`almoner recover\` to see what happened.`,
+  ];
+}
+
 async function stateOf(app: App, ledger: RealmLedger) {
   const [fence, { signs, nowMs }, batches, known, last, waits] = await Promise.all([
     readFence(ledger),

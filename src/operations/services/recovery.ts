@@ -94,6 +94,10 @@ export async function recovering<T>(
     // A store that has forgotten everything has forgotten the realm as well; what was recovered of it is to be seen.
     if ((await listBatches(ledger)).length > 0) await registerRealm(ledger);
     return done;
+  } catch (error) {
+    // Opening would wait for it until it is proven dead; where the store is away, that is all there is.
+    await session.deregister(ledger).catch(() => {});
+    throw error;
   } finally {
     await session.close();
   }
