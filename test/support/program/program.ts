@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
@@ -217,10 +217,12 @@ export class Program {
     return one;
   }
 
+  /** Renamed into place: a scheduler that reads meanwhile finds the old text or the new one, never a part. */
   async file(name: string, text: string): Promise<string> {
     const path = join(this.folder, name);
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text);
+    await writeFile(`${path}.new`, text);
+    await rename(`${path}.new`, path);
     return path;
   }
 
