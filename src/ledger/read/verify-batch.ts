@@ -27,6 +27,7 @@ import { accountsIn, add, nonZero, sameEntries, shown, utcDay } from './verify-s
  * block, so that a million of them do not stand in memory. The sums that only tie over all batches go to verify.ts.
  */
 export type BatchAudit = {
+  readonly no: string;
   /** The batch as it was when it was read. While it reads the same, so does the rest. */
   readonly stamp: string;
   readonly orders: number;
@@ -39,6 +40,8 @@ export type BatchAudit = {
   readonly undone: readonly string[];
   /** References that are not as their orders say. A paid undo in another batch may be why. */
   readonly references: readonly MisheldReference[];
+  /** How many references its orders keep spent. */
+  readonly spent: number;
   /** Members that its orders hold, with the order. */
   readonly holds: ReadonlyMap<string, string>;
   readonly waits: readonly { readonly order: string; readonly member: string }[];
@@ -103,6 +106,7 @@ class BatchAuditor {
   private readonly waits: { order: string; member: string }[] = [];
   private readonly due: ReadonlySet<string>;
   private orders = 0;
+  private spent = 0;
   private aside = 0;
 
   constructor(
@@ -139,8 +143,10 @@ class BatchAuditor {
   }
 
   private found(): BatchAudit {
-    const { differences, days, held, undone, references, holds, waits, orders } = this;
-    return { stamp: stampOf(this.small), differences, days, held, undone, references, holds, waits, orders };
+    const { differences, days, held, undone, references, spent, holds, waits, orders } = this;
+    const stamp = stampOf(this.small);
+    const { no } = this.ref;
+    return { no, stamp, differences, days, held, undone, references, spent, holds, waits, orders };
   }
 
   /** Null where the archive is damaged: nothing is added up then. */
@@ -290,6 +296,7 @@ class BatchAuditor {
         continue;
       }
       const mine = holder?.no === no && holder.index === index;
+      if (mine) this.spent += 1;
       const arrives = (record.arrivesUntil ?? 0) > nowMs;
       const spends = SPENDING.has(state) || arrives;
       // A journal may have told later that an order of an archive was paid after all: its reference is spent.

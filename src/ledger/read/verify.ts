@@ -4,6 +4,7 @@ import { type BatchRef, listBatches } from './batches.js';
 import { readRecord } from './rows.js';
 import { auditBatch, type BatchAudit, type MisheldReference } from './verify-batch.js';
 import { keysLike, type Unread } from './verify-read.js';
+import { strayReferencesText } from './verify-references.js';
 import { add, nonZero, sameEntries, shown } from './verify-sums.js';
 
 /**
@@ -117,6 +118,7 @@ async function overAll(ledger: RealmLedger, audits: readonly BatchAudit[]): Prom
     daysText(ledger, audits),
     accountsText(ledger, audits),
     realmText(ledger),
+    strayReferencesText(ledger, new Map(audits.map(({ no, spent }) => [no, spent]))),
   ]);
   return [...lines.flat(), ...(await holdsText(ledger, audits))];
 }

@@ -52,6 +52,11 @@ describe('each thing that does not tie is named', () => {
       /reference of paid order 1:1 is not spent by it/,
     ],
     [
+      'a reference that no order has',
+      (l) => redis(l).hset(`${l.keyPrefix}:ref:00ff`, 'ten bytes!', 'digest:1:3'),
+      /3 references are spent in the name of batch no. 1, and its orders account for 2/,
+    ],
+    [
       'a malformed reference',
       async (l) => {
         for (const key of await redis(l).keys(`${l.keyPrefix}:ref:*`))

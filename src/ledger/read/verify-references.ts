@@ -1,0 +1,63 @@
+import { counted } from '../../core/counted.js';
+import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
+import { parseHolder } from '../reference.js';
+import { keysLike } from './verify-read.js';
+
+/**
+ * References that are spent though no order has them. The auditor of a batch asks from each order for its reference, so a
+ * reference in the name of an order that has another one, or none, is only found from the other side: every spent
+ * reference is counted by the batch that keeps it, and compared with how many the orders of that batch account for.
+ * Counts are enough, because a reference that is missing is named by its order.
+ */
+export async function strayReferencesText(
+  ledger: RealmLedger,
+  spentByOrders: ReadonlyMap<string, number>,
+): Promise<string[]> {
+  const found = await countSpent(ledger);
+  return [...found].flatMap(([no, count]) => {
+    const expected = spentByOrders.get(no) ?? 0;
+    if (count <= expected || !LISTED.test(no)) return [];
+    const spent = `${counted(count, 'reference')} ${count === 1 ? 'is' : 'are'} spent`;
+    return [`${spent} in the name of batch no. ${no}, and its orders account for ${expected}`];
+  });
+}
+
+/** Batches of references that were added, and payments of a replaced batch, have no rows in the store. */
+const LISTED = /^[0-9]+$/;
+/** Some thousand references at 16 to a hash, in a ledger of a million. */
+const SHARDS_AT_ONCE = 200;
+
+async function countSpent(ledger: RealmLedger): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  const prefix = `${ledger.keyPrefix}:ref:`;
+  const keys = await askRealm(ledger, 'list references', (redis) => keysLike(redis, `${prefix}*`));
+  for (let first = 0; first < keys.length; first += SHARDS_AT_ONCE) {
+    const some = keys.slice(first, first + SHARDS_AT_ONCE);
+    const packed = await askRealm(ledger, 'read references', (redis) =>
+      Promise.all(
+        some.map(async (key) => {
+          const shard = Buffer.from(key.slice(prefix.length), 'latin1');
+          return (await redis.hkeysBuffer(key)).map((field) => Buffer.concat([shard, field]));
+        }),
+      ),
+    );
+    for (const no of await holdersOf(ledger, packed.flat())) found.set(no, (found.get(no) ?? 0) + 1);
+  }
+  return found;
+}
+
+/** The batches that keep these references spent. One entry that cannot be read fails the whole question. */
+async function holdersOf(ledger: RealmLedger, references: readonly Buffer[]): Promise<string[]> {
+  if (references.length === 0) return [];
+  try {
+    const reply = await askScript(ledger, 'find-spent', [Buffer.concat(references)]);
+    return reply.flatMap((holder, i) => (i % 2 === 0 ? [] : [parseHolder(holder).no]));
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'ReplyError') throw error;
+    // Its order says that it cannot be read.
+    if (references.length === 1) return [];
+    const middle = Math.ceil(references.length / 2);
+    const halves = [references.slice(0, middle), references.slice(middle)];
+    return (await Promise.all(halves.map((half) => holdersOf(ledger, half)))).flat();
+  }
+}
