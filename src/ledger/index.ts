@@ -87,15 +87,16 @@ export {
 } from './read/batches.js';
 export { readAudit, snapshotBatch } from './read/snapshot.js';
 export { type LedgerAudit, verifyLedger } from './read/verify.js';
-export type {
-  AuditEntry,
-  BatchRecord,
-  BatchView,
-  LatencyHistogram,
-  Manifest,
-  Reason,
-  RowView,
-  RunSeries,
+export {
+  type AuditEntry,
+  type BatchRecord,
+  type BatchView,
+  type LatencyHistogram,
+  type Manifest,
+  type Reason,
+  type RowView,
+  type RunSeries,
+  requestTime,
 } from './views.js';
 
 // Orders of a batch: rows, records, what they met, and lists of those that are not settled.
@@ -108,6 +109,7 @@ export {
   type Named,
   type OrderEvent,
   orderEvent,
+  sentTime,
   type Traces,
 } from './order-event.js';
 export {

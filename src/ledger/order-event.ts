@@ -26,7 +26,10 @@ export const orderEvent = z.discriminatedUnion('event', [
   /** The process that was sending it died; whether the request arrived is not known. */
   z.object({
     event: z.literal('orphaned'),
+    /** When it was noted, which may be hours after the request. */
     at: z.number(),
+    /** When the request was sent, as far as journal or record tell. */
+    sentAt: z.number().nullable().optional(),
     key: z.string(),
     attempt: z.string().optional(),
     session: z.string(),
@@ -80,6 +83,11 @@ export function lastSent(history: readonly OrderEvent[], { attempt }: Named) {
   return history.filter(isSent).findLast((one) => attempt === null || one.attempt === attempt) ?? null;
 }
 
+/** When that request was sent: what an operator looks for in the realm's own log. */
+export function sentTime(sent: NonNullable<ReturnType<typeof lastSent>>): number | null {
+  return sent.event === 'attempt' ? sent.at : (sent.sentAt ?? null);
+}
+
 export function balancesSeen(history: readonly OrderEvent[], when: 'before' | 'doubt', named: Named) {
   const seen = history.findLast((one) => {
     if (one.event !== 'balances' || one.when !== when) return false;
@@ -91,7 +99,7 @@ export function balancesSeen(history: readonly OrderEvent[], when: 'before' | 'd
 
 /** What a person compares with the realm's own log, of an order that nobody can prove paid or unpaid. */
 export type Traces = {
-  readonly sentAt: number;
+  readonly sentAt: number | null;
   readonly key: string;
   readonly requestId: string | null;
   readonly before: Balances | null;
@@ -101,8 +109,8 @@ export type Traces = {
 export function tracesOf(history: readonly OrderEvent[], named: Named): Traces | null {
   const sent = lastSent(history, named);
   if (sent === null) return null;
-  const { at: sentAt, key } = sent;
+  const { key } = sent;
   const requestId = sent.event === 'attempt' ? sent.requestId : null;
   const seen = (when: 'before' | 'doubt') => balancesSeen(history, when, named)?.balances ?? null;
-  return { sentAt, key, requestId, before: seen('before'), inDoubt: seen('doubt') };
+  return { sentAt: sentTime(sent), key, requestId, before: seen('before'), inDoubt: seen('doubt') };
 }

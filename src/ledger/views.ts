@@ -131,6 +131,15 @@ export type RowView = {
   readonly traces: Traces | null;
 };
 
+/**
+ * When the request of an order left, as an operator looks for it in the realm's own log; null where it is not known. A
+ * doubt without traces was given up before it is known to have been sent: its record holds the time of giving up.
+ */
+export function requestTime({ state, sentAt, traces }: RowView): number | null {
+  if (traces === null) return state === 'doubt' ? null : sentAt;
+  return traces.sentAt ?? sentAt;
+}
+
 const auditEntry = z.object({
   at: z.number(),
   who: z.string(),

@@ -1,7 +1,7 @@
 import { defuse } from '../core/formula-cells.js';
 import type { OrderState } from '../core/states.js';
 import { OWN_COLUMNS, TRACE_COLUMNS } from '../csv/columns.js';
-import type { AuditEntry, Manifest, RowView } from '../ledger/index.js';
+import { type AuditEntry, type Manifest, type RowView, requestTime } from '../ledger/index.js';
 import { isoTime } from '../words/spelling.js';
 
 type Delimiter = Manifest['delimiter'];
@@ -73,11 +73,12 @@ export function fileLine(file: ReportFile, row: RowView, manifest: Manifest): st
 }
 
 /** In the order of TRACE_COLUMNS. */
-function traceCells({ state, doubt, sentAt, traces }: RowView): Cell[] {
+function traceCells(row: RowView): Cell[] {
+  const { state, doubt, traces } = row;
   const { key = null, requestId = null, before = null, inDoubt = null } = traces ?? {};
   return [
     state === 'doubt' ? doubt : null,
-    isoTime(traces?.sentAt ?? sentAt),
+    isoTime(requestTime(row)),
     key,
     requestId,
     before?.member ?? null,

@@ -5,8 +5,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { HEARD_LATELY_MS } from '../../src/core/presence.js';
 import type { Certainty } from '../../src/core/profile.js';
 import { queuePrefix } from '../../src/ledger/keys.js';
+import { lastSent } from '../../src/ledger/order-event.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
-import { readRecord } from '../../src/ledger/read/rows.js';
+import { readDetails, readRecord } from '../../src/ledger/read/rows.js';
 import { listSessions, Session } from '../../src/ledger/sessions/session.js';
 import { addOrders, ORDERS_QUEUE, type OrderJob, openQueue } from '../../src/queue/queues.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
@@ -38,7 +39,9 @@ async function afterDeath(certainty: Certainty, spoil: (folder: string) => Promi
   const finder = await Sender.start(ledger, batch, certainty, other, realm, clocks);
   expect(await finder.recover()).toBe(true);
   await finder.adoptDead();
-  const { code } = await readRecord(batch.ref, 2);
+  const { code, sentAt } = await readRecord(batch.ref, 2);
+  // An operator looks for the request in the realm's own log at that time.
+  expect(lastSent(await readDetails(batch.ref, 2), { attempt: null, doubt: null })).toMatchObject({ sentAt });
   const sessions = await listSessions(ledger);
   const ties = await tieUp(ledger);
   await finder.die();
@@ -46,6 +49,7 @@ async function afterDeath(certainty: Certainty, spoil: (folder: string) => Promi
 }
 
 const lost = (folder: string) => rm(folder, { recursive: true });
+const kept = () => Promise.resolve();
 
 /** The first line after the head is spoilt; what follows it can be read. */
 async function damaged(folder: string): Promise<void> {
@@ -57,6 +61,7 @@ async function damaged(folder: string): Promise<void> {
 }
 
 test.each([
+  ['manual', 'kept', kept, 'D'],
   ['manual', 'lost', lost, 'D'],
   ['manual', 'damaged', damaged, 'D'],
   ['idempotent', 'lost', lost, 'u'],

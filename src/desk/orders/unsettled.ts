@@ -9,6 +9,7 @@ import {
   type RowView,
   readBatch,
   readRow,
+  requestTime,
   type ScriptClient,
 } from '../../ledger/index.js';
 import { digitsOf } from '../../operations/batches/batch-status.js';
@@ -110,7 +111,7 @@ async function doubtRow({ context, row }: Step<WalkState>): Promise<DoubtRow> {
   const { sides, looksLike } = sidesSeen(order, row.traces);
   return {
     ...orderRow(context.ref, row),
-    sentAt: isoTime(row.traces?.sentAt ?? row.sentAt),
+    sentAt: isoTime(requestTime(row)),
     key: row.traces?.key ?? null,
     requestId: row.traces?.requestId ?? null,
     sides,

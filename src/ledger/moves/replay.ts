@@ -160,6 +160,7 @@ function detailOf({ session, intent, result }: JournaledAttempt): string {
   return encodeEvent({
     event: 'orphaned',
     at: Date.now(),
+    sentAt: intent.sentAt,
     key: `${orderId(intent.batch, intent.index)}.${intent.keyNumber}`,
     attempt: intent.nonce,
     session,

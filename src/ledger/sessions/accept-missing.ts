@@ -151,6 +151,7 @@ async function acceptExactly(context: MergeContext, session: string, by: By): Pr
         const detail = {
           event: 'orphaned',
           at: by.at,
+          sentAt: record.sentAt,
           key: `${orderId(ref.id, index)}.${record.keyNumber}`,
           attempt,
           session,

@@ -67,6 +67,7 @@ async function adoptOne(
   const about = {
     event: 'orphaned',
     at: Date.now(),
+    sentAt: record.sentAt,
     key: `${orderId(batch.id, index)}.${record.keyNumber}`,
     session,
   } as const;

@@ -12,6 +12,7 @@ import {
   readRecord,
   readRow,
   realmState,
+  sentTime,
   type Traces,
 } from '../../ledger/index.js';
 import { Evidence } from '../../queue/balances.js';
@@ -75,7 +76,7 @@ export async function doubtEvidence(
   return {
     ...deadLetter(ref, row),
     /** What to look for upstream. */
-    sent: sentOf(history, named),
+    sent: sentOf(history, named, sentAt),
     members,
     /** Why the balance now is not known; null where it was read. */
     notRead,
@@ -160,14 +161,15 @@ function lastBalance(
   return { balance: paid.balanceAfter, at: paid.at, from: `answer to order ${paid.order}` };
 }
 
-function sentOf(history: readonly OrderEvent[], named: Named) {
+function sentOf(history: readonly OrderEvent[], named: Named, recordedAt: number) {
   const last = lastSent(history, named);
   if (last === null) return null;
   const answer =
     last.event === 'attempt'
       ? { requestId: last.requestId, status: last.status, phase: last.phase, body: last.body }
       : { requestId: null, status: null, phase: null, body: null };
-  const { at, key, message } = last;
+  const { key, message } = last;
+  const at = sentTime(last) ?? recordedAt;
   return { at: isoTime(at), minute: utcMinute(at), key, message, ...answer };
 }
 
