@@ -215,4 +215,25 @@ export const RECOVERY = [
     put: 'Math.max(folder',
     test: 'test/simulator/found.test.ts',
   },
+  {
+    name: 'who-leaves-unmerged-takes-the-folder-along',
+    file: 'src/ledger/sessions/leave.lua',
+    find: "if ARGV[7] ~= '' and leavesUnmerged() then",
+    put: 'if false then',
+    test: 'test/queue/leaving-a-closed-ledger.test.ts',
+  },
+  {
+    name: 'a-store-that-changes-is-merged-once',
+    file: 'src/ledger/sessions/watch.ts',
+    find: "if (recovered.outcome !== 'changed') return recovered;",
+    put: "return recovered.outcome === 'changed' ? { ...recovered, outcome: 'waiting' } : recovered;",
+    test: 'test/queue/leaving-a-closed-ledger.test.ts',
+  },
+  {
+    name: 'a-retired-folder-comes-back-unnoticed',
+    file: 'src/ledger/journal/note-looked.lua',
+    find: "if redis.call('HEXISTS', T .. ':dataFolders', folder.id) == 0 then",
+    put: 'if false then',
+    test: 'test/queue/leaving-a-closed-ledger.test.ts',
+  },
 ];

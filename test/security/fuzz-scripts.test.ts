@@ -33,6 +33,7 @@ import { generated } from '../support/suites.js';
  * the plan is compressed and only the caller has read it) is left as it is.
  */
 const LOOKED = '[{"id":"f","journal":"/j","machine":"m","sent":true}]';
+const LEAVING = '{"id":"s","placeId":"f","journal":"/j","machine":"m"}';
 const bench = ledgersOnRedis();
 
 /** Calls as they are made, the arguments that may be attacked marked by their place. */
@@ -189,7 +190,7 @@ async function world(): Promise<World> {
       open: [1, 2, 4, 6, 7, 8, 10, 11],
     },
     { name: 'judge-replaced', args: [JSON.stringify([[no, '2', '1']])], open: [1] },
-    { name: 'leave', args: ['s', String(seq), era, '', '', '0'], open: [1, 2, 3, 4] },
+    { name: 'leave', args: ['s', String(seq), era, '', '', '0', LEAVING], open: [1, 2, 3, 4] },
     { name: 'merged', args: [run, 's', '0', '', '0', LOOKED, '1', '1', '1', 'wait'], open: [1, 2, 3, 10] },
     { name: 'note-clock-step', args: [String(START), '1000', '60000'], open: [1, 2, 3] },
     { name: 'note-scheduled', args: ['daily', '{"at":1}'], open: [1] },
@@ -205,7 +206,7 @@ async function world(): Promise<World> {
       open: [1, 2, 3, 4, 5],
     },
     { name: 'note-closed', args: [why], open: [1] },
-    { name: 'note-looked', args: ['', '0123'], open: [1, 2] },
+    { name: 'note-looked', args: ['', '[]', '0123'], open: [1, 3] },
     { name: 'note-position', args: ['folder', '7', '{"seq":7}'], open: [1, 2] },
     { name: 'resume-after-rollback', args: [detail], open: [1] },
     { name: 'retire-folders', args: ['', 'f', '9'], open: [1, 2, 3] },

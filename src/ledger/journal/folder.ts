@@ -69,21 +69,27 @@ export async function readHead({ files }: JournalFiles): Promise<JournalHead | u
 
 const HEAD_BYTES_MAX = 4096;
 
-const moment = z.object({ era: z.string(), seq: z.number() });
-/** A moment of the ledger: its sequence in an era. */
-export type Moment = Readonly<z.infer<typeof moment>>;
-
-const merged = z.record(z.string(), moment);
+/** A moment of the ledger, its sequence in an era, by realm. `sent`: the session has sent an order of that realm. */
+const merged = z.record(
+  z.string(),
+  z.object({ era: z.string(), seq: z.number(), sent: z.boolean().default(true) }),
+);
+type Merged = Readonly<z.infer<typeof merged>>;
 
 /** A moment for each realm at which the ledger knew all of the session's attempts. */
-export async function readMerged(folder: string, session: string): Promise<Readonly<Record<string, Moment>>> {
+export async function readMerged(folder: string, session: string): Promise<Merged> {
   const text = await readFile(join(folder, `${session}.merged`), 'utf8').catch(() => '{}');
   const found = merged.safeParse(parseJson(text));
   // Nothing is concluded from a damaged note: the journal is read once more.
   return found.success ? found.data : {};
 }
 
-export async function noteMerged(folder: string, session: string, realm: string, at: Moment): Promise<void> {
+export async function noteMerged(
+  folder: string,
+  session: string,
+  realm: string,
+  at: Merged[string],
+): Promise<void> {
   const known = await readMerged(folder, session);
   if (known[realm]?.era !== at.era) await writeNote(folder, `${session}.merged`, { ...known, [realm]: at });
 }

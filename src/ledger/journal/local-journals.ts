@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
+import type { LookedFolder } from '../sessions/fence.js';
 import { journalFolders } from '../sessions/folders.js';
 import { entryOf, listSessions, type SessionEntry } from '../sessions/session.js';
 import {
@@ -62,6 +63,8 @@ type LocalJournals = {
   readonly removed: Highest;
   /** The folders of which every journal was looked at, or was looked at before and is known since. */
   readonly folders: readonly string[];
+  /** Those of them from which an order of the realm was sent. */
+  readonly sentFrom: ReadonlySet<string>;
 };
 
 /** Every journal that lies here, or only those of registered sessions: one of them may have died. */
@@ -98,11 +101,15 @@ export async function localJournals(
   const ended: EndedJournal[] = [];
   const missing: SessionEntry[] = [];
   const forgotten: { entry: SessionEntry; journal: SessionJournal }[] = [];
+  const sentFrom = new Set<string>();
   let livingSeq = 0;
   for (const { entry, files } of candidates.values()) {
     if (era !== null && !registered.has(entry.id)) {
       const { [ledger.keyPrefix]: merged } = await readMerged(entry.journal, entry.id);
-      if (merged?.era === era && merged.seq <= (looked.get(entry.journal) ?? -1)) continue;
+      if (merged?.era === era && merged.seq <= (looked.get(entry.journal) ?? -1)) {
+        if (merged.sent) sentFrom.add(entry.journal);
+        continue;
+      }
     }
     const state = await here.liveness(entry);
     if (state === 'alive' && registered.has(entry.id)) {
@@ -115,6 +122,7 @@ export async function localJournals(
       continue;
     }
     removed = highest(removed, journal.removed);
+    if (journal.attempts.length > 0) sentFrom.add(entry.journal);
     if (state === 'dead' || (state === 'elsewhere' && journal.ended))
       ended.push({ ...journal, folder: entry.journal });
     else if (
@@ -124,7 +132,7 @@ export async function localJournals(
     )
       forgotten.push({ entry, journal });
   }
-  return { ended, missing, forgotten, livingSeq, removed, folders };
+  return { ended, missing, forgotten, livingSeq, removed, folders, sentFrom };
 }
 
 /** By the attempts themselves: what others put back raises the sequence, and says nothing of these. */
@@ -145,13 +153,15 @@ async function lookedAt(
   return new Map(folders.map((folder, i) => [folder, Number(looks[numbers[i] ?? ''] ?? -1)]));
 }
 
+/** `sent`: the data folders among them from which orders were sent, which are waited for from now on. */
 export async function noteLooked(
   ledger: RealmLedger,
   folders: readonly string[],
+  sent: readonly LookedFolder[],
   store: string,
 ): Promise<void> {
   const numbers = (await numbersOf(ledger, folders)).filter((number) => number !== '');
-  if (numbers.length > 0) await askScript(ledger, 'note-looked', [store, ...numbers]);
+  if (numbers.length > 0) await askScript(ledger, 'note-looked', [store, JSON.stringify(sent), ...numbers]);
 }
 
 /** Empty for a folder without an identity, whose journals are always read. */

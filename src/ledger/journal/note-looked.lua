@@ -1,8 +1,10 @@
 --[==[
-  The store was found to know all journals of these data folders.
+  The store was found to know all journals of these data folders. Those from which orders were sent are waited for from
+  now on, also one that was retired and came back.
 
   KEYS[1] the realm
-  ARGV[1] the store in which that was found (see isSameStore)  ARGV[2…] numbers of the folders
+  ARGV[1] the store in which that was found (see isSameStore)
+  ARGV[2] JSON list of those that orders were sent from: {id, journal, machine}  ARGV[3…] numbers of the folders
 
     T:looked   number of a data folder → the sequence at which that was found last
 
@@ -10,8 +12,12 @@
 ]==]
 --- @include "record"
 --- @include "fence"
+--- @include "data-folders"
 local T = KEYS[1]
 if not isSameStore(T, ARGV[1]) then return { 'changed' } end
 local seq = redis.call('HGET', T, 'seq') or '0'
-for at = 2, #ARGV do redis.call('HSET', T .. ':looked', ARGV[at], seq) end
+for _, folder in ipairs(cjson.decode(ARGV[2])) do
+  if redis.call('HEXISTS', T .. ':dataFolders', folder.id) == 0 then rememberFolder(T, folder.id, folder.journal, folder.machine) end
+end
+for at = 3, #ARGV do redis.call('HSET', T .. ':looked', ARGV[at], seq) end
 return { 'ok' }

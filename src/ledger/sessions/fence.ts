@@ -10,6 +10,8 @@ import type { Reason } from '../views.js';
 export type Fence = {
   readonly run: string;
   readonly armed: boolean;
+  /** It was closed because something was forgotten. A store that merely restarts keeps the mark of the server before. */
+  readonly lowered: boolean;
   /** Nothing was ever sent from this ledger, as far as it knows. */
   readonly untouched: boolean;
   readonly era: string;
@@ -60,10 +62,12 @@ export async function readFence(ledger: RealmLedger): Promise<Fence> {
     meant = '',
     begun = '',
   ] = await askScript(ledger, 'fence', [ledger.mark.session]);
+  const untouched = armed === '' && era === '' && seq === '0' && note === '';
   return {
     run,
     armed: armed === run,
-    untouched: armed === '' && era === '' && seq === '0' && note === '',
+    lowered: armed === '' && !untouched,
+    untouched,
     era,
     seq: Number(seq),
     found: Number(found),

@@ -1,12 +1,15 @@
 --[==[
   A session ends in order. It leaves the registry only while the ledger knows all it did: one that leaves a
   store which was restarted or rolled back under it has not merged, and must still be waited for. One that never
-  began anything has nothing to be waited for.
+  began anything is not waited for. But other journals in its folder may know what the store has forgotten: where it
+  leaves a closed ledger that it has not merged into, its folder is waited for in its place.
 
   KEYS[1] the realm
   ARGV[1] session  ARGV[2] highest sequence seen  ARGV[3] era  ARGV[4] '1': it never began anything, or is dead and merged
   ARGV[5] the store for which the dead one was merged ('' for one that leaves by itself)
   ARGV[6] sequence of the last order that it began, as it knows itself ('' for one that does not leave by itself)
+  ARGV[7] its entry in the registry, JSON, where journals of other sessions lie in its folder ('' where none do, and for a
+    dead one, whose folder was looked at)
 
   Returns 'left' | 'stays'
 ]==]
@@ -16,6 +19,19 @@
 local T, session = KEYS[1], ARGV[1]
 if not isSameStore(T, ARGV[5]) then return 'stays' end
 if ARGV[4] ~= '1' and (fenced(T, ARGV[2], ARGV[3]) or forgetsSession(T, session, ARGV[6])) then return 'stays' end
+--- The store may have gone back since it merged, also to before it was registered.
+local function leavesUnmerged()
+  local knowsEra = ARGV[3] ~= '' and ARGV[3] ~= 'none'
+  if not isUnmerged(T) and not (knowsEra and fenced(T, ARGV[2], ARGV[3])) then return false end
+  return redis.call('HGET', T .. ':merged', session) ~= serverRun()
+end
+if ARGV[7] ~= '' and leavesUnmerged() then
+  local own = cjson.decode(ARGV[7])
+  -- Nothing could say that a folder without an identity comes back.
+  if own.placeId == '' then return 'stays' end
+  rememberFolder(T, own.placeId, own.journal, own.machine)
+  redis.call('HDEL', T .. ':looks', own.placeId)
+end
 local entry = redis.call('HGET', T .. ':sessions', session)
 leaveLimits(T, session, ARGV[6] == '0')
 for _, name in ipairs({ ':sessions', ':begun', ':joined', ':seen', ':merged' }) do

@@ -2,13 +2,7 @@ import { counted } from '../../core/counted.js';
 import type { BatchId } from '../../core/ids.js';
 import type { Order } from '../../core/order.js';
 import { type Highest, highest, noteMerged, noteRemoved } from '../journal/folder.js';
-import {
-  type EndedJournal,
-  journalOf,
-  localJournals,
-  noteLooked,
-  type Scope,
-} from '../journal/local-journals.js';
+import { journalOf, localJournals, noteLooked, type Scope } from '../journal/local-journals.js';
 import { mergeTidings, tidingsFor } from '../journal/merge.js';
 import type { Attempts } from '../moves/attempts.js';
 import type { OrderRef } from '../moves/begin-sending.js';
@@ -72,8 +66,11 @@ export type RecoveryDeps = {
 };
 
 export type Recovered = {
-  /** Open: orders may be sent. Waiting: for others. Stopped: only a person can decide how it goes on. */
-  readonly outcome: 'open' | 'waiting' | 'stopped';
+  /**
+   * Open: orders may be sent. Waiting: for others. Stopped: only a person can decide how it goes on. Changed: another
+   * server answers by now, or the same one went back, and what was merged is forgotten again.
+   */
+  readonly outcome: 'open' | 'waiting' | 'stopped' | 'changed';
   readonly waitingFor: WaitedFor;
   readonly stopped: Reason | null;
   readonly seen: number;
@@ -124,8 +121,8 @@ export async function recover(parts: RecoveryDeps, scope: Scope): Promise<Recove
   const opened = isOpen
     ? { answer: 'armed' as const, era: fence.era }
     : await open(parts, evidence, [moved, unknown, recovered.length]);
-  if (opened.answer !== 'armed')
-    return { ...done, outcome: 'waiting', waitingFor: opened.answer === 'waiting' ? opened.for : NO_ONE };
+  if (opened.answer === 'changed') return { ...done, outcome: 'changed' };
+  if (opened.answer === 'waiting') return { ...done, outcome: 'waiting', waitingFor: opened.for };
   await noteOpened(parts, evidence, opened.era);
   return done;
 }
@@ -145,7 +142,7 @@ async function look({ ledger, self, forget }: RecoveryDeps, scope: Scope) {
     await self.attempts.merging();
   }
   const own = current ? undefined : await journalOf(ledger, self.session.entry);
-  const { ended, missing, forgotten, livingSeq, removed, folders } = await localJournals(
+  const { ended, missing, forgotten, livingSeq, removed, folders, sentFrom } = await localJournals(
     ledger,
     self.session.entry,
     fence.armed ? fence.era : null,
@@ -172,7 +169,12 @@ async function look({ ledger, self, forget }: RecoveryDeps, scope: Scope) {
     await forgottenRemoved(ledger, fence, highest(removed, own?.removed ?? {})),
     folder === null ? {} : missedByFolder(folder, fence),
   );
-  return { before, fence, current, own, ended, missing, folders, folder, seen, tidings, unknownHere, missed };
+  const sent = new Set([
+    ...sentFrom,
+    ...(own !== undefined && own.attempts.length > 0 ? [self.session.entry.journal] : []),
+  ]);
+  const read = { own, ended, missing, folders, sent };
+  return { before, fence, current, ...read, folder, seen, tidings, unknownHere, missed };
 }
 
 /** Before anything is merged: a process that sends by what the store says now would send what others have sent. */
@@ -235,17 +237,12 @@ async function adoptFrom(parts: RecoveryDeps, { fence, ended, missing }: Evidenc
 /** This process says that it has merged, and opens the ledger if all others have. */
 async function open(
   { ledger, self: { session } }: RecoveryDeps,
-  { before, fence: { run }, seen, folders, own, ended }: Evidence,
+  { before, fence: { run }, seen, folders, sent }: Evidence,
   putBack: readonly [orders: number, unknown: number, batches: number],
 ) {
   // A session that a rolled-back registry has forgotten registers again, or nobody would wait for it.
   await session.register(ledger);
-  const sentFrom = new Set(
-    [...ended, ...(own === undefined ? [] : [{ ...own, folder: session.entry.journal }])]
-      .filter(({ attempts }) => attempts.length > 0)
-      .map(({ folder }) => folder),
-  );
-  const looked = await lookedFolders(ledger, folders, session.entry.machine, sentFrom);
+  const looked = await lookedFolders(ledger, folders, session.entry.machine, sent);
   // A process that has just started knows no era; its folder may know one that the store has forgotten.
   const isFresh = before.era === '' || before.era === 'none';
   const era = isFresh ? await lastEra(ledger, session) : before.era;
@@ -267,7 +264,7 @@ async function noteOpened(parts: RecoveryDeps, evidence: Evidence, era: string):
   if (lost !== null) await noteLost(parts, lost);
   mark.era = era;
   mark.seen = Math.max(mark.seen, seen, fence.seq);
-  if (own !== undefined || ended.length + folders.length > 0) await noteAllMerged(ledger, ended, folders);
+  if (own !== undefined || ended.length + folders.length > 0) await noteAllMerged(parts, evidence);
   self.session.positions.saw(ledger, mark.seen);
 }
 
@@ -278,16 +275,17 @@ async function noteLost({ ledger, self: { session } }: RecoveryDeps, { era, seq 
 
 /** What was merged is known by the sequence that stands there now, if the store is still the one that was opened. */
 async function noteAllMerged(
-  ledger: RealmLedger,
-  ended: readonly EndedJournal[],
-  folders: readonly string[],
+  { ledger, self: { session } }: RecoveryDeps,
+  { ended, folders, sent }: Evidence,
 ): Promise<void> {
   const { mark, keyPrefix } = ledger;
   const fence = await readFence(ledger);
   const { armed, era, seq } = fence;
   if (!armed || era !== mark.era) return;
   mark.seen = Math.max(mark.seen, seq);
-  for (const { head, folder, works } of ended)
-    if (works) await noteMerged(folder, head.session, keyPrefix, { era, seq });
-  await noteLooked(ledger, folders, storeSeen(fence));
+  for (const { head, folder, works, attempts } of ended)
+    if (works) await noteMerged(folder, head.session, keyPrefix, { era, seq, sent: attempts.length > 0 });
+  const looked = await lookedFolders(ledger, folders, session.entry.machine, sent);
+  const sentFrom = looked.filter((one) => one.sent);
+  await noteLooked(ledger, folders, sentFrom, storeSeen(fence));
 }

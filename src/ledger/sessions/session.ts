@@ -140,7 +140,12 @@ export class Session {
     const { seen, era, begun } = ledger.mark;
     const nothing = this.journal.isEmpty ? '1' : '';
     if (this.journal.isEmpty) await this.journal.leaves(ledger.keyPrefix);
-    await ledger.scripts.script('leave', ledger.keyPrefix, [this.id, seen, era, nothing, '', begun]);
+    const others = (await this.hasOtherJournals()) ? JSON.stringify(this.entry) : '';
+    await ledger.scripts.script('leave', ledger.keyPrefix, [this.id, seen, era, nothing, '', begun, others]);
+  }
+
+  private async hasOtherJournals(): Promise<boolean> {
+    return (await listJournals(this.entry.journal)).some(({ session }) => session !== this.id);
   }
 
   async close(): Promise<void> {
@@ -227,7 +232,7 @@ export async function listSessions(ledger: RealmLedger): Promise<SessionEntry[]>
 export async function forgetSession(ledger: RealmLedger, id: string, store = ''): Promise<boolean> {
   await disownBatches(ledger, id);
   await forgetRefusals(ledger, id);
-  return (await ledger.scripts.script('leave', ledger.keyPrefix, [id, 0, '', '1', store, ''])) === 'left';
+  return (await ledger.scripts.script('leave', ledger.keyPrefix, [id, 0, '', '1', store, '', ''])) === 'left';
 }
 
 async function disownBatches(ledger: RealmLedger, id: string): Promise<void> {

@@ -36,6 +36,8 @@ export type WatchDeps = Omit<RecoveryDeps, 'say'> & {
 /** A session may end while it is waited for; its journal is then found at the next full look. */
 const REMERGE_MS = 2_000;
 const LOOK_AGAIN_MS = 100;
+/** A store that is replaced more often than this within seconds is left to the next look. */
+const LOOKS_MAX = 20;
 const NO_ERA = 'none';
 /** Without a sign of a stray: a look reads the record of each order that is being sent. */
 const STRAYS_EVERY_MS = 30_000;
@@ -137,9 +139,8 @@ export class RecoveryWatch {
   }
 
   private async look(scope: Scope): Promise<Recovered> {
-    const recovered = await recover({ ...this.parts, say: (message) => this.say(message) }, scope);
+    const recovered = await this.recoverHere(scope);
     this.isOpen = recovered.outcome === 'open';
-    this.rolledBack ||= recovered.rolledBack;
     if (this.isOpen) await this.goOn(recovered);
     if (recovered.outcome === 'waiting') {
       const { run } = await readFence(this.parts.ledger);
@@ -147,6 +148,18 @@ export class RecoveryWatch {
       await this.nameMissing(recovered.waitingFor);
     }
     return recovered;
+  }
+
+  /** Again while the store is replaced under it: what was merged into the former one is forgotten with it. */
+  private async recoverHere(scope: Scope): Promise<Recovered> {
+    const parts = { ...this.parts, say: (message: string) => this.say(message) };
+    for (let looks = 1; ; looks++) {
+      const recovered = await recover(parts, looks === 1 ? scope : 'every journal');
+      this.rolledBack ||= recovered.rolledBack;
+      if (recovered.outcome !== 'changed') return recovered;
+      if (looks === LOOKS_MAX) return { ...recovered, outcome: 'waiting' };
+      await sleep(LOOK_AGAIN_MS);
+    }
   }
 
   private async goOn(recovered: Recovered): Promise<void> {

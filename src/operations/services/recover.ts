@@ -50,7 +50,7 @@ async function noteOf(ledger: RealmLedger): Promise<string[]> {
   ]);
   const { name } = ledger.realm;
   // An embedded store starts anew with the command that asks: it is closed, and no process waits for it.
-  if (!fence.armed && !fence.untouched && (fence.reason !== null || sessions.length > 0))
+  if (!fence.armed && !fence.untouched && (fence.lowered || fence.reason !== null || sessions.length > 0))
     return [
       `${name}: THE LEDGER IS CLOSED, and nothing is sent. ${fence.reason?.message ?? 'Journals are not compared with it yet.'} Run \`almoner recover\`.`,
     ];
@@ -168,12 +168,13 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
   const given: losses.Loss[] = [];
   let retired = 0;
   for (const profile of app.config.profiles)
-    await recovering(app, profile, async ({ ledger, now }) => {
+    await recovering(app, profile, async ({ ledger, now, session }) => {
       merged += (await now()).moved;
       if (realm !== undefined && profile.name !== realm) return;
       if ((await decision.isStillMeant?.()) === false) return;
       if (decision.acceptMoved === true && (await takeMoved(ledger))) merged += (await now()).moved;
-      const lost = acceptMissing === null ? null : await giveUp(app, ledger, profile, acceptMissing);
+      const lost =
+        acceptMissing === null ? null : await giveUp(app, ledger, profile, { lost: acceptMissing, session });
       const away = await retire(app, ledger, profile, decision.retireUnseenSinceMs ?? null);
       retired += away?.folders ?? 0;
       if (lost === null && away === null) return;
@@ -225,7 +226,7 @@ async function giveUp(
   app: App,
   ledger: RealmLedger,
   profile: RealmProfile,
-  lost: string,
+  { lost, session }: { readonly lost: string; readonly session: string },
 ): Promise<losses.Loss | null> {
   const context = contextOf(ledger, profile);
   const by = { who: app.config.operator, at: Date.now() };
@@ -245,7 +246,7 @@ async function giveUp(
     );
   const journal = await journalOf(ledger, { id: lost, journal: folder });
   const tidings = journal === undefined ? [] : await tidingsFor(ledger, journal.attempts);
-  await closeIfForgotten(ledger, tidings, { by: 'recover', seen: journal?.seqSeen ?? 0 });
+  await closeIfForgotten(ledger, tidings, { by: session, seen: journal?.seqSeen ?? 0 });
   await mergeTidings({ ...context, underWay: new Set() }, tidings);
   return losses.acceptMissing(context, lost, by);
 }

@@ -43,6 +43,8 @@ type Recovering = {
   readonly ledger: RealmLedger;
   readonly context: MergeContext;
   readonly watch: RecoveryWatch;
+  /** The session that recovers. */
+  readonly session: string;
   /** Recovers what lies here; answers how many orders were put right. */
   readonly now: () => Promise<Recovered>;
 };
@@ -60,7 +62,10 @@ export async function recovering<T>(
   const ledger = app.ledger(profile);
   const { sessions } = await journalsHere(config.dataFolder);
   if (sessions === 0 && (await readFence(ledger)).untouched) return null;
-  const session = await Session.open('recover', config.dataFolder, { here: scripts.here });
+  const session = await Session.open('recover', config.dataFolder, {
+    here: scripts.here,
+    ephemeral: config.ephemeral,
+  });
   const context = contextOf(ledger, profile);
   let overdue = 0;
   const watch = new RecoveryWatch({
@@ -89,7 +94,7 @@ export async function recovering<T>(
     return { ...found, moved: found.moved + overdue };
   };
   try {
-    const done = await work({ ledger, context, watch, now });
+    const done = await work({ ledger, context, watch, now, session: session.id });
     await session.deregister(ledger);
     // A store that has forgotten everything has forgotten the realm as well; what was recovered of it is to be seen.
     if ((await listBatches(ledger)).length > 0) await registerRealm(ledger);

@@ -112,7 +112,7 @@ describe('files of other sessions', () => {
     await other.close();
     expect(await bound(folder, journal, [OTHER])).toBe(0);
     expect(await numbers(folder, OTHER)).toEqual(before);
-    await noteMerged(folder, OTHER, REALM, { era: 'e7', seq: 12 });
+    await noteMerged(folder, OTHER, REALM, { era: 'e7', seq: 12, sent: true });
     await bound(folder, journal, [OTHER]);
     expect(await numbers(folder, OTHER)).toEqual([]);
     expect(await readRemoved(folder)).toMatchObject({ [REALM]: { e7: 12 } });
@@ -136,7 +136,7 @@ describe('files of other sessions', () => {
     const folder = await tempFolder();
     const other = await journalOf(folder, OTHER, 2);
     await other.close();
-    await noteMerged(folder, OTHER, REALM, { era: 'e7', seq: 12 });
+    await noteMerged(folder, OTHER, REALM, { era: 'e7', seq: 12, sent: true });
     const journal = await journalOf(folder, OWN, 0);
     // A clock that was set back: the last file looks like the oldest.
     const last = (await numbers(folder, OTHER)).at(-1);

@@ -102,7 +102,11 @@ describe('journals of sessions that are over', () => {
     const folder = await tempFolder();
     const dead = await over(folder, 'almoner:{0123456789ab}', 9);
     expect(await filesOf(dead)).toHaveLength(10);
-    await noteMerged(dead.entry.journal, dead.id, 'almoner:{0123456789ab}', { era: 'e1', seq: 9 });
+    await noteMerged(dead.entry.journal, dead.id, 'almoner:{0123456789ab}', {
+      era: 'e1',
+      seq: 9,
+      sent: true,
+    });
     const limits = { fileBytesMax: 4096, folderBytesMax: 1 };
     const next = await Session.open('worker', folder, { limits });
     expect(await filesOf(dead)).toEqual([]);

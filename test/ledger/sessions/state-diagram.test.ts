@@ -64,6 +64,7 @@ const leave = async (ledger: RealmLedger, session: string) =>
     '1',
     storeSeen(await readFence(ledger)),
     '',
+    '',
   ]);
 
 const whereMissed = async (ledger: RealmLedger, decide: () => Promise<unknown>) =>
