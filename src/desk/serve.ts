@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { keepingRequired } from '../operations/people/keep-required.js';
 import { newToken, Tokens } from '../operations/people/tokens.js';
 import { startArchiving } from '../operations/services/archive.js';
+import { keepLedgersOpen } from '../operations/services/keep-open.js';
 import { startSchedules } from '../operations/services/schedules.js';
 import { Rounds } from '../queue/rounds.js';
 import type { App } from '../runtime/app.js';
@@ -55,6 +56,7 @@ export async function startServing(app: App, options: ServeOptions): Promise<Ser
     const { url } = await server.listen(options.port);
     const schedules = await startSchedules(app, { stop: stop.signal });
     const archiving = startArchiving(app, stop.signal);
+    const opening = keepLedgersOpen(app, stop.signal);
     const rounds = new Rounds((message) => app.logger.warn({ message }, 'trouble'));
     rounds.every(KEEP_MS, 'keep what is required', keepRequired);
     const notices = server.desk.notices.start(server.desk.board, address.publicUrl);
@@ -68,6 +70,7 @@ export async function startServing(app: App, options: ServeOptions): Promise<Ser
         await rounds.stop();
         await schedules.stop();
         await archiving;
+        await opening;
         await notices.close();
         await server.close();
       },

@@ -9,6 +9,7 @@ import { findBatch } from '../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { arm, disarm, readFence } from '../../src/ledger/sessions/fence.js';
 import { listSessions, Session } from '../../src/ledger/sessions/session.js';
+import { keepLedgersOpen } from '../../src/operations/services/keep-open.js';
 import { recoveryNotes } from '../../src/operations/services/recover.js';
 import { recovering } from '../../src/operations/services/recovery.js';
 import { photograph } from '../support/ledger/unreliable-store.js';
@@ -294,4 +295,21 @@ describe('the list of batches', () => {
     await expect(failing).rejects.toThrow('stopped on the way');
     expect(await listSessions(ledger)).toHaveLength(before);
   });
+});
+
+test('a desk without a worker opens a closed ledger, and offers the decision that is left', async () => {
+  const { ledger } = await imported('alone.csv');
+  await opened(ledger);
+  await disarm(ledger, found(), 'anyway');
+  expect(await stories()).toMatchObject([{ state: 'closed', decisions: [] }]);
+  const stop = new AbortController();
+  const opening = keepLedgersOpen(desk.app, stop.signal);
+  await until('the decision', async () => (await stories())[0]?.decisions.length === 1);
+  expect(await stories()).toMatchObject([{ state: 'waiting for a person', decisions: [{ kind: 'resume' }] }]);
+  // Closed again while it serves, as by a restart of the store.
+  await ledger.scripts.redis.hset(ledger.keyPrefix, 'armed', 'another-server');
+  await until('the ledger to be open', async () => (await readFence(ledger)).armed);
+  stop.abort();
+  await opening;
+  expect(await listSessions(ledger)).toEqual([]);
 });

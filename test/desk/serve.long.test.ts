@@ -77,6 +77,12 @@ test('on loopback without tokens it prints one for this start; with --with-worke
   );
   expect(await desk.stop()).toBe(0);
   expect(desk.stderr()).not.toContain(as);
+
+  // Its private store has started anew: a desk without a worker opens the ledger as well.
+  const alone = await serve(folder);
+  const recovery = async () => (await ask(`${alone.url}/api/recovery`, { as: alone.token ?? '' })).text;
+  await until('the ledger to be open', async () => (await recovery()).includes('"state":"open"'), 30_000);
+  expect(await alone.stop()).toBe(0);
 }, 120_000);
 
 test('named tokens close the desk to everybody else, and a revoked one is out at once', async () => {
