@@ -117,6 +117,26 @@ function restoring() {
     expect(await applied()).toBe(12);
   });
 
+  test('put into an empty folder on the same machine, a backup that is behind its witness is not taken for a move', async () => {
+    const on = (...args: string[]) => spawned([...args, '--json'], { cwd: world.folder, env: world.env });
+    for (const name of ['a', 'b']) await world.file(`${name}.csv`, fileOf(name));
+    expect((await on('run', 'a.csv', '--yes')).status).toBe(0);
+    expect((await on('backup', 'kept')).status).toBe(0);
+    expect((await on('run', 'b.csv', '--yes')).status).toBe(0);
+    await rename(at('data'), at('gone'));
+    const restored = await on('restore', 'kept', '--yes');
+    expect(restored.status, restored.stderr).toBe(5);
+    expect(restored.stdout).toContain('ALM_LEDGER_FOLDER_BEHIND');
+    const moved = await on('recover', '--accept-moved');
+    expect(moved.status).toBe(5);
+    expect(`${moved.stdout}${moved.stderr}`).toContain('--accept-moved does not apply');
+    expect((await on('run', 'b.csv', '--yes')).status).toBe(5);
+    // The loss can be accepted; the file that was forgotten is refused then.
+    expect((await on('recover', '--accept-missing', 'removed')).status).toBe(0);
+    expect((await on('run', 'b.csv', '--yes')).status).toBe(3);
+    expect(await applied()).toBe(12);
+  });
+
   test('a store that does not start any more is replaced and kept', async () => {
     await pay('a');
     await ok('backup', 'kept');

@@ -142,6 +142,12 @@ export async function forgottenRemoved(
   return highest(fence.missed, Object.fromEntries(lost));
 }
 
+/** The epochs that this ledger knows: every opening has one of its own. */
+export async function erasOf(ledger: RealmLedger): Promise<ReadonlySet<string>> {
+  const lines = await askRealm(ledger, 'list eras', (redis, T) => redis.lrange(`${T}:eras`, 0, -1));
+  return new Set(lines.map((line) => line.split(' ')[0] ?? ''));
+}
+
 async function acceptedRemovals(ledger: RealmLedger): Promise<Highest> {
   const note = await askRealm(ledger, 'read accepted', (redis, T) => redis.hget(T, 'acceptedRemoved'));
   return note === null ? {} : missed.parse(JSON.parse(note));

@@ -3,13 +3,14 @@ import { CATALOGUE } from '../../core/errors/catalogue.js';
 import type { Highest } from '../journal/folder.js';
 import type { RealmLedger } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
-import { type Fence, forgottenRemoved, readFence } from './fence.js';
+import { erasOf, type Fence, forgottenRemoved, readFence } from './fence.js';
 import {
   foldersThatPaid,
   type PaidElsewhere,
   type Position,
   positionInStore,
   readPositions,
+  witnessedElsewhere,
   witnessedPositions,
 } from './positions.js';
 import { JOURNAL_FOLDER, type SessionEntry } from './session.js';
@@ -40,14 +41,32 @@ export async function checkFolder(ledger: RealmLedger, fence: Fence): Promise<Fo
   const { here } = ledger.scripts;
   const own = realm.rehearsal ? null : await here.ownFolder();
   if (own === null) return WHOLE;
-  const { last, behind } = await compare(ledger, own.number, join(own.path, JOURNAL_FOLDER));
   const copied =
     own.storeId !== '' && fence.folder !== '' && fence.folder !== own.storeId && !fence.untouched;
+  const { last, behind: known } = await compare(ledger, own.number, join(own.path, JOURNAL_FOLDER));
+  const behind = copied ? further(known, await behindElsewhere(ledger, own.path, last)) : known;
   const lost =
     behind === null
       ? {}
       : await forgottenRemoved(ledger, { ...fence, missed: {} }, { [behind.era]: behind.seq });
   return { behind, forgotten: Object.keys(lost).length > 0, copied, last };
+}
+
+/** A backup that was put into an empty folder: of the folder in which its store was written, this machine may know more. */
+async function behindElsewhere(
+  ledger: RealmLedger,
+  path: string,
+  last: Position | null,
+): Promise<Position | null> {
+  const { keyPrefix, scripts } = ledger;
+  const { stateFolder } = scripts.here;
+  if (stateFolder === null) return null;
+  const seen = await witnessedElsewhere(stateFolder, keyPrefix, { path, eras: await erasOf(ledger) });
+  return seen !== null && seen.seq > (last?.seq ?? 0) ? seen : null;
+}
+
+function further(a: Position | null, b: Position | null): Position | null {
+  return (a?.seq ?? 0) >= (b?.seq ?? 0) ? a : b;
 }
 
 /** The last position that a data folder itself knows, and the later one that a witness outside knows, if any. */

@@ -88,6 +88,25 @@ export async function witnessedPositions(
   return all;
 }
 
+/**
+ * The highest position of a ledger that this machine has witnessed of a store that was written in another folder: from a
+ * folder that was at this path, or in an epoch that the store knows as its own.
+ */
+export async function witnessedElsewhere(
+  stateFolder: string,
+  keyPrefix: string,
+  { path, eras }: { readonly path: string; readonly eras: ReadonlySet<string> },
+): Promise<Position | null> {
+  let found: Position | null = null;
+  for (const number of await readdir(stateFolder).catch(() => []))
+    for (const { folder, positions } of (await readNotes(join(stateFolder, number))).values()) {
+      const one = positions[keyPrefix];
+      if (one === undefined || (folder !== path && !eras.has(one.era))) continue;
+      if (one.seq > (found?.seq ?? 0)) found = one;
+    }
+  return found;
+}
+
 /** The position that a store outside the data folder remembers of it; null where it knows none. */
 export async function positionInStore(ledger: RealmLedger, number: string): Promise<Position | null> {
   if (ledger.scripts.here.holdsStore) return null;
