@@ -87,6 +87,7 @@ export {
 } from './read/batches.js';
 export { readAudit, snapshotBatch } from './read/snapshot.js';
 export { type LedgerAudit, verifyLedger } from './read/verify.js';
+export { storedLedgers } from './read/verify-read.js';
 export {
   type AuditEntry,
   type BatchRecord,

@@ -83,9 +83,10 @@ local function finishIfDone(T, no)
     if redis.call('SREM', T .. ':open', no) == 1 then noteEnded(T, no) end
     return state
   end
-  if state ~= 'running' and state ~= 'paused' and state ~= 'halted' then return state end
+  if state ~= 'planned' and state ~= 'running' and state ~= 'paused' and state ~= 'halted' then return state end
   if countOf(T, no, 'p') == 0 then
     redis.call('HSET', B, 'state', 'done', 'finishedAt', nowMs())
+    redis.call('HSETNX', B, 'startedAt', nowMs())
     redis.call('HDEL', B, 'reason', 'limit', 'limitReason')
     redis.call('SREM', T .. ':open', no)
     noteEnded(T, no)

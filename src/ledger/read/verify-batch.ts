@@ -1,7 +1,7 @@
 import { counted } from '../../core/counted.js';
 import { isAlmonerError, messageOf } from '../../core/errors/error.js';
 import { membersOf } from '../../core/order.js';
-import { type OrderState, SPENDING_STATES } from '../../core/states.js';
+import { BATCH_STATES, type OrderState, SPENDING_STATES } from '../../core/states.js';
 import { PLAN_BLOCK_ROWS } from '../keys.js';
 import { type PlannedOrder, UNKNOWN_ROW } from '../plan-block.js';
 import { storeNowMs } from '../realm-ledger.js';
@@ -82,6 +82,7 @@ export async function auditBatch(
   }
 }
 
+const KNOWN_STATES: ReadonlySet<string> = new Set([...BATCH_STATES, 'archived']);
 const RANK: Partial<Record<OrderState, number>> = {
   sending: 1,
   unknown: 2,
@@ -205,6 +206,7 @@ class BatchAuditor {
   /** Counters, the list of what needs attention, and whether the batch is open, against what its records say. */
   private compare(): void {
     const { meta, counters, attention, open } = this.small;
+    if (!KNOWN_STATES.has(meta.state ?? '')) this.say('no batch has that state');
     for (const code of new Set([
       ...this.counts.keys(),
       ...Object.keys(counters).map((name) => name.slice(2)),

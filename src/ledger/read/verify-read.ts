@@ -3,6 +3,7 @@ import { batchKeys } from '../keys.js';
 import { decodePlanBlock, type PlanRow } from '../plan-block.js';
 import { batchFacts, type RealmLedger } from '../realm-ledger.js';
 import type { ReferenceHolder } from '../reference.js';
+import type { ScriptClient } from '../script-client.js';
 import { ArchiveFile } from './archive-file.js';
 import { archivePath, recordsOfBlock, storeSource } from './batch-source.js';
 import { type BatchRef, batchNumber } from './batches.js';
@@ -110,6 +111,14 @@ export async function archivedRows(
     return { rows, records: Object.assign({}, ...(chunk?.records ?? [])) };
   };
 }
+
+/** The ids of all ledgers in the store, whether the list of realms has them or not. */
+export async function storedLedgers(scripts: ScriptClient): Promise<string[]> {
+  const keys = await scripts.ask('list ledgers', (redis) => keysLike(redis, 'almoner:{*}'));
+  return keys.flatMap((key) => LEDGER.exec(key)?.[1] ?? []).sort();
+}
+
+const LEDGER = /^almoner:\{([0-9a-f]{12})\}$/;
 
 /** By SCAN, which holds nobody up. A cluster's keys of one realm lie on one node, and which one is not asked. */
 export async function keysLike(

@@ -1,5 +1,5 @@
 import { counted } from '../../core/counted.js';
-import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
+import { askRealm, askScript, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { parseHolder } from '../reference.js';
 import { keysLike } from './verify-read.js';
 
@@ -13,13 +13,18 @@ export async function strayReferencesText(
   ledger: RealmLedger,
   spentByOrders: ReadonlyMap<string, number>,
 ): Promise<string[]> {
-  const found = await countSpent(ledger);
-  return [...found].flatMap(([no, count]) => {
+  const { found, lost } = await countSpent(ledger);
+  const strays = [...found].flatMap(([no, count]) => {
     const expected = spentByOrders.get(no) ?? 0;
     if (count <= expected || !LISTED.test(no)) return [];
     const spent = `${counted(count, 'reference')} ${count === 1 ? 'is' : 'are'} spent`;
     return [`${spent} in the name of batch no. ${no}, and its orders account for ${expected}`];
   });
+  const gone = [...lost].map(
+    ([no, count]) =>
+      `${counted(count, 'reference')} in the name of batch no. ${no}, which is not in the store`,
+  );
+  return [...strays, ...gone];
 }
 
 /** Batches of references that were added, and payments of a replaced batch, have no rows in the store. */
@@ -27,8 +32,9 @@ const LISTED = /^[0-9]+$/;
 /** Some thousand references at 16 to a hash, in a ledger of a million. */
 const SHARDS_AT_ONCE = 200;
 
-async function countSpent(ledger: RealmLedger): Promise<Map<string, number>> {
-  const found = new Map<string, number>();
+/** `found`: references that are spent, by the batch that keeps them. `lost`: those whose batch has left no trace. */
+async function countSpent(ledger: RealmLedger) {
+  const [found, lost] = [new Map<string, number>(), new Map<string, number>()];
   const prefix = `${ledger.keyPrefix}:ref:`;
   const keys = await askRealm(ledger, 'list references', (redis) => keysLike(redis, `${prefix}*`));
   for (let first = 0; first < keys.length; first += SHARDS_AT_ONCE) {
@@ -41,9 +47,25 @@ async function countSpent(ledger: RealmLedger): Promise<Map<string, number>> {
         }),
       ),
     );
-    for (const no of await holdersOf(ledger, packed.flat())) found.set(no, (found.get(no) ?? 0) + 1);
+    for (const no of await holdersOf(ledger, packed.flat())) raise(found, no);
+    const named = await askRealm(ledger, 'read references', (redis) =>
+      Promise.all(some.map((key) => redis.hvals(key))),
+    );
+    for (const entry of named.flat()) raise(lost, parseHolder(entry).no);
   }
-  return found;
+  const isThere = await Promise.all([...lost.keys()].map((no) => hasState(ledger, no)));
+  for (const [at, no] of [...lost.keys()].entries())
+    if (isThere[at] === true || !LISTED.test(no)) lost.delete(no);
+  return { found, lost };
+}
+
+function raise(counts: Map<string, number>, no: string): void {
+  counts.set(no, (counts.get(no) ?? 0) + 1);
+}
+
+async function hasState(ledger: RealmLedger, no: string): Promise<boolean> {
+  const [state] = await batchFacts({ ledger, no }, 'state');
+  return state != null;
 }
 
 /** The batches that keep these references spent. One entry that cannot be read fails the whole question. */

@@ -8,6 +8,7 @@ import {
   readFence,
   refuseOtherFormat,
   type ScriptClient,
+  storedLedgers,
   verifyLedger,
 } from '../../ledger/index.js';
 import { archiveFolder } from '../../runtime/app.js';
@@ -38,7 +39,15 @@ export async function verifyRealms(
     });
     verified.push({ realm: name, ledger: ledger.id, ...audit });
   }
-  return verified;
+  const known = new Set(verified.map(({ ledger }) => ledger));
+  const unlisted = (await storedLedgers(scripts)).filter((id) => !known.has(id));
+  return [...verified, ...unlisted.map(unlistedLedger)];
+}
+
+/** Every command finds the ledgers by the list of realms: one that is not in it would never be looked at. */
+function unlistedLedger(id: string): RealmVerified {
+  const differences = [`ledger ${id} is in the store and in no list of realms`];
+  return { realm: '-', ledger: id, batches: 0, orders: 0, differences, unchecked: [] };
 }
 
 export type BackupVerified = {

@@ -57,6 +57,15 @@ describe('each thing that does not tie is named', () => {
       /3 references are spent in the name of batch no. 1, and its orders account for 2/,
     ],
     [
+      'a batch whose references are left',
+      async (l, { keys }) => {
+        const all = await redis(l).keys(`${keys.meta}:*`);
+        await redis(l).del(keys.meta, `${l.keyPrefix}:batches`, ...all);
+      },
+      /2 references in the name of batch no. 1, which is not in the store/,
+    ],
+    ['a state', (l, { keys }) => redis(l).hdel(keys.meta, 'state'), /no batch has that state/],
+    [
       'a malformed reference',
       async (l) => {
         for (const key of await redis(l).keys(`${l.keyPrefix}:ref:*`))

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Certainty } from '../../../src/core/profile.js';
 import { Attempts } from '../../../src/ledger/moves/attempts.js';
 import { registerRealm } from '../../../src/ledger/moves/gate.js';
+import { giveUpBatch } from '../../../src/ledger/moves/give-up.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
 import { readAudit } from '../../../src/ledger/read/snapshot.js';
@@ -172,4 +173,13 @@ describe('accepted as lost on a store that may have forgotten what it sent', () 
       await widely(batch, lost);
     });
   });
+});
+
+test('a batch that had not begun is done once all of it is in doubt', async () => {
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, [{}, {}]);
+  const why = { session: '', message: 'a journal is lost', at: BY.at };
+  expect(await giveUpBatch(mergeContext(batch, 'manual'), batch.no, why)).toMatchObject({ orders: 2 });
+  expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { doubt: 2 } });
+  expect(await tieUp(ledger)).toEqual([]);
 });
