@@ -41,6 +41,11 @@ async function pay(name: string) {
 
 const applied = () => world.appliedCount();
 
+async function waitsAfterRollback(batch: string) {
+  const { waiting } = JSON.parse((await world.run('status', batch, '--json')).stdout);
+  return waiting.some(({ why }: { why: string }) => why === 'after-rollback');
+}
+
 async function expectTies(...args: string[]) {
   const { ties, realms } = JSON.parse((await ok('verify', ...args, '--json')).stdout);
   expect({ ties, unchecked: realms.flatMap((realm: { unchecked: string[] }) => realm.unchecked) }).toEqual({
@@ -161,10 +166,7 @@ function keeping() {
     await ok('cancel', batch);
     await ok('restore', 'kept', '--yes');
     const worker = await world.worker();
-    await until('the batch to wait', async () => {
-      const { waiting } = JSON.parse((await world.run('status', batch, '--json')).stdout);
-      return waiting.some(({ why }: { why: string }) => why === 'after-rollback');
-    });
+    await until('the batch to wait', () => waitsAfterRollback(batch));
     expect(await applied()).toBe(0);
     await ok('resume', '--after-rollback');
     await until('it to be paid once a person has resumed', async () => (await applied()) === 6);
@@ -287,6 +289,45 @@ if (!isLong)
   describe('an outside Redis', () => {
     beforeEach(async () => {
       world = await start('own');
+    });
+
+    test('a cancel that a restored outside store has forgotten is found by the position that the command noted', async () => {
+      await pay('a');
+      await world.file('b.csv', fileOf('b'));
+      const { batch } = JSON.parse((await ok('import', 'b.csv', '--yes', '--json')).stdout);
+      const putBack = await world.photograph('before');
+      await ok('cancel', batch);
+      await putBack();
+      const [story] = JSON.parse((await ok('recover', '--json')).stdout).stories;
+      expect(story.state).toBe('waiting for a person');
+      const worker = await world.worker();
+      await until('the batch to wait', () => waitsAfterRollback(batch));
+      await worker.stop();
+      expect(await applied()).toBe(6);
+    });
+
+    test('recover --restored: first sends wait, also where no journal and no note knows what was forgotten', async () => {
+      await world.file('b.csv', fileOf('b'));
+      const { batch } = JSON.parse((await ok('import', 'b.csv', '--yes', '--json')).stdout);
+      const putBack = await world.photograph('before');
+      await ok('cancel', batch);
+      await putBack();
+      const told = JSON.parse((await ok('recover', '--restored', '--json')).stdout);
+      expect(told.stories[0]).toMatchObject({
+        state: 'waiting for a person',
+        happened: expect.stringContaining('A backup of the store was put back'),
+      });
+      const worker = await world.worker();
+      await until('the batch to wait', () => waitsAfterRollback(batch));
+      expect(await applied()).toBe(0);
+      // Given again while the ledger is open, it makes everything wait again.
+      await ok('resume', '--after-rollback');
+      await until('it to be paid', async () => (await applied()) === 6);
+      await worker.stop();
+      await world.file('c.csv', fileOf('c'));
+      await ok('import', 'c.csv', '--yes', '--json');
+      const again = JSON.parse((await ok('recover', '--restored', '--json')).stdout);
+      expect(again.stories[0].state).toBe('waiting for a person');
     });
 
     test('is copied where it allows that, refused where not, and never replaced', async () => {

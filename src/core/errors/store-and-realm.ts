@@ -185,7 +185,7 @@ export const BACKUP_ERRORS = {
   ),
   ALM_BACKUP_OUTSIDE: halted(
     'The store is an outside Redis (REDIS_URL), which almoner does not replace.',
-    'Stop every almoner command, load `store.rdb` of the backup with the means of that Redis, then run `almoner recover` on every machine that sends.',
+    'Stop every almoner command, load `store.rdb` of the backup with the means of that Redis, then run `almoner recover --restored` once, and `almoner recover` on every other machine that sends.',
   ),
   ALM_BACKUP_RESTORE_UNFINISHED: halted(
     'A restore of this data folder is under way, or was killed amid it. The former store is kept.',
