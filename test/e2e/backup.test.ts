@@ -195,6 +195,22 @@ function keeping() {
     expect((await readdir(at('data'))).filter((name) => name.startsWith('redis'))).toEqual(['redis']);
   });
 
+  test('a restore that fails at its first step says so and leaves no file behind', async () => {
+    await pay('a');
+    await ok('backup', 'kept');
+    // As on a full disk: the note that a restore is under way cannot be written.
+    await mkdir(at('data/redis/restore-holds.json'));
+    const { folder: cwd, env } = world;
+    const failed = await spawned(['restore', 'kept', '--yes', '--json'], { cwd, env });
+    expect(JSON.parse(failed.stdout).error).toMatchObject({
+      code: 'ALM_BACKUP_FAILED',
+      message: expect.stringContaining('The store is as it was.'),
+    });
+    await rm(at('data/redis/restore-holds.json'), { recursive: true });
+    expect((await readdir(at('data/redis'))).filter((name) => name.startsWith('restore'))).toEqual([]);
+    await ok('restore', 'kept', '--yes');
+  });
+
   test('without --yes and without a terminal nothing is restored', async () => {
     await ok('backup', 'kept');
     const asked = await world.run('restore', 'kept', '--json');

@@ -89,11 +89,13 @@ export async function restoreBackup(
   { signal }: RestoreWatch,
 ): Promise<Restored> {
   const data = resolve(dataFolder);
-  await mkdir(data, { recursive: true, mode: 0o700 });
-  const held = await holdStore(data, logger);
+  const held = await stoppable(signal, async () => {
+    await mkdir(data, { recursive: true, mode: 0o700 });
+    return holdStore(data, logger);
+  });
   try {
     await refuseWhileAtWork(data);
-    const staged = await stageFolder(data, randomBytes(6).toString('hex'));
+    const staged = await stoppable(signal, () => stageFolder(data, randomBytes(6).toString('hex')));
     try {
       return await stoppable(signal, async () => {
         await refuseOtherDisk(held, staged);
