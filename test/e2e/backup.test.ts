@@ -346,6 +346,25 @@ if (!isLong)
       expect(again.stories[0].state).toBe('waiting for a person');
     });
 
+    test('a backup that begins while another is copied holds what was paid before it began', async () => {
+      await pay('a');
+      const redis = world.store.client();
+      await redis.config('SET', 'rdb-key-save-delay', '300000');
+      const first = makeBackup(await world.app(), at('first'), '0', {
+        signal: new AbortController().signal,
+        onProgress: () => {},
+      });
+      await until('the first to be copied', async () =>
+        (await redis.info('persistence')).includes('rdb_bgsave_in_progress:1'),
+      );
+      await redis.config('SET', 'rdb-key-save-delay', '0');
+      await pay('b');
+      expect(await redis.info('persistence')).toContain('rdb_bgsave_in_progress:1');
+      await ok('backup', 'second');
+      await first;
+      await expectTies('--backup', 'second');
+    });
+
     test('is copied where it allows that, refused where not, and never replaced', async () => {
       await pay('a');
       await ok('backup', 'kept');
