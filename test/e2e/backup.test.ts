@@ -195,6 +195,34 @@ function keeping() {
     expect((await readdir(at('data'))).filter((name) => name.startsWith('redis'))).toEqual(['redis']);
   });
 
+  test('a restore brings no revoked desk token back, and names those that nobody could be asked about', async () => {
+    for (const name of ['eve', 'ann', 'bob']) await ok('desk', 'token', 'add', name, '--role', 'admin');
+    await ok('backup', 'kept');
+    await ok('desk', 'token', 'revoke', 'eve');
+    // The same name with a new token: the one of before stays revoked.
+    await ok('desk', 'token', 'revoke', 'bob');
+    await ok('desk', 'token', 'add', 'bob', '--role', 'viewer');
+    const restored = await ok('restore', 'kept', '--yes', '--json');
+    expect(JSON.parse(restored.stdout)).toMatchObject({
+      tokensRevoked: ['bob', 'eve'],
+      tokensBack: [],
+    });
+    expect(restored.stderr).toContain('stay revoked: bob, eve');
+    const { stdout } = await ok('desk', 'token', 'list', '--json');
+    expect(stdout).toContain('"ann"');
+    expect(stdout).not.toMatch(/"(eve|bob)"/);
+
+    const fresh = await almoner(['restore', 'kept', '--yes', '--json'], {
+      cwd: world.folder,
+      env: world.envOf('other'),
+    });
+    expect(JSON.parse(fresh.stdout)).toMatchObject({
+      tokensRevoked: [],
+      tokensBack: ['ann', 'bob', 'eve'],
+    });
+    expect(fresh.stderr).toContain('almoner desk token revoke NAME');
+  });
+
   test('a restore that fails at its first step says so and leaves no file behind', async () => {
     await pay('a');
     await ok('backup', 'kept');

@@ -1,18 +1,29 @@
 import { counted } from '../../core/counted.js';
-import { AlmonerError } from '../../core/errors/error.js';
+import { AlmonerError, messageOf } from '../../core/errors/error.js';
 import { AuditTrail } from '../../desk/audit-trail.js';
 import type { Manifest } from '../../operations/backup/manifest.js';
-import { checkRestore, type Restored, restoreBackup } from '../../operations/backup/restore.js';
+import {
+  checkRestore,
+  type FormerTokens,
+  type Restored,
+  restoreBackup,
+} from '../../operations/backup/restore.js';
+import { Tokens } from '../../operations/people/tokens.js';
 import { recoverRealms } from '../../operations/services/recover.js';
 import { storyOf } from '../../operations/services/recovery-story.js';
+import type { App } from '../../runtime/app.js';
+import type { Logger } from '../../runtime/logger.js';
+import { hasStore } from '../../runtime/redis/replace-store.js';
 import { withStopSignals } from '../../runtime/stop-signals.js';
 import { grouped } from '../../words/spelling.js';
-import { defineCommand } from '../frame/command.js';
+import { type CommandBase, defineCommand } from '../frame/command.js';
 import { confirmRisk } from '../frame/confirm.js';
 import { withApp } from '../frame/open-app.js';
 import { argument, flag } from '../frame/options.js';
 import { slowProgress } from '../text/order-text.js';
 import { recoverLines, recoverNext } from '../text/recover-text.js';
+
+const FORMER_PATIENCE_MS = 5_000;
 
 export const restore = defineCommand({
   name: 'restore',
@@ -30,8 +41,9 @@ export const restore = defineCommand({
     );
     const manifest = await withStopSignals((signal) => checkRestore(config, args.DIR, { signal, onFiles }));
     await confirmRisk(context, question(manifest, config.dataFolder), options.yes);
+    const former = await formerTokens(context, config.dataFolder, logger);
     const restored = await withStopSignals((signal) =>
-      restoreBackup(config, logger, args.DIR, manifest, { signal, onFiles }),
+      restoreBackup(config, logger, args.DIR, manifest, former, { signal, onFiles }),
     );
     for (const line of restoredLines(manifest, restored, args.DIR)) output.note(line);
     return withApp(
@@ -59,7 +71,20 @@ export const restore = defineCommand({
   },
 });
 
-function question({ at, machine, dataFolder, realms }: Manifest, here: string): AlmonerError {
+/** A restore is there for stores that do not start any more, too: then nobody can be asked. */
+async function formerTokens(context: CommandBase, dataFolder: string, logger: Logger): Promise<FormerTokens> {
+  if (!(await hasStore(dataFolder))) return null;
+  try {
+    const ask = async (app: App) => new Tokens(app.scripts).hashes();
+    return await withApp(context, 'restore', ask, FORMER_PATIENCE_MS, false);
+  } catch (error) {
+    logger.debug(`the former store cannot be asked for its desk tokens: ${messageOf(error)}`);
+    return null;
+  }
+}
+
+function question(manifest: Manifest, here: string): AlmonerError {
+  const { at, machine, dataFolder, realms } = manifest;
   return new AlmonerError(
     'ALM_CLI_NOT_CONFIRMED',
     `The store in ${here} will be the one of ${at} (${dataFolder} on ${machine}; ${counted(realms.length, 'realm')}). The present store is moved aside and kept. Batches made since are forgotten, but for orders that the journals here know. Nothing was done.`,
@@ -69,9 +94,20 @@ function question({ at, machine, dataFolder, realms }: Manifest, here: string): 
 
 function restoredLines({ at }: Manifest, restored: Restored, folder: string): string[] {
   const { aside, alsoKept, journalsAdded, journalsExtended, archivesAdded, archivesReplaced } = restored;
+  const { tokensRevoked, tokensBack } = restored;
   return [
     `The store is the one of ${at}, from ${folder}.`,
     ...(aside === null ? [] : [`The former store is kept in ${aside}.`]),
+    ...(tokensRevoked.length === 0
+      ? []
+      : [
+          `Desk tokens of the backup that the former store did not have any more stay revoked: ${tokensRevoked.join(', ')}.`,
+        ]),
+    ...(tokensBack.length === 0
+      ? []
+      : [
+          `The backup brings back these desk tokens: ${tokensBack.join(', ')}. No former store could say whether they were revoked since; revoke one with \`almoner desk token revoke NAME\`.`,
+        ]),
     ...(alsoKept === null ? [] : [`Other files that stood in its place are kept in ${alsoKept}.`]),
     `Journals and archives that were here are as they were; ${counted(journalsAdded, 'journal')} and ${counted(archivesAdded, 'archive')} of the backup were added.`,
     ...(archivesReplaced === 0
