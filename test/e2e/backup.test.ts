@@ -206,12 +206,20 @@ function keeping() {
     expect(JSON.parse(restored.stdout)).toMatchObject({
       tokensRevoked: ['bob', 'eve'],
       tokensBack: [],
+      otherFolder: null,
     });
     expect(restored.stderr).toContain('stay revoked: bob, eve');
     const { stdout } = await ok('desk', 'token', 'list', '--json');
     expect(stdout).toContain('"ann"');
     expect(stdout).not.toMatch(/"(eve|bob)"/);
 
+    const there = await almoner(['restore', 'kept', '--json'], {
+      cwd: world.folder,
+      env: world.envOf('other'),
+    });
+    expect(JSON.parse(there.stdout).error.message).toContain(
+      `The backup is of another data folder: ${at('data')} on `,
+    );
     const fresh = await almoner(['restore', 'kept', '--yes', '--json'], {
       cwd: world.folder,
       env: world.envOf('other'),
@@ -219,6 +227,7 @@ function keeping() {
     expect(JSON.parse(fresh.stdout)).toMatchObject({
       tokensRevoked: [],
       tokensBack: ['ann', 'bob', 'eve'],
+      otherFolder: { backup: { folder: at('data') }, here: { folder: at('other') } },
     });
     expect(fresh.stderr).toContain('almoner desk token revoke NAME');
   });

@@ -1,3 +1,5 @@
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 import { counted } from '../../core/counted.js';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
 import { AuditTrail } from '../../desk/audit-trail.js';
@@ -41,6 +43,8 @@ export const restore = defineCommand({
     );
     const manifest = await withStopSignals((signal) => checkRestore(config, args.DIR, { signal, onFiles }));
     await confirmRisk(context, question(manifest, config.dataFolder), options.yes);
+    const other = otherFolder(manifest, config.dataFolder);
+    if (other !== null) output.note(otherWords(other));
     const former = await formerTokens(context, config.dataFolder, logger);
     const restored = await withStopSignals((signal) =>
       restoreBackup(config, logger, args.DIR, manifest, former, { signal, onFiles }),
@@ -58,7 +62,7 @@ export const restore = defineCommand({
         const result = await recoverRealms(app);
         const stories = result.realms.map(storyOf);
         output.print({
-          json: { from: args.DIR, at: manifest.at, ...restored, ...result, stories },
+          json: { from: args.DIR, at: manifest.at, otherFolder: other, ...restored, ...result, stories },
           text: recoverLines(result, stories),
           next: recoverNext(result, stories, []),
         });
@@ -70,6 +74,20 @@ export const restore = defineCommand({
     );
   },
 });
+
+type Whereabouts = { readonly folder: string; readonly machine: string };
+type OtherFolder = { readonly backup: Whereabouts; readonly here: Whereabouts };
+
+/** Null where the backup was made of a data folder of this path on a machine of this name. */
+function otherFolder({ dataFolder, machine }: Manifest, folder: string): OtherFolder | null {
+  const here = { folder: resolve(folder), machine: hostname() };
+  const isSame = resolve(dataFolder) === here.folder && machine === here.machine;
+  return isSame ? null : { backup: { folder: dataFolder, machine }, here };
+}
+
+function otherWords({ backup, here }: OtherFolder): string {
+  return `The backup is of another data folder: ${backup.folder} on ${backup.machine}. It replaces the store of ${here.folder} on ${here.machine}.`;
+}
 
 /** A restore is there for stores that do not start any more, too: then nobody can be asked. */
 async function formerTokens(context: CommandBase, dataFolder: string, logger: Logger): Promise<FormerTokens> {
@@ -85,9 +103,10 @@ async function formerTokens(context: CommandBase, dataFolder: string, logger: Lo
 
 function question(manifest: Manifest, here: string): AlmonerError {
   const { at, machine, dataFolder, realms } = manifest;
+  const other = otherFolder(manifest, here);
   return new AlmonerError(
     'ALM_CLI_NOT_CONFIRMED',
-    `The store in ${here} will be the one of ${at} (${dataFolder} on ${machine}; ${counted(realms.length, 'realm')}). The present store is moved aside and kept. Batches made since are forgotten, but for orders that the journals here know. Nothing was done.`,
+    `${other === null ? '' : `${otherWords(other)} `}The store in ${here} will be the one of ${at} (${dataFolder} on ${machine}; ${counted(realms.length, 'realm')}). The present store is moved aside and kept. Batches made since are forgotten, but for orders that the journals here know. Nothing was done.`,
     { next: 'Pass --yes where there is no terminal to ask on.' },
   );
 }
