@@ -258,6 +258,7 @@ export { sessionsAtWork } from './sessions/at-work.js';
 export {
   acceptMoved,
   acceptNewLedger,
+  closeLedger,
   type Fence,
   mergedSessions,
   readFence,

@@ -41,6 +41,11 @@ async function pay(name: string) {
 
 const applied = () => world.appliedCount();
 
+async function waitsAfterRollback(batch: string) {
+  const { waiting } = JSON.parse((await world.run('status', batch, '--json')).stdout);
+  return waiting.some(({ why }: { why: string }) => why === 'after-rollback');
+}
+
 async function expectTies(...args: string[]) {
   const { ties, realms } = JSON.parse((await ok('verify', ...args, '--json')).stdout);
   expect({ ties, unchecked: realms.flatMap((realm: { unchecked: string[] }) => realm.unchecked) }).toEqual({
@@ -181,10 +186,7 @@ function keeping() {
     await ok('cancel', batch);
     await ok('restore', 'kept', '--yes');
     const worker = await world.worker();
-    await until('the batch to wait', async () => {
-      const { waiting } = JSON.parse((await world.run('status', batch, '--json')).stdout);
-      return waiting.some(({ why }: { why: string }) => why === 'after-rollback');
-    });
+    await until('the batch to wait', () => waitsAfterRollback(batch));
     expect(await applied()).toBe(0);
     await ok('resume', '--after-rollback');
     await until('it to be paid once a person has resumed', async () => (await applied()) === 6);
@@ -211,6 +213,59 @@ function keeping() {
     });
     await app.close();
     expect((await readdir(at('data'))).filter((name) => name.startsWith('redis'))).toEqual(['redis']);
+  });
+
+  test('a restore brings no revoked desk token back, and names those that nobody could be asked about', async () => {
+    for (const name of ['eve', 'ann', 'bob']) await ok('desk', 'token', 'add', name, '--role', 'admin');
+    await ok('backup', 'kept');
+    await ok('desk', 'token', 'revoke', 'eve');
+    // The same name with a new token: the one of before stays revoked.
+    await ok('desk', 'token', 'revoke', 'bob');
+    await ok('desk', 'token', 'add', 'bob', '--role', 'viewer');
+    const restored = await ok('restore', 'kept', '--yes', '--json');
+    expect(JSON.parse(restored.stdout)).toMatchObject({
+      tokensRevoked: ['bob', 'eve'],
+      tokensBack: [],
+      otherFolder: null,
+    });
+    expect(restored.stderr).toContain('stay revoked: bob, eve');
+    const { stdout } = await ok('desk', 'token', 'list', '--json');
+    expect(stdout).toContain('"ann"');
+    expect(stdout).not.toMatch(/"(eve|bob)"/);
+
+    const there = await almoner(['restore', 'kept', '--json'], {
+      cwd: world.folder,
+      env: world.envOf('other'),
+    });
+    expect(JSON.parse(there.stdout).error.message).toContain(
+      `The backup is of another data folder: ${at('data')} on `,
+    );
+    const fresh = await almoner(['restore', 'kept', '--yes', '--json'], {
+      cwd: world.folder,
+      env: world.envOf('other'),
+    });
+    expect(JSON.parse(fresh.stdout)).toMatchObject({
+      tokensRevoked: [],
+      tokensBack: ['ann', 'bob', 'eve'],
+      otherFolder: { backup: { folder: at('data') }, here: { folder: at('other') } },
+    });
+    expect(fresh.stderr).toContain('almoner desk token revoke NAME');
+  });
+
+  test('a restore that fails at its first step says so and leaves no file behind', async () => {
+    await pay('a');
+    await ok('backup', 'kept');
+    // As on a full disk: the note that a restore is under way cannot be written.
+    await mkdir(at('data/redis/restore-holds.json'));
+    const { folder: cwd, env } = world;
+    const failed = await spawned(['restore', 'kept', '--yes', '--json'], { cwd, env });
+    expect(JSON.parse(failed.stdout).error).toMatchObject({
+      code: 'ALM_BACKUP_FAILED',
+      message: expect.stringContaining('The store is as it was.'),
+    });
+    await rm(at('data/redis/restore-holds.json'), { recursive: true });
+    expect((await readdir(at('data/redis'))).filter((name) => name.startsWith('restore'))).toEqual([]);
+    await ok('restore', 'kept', '--yes');
   });
 
   test('without --yes and without a terminal nothing is restored', async () => {
@@ -307,6 +362,64 @@ if (!isLong)
   describe('an outside Redis', () => {
     beforeEach(async () => {
       world = await start('own');
+    });
+
+    test('a cancel that a restored outside store has forgotten is found by the position that the command noted', async () => {
+      await pay('a');
+      await world.file('b.csv', fileOf('b'));
+      const { batch } = JSON.parse((await ok('import', 'b.csv', '--yes', '--json')).stdout);
+      const putBack = await world.photograph('before');
+      await ok('cancel', batch);
+      await putBack();
+      const [story] = JSON.parse((await ok('recover', '--json')).stdout).stories;
+      expect(story.state).toBe('waiting for a person');
+      const worker = await world.worker();
+      await until('the batch to wait', () => waitsAfterRollback(batch));
+      await worker.stop();
+      expect(await applied()).toBe(6);
+    });
+
+    test('recover --restored: first sends wait, also where no journal and no note knows what was forgotten', async () => {
+      await world.file('b.csv', fileOf('b'));
+      const { batch } = JSON.parse((await ok('import', 'b.csv', '--yes', '--json')).stdout);
+      const putBack = await world.photograph('before');
+      await ok('cancel', batch);
+      await putBack();
+      const told = JSON.parse((await ok('recover', '--restored', '--json')).stdout);
+      expect(told.stories[0]).toMatchObject({
+        state: 'waiting for a person',
+        happened: expect.stringContaining('A backup of the store was put back'),
+      });
+      const worker = await world.worker();
+      await until('the batch to wait', () => waitsAfterRollback(batch));
+      expect(await applied()).toBe(0);
+      // Given again while the ledger is open, it makes everything wait again.
+      await ok('resume', '--after-rollback');
+      await until('it to be paid', async () => (await applied()) === 6);
+      await worker.stop();
+      await world.file('c.csv', fileOf('c'));
+      await ok('import', 'c.csv', '--yes', '--json');
+      const again = JSON.parse((await ok('recover', '--restored', '--json')).stdout);
+      expect(again.stories[0].state).toBe('waiting for a person');
+    });
+
+    test('a backup that begins while another is copied holds what was paid before it began', async () => {
+      await pay('a');
+      const redis = world.store.client();
+      await redis.config('SET', 'rdb-key-save-delay', '300000');
+      const first = makeBackup(await world.app(), at('first'), '0', {
+        signal: new AbortController().signal,
+        onProgress: () => {},
+      });
+      await until('the first to be copied', async () =>
+        (await redis.info('persistence')).includes('rdb_bgsave_in_progress:1'),
+      );
+      await redis.config('SET', 'rdb-key-save-delay', '0');
+      await pay('b');
+      expect(await redis.info('persistence')).toContain('rdb_bgsave_in_progress:1');
+      await ok('backup', 'second');
+      await first;
+      await expectTies('--backup', 'second');
     });
 
     test('is copied where it allows that, refused where not, and never replaced', async () => {

@@ -16,10 +16,14 @@ export const backup = storeCommand({
   archives: false,
   run: (context) => async (app) => {
     const { args, output } = context;
-    const words = { store: 'bytes of the store', files: 'journals and archives' };
+    const words = {
+      wait: 'keys into another copy that Redis is making, which this one waits for',
+      store: 'bytes of the store',
+      files: 'journals and archives',
+    };
     const progress = (what: keyof typeof words) =>
       slowProgress(output.note, (done, of) => `copied ${grouped(done)} of ${grouped(of)} ${words[what]}`);
-    const tell = { store: progress('store'), files: progress('files') };
+    const tell = { wait: progress('wait'), store: progress('store'), files: progress('files') };
     const made = await withStopSignals((signal) =>
       makeBackup(app, args.DIR, version(), { signal, onProgress: (what, done, of) => tell[what](done, of) }),
     );

@@ -13,6 +13,9 @@ export const recover = storeCommand({
     acceptMoved: flag(
       'the data folder was moved whole, and nothing was paid from the old one since: nothing is missing',
     ),
+    restored: flag(
+      'an outside Redis was put back from a copy: first sends wait for a person, whatever the journals know',
+    ),
     acceptMissing: text(
       'SESSION',
       'this session is lost with its journal: what it was sending becomes unknown; `removed`: journals, or a newer data folder, are gone for good',
@@ -24,14 +27,16 @@ export const recover = storeCommand({
   },
   examples: [
     'almoner recover',
+    'almoner recover --restored',
     'almoner recover --accept-missing 0f3a9c21b7de',
     'almoner recover --retire-unseen-since 30d',
   ],
   run: (context) => async (app) => {
-    const { acceptMissing = null, acceptMoved, retireUnseenSince } = context.options;
+    const { acceptMissing = null, acceptMoved, restored, retireUnseenSince } = context.options;
     const result = await recoverRealms(app, {
       acceptMissing,
       acceptMoved,
+      restored,
       retireUnseenSinceMs: retireUnseenSince === undefined ? null : momentOf(retireUnseenSince),
       realm: context.global.realm,
     });

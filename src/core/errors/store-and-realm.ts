@@ -124,8 +124,8 @@ export const LEDGER_ERRORS = {
     'Run the command on the machine whose data folder holds the archive, or copy the file to the same place here.',
   ),
   ALM_LEDGER_ARCHIVE_DAMAGED: halted(
-    'The file of an archived batch is not what was written.',
-    'Restore it from the backup of the data folder’s archive.',
+    'The file of an archived batch is not what was written, or another store wrote it.',
+    'Restore it from the backup of the data folder’s archive, or put `BATCH.alm.before-TIME` back beside it where you moved one away.',
   ),
   ALM_LEDGER_UNSETTLED: bug(
     'The store refused the results of requests until the process had to stop. The journal keeps them, and nothing is sent again.',
@@ -185,7 +185,7 @@ export const BACKUP_ERRORS = {
   ),
   ALM_BACKUP_OUTSIDE: halted(
     'The store is an outside Redis (REDIS_URL), which almoner does not replace.',
-    'Stop every almoner command, load `store.rdb` of the backup with the means of that Redis, then run `almoner recover` on every machine that sends.',
+    'Stop every almoner command, load `store.rdb` of the backup with the means of that Redis, then run `almoner recover --restored` once, and `almoner recover` on every other machine that sends.',
   ),
   ALM_BACKUP_RESTORE_UNFINISHED: halted(
     'A restore of this data folder is under way, or was killed amid it. The former store is kept.',

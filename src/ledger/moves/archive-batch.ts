@@ -1,14 +1,19 @@
+import { randomBytes } from 'node:crypto';
+import { link, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { z } from 'zod';
+import { hasCode } from '../../core/errors/error.js';
 import { contentHash, contentWords, REFERENCE_HASH_BYTES, referenceHash } from '../../core/reference.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
 import { decodePlanBlock, decodeRow, UNKNOWN_ROW } from '../plan-block.js';
-import { type ArchiveChunk, ArchiveFile, writeArchive } from '../read/archive-file.js';
+import { type ArchiveChunk, ArchiveFile, archiveHash, writeArchive } from '../read/archive-file.js';
 import { archivePath, recordsOfBlock, storeSource } from '../read/batch-source.js';
 import type { BatchRef } from '../read/batches.js';
 import { LOOK_BACK_MS } from '../read/earlier.js';
 import { type BatchPlace, batchFacts, storeNowMs } from '../realm-ledger.js';
 import { decodeRecord } from '../record.js';
 import { originWords, SketchWriter } from '../sketch.js';
+import { syncFolder } from '../sync-folder.js';
 import { decodeManifest } from '../views.js';
 import { takeBackDead } from './release-import.js';
 
@@ -46,14 +51,36 @@ export async function archiveBatch(ref: BatchRef, folder: string): Promise<Archi
       latency: await source.latency(),
       run: await source.run(),
     };
-    const sha256 = await writeArchive(path, batch, chunksOf(ref, rows));
-    await readBack(path, sha256, ref, rows);
+    const draft = `${path}.by-${randomBytes(6).toString('hex')}`;
+    const sha256 = await writeArchive(draft, batch, chunksOf(ref, rows));
+    await readBack(draft, sha256, ref, rows);
     const args = [no, meta.version ?? '0', sha256, unpaid.bits, JSON.stringify(unpaid.replaced)];
+    // Where the store gives no answer the draft stays: it may be the file that the store names.
     const reply = z.string().parse(await scripts.script('archive-batch', keyPrefix, args));
+    const [named] = await batchFacts(ref, 'archive');
+    if (named === sha256) await putInPlace(draft, path, sha256);
+    else await rm(draft, { force: true });
     if (reply !== 'ok' && reply !== 'archived') return undefined;
   }
   await purge(ref, rows);
   return { batch: ref.id, rows, path };
+}
+
+/**
+ * The file that the store names takes the batch's name. One process puts it there: of two that archive the same batch, the
+ * store names the file of one. Until then readers find it beside by its hash. A file of another past of the store may have
+ * the name, and a former store that is kept may name that file: it stays beside.
+ */
+async function putInPlace(draft: string, path: string, sha256: string): Promise<void> {
+  const there = await archiveHash(path);
+  if (there !== null && there !== sha256)
+    await link(path, `${path}.before-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`).catch(
+      (error: unknown) => {
+        if (!hasCode(error, 'EEXIST')) throw error;
+      },
+    );
+  await rename(draft, path);
+  await syncFolder(dirname(path));
 }
 
 /** Finished, nothing in it waits for evidence or a person, and nothing more is being imported into it. */

@@ -5,6 +5,7 @@ import { CLOSED, type Closed } from '../../core/waiting.js';
 import { FORMAT, FORMAT_FIELD } from '../format.js';
 import { REALMS_KEY } from '../keys.js';
 import { allLedgers, askScript, type BatchPlace, type RealmLedger, timeOn } from '../realm-ledger.js';
+import { noteAct } from '../sessions/acts.js';
 import { type AuditEntry, encodeAudit } from '../views.js';
 
 /** The second person's go, and the time a batch waits for (see includes/gate.lua). */
@@ -244,7 +245,11 @@ export async function approveBatch(
 /** Whose token is revoked has approved nothing that has not begun. */
 export async function withdrawApprovals(scripts: RealmLedger['scripts'], who: string): Promise<string[]> {
   const found = await Promise.all(
-    (await allLedgers(scripts)).map((ledger) => askScript(ledger, 'withdraw-approvals', [who])),
+    (await allLedgers(scripts)).map(async (ledger) => {
+      const batches = await askScript(ledger, 'withdraw-approvals', [who]);
+      if (batches.length > 0) await noteAct(ledger);
+      return batches;
+    }),
   );
   return found.flat();
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors/catalogue.js';
 import { askRealm, askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
+import { noteAct } from '../sessions/acts.js';
 import { type AuditEntry, encodeAudit, type Reason } from '../views.js';
 
 /** What people, interrupted runs and the program's own breakers do to a batch or a realm as a whole. */
@@ -40,6 +41,8 @@ async function steer(
     ...rest,
     id,
   ]);
+  // Without an audit entry the program did it, and does it again where the store has forgotten it.
+  if (status === 'ok' && audit !== null && verb !== 'disown') await noteAct(ledger);
   return { done: status === 'ok', state };
 }
 

@@ -7,6 +7,7 @@
 ]==]
 --- @include "record"
 --- @include "gate"
+--- @include "move"
 local T, found = KEYS[1], {}
 -- Also of those that are done: a go for their dead letters counts until it ends.
 for _, no in ipairs(redis.call('HVALS', T .. ':batches')) do
@@ -20,4 +21,5 @@ for _, no in ipairs(redis.call('HVALS', T .. ':batches')) do
 end
 local lowering = redis.call('HGET', T, 'lowering')
 if lowering and isSamePerson(cjson.decode(lowering).who, ARGV[1]) then redis.call('HDEL', T, 'lowering') end
+if #found > 0 then noteAct(T) end
 return found

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { AlmonerError, isAlmonerError, messageOf } from '../../core/errors/error.js';
@@ -128,6 +128,34 @@ export class ArchiveFile {
       await file.close();
     }
   }
+}
+
+/** Other files of the same batch lie beside under its name and a further ending; these are not whole yet. */
+const UNFINISHED = /\.(tmp|new)$/;
+
+/**
+ * The archive of this hash: under the batch's own name, or beside it. A restore keeps the file that it replaces as
+ * `BATCH.alm.before-TIME`, and a person who puts the former store back does not put back its archives. Null where the file
+ * that is there is another one.
+ */
+export async function openNamedArchive(path: string, sha256: string): Promise<ArchiveFile | null> {
+  const names: string[] = await readdir(dirname(path)).catch(() => []);
+  const beside = names.filter((name) => name.startsWith(`${basename(path)}.`) && !UNFINISHED.test(name));
+  const first = await ArchiveFile.open(path).catch((error: unknown) => ({ error }));
+  if (!('error' in first) && first.sha256 === sha256) return first;
+  for (const name of beside) {
+    const other = await ArchiveFile.open(join(dirname(path), name)).catch(() => null);
+    if (other?.sha256 === sha256) return other;
+  }
+  if ('error' in first) throw first.error;
+  return null;
+}
+
+export function anotherArchive(path: string): AlmonerError {
+  return new AlmonerError(
+    'ALM_LEDGER_ARCHIVE_DAMAGED',
+    `The archive ${path} is another one than the ledger names: it was written by another store. Nothing was read from it.`,
+  );
 }
 
 /** The hash by which the store names an archive; null where the file is missing or damaged. */

@@ -6,7 +6,7 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
 import { blockOfRows } from '../plan-block.js';
 import { type BatchPlace, batchFacts } from '../realm-ledger.js';
-import { type ArchiveChunk, ArchiveFile } from './archive-file.js';
+import { type ArchiveChunk, type ArchiveFile, anotherArchive, openNamedArchive } from './archive-file.js';
 
 /**
  * Where the rows of a batch are read from: the store, or its archive. Whoever shows rows reads through this
@@ -23,8 +23,8 @@ export type BatchSource = {
 };
 
 export async function batchSource(ref: BatchPlace): Promise<BatchSource> {
-  const [state, id] = await batchFacts(ref, 'state', 'id');
-  return state === 'archived' ? archiveSource(ref, id ?? '') : storeSource(ref);
+  const [state, id, sha256] = await batchFacts(ref, 'state', 'id', 'archive');
+  return state === 'archived' ? archiveSource(ref, id ?? '', sha256 ?? '') : storeSource(ref);
 }
 
 export function storeSource({ ledger, no }: BatchPlace): BatchSource {
@@ -78,15 +78,21 @@ const opened = new LRUCache<string, Promise<ArchiveFile>>({ max: 8 });
 /** A scan reads some plan blocks at once and then asks for the records beside each. */
 const CHUNKS_KEPT = 16;
 
-async function archiveSource(place: BatchPlace, id: string): Promise<BatchSource> {
+async function openArchive(path: string, sha256: string): Promise<ArchiveFile> {
+  const file = await openNamedArchive(path, sha256);
+  if (file === null) throw anotherArchive(path);
+  return file;
+}
+
+async function archiveSource(place: BatchPlace, id: string, sha256: string): Promise<BatchSource> {
   const { ledger } = place;
   const path = archivePath(ledger.scripts.archiveFolder, ledger.id, id);
   const written = await stat(path).then(
     ({ ino, mtimeMs }) => `${ino} ${mtimeMs}`,
     () => '',
   );
-  const key = `${path} ${written}`;
-  const known = opened.get(key) ?? ArchiveFile.open(path);
+  const key = `${path} ${written} ${sha256}`;
+  const known = opened.get(key) ?? openArchive(path, sha256);
   opened.set(key, known);
   const file = await known.catch((error: unknown) => {
     opened.delete(key);

@@ -4,7 +4,7 @@ import { decodePlanBlock, type PlanRow } from '../plan-block.js';
 import { batchFacts, type RealmLedger } from '../realm-ledger.js';
 import type { ReferenceHolder } from '../reference.js';
 import type { ScriptClient } from '../script-client.js';
-import { ArchiveFile } from './archive-file.js';
+import { ArchiveFile, openNamedArchive } from './archive-file.js';
 import { archivePath, recordsOfBlock, storeSource } from './batch-source.js';
 import { type BatchRef, batchNumber } from './batches.js';
 import { findSpent } from './earlier.js';
@@ -101,9 +101,10 @@ export async function archivedRows(
   sha256: string | undefined,
   say: (what: string) => void,
 ): Promise<Rows> {
-  const file = await ArchiveFile.open(archivePath(ledger.scripts.archiveFolder, ledger.id, id));
-  if (file.sha256 !== sha256 || file.footer.batch !== id)
-    say('its archive is another one than the store says');
+  const path = archivePath(ledger.scripts.archiveFolder, ledger.id, id);
+  const named = await openNamedArchive(path, sha256 ?? '');
+  const file = named ?? (await ArchiveFile.open(path));
+  if (named === null || file.footer.batch !== id) say('its archive is another one than the store says');
   return async (block) => {
     const chunk = await file.chunk(block);
     if (chunk === undefined) say(`block ${block} is not in its archive`);

@@ -3,6 +3,7 @@ import { type BatchId, batchId } from '../../core/ids.js';
 import { unresumedKey } from '../keys.js';
 import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
 import { type AuditEntry, encodeAudit } from '../views.js';
+import { noteAct } from './acts.js';
 
 /** After a rollback first sends wait for a person; includes/first-sends.lua tells why. */
 
@@ -38,6 +39,7 @@ type Resumed =
 /** A person lets first sends go on. */
 export async function resumeAfterRollback(ledger: RealmLedger, audit: AuditEntry): Promise<Resumed> {
   const [answer, ...ids] = await askScript(ledger, 'resume-after-rollback', [encodeAudit(audit)]);
+  if (answer === 'resumed') await noteAct(ledger);
   if (answer === 'resumed') return { answer, batches: ids.map(batchId) };
   return { answer: answer === 'disarmed' ? 'disarmed' : 'not waiting' };
 }

@@ -114,6 +114,12 @@ export async function disarm(
   return reply === 'disarmed';
 }
 
+/** Every session merges its journals and every data folder is looked at before the ledger opens again. */
+export async function closeLedger(ledger: RealmLedger): Promise<void> {
+  const { seq } = await readFence(ledger);
+  await disarm(ledger, { at: Date.now(), seen: seq, found: seq, by: '' }, 'copied');
+}
+
 /**
  * What of the removed journal files this ledger may have forgotten since, as found here or by anybody. What was
  * removed had been settled by then; a ledger that came back from before it has lost that, and no journal tells it.

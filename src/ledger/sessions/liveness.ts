@@ -62,6 +62,11 @@ export class Here {
     readonly holdsStore = false,
   ) {}
 
+  /** The path of the data folder, also where it has no identity yet; null for an onlooker. */
+  get folder(): string | null {
+    return this.dataFolder;
+  }
+
   /** Null for an onlooker, and for a folder that has no identity yet. */
   async ownFolder(): Promise<OwnFolder | null> {
     const { dataFolder, stateFolder } = this;

@@ -18,7 +18,7 @@ import { type BackupFile, MANIFEST, type Manifest, STORE_FILE } from './manifest
  */
 export type BackupWatch = {
   readonly signal: AbortSignal;
-  readonly onProgress: (what: 'store' | 'files', done: number, of: number) => void;
+  readonly onProgress: (what: 'wait' | 'store' | 'files', done: number, of: number) => void;
 };
 
 export async function makeBackup(
@@ -118,6 +118,7 @@ async function fill(app: App, draft: string, version: string, watch: BackupWatch
   const at = new Date().toISOString();
   const copied = await store.copyTo(join(draft, STORE_FILE), {
     signal,
+    onWait: (keys, of) => onProgress('wait', keys, of),
     onProgress: (done, of) => onProgress('store', done, of),
   });
   const files: BackupFile[] = [

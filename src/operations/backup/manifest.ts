@@ -12,14 +12,14 @@ import { AlmonerError, messageOf } from '../../core/errors/error.js';
  *   manifest.json                 every other file with its size and hash; what the backup is of
  *   store.rdb                     the store at one instant, as Redis loads it
  *   journal/…                     the journals of the data folder and the notes beside them, read after that instant
- *   archive/<realm>/<batch>.alm   the archives, read after that instant
+ *   archive/<realm>/<batch>.alm   the archives, read after that instant; with a further ending those that lie beside
  */
 export const MANIFEST = 'manifest.json';
 export const STORE_FILE = 'store.rdb';
 
 /** Names are checked before anything is read or written by them: a manifest may come from anywhere. */
 const FILE_NAME =
-  /^(store\.rdb|journal\/[0-9a-f]{12}(\.[1-9][0-9]{0,6}\.journal|\.floor|\.position)|archive\/[0-9a-f]{12}\/[\w.-]+\.alm)$/;
+  /^(store\.rdb|journal\/[0-9a-f]{12}(\.[1-9][0-9]{0,6}\.journal|\.floor|\.position)|archive\/[0-9a-f]{12}\/[\w.-]+\.alm(\.(before|by)-[\w-]+)?)$/;
 
 export function isBackedUp(path: string): boolean {
   return FILE_NAME.test(path);

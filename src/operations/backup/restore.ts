@@ -9,6 +9,7 @@ import {
   archiveHash,
   namedArchives,
   refuseOtherFormat,
+  type ScriptClient,
   sessionsAtWork,
 } from '../../ledger/index.js';
 import type { Config } from '../../runtime/config/config.js';
@@ -21,6 +22,8 @@ import {
   replaceStore,
   stageFolder,
 } from '../../runtime/redis/replace-store.js';
+import { revokeIn } from '../people/manage-tokens.js';
+import { Tokens } from '../people/tokens.js';
 import { syncTree } from './backup.js';
 import { addFile, extendFile, swapFile } from './copy-files.js';
 import { checkFiles, type FileProgress, type Manifest, readManifest, STORE_FILE } from './manifest.js';
@@ -52,7 +55,14 @@ export type Restored = {
   readonly archivesAdded: number;
   /** Archives here that were others than the restored store names. They are kept beside, as `BATCH.alm.before-TIME`. */
   readonly archivesReplaced: number;
+  /** Desk tokens of the backup that the former store did not have any more: they stay revoked. */
+  readonly tokensRevoked: readonly string[];
+  /** Desk tokens that the backup brings back and no former store could be asked about. */
+  readonly tokensBack: readonly string[];
 };
+
+/** The desk tokens of the present store, by name and hash; null where there is no store that can be asked. */
+export type FormerTokens = ReadonlyMap<string, string> | null;
 
 /** What would be restored, checked. Nothing is changed. */
 export async function checkRestore(config: Config, folder: string, watch: RestoreWatch): Promise<Manifest> {
@@ -82,22 +92,27 @@ async function refuseWhileAtWork(dataFolder: string): Promise<void> {
 }
 
 export async function restoreBackup(
-  { dataFolder }: Config,
+  { dataFolder, operator }: Config,
   logger: Logger,
   folder: string,
   manifest: Manifest,
+  former: FormerTokens,
   { signal }: RestoreWatch,
 ): Promise<Restored> {
   const data = resolve(dataFolder);
-  await mkdir(data, { recursive: true, mode: 0o700 });
-  const held = await holdStore(data, logger);
+  const held = await stoppable(signal, async () => {
+    await mkdir(data, { recursive: true, mode: 0o700 });
+    return holdStore(data, logger);
+  });
   try {
     await refuseWhileAtWork(data);
-    const staged = await stageFolder(data, randomBytes(6).toString('hex'));
+    const staged = await stoppable(signal, () => stageFolder(data, randomBytes(6).toString('hex')));
     try {
       return await stoppable(signal, async () => {
         await refuseOtherDisk(held, staged);
-        const named = await stageStore(folder, staged, manifest, signal);
+        const { named, tokens } = await stageStore(folder, staged, manifest, signal, (scripts) =>
+          keepRevoked(scripts, former, operator),
+        );
         failPoint('restore-staged');
         const added = await addMissing(folder, data, manifest, signal);
         const others = await otherArchives(folder, data, manifest, named);
@@ -114,7 +129,7 @@ export async function restoreBackup(
               await swapFile(join(folder, path), join(data, path), join(data, `${path}.before-${stamp}`));
           },
         });
-        return { ...replaced, ...added, archivesReplaced: others.length };
+        return { ...replaced, ...added, ...tokens, archivesReplaced: others.length };
       });
     } finally {
       await rm(staged, { recursive: true, force: true });
@@ -124,13 +139,25 @@ export async function restoreBackup(
   }
 }
 
-/** The archives that the staged store names, by path. */
+type KeptRevoked = Pick<Restored, 'tokensRevoked' | 'tokensBack'>;
+
+/** A backup must not give somebody back what was taken from them since: it knows their token, and the approvals of then. */
+async function keepRevoked(scripts: ScriptClient, former: FormerTokens, by: string): Promise<KeptRevoked> {
+  const tokens = await new Tokens(scripts).hashes();
+  if (former === null) return { tokensRevoked: [], tokensBack: [...tokens.keys()].sort() };
+  const gone = [...tokens].filter(([name, hash]) => former.get(name) !== hash).map(([name]) => name);
+  for (const name of gone) await revokeIn(scripts, name, by);
+  return { tokensRevoked: gone.sort(), tokensBack: [] };
+}
+
+/** Answers the archives that the staged store names, by path. */
 async function stageStore(
   folder: string,
   staged: string,
   { store: { db } }: Manifest,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, string>> {
+  revoke: (scripts: ScriptClient) => Promise<KeptRevoked>,
+): Promise<{ readonly named: ReadonlyMap<string, string>; readonly tokens: KeptRevoked }> {
   if (db !== 0)
     throw new AlmonerError(
       'ALM_BACKUP_INVALID',
@@ -145,10 +172,12 @@ async function stageStore(
     signal,
   });
   const named: [string, string][] = [];
+  let tokens: KeptRevoked;
   try {
     await refuseOtherFormat(store.scripts);
     await store.keepOnDisk(signal);
     failPoint('restore-loaded');
+    tokens = await revoke(store.scripts);
     for (const ledger of await allLedgers(store.scripts)) {
       await afterRollback.noteRestored(ledger);
       named.push(...(await namedArchives(ledger)));
@@ -157,7 +186,7 @@ async function stageStore(
     await store.end();
   }
   await syncTree(staged);
-  return new Map(named);
+  return { named: new Map(named), tokens };
 }
 
 /** After an older backup was restored, its batches may have been archived anew from less than the newer store knew. */

@@ -1,5 +1,5 @@
 import type { Role } from '../../core/people.js';
-import { allLedgers, storeNowMs, withdrawApprovals } from '../../ledger/index.js';
+import { allLedgers, type ScriptClient, storeNowMs, withdrawApprovals } from '../../ledger/index.js';
 import { changeScheduledRule, scheduledRules } from '../../rules/approvals.js';
 import type { App } from '../../runtime/app.js';
 import { registerSecret } from '../../runtime/redaction.js';
@@ -18,13 +18,18 @@ function madeBy({ person, config }: App): string {
 }
 
 /** What they approved and nobody has begun waits again: the batches; and rules that two gave their go, one of them they. */
-export async function revokeToken(app: App, name: string): Promise<string[]> {
-  await new Tokens(app.scripts).revoke(name);
+export function revokeToken({ scripts, config }: App, name: string): Promise<string[]> {
+  return revokeIn(scripts, name, config.operator);
+}
+
+/** The same in a store that is about to take the place of another one. */
+export async function revokeIn(scripts: ScriptClient, name: string, by: string): Promise<string[]> {
+  await new Tokens(scripts).revoke(name);
   const isTheirs = (who: string | null | undefined) => who?.toLowerCase() === name.toLowerCase();
-  for (const ledger of await allLedgers(app.scripts))
+  for (const ledger of await allLedgers(scripts))
     for (const { rule } of await scheduledRules(ledger)) {
       const at = await storeNowMs(ledger);
-      const takenBack = { who: app.config.operator, at, why: `the token of ${name} was revoked` };
+      const takenBack = { who: by, at, why: `the token of ${name} was revoked` };
       await changeScheduledRule(ledger, rule, (known) => {
         if (known === null) return known;
         const { approved } = known;
@@ -36,5 +41,5 @@ export async function revokeToken(app: App, name: string): Promise<string[]> {
           : { ...known, asked };
       });
     }
-  return withdrawApprovals(app.scripts, name);
+  return withdrawApprovals(scripts, name);
 }

@@ -108,6 +108,11 @@ export class Tokens {
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** By name, what tells a token from another one of the same name. */
+  async hashes(): Promise<ReadonlyMap<string, string>> {
+    return new Map([...(await this.notes.all())].map(([name, { hash }]) => [name, hash]));
+  }
+
   async revoke(name: string): Promise<void> {
     if (!(await this.notes.remove(name)))
       throw new AlmonerError(

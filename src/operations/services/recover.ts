@@ -7,6 +7,7 @@ import {
   afterRollback,
   allLedgers,
   closeIfForgotten,
+  closeLedger,
   type Fence,
   folders,
   JOURNAL_FOLDER,
@@ -150,6 +151,8 @@ export type Decision = {
   readonly acceptMissing?: string | null;
   /** The data folder was moved whole. */
   readonly acceptMoved?: boolean;
+  /** The store was put back by its own means: first sends wait, whatever the journals know. */
+  readonly restored?: boolean;
   /** Data folders that were not heard of since then do not come back. */
   readonly retireUnseenSinceMs?: number | null;
   /** Only of this realm; all that are configured where none is named. */
@@ -167,20 +170,26 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
   let merged = 0;
   const given: losses.Loss[] = [];
   let retired = 0;
+  if (decision.restored === true) await closeRestored(app, realm);
   for (const profile of app.config.profiles)
-    await recovering(app, profile, async ({ ledger, now, session }) => {
-      merged += (await now()).moved;
-      if (realm !== undefined && profile.name !== realm) return;
-      if ((await decision.isStillMeant?.()) === false) return;
-      if (decision.acceptMoved === true && (await takeMoved(ledger))) merged += (await now()).moved;
-      const lost =
-        acceptMissing === null ? null : await giveUp(app, ledger, profile, { lost: acceptMissing, session });
-      const away = await retire(app, ledger, profile, decision.retireUnseenSinceMs ?? null);
-      retired += away?.folders ?? 0;
-      if (lost === null && away === null) return;
-      given.push(...[lost, away].filter((loss) => loss !== null));
-      merged += (await now()).moved;
-    });
+    await recovering(
+      app,
+      profile,
+      async ({ ledger, now, session }) => {
+        merged += (await now()).moved;
+        if (realm !== undefined && profile.name !== realm) return;
+        if ((await decision.isStillMeant?.()) === false) return;
+        if (decision.acceptMoved === true && (await takeMoved(ledger))) merged += (await now()).moved;
+        const lost =
+          acceptMissing === null ? null : await giveUp(app, ledger, profile, { lost: acceptMissing, session });
+        const away = await retire(app, ledger, profile, decision.retireUnseenSinceMs ?? null);
+        retired += away?.folders ?? 0;
+        if (lost === null && away === null) return;
+        given.push(...[lost, away].filter((loss) => loss !== null));
+        merged += (await now()).moved;
+      },
+      decision.restored,
+    );
   return {
     realms: await recoveryState(app),
     /** Orders that the store had forgotten something of. */
@@ -197,6 +206,18 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
             tokens: String(given.reduce((sum, { tokens }) => sum + tokens, 0n)),
           },
   };
+}
+
+/**
+ * A restored store may have forgotten that a batch was paused or cancelled, and no journal knows that. The note comes first:
+ * whichever process opens the ledger after it, first sends wait.
+ */
+async function closeRestored(app: App, realm: string | undefined): Promise<void> {
+  for (const ledger of await allLedgers(app.scripts)) {
+    if (realm !== undefined && ledger.realm.name !== realm) continue;
+    await afterRollback.noteRestored(ledger);
+    await closeLedger(ledger);
+  }
 }
 
 async function needKnown(app: App, lost: string | null): Promise<void> {

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { connect as connectPlain, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import type { Redis } from 'ioredis';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
 import type { Target } from './connections.js';
+import { persistence } from './embedded.js';
 import { command } from './probe.js';
 
 /**
@@ -20,11 +22,15 @@ export type CopiedStore = { readonly bytes: number; readonly sha256: string };
 export type Copying = {
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, of: number) => void;
+  /** While a snapshot is waited for that Redis is making for somebody else: of how many keys it holds how many. */
+  readonly onWait: (keys: number, of: number) => void;
 };
 
 /** Redis says at least something every ten seconds while it prepares the snapshot. */
 const SILENCE_MS = 60_000;
 const LINE_BYTES_MAX = 4096;
+const OTHER_SNAPSHOT_LIMIT_MS = 3_600_000;
+const ASK_EVERY_MS = 100;
 
 export async function copyStore(
   target: Target,
@@ -32,6 +38,7 @@ export async function copyStore(
   file: string,
   copying: Copying,
 ): Promise<CopiedStore> {
+  await untilNoOlderSnapshot(target, client, copying);
   const socket = connected(target, client);
   const stop = () => socket.destroy();
   copying.signal.addEventListener('abort', stop);
@@ -43,6 +50,35 @@ export async function copyStore(
   } finally {
     copying.signal.removeEventListener('abort', stop);
     socket.destroy();
+  }
+}
+
+/**
+ * Redis answers a second SYNC with the snapshot that it is making for the first. That one may be of an instant before this
+ * backup began, while the manifest says how far the store had come by then. One that begins during the wait is new enough.
+ */
+async function untilNoOlderSnapshot(
+  { address }: Target,
+  client: Redis,
+  { signal, onWait }: Copying,
+): Promise<void> {
+  if (address.form === 'cluster') return;
+  const begunMs = performance.now();
+  for (;;) {
+    signal.throwIfAborted();
+    // A store that denies INFO denies SYNC as well, and says so there.
+    const now = await persistence(client).catch(() => null);
+    const waitedMs = performance.now() - begunMs;
+    // Whole seconds, rounded down.
+    const ageMs = (Number(now?.rdb_current_bgsave_time_sec ?? -1) + 1) * 1_000;
+    if (now?.rdb_bgsave_in_progress !== '1' || ageMs < waitedMs) return;
+    if (waitedMs > OTHER_SNAPSHOT_LIMIT_MS)
+      throw new AlmonerError(
+        'ALM_BACKUP_FAILED',
+        'The store has been making another snapshot of itself for an hour. No backup was made.',
+      );
+    onWait(Number(now.current_save_keys_processed ?? 0), Number(now.current_save_keys_total ?? 0));
+    await sleep(ASK_EVERY_MS);
   }
 }
 

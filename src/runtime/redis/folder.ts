@@ -68,7 +68,13 @@ async function onceWritten(file: string, make: () => Promise<string>): Promise<s
 
 /** Writes a file so that others see the old content or the new one, never a part. */
 export async function replaceFile(file: string, content: string): Promise<void> {
-  await rename(await writeAside(file, content), file);
+  const aside = await writeAside(file, content);
+  try {
+    await rename(aside, file);
+  } catch (error) {
+    await rm(aside, { force: true });
+    throw error;
+  }
 }
 
 async function writeAside(file: string, content: string): Promise<string> {
@@ -77,6 +83,9 @@ async function writeAside(file: string, content: string): Promise<string> {
   try {
     await handle.writeFile(content);
     await handle.sync();
+  } catch (error) {
+    await rm(aside, { force: true });
+    throw error;
   } finally {
     await handle.close();
   }

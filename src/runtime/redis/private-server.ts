@@ -143,9 +143,11 @@ async function keepOnDisk(client: Redis, folder: string, signal: AbortSignal): P
   for (;;) {
     signal.throwIfAborted();
     const now = await persistence(client);
-    const isOver = now.aof_rewrite_in_progress === '0' && now.aof_rewrite_scheduled === '0';
-    if (isOver && now.aof_enabled === '1' && now.aof_last_bgrewrite_status === 'ok') return;
-    if (isOver && now.aof_last_bgrewrite_status !== 'ok')
+    const isWriting = now.aof_rewrite_in_progress !== '0';
+    const isOk = now.aof_last_bgrewrite_status === 'ok';
+    if (!isWriting && isOk && now.aof_rewrite_scheduled === '0' && now.aof_enabled === '1') return;
+    // After a failure Redis schedules the next try, from the third on a minute later: on a full disk that has no end.
+    if (!isWriting && !isOk)
       throw new AlmonerError(
         'ALM_BACKUP_FAILED',
         'The store could not be written to disk. Nothing was changed.',

@@ -247,6 +247,12 @@ async function placedIn(folder: string): Promise<Placed[]> {
   );
 }
 
+/** Whether the data folder has a store. To ask one that is not there would begin an empty one. */
+export async function hasStore(dataFolder: string): Promise<boolean> {
+  const names: string[] = await readdir(join(dataFolder, 'redis')).catch(() => []);
+  return STORE_FILES.some((name) => names.includes(name));
+}
+
 async function readNote({ path }: StoreFolder): Promise<z.infer<typeof note> | null> {
   const text = await readFile(join(path, RESTORING), 'utf8').catch(() => null);
   return text === null ? null : note.parse(JSON.parse(text));
