@@ -128,7 +128,7 @@ export async function restoreBackup(
 async function stageStore(
   folder: string,
   staged: string,
-  { store: { db } }: Manifest,
+  { at, store: { db } }: Manifest,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   if (db !== 0)
@@ -150,7 +150,7 @@ async function stageStore(
     await store.keepOnDisk(signal);
     failPoint('restore-loaded');
     for (const ledger of await allLedgers(store.scripts)) {
-      await afterRollback.noteRestored(ledger);
+      await afterRollback.noteRestored(ledger, Date.parse(at));
       named.push(...(await namedArchives(ledger)));
     }
   } finally {
