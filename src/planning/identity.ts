@@ -180,11 +180,11 @@ export async function maybeForgotten(
 ): Promise<Finding | null> {
   if (recovered?.incomplete === true)
     return maybe(
-      `Batch ${recovered.id} of this file holds ${counted(recovered.rows.size, 'order')} that journals knew, and it was accepted that more of it may have been paid. Nothing here can tell which of the other rows were.`,
+      `Batch ${recovered.id} of this file holds ${counted(recovered.rows.size, 'order')} that journals knew. A person accepted that more of it may have been paid, and almoner does not know which of the other rows were.`,
     );
   const at = await lossAcceptedAt(ledger);
   if (recovered !== null || at === null || now - at > LOOK_BACK_MS || !mayPrecede(at)) return null;
   return maybe(
-    `On ${utcMinute(at)} it was accepted that the store had forgotten payments which no journal knows. This file may be among them: nothing here can tell whether it was paid before.`,
+    `On ${utcMinute(at)} a person accepted that some payments are no longer known. This file may already be paid.`,
   );
 }

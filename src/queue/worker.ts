@@ -23,6 +23,7 @@ import { Breaker } from './breaker.js';
 import { Feeder, feedWindow, usefulConcurrency } from './feed.js';
 import { LeftDeliveries, takenBy } from './left-deliveries.js';
 import { drainMs, LIMITS, type WorkerLimits } from './limits.js';
+import { deliveryTrouble } from './lost-locks.js';
 import { Pace } from './pace.js';
 import { processJob, Watchdog } from './process-job.js';
 import {
@@ -189,8 +190,9 @@ export class RealmWorker {
         removeOnFail: { count: 0 },
       },
     );
-    this.worker.on('error', (error) => this.options.onTrouble(`worker: ${error.message}`));
-    this.worker.on('failed', (_, error) => this.options.onTrouble(`delivery failed: ${error.message}`));
+    const { onTrouble } = this.options;
+    this.worker.on('error', ({ message }) => onTrouble(deliveryTrouble(`worker: ${message}`)));
+    this.worker.on('failed', (_, { message }) => onTrouble(deliveryTrouble(`delivery failed: ${message}`)));
     const whileOpen = (step: () => Promise<unknown>) => () =>
       this.recovery.isOpen ? step() : Promise.resolve();
     this.rounds.every(250, 'watch the fence', () => this.lookAtStore());

@@ -72,7 +72,7 @@ describe('a replica that misses writes is promoted in the middle of a run', () =
     expect(counts).toEqual({ paid: ROWS });
     expect(await audited(world, String(batch))).toEqual({ states: { paid: ROWS }, wrong: [] });
     const doctor = await world.run('doctor', '--json');
-    expect(doctor.stdout).toMatch(/once forgot (moves|\d+ attempts?)/);
+    expect(doctor.stdout).toMatch(/a restore or a fault lost (moves|\d+ attempts?)/);
   }, 120_000);
 });
 

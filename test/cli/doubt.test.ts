@@ -230,7 +230,7 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
     const told = textField(await world.run('run', 'told.csv', '--yes', '--in-order', '--json'), 'batch');
     const said = await world.run('doubt', 'resolve', '--batch', told, '--unpaid', '--reason', 'x', '--yes');
     expect(said.stdout).toMatch(
-      /2 unpaid orders may still arrive, none to be paid again before its own time, the first \S+Z, the last \S+Z\.\n/,
+      /The realm may still apply 2 of these requests\. You can retry them one by one, the first after \S+Z, the last after \S+Z\.\n[\s\S]*Next: after \S+Z: almoner dead retry --batch/,
     );
     const applied = await world.appliedCount();
     const resolve = (...more: string[]) =>

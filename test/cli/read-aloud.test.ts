@@ -170,13 +170,13 @@ describe('a person who meets', () => {
     expect(mended.status, mended.stderr).toBe(0);
     const again = await world.run(...command);
     expect(again.status).toBe(0);
-    expect(again.stdout).toContain('which was over before: nothing was sent');
+    expect(again.stdout).toContain('It was over before. Nothing was sent');
   });
 
   test('a cancelled batch is told that running its file again sends nothing', async () => {
     await world.run('cancel', 'same-2');
     const ran = await world.run('run', 'good.csv', '--yes', '--batch-id', 'same-2', '--again', 'same-2');
-    expect(ran.stdout).toMatch(/which was cancelled: nothing was sent[\s\S]*unprocessed\.csv/);
+    expect(ran.stdout).toMatch(/It was cancelled\. Nothing was sent[\s\S]*unprocessed\.csv/);
     expect(ran.stdout).not.toContain('--again');
     const discarded = await world.run('dead', 'discard', 'same-2-1', '--reason', 'x');
     expect(discarded.stdout).toContain('1 order left alone:\n  same-2-1: it is cancelled, not a dead letter');

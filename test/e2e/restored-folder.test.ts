@@ -97,6 +97,12 @@ if (isLong)
     const again = await command(['run', 'b.csv', '--yes', '--json']);
     expect(again.status, again.stderr).toBe(3);
     expect(again.stdout).toContain('ALM_PLAN_MAYBE_FORGOTTEN');
+    // As its Next says: the old report tells what was paid, and the label lets the file be read.
+    const { batch } = JSON.parse(again.stdout);
+    const added = await command(['references', 'add', `reports/${batch}/paid.csv`, '--yes']);
+    expect(added.status, added.stdout + added.stderr).toBe(0);
+    expect((await command(['run', 'b.csv', '--yes'])).status).toBe(3);
+    await pay('b.csv', {}, ['--again', 'b']);
     expect(await world.appliedCount()).toBe(2 * MEMBERS.length);
     await pay('c.csv', {}, ['--again', 'c']);
     expect(await world.appliedCount()).toBe(3 * MEMBERS.length);

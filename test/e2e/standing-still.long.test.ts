@@ -54,7 +54,7 @@ test('a worker lost with its machine and its disk: named by status, doctor and r
   );
   const recover = await world.run('recover');
   expect(recover.stdout).toContain(
-    `${sending} orders stand still (${named.tokens.sending} tokens, absolute). Session ${session}`,
+    `${sending} orders stand still (${named.tokens.sending} tokens). Session ${session}`,
   );
   expect(recover.stdout).toContain(`almoner recover --accept-missing ${session}`);
   // A worker that waits says for what.

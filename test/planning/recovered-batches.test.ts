@@ -68,7 +68,7 @@ test('its file, given again, does not wait for the person who looks after the ro
   const certainty = 'idempotent';
   const attempts = [attemptOf(batch, 1, PAID, { certainty }), attemptOf(batch, 3, null, { certainty })];
   await mergeTidings(mergeContext(batch, certainty), await tidingsFor(ledger, attempts));
-  await noteRestored(ledger);
+  await noteRestored(ledger, Date.now());
   await arm(ledger, (await readFence(ledger)).run, 0);
   expect((await recovered(batch)).view).toMatchObject({ recovered: true, waitsForPerson: true });
   await putPlan(ledger, await planCsv(ledger, CSV));

@@ -191,7 +191,11 @@ async function world(): Promise<World> {
     },
     { name: 'judge-replaced', args: [JSON.stringify([[no, '2', '1']])], open: [1] },
     { name: 'leave', args: ['s', String(seq), era, '', '', '0', LEAVING], open: [1, 2, 3, 4] },
-    { name: 'merged', args: [run, 's', '0', '', '0', LOOKED, '1', '1', '1', 'wait'], open: [1, 2, 3, 10] },
+    {
+      name: 'merged',
+      args: [run, 's', '0', '', '0', LOOKED, '1', '1', '1', '1', 'wait'],
+      open: [1, 2, 3, 11],
+    },
     { name: 'note-clock-step', args: [String(START), '1000', '60000'], open: [1, 2, 3] },
     { name: 'note-scheduled', args: ['daily', '{"at":1}'], open: [1] },
     { name: 'open-batch', args: ['d'.repeat(64), 'fresh', 'im', String(START), '', '', ''], open: [3, 4] },

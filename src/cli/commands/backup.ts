@@ -35,7 +35,7 @@ export const backup = storeCommand({
         `Backup of ${made.at} in ${args.DIR}: ${counted(made.files.length, 'file')}, ${grouped(bytes)} bytes`,
         ...made.realms.map(
           ({ name, batches, seq }) =>
-            `  realm ${name}: ${counted(batches, 'batch', 'batches')}, at least to move ${grouped(seq)}`,
+            `  Realm ${name}: the backup holds ${counted(batches, 'batch', 'batches')} and all changes up to number ${grouped(seq)}.`,
         ),
         `  ${counted(endingIn('.journal'), 'journal')} and ${counted(endingIn('.alm'), 'archive')} of ${made.dataFolder}`,
         ...(made.store.embedded

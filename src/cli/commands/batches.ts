@@ -186,7 +186,7 @@ function afterRollbackLines({ resumed, closed }: ResumedRealms): string[] {
       `Realm ${realm}: first sends go on, and its schedules${batches.length === 0 ? '; no batch waited' : ` (${counted(batches.length, 'batch', 'batches')} waited: ${batches.join(', ')})`}.`,
   );
   const still = closed.map(
-    (realm) => `Realm ${realm}: closed until its journals are merged (almoner recover).`,
+    (realm) => `Realm ${realm}: nothing can be resumed yet. Run \`almoner recover\` and decide what it asks.`,
   );
   return lines.length + still.length === 0 ? ['Nothing waits after a rollback.'] : [...lines, ...still];
 }

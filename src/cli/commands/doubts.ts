@@ -210,7 +210,7 @@ export const resolve = storeCommand({
           ...arrivingLines(arriving),
           ...statuses.flatMap((status) => batchLines(status, output.colours)),
         ],
-        next: nextOfResolve(statuses, resolved.length - paid),
+        next: nextOfResolve(statuses, resolved.length - paid, arriving),
       });
       return missed.length > 0 ? 4 : 0;
     };
@@ -270,15 +270,26 @@ function arrivingLines(arriving: readonly Arriving[]): string[] {
   const untils = arriving.map(({ until }) => until).sort();
   const [first, last] = [untils[0], untils.at(-1)];
   if (first === undefined) return [];
-  const when = first === last ? first : `its own time, the first ${first}, the last ${last}`;
-  const many = counted(untils.length, 'unpaid order');
-  return [`${many} may still arrive, none to be paid again before ${when}.`];
+  const [these, them] =
+    untils.length === 1 ? ['this request', 'it'] : [`${untils.length} of these requests`, 'them'];
+  const when =
+    first === last ? `after ${last}` : `one by one, the first after ${first}, the last after ${last}`;
+  return [`The realm may still apply ${these}. You can retry ${them} ${when}.`];
 }
 
-function nextOfResolve(statuses: readonly BatchStatus[], unpaid: number): string {
+function nextOfResolve(
+  statuses: readonly BatchStatus[],
+  unpaid: number,
+  arriving: readonly Arriving[],
+): string {
   const [status] = statuses;
   const batch = statuses.length === 1 ? (status?.batch ?? 'BATCH') : 'BATCH';
   if (statuses.some(({ counts }) => (counts.doubt ?? 0) > 0)) return `almoner doubt list --batch ${batch}`;
-  if (unpaid > 0) return `almoner dead retry --batch ${batch} sends the unpaid ones again`;
+  const last = arriving
+    .map(({ until }) => until)
+    .sort()
+    .at(-1);
+  const from = last === undefined ? '' : `after ${last}: `;
+  if (unpaid > 0) return `${from}almoner dead retry --batch ${batch} sends the unpaid orders again`;
   return `almoner report ${batch}`;
 }

@@ -126,7 +126,7 @@ export const importFile = storeCommand({
     ]);
     output.print({
       json: { ...status, workers },
-      text: [...existingLines(status, begunAt), ...batchLines(status, output.colours)],
+      text: [...existingLines(status, begunAt, planned), ...batchLines(status, output.colours)],
       next: batchNext(status),
     });
     return 0;
@@ -252,20 +252,25 @@ async function payFile(
   const status = await whilePaying(context, app, realm.profile.rate, (watch) =>
     payPlan(app, realm, planned, { ...wish, ...watch }),
   );
-  return printPaid(context, status, rerun, { lines: existingLines(status, begunAt) });
+  return printPaid(context, status, rerun, { lines: existingLines(status, begunAt, planned) });
 }
 
-/** Says of orders that were a batch already what became of it. */
-function existingLines({ existing, state, finishedAt }: BatchStatus, begunAt: number): string[] {
+/** Says of a file that was a batch already whether this command sent anything for it. */
+function existingLines(status: BatchStatus, begunAt: number, { plan }: Planned): string[] {
+  const { existing, batch, state, finishedAt, requests } = status;
   if (!existing) return [];
   const isOver = finishedAt !== null && Date.parse(finishedAt) < begunAt;
+  const before = plan.existing?.view?.requests ?? null;
+  const isIdle = before === requests && (state === 'halted' || state === 'paused');
   const became =
     state === 'cancelled'
-      ? ', which was cancelled: nothing was sent, and what it paid stays paid.'
+      ? 'It was cancelled. Nothing was sent. Its paid orders stay paid.'
       : isOver
-        ? ', which was over before: nothing was sent, and nobody is paid twice.'
+        ? 'It was over before. Nothing was sent, and nobody is paid twice.'
         : state === 'planned'
-          ? '; it waits as it did, and nobody is paid twice.'
-          : '; it went on, and nobody is paid twice.';
-  return [`These orders are a batch already${became}`];
+          ? 'It is waiting as before. Nobody is paid twice.'
+          : isIdle
+            ? `It is ${state}; nothing was sent.`
+            : 'It went on. Nobody is paid twice.';
+  return [`This file is batch ${batch}. ${became}`];
 }

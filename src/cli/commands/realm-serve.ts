@@ -64,7 +64,11 @@ export const realmServe = defineCommand({
           json: { url, realm: realmId, ...(newKey === null ? {} : { key: newKey }) },
           text: [
             `Realm ${realmId} is served at ${url}/api/v4`,
-            newKey === null ? 'Its keys stay as they are.' : `Key (shown this once): ${newKey}`,
+            newKey !== null
+              ? `Key (shown this once): ${newKey}`
+              : ownKey !== null
+                ? 'The key from ALMONER_API_KEY works.'
+                : 'The keys that it has go on working.',
             ...(options.members === undefined ? [] : [`${counted(membersCreated, 'member')} added.`]),
             ...(faults === undefined ? [] : [`Faults are switched on: ${options.fault.join(' ')}`]),
           ],

@@ -144,15 +144,15 @@ async function journals(app: App): Promise<CheckResult> {
   if (forgotten.length > 0)
     return warning(
       [size, ...forgotten].join('\n'),
-      'Find out why the store lost writes (a lagging replica, a restored backup); run the files of forgotten batches again, each under the --batch-id that it was given, if any.',
+      'If you restored a backup yourself, ignore this. Otherwise find out why the store lost writes (for example a lagging replica). Run the files of recovered batches again, each with its --batch-id if it had one.',
     );
   return ok(size);
 }
 
 function forgottenWords({ attempts, found, seen }: NonNullable<RealmRecovery['rollback']>): string {
-  if (attempts === 0) return 'payments that no journal here knows were once found to be missing';
+  if (attempts === 0) return 'a restore or a fault lost payments that no journal here knows';
   const what = attempts === undefined ? `moves ${found + 1} to ${seen}` : counted(attempts, 'attempt');
-  return `the store once forgot ${what}; the journals put them back`;
+  return `a restore or a fault lost ${what}; they are back`;
 }
 
 function realmLine({ realm, sessions, folders, reason }: RealmRecovery): string {

@@ -20,7 +20,8 @@ export function batchLines(status: BatchStatus, colours: Colours): string[] {
     ...(status.notes ?? []).map((note) => `  ${colours.yellow(note)}`),
     `  ${amountsWords(status.amounts)} tokens in all`,
     ...counts,
-    `  ${counted(status.requests, 'request')}, ${counted(status.retries, 'retry', 'retries')}${limited}`,
+    // Of an existing batch these are the requests of all commands, not only of this one.
+    `  ${counted(status.requests, 'request')}${status.existing ? ' since the batch began' : ''}, ${counted(status.retries, 'retry', 'retries')}${limited}`,
     ...(status.etaSeconds !== null && status.etaSeconds > 0
       ? [`  ${roughly(status.etaSeconds * 1000)} to go`]
       : []),

@@ -3,7 +3,6 @@ import type { Waiting } from '../../core/waiting.js';
 import type { RecoverResult } from '../../operations/services/recover.js';
 import type { RecoveryStory } from '../../operations/services/recovery-story.js';
 import { isShortId } from '../../planning/identity.js';
-import { absoluteWords } from '../../words/amounts.js';
 import { RECOVERY_STATE_WORDS } from '../../words/recovery.js';
 
 /** What `recover` and `restore` say of each realm. */
@@ -12,7 +11,9 @@ export function recoverLines(result: RecoverResult, stories: readonly RecoverySt
   return [...stories.flatMap(storyLines), ...resultLines(result)];
 }
 
-function storyLines({ realm, state, happened, waitsFor, decisions }: RecoveryStory): string[] {
+function storyLines({ realm, state, happened, decisions, ...story }: RecoveryStory): string[] {
+  // Where it waits for what happened to be put right, that is said once.
+  const waitsFor = story.waitsFor.filter((line) => line !== happened);
   return [
     `Realm ${realm}: ${RECOVERY_STATE_WORDS[state]}`,
     `  ${happened}`,
@@ -26,29 +27,35 @@ function storyLines({ realm, state, happened, waitsFor, decisions }: RecoverySto
   ];
 }
 
-function resultLines({ merged, accepted, retired }: RecoverResult): string[] {
+function resultLines({ merged, unknown, doubts, accepted, retired }: RecoverResult): string[] {
+  const left = [
+    ...(doubts === 0 ? [] : [`${doubts} ${doubts === 1 ? 'is a doubt' : 'are doubts'} now`]),
+    ...(unknown === doubts ? [] : [`${unknown - doubts} being resolved`]),
+  ];
   return [
     ...(retired === 0
       ? []
       : [`${counted(retired, 'data folder is', 'data folders are')} not waited for any more.`]),
     ...(accepted === null ? [] : [acceptedLine(accepted)]),
-    `${counted(merged, 'order was', 'orders were')} put right from journals by this command. Nothing was sent.`,
+    merged === 0
+      ? 'The journals told this command nothing new. Nothing was sent.'
+      : `This command put ${counted(merged, 'order')} right from journals${left.length === 0 ? '' : ` (${left.join(', ')})`}. Nothing was sent.`,
   ];
 }
 
 function acceptedLine({ exact, orders, tokens }: NonNullable<RecoverResult['accepted']>): string {
   return exact
-    ? `Given up: ${counted(orders, 'order')} (${absoluteWords(tokens)}) became unknown, or a doubt where nothing can be asked.`
-    : `Given up: ${counted(orders, 'order')} (${absoluteWords(tokens)}) became a doubt, because the store may have forgotten that they were sent. It may have forgotten whole batches as well: for 30 days a new file is refused until you have looked upstream and say --again LABEL.`;
+    ? `Given up: ${counted(orders, 'order')} (${counted(tokens, 'token')}) became unknown, or a doubt where nothing can be asked.`
+    : `Given up: ${counted(orders, 'order')} (${counted(tokens, 'token')}) became a doubt, because the store may have forgotten that they were sent. It may have forgotten whole batches as well: for 30 days a new file is refused until you have looked upstream and say --again LABEL.`;
 }
 
 /** The ledger is open, and yet not all is well: what a silent process was sending is in nobody's hands. */
 export function lostLine({ orders, tokens, message }: Waiting): string {
-  return `${counted(orders, 'order stands', 'orders stand')} still (${absoluteWords(tokens)}). ${message}`;
+  return `${counted(orders, 'order stands', 'orders stand')} still (${counted(tokens, 'token')}). ${message}`;
 }
 
 export function recoverNext(
-  { realms }: RecoverResult,
+  { realms, unknown, doubts, accepted }: RecoverResult,
   stories: readonly RecoveryStory[],
   lost: readonly Waiting[],
 ): string | null {
@@ -56,11 +63,13 @@ export function recoverNext(
   if (stopped?.reason != null) return stopped.reason.next;
   const waits = stories.find(({ waitsFor }) => waitsFor.length > 0);
   if (waits !== undefined)
-    return 'almoner recover on the machine of each; where its disk is lost, one of the commands above';
+    return 'almoner recover on each machine named above; for a disk or folder that is lost, one of the commands above';
   const decision = stories.flatMap(({ decisions }) => decisions)[0];
   if (decision !== undefined) return decision.command;
   const ends = lost.find(({ next }) => next !== null);
   if (ends !== undefined) return ends.next;
+  if (doubts > 0 || (accepted !== null && accepted.orders > 0)) return 'almoner doubt list';
+  if (unknown > 0) return 'almoner status';
   const forgotten = realms.flatMap(({ recovered }) => recovered.map(({ batch }) => batch));
   return forgotten.length === 0 ? null : runAgain(forgotten);
 }

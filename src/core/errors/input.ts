@@ -24,7 +24,7 @@ export const PLAN_ERRORS = {
   ),
   ALM_PLAN_MAYBE_FORGOTTEN: refused(
     'The store has forgotten payments that no journal knows, as a person accepted in the last 30 days, or that this file’s batch was cancelled and followed by another: it may have been paid.',
-    'Look at the balances of some of its members upstream. If it was not paid: --again LABEL for a file; a rule pays its next period, and a file with --again LABEL what this one owes.',
+    'Look at the balances of some of its members upstream. If part was paid, first run `almoner references add paid.csv` with the old report, then run the file with `--again LABEL`. If nothing was paid, run it with `--again LABEL`. A rule pays again in its next period.',
   ),
   ALM_PLAN_IDS_DAMAGED: refused(
     'Many long ids end in zeros after digit 15: a spreadsheet has rounded them.',

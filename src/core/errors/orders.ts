@@ -178,8 +178,12 @@ export const OUTCOME_ERRORS = {
     'Nothing was applied. Look at `almoner member ID`; set `balancePath` or `realmPointId` in the profile, then `almoner dead retry`.',
   ),
   ALM_SEND_OWNER_DIED: dead(
-    'The process that was sending the order died; whether the request arrived is not known.',
+    'The process that was sending the order died. It is not known whether the request arrived.',
     'Where the realm honours keys it is sent again with the same key; otherwise look for it upstream and `almoner doubt resolve`.',
+  ),
+  ALM_SEND_STORE_LOST: dead(
+    'A store, a journal or a data folder was lost, and with it payments that almoner no longer knows. This order may be one of them.',
+    'Look for the request upstream, then `almoner doubt resolve ORDER --paid|--unpaid --reason …`.',
   ),
   ALM_SEND_UNRESOLVED: dead(
     'The outcome is unknown and the realm’s certainty gives no way to prove it.',

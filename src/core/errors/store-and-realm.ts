@@ -95,8 +95,8 @@ export const LEDGER_ERRORS = {
     'Restore a newer copy of the store. Where there is none, `almoner recover` says what `almoner recover --accept-missing removed` would make a doubt.',
   ),
   ALM_LEDGER_AFTER_ROLLBACK: halted(
-    'The store had forgotten something, and the journals put it back. A pause, a cancel or a seal may still be forgotten, so first sends wait for a person; unknown orders go on being resolved.',
-    'Look at the batches (`almoner status`), cancel what is not meant any more, then `almoner resume --after-rollback`.',
+    'The store was rolled back, and the journals restored the payments that they know. The store may have lost a pause or a cancel. New payments wait until you check. Unclear payments are still being settled.',
+    'Look at the batches (`almoner status`), cancel any batch you no longer want, then `almoner resume --after-rollback`.',
   ),
   ALM_LEDGER_FOLDER_BEHIND: halted(
     'The data folder was put back to an earlier time together with its journals, and this machine has paid from it since.',

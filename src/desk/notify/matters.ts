@@ -91,7 +91,7 @@ function rollbackStanding({ realm, waitsForPersonSince: since }: RealmCard): Sta
       realm,
       batch: null,
       rule: null,
-      message: `First sends of realm ${realm} wait for a person: its store had forgotten something. Cancel the batches that are not meant any more, then resume.`,
+      message: `New payments of realm ${realm} wait for you: its store was rolled back and may have lost a pause or a cancel. Cancel any batch you no longer want, then resume.`,
       next: `almoner resume --after-rollback --realm ${realm}`,
       since,
       mark: since,

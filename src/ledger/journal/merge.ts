@@ -21,6 +21,8 @@ export type Merged = {
   readonly moved: number;
   /** Those among them of which nobody can say whether they were applied. */
   readonly unknown: number;
+  /** Those among the unknown that are doubts now. */
+  readonly doubts: number;
   /** Batches that this ledger did not have. */
   readonly recovered: readonly BatchId[];
   /** Attempts on orders that were paid, or called duplicate, without them: a second payment cannot be ruled out. */
@@ -191,7 +193,7 @@ export async function putBack(
 export async function mergeTidings(context: Merging, tidings: readonly Tidings[]): Promise<Merged> {
   const second: OrderId[] = [];
   const recovered = new Set<BatchId>();
-  let [moved, unknown] = [0, 0];
+  let [moved, unknown, doubts] = [0, 0, 0];
   for (const { attempt, no } of tidings) {
     const { batch, index } = attempt.intent;
     const answer = await putBack(context, attempt);
@@ -200,7 +202,8 @@ export async function mergeTidings(context: Merging, tidings: readonly Tidings[]
     else if (answer !== 'ahead') {
       moved += 1;
       if (answer === 'u' || answer === 'D' || answer === 'misfit') unknown += 1;
+      if (answer === 'D' || answer === 'misfit') doubts += 1;
     }
   }
-  return { moved, unknown, recovered: [...recovered], second };
+  return { moved, unknown, doubts, recovered: [...recovered], second };
 }

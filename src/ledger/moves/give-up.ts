@@ -22,7 +22,7 @@ export async function giveUpBatch(
     at: why.at,
     state: 'doubt',
     by: 'recovery',
-    code: 'ALM_SEND_OWNER_DIED',
+    code: 'ALM_SEND_STORE_LOST',
     message: why.message,
   });
   const { certainty } = await termsOf(no);

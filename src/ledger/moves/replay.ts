@@ -167,7 +167,7 @@ function detailOf({ session, intent, result }: JournaledAttempt): string {
     code: result === null ? 'ALM_SEND_OWNER_DIED' : null,
     message:
       result === null
-        ? 'the journal says that it was about to be sent, and not what became of it'
+        ? 'almoner sent this, or was about to, when it was killed; the answer is not known'
         : 'the journal says what became of an attempt that the store had forgotten',
   });
 }

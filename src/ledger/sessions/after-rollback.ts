@@ -28,7 +28,7 @@ export async function needResumed(ledger: RealmLedger): Promise<void> {
 export function mustWait({ realm }: RealmLedger): AlmonerError {
   return new AlmonerError(
     'ALM_LEDGER_AFTER_ROLLBACK',
-    `The store of realm ${realm.name} had forgotten something, so first sends wait for a person. Nothing was sent.`,
+    `The store of realm ${realm.name} was rolled back and may have lost a pause or a cancel. New payments wait until you check. Nothing was sent.`,
   );
 }
 
@@ -44,7 +44,17 @@ export async function resumeAfterRollback(ledger: RealmLedger, audit: AuditEntry
   return { answer: answer === 'disarmed' ? 'disarmed' : 'not waiting' };
 }
 
-/** A backup was put back: first sends wait once the ledger opens, whatever the journals know. */
-export async function noteRestored(ledger: RealmLedger): Promise<void> {
-  await askRealm(ledger, 'note restored', (redis, T) => redis.hset(T, 'forgot', '1'));
+/**
+ * A backup of that time was put back: first sends wait once the ledger opens, whatever the journals know. The backup may
+ * hold the story of an earlier recovery, also of one that had not ended; this is another one.
+ */
+export async function noteRestored(ledger: RealmLedger, backupMs: number): Promise<void> {
+  await askRealm(ledger, 'note restored', (redis, T) =>
+    redis
+      .multi()
+      .hset(T, 'forgot', '1')
+      .del(`${T}:recovery`)
+      .hset(`${T}:recovery`, 'forgot', '1', 'since', backupMs)
+      .exec(),
+  );
 }

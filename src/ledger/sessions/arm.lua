@@ -33,10 +33,11 @@ local seq = math.max(tonumber(state[3] or '0'), tonumber(state[4] or '0'), tonum
 redis.call('HSET', T, 'armed', run, 'era', ARGV[2], 'seq', string.format('%d', seq))
 redis.call('HDEL', T, 'fenceReason', 'fenceAt', 'mergedSeen', 'found')
 redis.call('DEL', T .. ':merged', T .. ':looks', T .. ':lostEras')
-if redis.call('EXISTS', T .. ':recovery') == 1 then redis.call('HSETNX', T .. ':recovery', 'at', nowMs()) end
+local now = nowMs()
+if redis.call('EXISTS', T .. ':recovery') == 1 then redis.call('HSETNX', T .. ':recovery', 'at', now) end
 redis.call('RPUSH', T .. ':eras', ARGV[2] .. ' ' .. (state[5] or state[3] or '0'))
 -- A restored store tells since when the breaker was open in a past: how long the realm was silent since, nobody knows.
-if redis.call('HEXISTS', T, 'breaker') == 1 then redis.call('HSET', T, 'breaker', nowMs()) end
-waitForPerson(T, ARGV[4], nowMs())
+if redis.call('HEXISTS', T, 'breaker') == 1 then redis.call('HSET', T, 'breaker', now) end
+waitForPerson(T, ARGV[4], now)
 for _, session in ipairs(sessions) do redis.call('HSET', T .. ':joined', session, run .. ' ' .. ARGV[2]) end
 return { 'armed', ARGV[2] }

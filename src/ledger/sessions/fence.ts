@@ -204,6 +204,8 @@ export type LookedFolder = {
   readonly sent: boolean;
 };
 
+export type PutBack = readonly [orders: number, unknown: number, batches: number, doubts: number];
+
 /** What a session says that has merged its journal. */
 type MergedReport = {
   readonly session: string;
@@ -212,7 +214,7 @@ type MergedReport = {
   readonly era: string;
   /** The data folders whose journals it has all looked at. */
   readonly looked: readonly LookedFolder[];
-  readonly putBack: readonly [orders: number, unknown: number, batches: number];
+  readonly putBack: PutBack;
 };
 
 export async function reportMerged(

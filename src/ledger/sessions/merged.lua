@@ -7,7 +7,7 @@
   ARGV[6] JSON list of the data folders in which it has looked at every journal: {id, journal, machine, sent: whether one of
     them tells of an order that was sent}
   ARGV[7] how many orders it has put back  ARGV[8] of them unknown or in doubt  ARGV[9] batches that it has recovered
-  ARGV[10] what its profile wants after a rollback: 'wait' | 'continue'
+  ARGV[10] how many orders it made doubts  ARGV[11] what its profile wants after a rollback: 'wait' | 'continue'
 
   Returns 'ok' | 'changed' (another server answers by now: merge again)
 ]==]
@@ -30,8 +30,8 @@ for _, folder in ipairs(folders) do
   if folder.sent then rememberFolder(T, folder.id, folder.journal, folder.machine) end
   redis.call('HSET', T .. ':looks', folder.id, ARGV[1])
 end
-if ARGV[10] == 'wait' then redis.call('HSET', T, 'mustWait', '1') end
-notePutBack(T, { ARGV[7], ARGV[8], ARGV[9] })
+if ARGV[11] == 'wait' then redis.call('HSET', T, 'mustWait', '1') end
+notePutBack(T, { ARGV[7], ARGV[8], ARGV[9], ARGV[10] })
 if forgetsSession(T, ARGV[2], ARGV[5]) then redis.call('HSET', T .. ':begun', ARGV[2], ARGV[5]) end
 local seen = math.max(tonumber(redis.call('HGET', T, 'mergedSeen') or '0'), tonumber(ARGV[3]))
 redis.call('HSET', T, 'mergedSeen', string.format('%d', seen))

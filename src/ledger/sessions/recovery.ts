@@ -16,6 +16,7 @@ import {
   disarm,
   forgottenRemoved,
   isCurrent,
+  type PutBack,
   readFence,
   reportMerged,
   sayDisarmed,
@@ -79,6 +80,8 @@ export type Recovered = {
   /** Orders of which the ledger had forgotten something, and those among them that nobody can answer for. */
   readonly moved: number;
   readonly unknown: number;
+  /** Of the unknown orders, those that became doubts at once. */
+  readonly doubts: number;
   readonly recovered: readonly BatchId[];
   /** What dead sessions were sending and is to be worked on again. */
   readonly adopted: readonly OrderRef[];
@@ -95,6 +98,7 @@ export const NOTHING_RECOVERED: Recovered = {
   rolledBack: false,
   moved: 0,
   unknown: 0,
+  doubts: 0,
   recovered: [],
   adopted: [],
   dead: [],
@@ -116,11 +120,11 @@ export async function recover(parts: RecoveryDeps, scope: Scope): Promise<Recove
   const merged = await merge(parts, evidence);
   const isOpen = fence.armed && !rolledBack;
   const { dead, adopted } = await adoptFrom(parts, evidence, isOpen ? 'open' : 'closed');
-  const { moved, unknown, recovered } = merged;
-  const done = { ...NOTHING_RECOVERED, seen, rolledBack, moved, unknown, recovered, adopted, dead };
+  const { moved, unknown, doubts, recovered } = merged;
+  const done = { ...NOTHING_RECOVERED, seen, rolledBack, moved, unknown, doubts, recovered, adopted, dead };
   const opened = isOpen
     ? { answer: 'armed' as const, era: fence.era }
-    : await open(parts, evidence, [moved, unknown, recovered.length]);
+    : await open(parts, evidence, [moved, unknown, recovered.length, doubts]);
   if (opened.answer === 'changed') return { ...done, outcome: 'changed' };
   if (opened.answer === 'waiting') return { ...done, outcome: 'waiting', waitingFor: opened.for };
   await noteOpened(parts, evidence, opened.era);
@@ -238,7 +242,7 @@ async function adoptFrom(parts: RecoveryDeps, { fence, ended, missing }: Evidenc
 async function open(
   { ledger, self: { session } }: RecoveryDeps,
   { before, fence: { run }, seen, folders, sent }: Evidence,
-  putBack: readonly [orders: number, unknown: number, batches: number],
+  putBack: PutBack,
 ) {
   // A session that a rolled-back registry has forgotten registers again, or nobody would wait for it.
   await session.register(ledger);

@@ -154,7 +154,7 @@ async function keepRevoked(scripts: ScriptClient, former: FormerTokens, by: stri
 async function stageStore(
   folder: string,
   staged: string,
-  { store: { db } }: Manifest,
+  { at, store: { db } }: Manifest,
   signal: AbortSignal,
   revoke: (scripts: ScriptClient) => Promise<KeptRevoked>,
 ): Promise<{ readonly named: ReadonlyMap<string, string>; readonly tokens: KeptRevoked }> {
@@ -179,7 +179,7 @@ async function stageStore(
     failPoint('restore-loaded');
     tokens = await revoke(store.scripts);
     for (const ledger of await allLedgers(store.scripts)) {
-      await afterRollback.noteRestored(ledger);
+      await afterRollback.noteRestored(ledger, Date.parse(at));
       named.push(...(await namedArchives(ledger)));
     }
   } finally {

@@ -35,8 +35,8 @@ export async function resumeAfterRollback(
   if (resumed.length === 0 && closed.length > 0)
     throw new AlmonerError(
       'ALM_LEDGER_AFTER_ROLLBACK',
-      `Realm ${closed.join(', ')} is closed until its journals are merged. Nothing was resumed.`,
-      { next: 'almoner recover' },
+      `The ledger of realm ${closed.join(', ')} is closed. Nothing can be resumed yet, and nothing was resumed.`,
+      { next: 'run `almoner recover` and decide what it asks' },
     );
   return { resumed, closed };
 }

@@ -83,10 +83,10 @@ function changeOf(stories: readonly RecoveryStory[], shown: ShownDecision): Almo
 }
 
 function changed({ shown }: ShownDecision, now?: string): AlmonerError {
-  const words = now === undefined ? 'This is not to be decided any more.' : `By now it would do this: ${now}`;
+  const words = now === undefined ? 'The decision is no longer offered.' : `It would now do this: ${now}`;
   return new AlmonerError(
     'ALM_DESK_CHANGED',
-    `${words} That is not what was shown. Nothing was changed by the decision.`,
-    { details: [`shown: ${shown}`], next: 'Look at the realm as it stands now, then decide again.' },
+    `The situation has changed since you looked. ${words} Nothing was changed.`,
+    { details: [`shown: ${shown}`], next: 'Load the page again, then decide.' },
   );
 }

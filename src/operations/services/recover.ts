@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { hostname } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { AlmonerError } from '../../core/errors/error.js';
 import { presenceOf } from '../../core/presence.js';
 import type { RealmProfile } from '../../core/profile.js';
@@ -32,8 +33,17 @@ import { contextOf, recovering } from './recovery.js';
 /** What `almoner recover`, `doctor` and the desk say and do about a store that was restarted or rolled back. */
 export type RealmRecovery = Awaited<ReturnType<typeof stateOf>>;
 
-export async function recoveryState(app: App): Promise<RealmRecovery[]> {
-  return Promise.all((await allLedgers(app.scripts)).map((ledger) => stateOf(app, ledger)));
+export async function recoveryState(app: App, before?: LastOpened): Promise<RealmRecovery[]> {
+  return Promise.all((await allLedgers(app.scripts)).map((ledger) => stateOf(app, ledger, before)));
+}
+
+/** When the last recovery of each ledger ended, by key prefix, as it was before a command; null where it had not. */
+type LastOpened = ReadonlyMap<string, number | null>;
+
+async function lastOpened(app: App): Promise<LastOpened> {
+  const all = await allLedgers(app.scripts);
+  const times = all.map(async (ledger) => [ledger.keyPrefix, (await readRecovery(ledger))?.openedMs ?? null]);
+  return new Map((await Promise.all(times)) as [string, number | null][]);
 }
 
 /** A sentence for each realm, or the one that is named, whose payments wait for journals or for a person. */
@@ -61,7 +71,7 @@ async function noteOf(ledger: RealmLedger): Promise<string[]> {
   ];
 }
 
-async function stateOf(app: App, ledger: RealmLedger) {
+async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
   const [fence, { signs, nowMs }, batches, known, last, waits] = await Promise.all([
     readFence(ledger),
     readSigns(ledger),
@@ -98,6 +108,9 @@ async function stateOf(app: App, ledger: RealmLedger) {
     rollback: fence.rollback,
     /** What the last recovery put back; null where there was nothing. */
     last,
+    /** That recovery is the one that is under way, that first sends wait for, or that this command ended. */
+    isPresent:
+      last !== null && isPresent(last.openedMs, isClosed, waits?.sinceMs, before?.get(ledger.keyPrefix)),
     /** First sends wait for a person since then; null where they do not. */
     waitsSince: waits === null ? null : isoTime(waits.sinceMs),
     waitingBatches: waits?.batches ?? 0,
@@ -110,6 +123,8 @@ async function stateOf(app: App, ledger: RealmLedger) {
       machine,
       lastSeen: isoTime(at),
       waitedFor: isClosed && isAway,
+      /** It was in the place where the data folder of this process is now. */
+      wasHere: machine === hostname() && dirname(journal) === resolve(app.config.dataFolder),
     })),
     /** What giving up a session, or journals that were removed, would make unknown or a doubt. */
     losses:
@@ -128,6 +143,17 @@ async function stateOf(app: App, ledger: RealmLedger) {
     /** Batches that the store had forgotten, with the orders of them that journals know. */
     recovered: batches,
   };
+}
+
+function isPresent(
+  openedMs: number | null,
+  isClosed: boolean,
+  waitsSinceMs: number | undefined,
+  before: number | null | undefined,
+): boolean {
+  if (isClosed || openedMs === null) return openedMs === null;
+  if (waitsSinceMs !== undefined) return openedMs >= waitsSinceMs;
+  return before !== undefined && before !== openedMs;
 }
 
 function told(session: string, { exact, orders, tokens }: losses.Loss) {
@@ -167,7 +193,8 @@ export type RecoverResult = Awaited<ReturnType<typeof recoverRealms>>;
 export async function recoverRealms(app: App, decision: Decision = {}) {
   const { acceptMissing = null, realm } = decision;
   await needKnown(app, acceptMissing);
-  let merged = 0;
+  const before = await lastOpened(app);
+  let [merged, unknown, doubts] = [0, 0, 0];
   const given: losses.Loss[] = [];
   let retired = 0;
   if (decision.restored === true) await closeRestored(app, realm);
@@ -176,24 +203,34 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
       app,
       profile,
       async ({ ledger, now, session }) => {
-        merged += (await now()).moved;
+        const merge = async () => {
+          const found = await now();
+          merged += found.moved;
+          unknown += found.unknown;
+          doubts += found.doubts;
+        };
+        await merge();
         if (realm !== undefined && profile.name !== realm) return;
         if ((await decision.isStillMeant?.()) === false) return;
-        if (decision.acceptMoved === true && (await takeMoved(ledger))) merged += (await now()).moved;
+        if (decision.acceptMoved === true && (await takeMoved(ledger))) await merge();
         const lost =
-          acceptMissing === null ? null : await giveUp(app, ledger, profile, { lost: acceptMissing, session });
+          acceptMissing === null
+            ? null
+            : await giveUp(app, ledger, profile, { lost: acceptMissing, session });
         const away = await retire(app, ledger, profile, decision.retireUnseenSinceMs ?? null);
         retired += away?.folders ?? 0;
         if (lost === null && away === null) return;
         given.push(...[lost, away].filter((loss) => loss !== null));
-        merged += (await now()).moved;
+        await merge();
       },
       decision.restored,
     );
   return {
-    realms: await recoveryState(app),
-    /** Orders that the store had forgotten something of. */
+    realms: await recoveryState(app, before),
+    /** Orders that the store had forgotten something of, of how many the outcome is not known, and how many are doubts now. */
     merged,
+    unknown,
+    doubts,
     /** Data folders that are not waited for any more. */
     retired,
     /** What was given up by this command; null where nothing was. */

@@ -1,9 +1,7 @@
 import { dirname } from 'node:path';
-import { counted } from '../../core/counted.js';
 import type { RecoveryDecisionKind, RecoveryState } from '../../core/recovery-decisions.js';
 import { losses } from '../../ledger/index.js';
-import { absoluteWords } from '../../words/amounts.js';
-import { isoTime } from '../../words/spelling.js';
+import { counted, isoTime } from '../../words/spelling.js';
 import type { RealmRecovery } from './recover.js';
 
 /** Recovery of one realm as a person reads it: what happened, what it waits for, and what a person decides. */
@@ -35,36 +33,66 @@ export function storyOf(realm: RealmRecovery): RecoveryStory {
   };
 }
 
-function happened({
-  armed,
-  untouched,
-  reason,
-  rollback,
-  last,
-  recovered,
-  waitsSince,
-}: RealmRecovery): string {
+function happened(realm: RealmRecovery): string {
+  const { armed, untouched, reason, rollback, last, isPresent } = realm;
   if (untouched) return 'Nothing was sent from this ledger yet.';
-  const isClosed = !armed;
-  if (isClosed && reason !== null && rollback === null) return reason.message;
-  if (rollback === null && last === null)
-    return isClosed
-      ? 'The store was restarted. Nothing is sent until the journals were compared with it.'
-      : waitsSince === null
-        ? 'The store has forgotten nothing that the journals here know of.'
-        : 'A backup of the store was put back, and the journals know of nothing that it had forgotten.';
-  if (last !== null && !last.forgot)
-    return `The store was restarted, and ${counted(last.orders, 'order was', 'orders were')} put right from journals: it had not been told yet what became of them.`;
-  const since = last?.sinceMs ?? null;
-  const when = since === null ? 'forgot payments' : `was put back to before ${isoTime(since)}`;
-  const batches = Math.max(last?.batches ?? 0, recovered.length);
-  const counts = [
-    `${counted(last?.orders ?? 0, 'order')} put back`,
-    `${last?.unknown ?? 0} unknown or in doubt`,
-    ...(batches === 0 ? [] : [`${counted(batches, 'batch', 'batches')} recovered`]),
-  ];
-  if (isClosed && (last?.orders ?? 0) === 0) return `The store ${when}. Nothing was put back so far.`;
-  return `The store ${when}: ${counts.join(', ')}${isClosed ? ' so far' : ''}.`;
+  const present = isPresent ? last : null;
+  if (!armed) {
+    if (present !== null && present.orders > 0)
+      return `${recoveryWords(present)} The journals are not all merged yet.`;
+    if (reason !== null) return reason.message;
+    return present?.forgot === true
+      ? `${forgottenWords(present)} Nothing is sent until the journals are merged.`
+      : 'The store was restarted. Nothing is sent until the journals were compared with it.';
+  }
+  if (present !== null) return recoveryWords(present);
+  const earlier =
+    last === null
+      ? rollbackWords(rollback)
+      : ` Earlier, at ${isoTime(last.openedMs)}: ${recoveryWords(last)}`;
+  return `The store has forgotten nothing that the journals here know of.${earlier}`;
+}
+
+/** What one recovery found and did. */
+function recoveryWords(last: NonNullable<RealmRecovery['last']>): string {
+  const { forgot, orders, batches } = last;
+  if (!forgot) return `The store was restarted.${journalWords(last)}${outcomeWords(last)}`;
+  if (orders === 0) return `${forgottenWords(last)} The journals here know of no payment since.`;
+  const also = batches === 0 ? '' : ` and recovered ${counted(batches, 'batch', 'batches')}`;
+  return `${forgottenWords(last)} The journals restored ${counted(orders, 'order')}${also}.${outcomeWords(last)}`;
+}
+
+function forgottenWords({ sinceMs }: NonNullable<RealmRecovery['last']>): string {
+  return sinceMs === null
+    ? 'The store had forgotten payments.'
+    : `The store had forgotten everything since ${isoTime(sinceMs)}.`;
+}
+
+/** The killed process had an answer to these orders, which its journal kept and the store was not told. */
+function journalWords({ orders, unknown }: NonNullable<RealmRecovery['last']>): string {
+  const known = orders - unknown;
+  return known === 0 ? '' : ` The journals settled ${counted(known, 'order')}.`;
+}
+
+/** A process died, or its store was replaced, before the answer to these requests was kept. */
+function outcomeWords({ forgot, unknown, doubts }: NonNullable<RealmRecovery['last']>): string {
+  if (unknown === 0) return '';
+  const which = forgot
+    ? ` It is not known whether ${unknown} of these orders ${unknown === 1 ? 'was' : 'were'} paid:`
+    : ` The killed process was sending ${counted(unknown, 'order')}. It is not known whether ${unknown === 1 ? 'it was' : 'they were'} paid:`;
+  return `${which} ${becameWords(unknown, doubts)}.`;
+}
+
+function becameWords(unknown: number, doubts: number): string {
+  const resolving = unknown - doubts;
+  return [
+    ...(doubts === 0 ? [] : [`${doubts} ${doubts === 1 ? 'is a doubt' : 'are doubts'} now`]),
+    ...(resolving === 0 ? [] : [`almoner is resolving ${resolving}`]),
+  ].join(', ');
+}
+
+function rollbackWords(rollback: RealmRecovery['rollback']): string {
+  return rollback === null ? '' : ` Earlier, at ${isoTime(rollback.at)}, it had forgotten payments.`;
 }
 
 function waitsFor({ sessions, folders, reason }: RealmRecovery): string[] {
@@ -76,9 +104,10 @@ function waitsFor({ sessions, folders, reason }: RealmRecovery): string[] {
   });
   const unseen = folders
     .filter(({ waitedFor }) => waitedFor)
-    .map(
-      ({ journal, machine, lastSeen }) =>
-        `The data folder ${dirname(journal)} on machine ${machine}, last heard of ${lastSeen}: run \`almoner recover\` there.`,
+    .map(({ journal, machine, lastSeen, wasHere }) =>
+      wasHere
+        ? `The data folder that was in ${dirname(journal)} before is missing, last heard of ${lastSeen}. If it is lost, choose one of the decisions below.`
+        : `The data folder ${dirname(journal)} on machine ${machine}, last heard of ${lastSeen}: run \`almoner recover\` there.`,
     );
   const incomplete = reason !== null && reason.code !== 'ALM_LEDGER_DISARMED' ? [reason.message] : [];
   return [...incomplete, ...away, ...unseen];
@@ -100,7 +129,7 @@ function decisions(realm: RealmRecovery): RecoveryDecision[] {
   );
   const lost = realm.losses.filter(({ session }) => !working.has(session));
   const given = lost.map(({ session, exact, orders, tokens }): RecoveryDecision => {
-    const many = `${counted(orders, 'order')} (${absoluteWords(tokens)})`;
+    const many = `${counted(orders, 'order')} (${counted(tokens, 'token')})`;
     return {
       kind: 'accept-missing',
       of: session,
@@ -134,7 +163,7 @@ function retiring({ retiring: loss, folders }: RealmRecovery): RecoveryDecision[
   const until = isoTime(Math.max(...away.map(({ lastSeen }) => Date.parse(lastSeen))) + 1_000);
   const becomes = loss.exact
     ? 'the ledger is open, so no order changes'
-    : `every order of this realm that is not settled becomes a doubt, up to ${counted(loss.orders, 'order')} (${absoluteWords(loss.tokens)})`;
+    : `every order of this realm that is not settled becomes a doubt, up to ${counted(loss.orders, 'order')} (${counted(loss.tokens, 'token')})`;
   return [
     {
       kind: 'retire',
@@ -152,7 +181,7 @@ function resuming({ armed, waitsSince, waitingBatches, realm }: RealmRecovery): 
       kind: 'resume',
       of: '',
       command: `almoner resume --after-rollback --realm ${realm}`,
-      does: `First sends wait for a person since ${waitsSince}: ${counted(waitingBatches, 'batch', 'batches')} and the schedules go on. Cancel first what is not meant any more.`,
+      does: `Since ${waitsSince} nothing new is sent: it waits for your decision. First cancel any batch you no longer want. This decision then starts ${counted(waitingBatches, 'batch', 'batches')} and all schedules.`,
     },
   ];
 }

@@ -60,7 +60,7 @@ export async function recovering<T>(
   /** Also where the ledger is new. */
   evenIfNew = false,
 ): Promise<T | null> {
-  const { config, logger, scripts } = app;
+  const { config, scripts } = app;
   const ledger = app.ledger(profile);
   const { sessions } = await journalsHere(config.dataFolder);
   if (!evenIfNew && sessions === 0 && (await readFence(ledger)).untouched) return null;
@@ -78,7 +78,7 @@ export async function recovering<T>(
     forget: () => {},
     retakeRun: () => Promise.resolve(),
     onDoubt: () => Promise.resolve(),
-    onTrouble: (message) => logger.warn({ message }, 'recovery'),
+    onTrouble: (message) => sayOnce(app, message),
     onLost: (error) => {
       throw error;
     },
@@ -109,6 +109,22 @@ export async function recovering<T>(
     await session.close();
   }
 }
+
+/** A command looks at the ledger several times, each time in a session of its own: one log line for each finding is enough. */
+function sayOnce(app: App, message: string): void {
+  const known = said.get(app) ?? new Map<string, number>();
+  said.set(app, known);
+  const now = performance.now();
+  if (now - (known.get(message) ?? Number.NEGATIVE_INFINITY) < SAID_AGAIN_MS) return;
+  if (known.size >= SAID_MAX) known.clear();
+  known.set(message, now);
+  app.logger.warn({ message }, 'recovery');
+}
+
+const said = new WeakMap<App, Map<string, number>>();
+/** A desk lives on, and says it again while it lasts. */
+const SAID_AGAIN_MS = 60_000;
+const SAID_MAX = 200;
 
 export function contextOf(ledger: RealmLedger, profile: RealmProfile): MergeContext {
   const batches = new KnownBatches(ledger, profile);

@@ -10,6 +10,7 @@ import {
   resumeAfterRollback,
 } from '../../../src/ledger/sessions/after-rollback.js';
 import { arm, disarm, readFence, reportMerged } from '../../../src/ledger/sessions/fence.js';
+import { readRecovery } from '../../../src/ledger/sessions/story.js';
 import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, begin, begun, claimFor, feedAll, sendAs, WHY } from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
@@ -131,7 +132,7 @@ test('a mere restart goes on by itself', async () => {
 
 test('a backup that was put back makes it wait, whatever the journals know', async () => {
   const batch = await halfPaid();
-  await noteRestored(batch.ledger);
+  await noteRestored(batch.ledger, Date.now());
   await restarted(batch.ledger);
   expect(await begin(batch, 3)).toEqual({ refusal: 'after-rollback' });
 });
@@ -148,7 +149,7 @@ test('a process that prefers to go on does not overrule one that has merged and 
   await disarm(ledger, { at: Date.now(), seen: 9, found: 1, by: 'a test', attempts: 1 }, 'anyway');
   const careful = openLedger(ledger.scripts, ledger.realm, { afterRollback: 'wait' });
   const { run } = await readFence(ledger);
-  await reportMerged(careful, run, { session: 'a', seen: 0, era: '', looked: [], putBack: [0, 0, 0] });
+  await reportMerged(careful, run, { session: 'a', seen: 0, era: '', looked: [], putBack: [0, 0, 0, 0] });
   await opened(ledger);
   expect(await begin(batch, 3)).toEqual({ refusal: 'after-rollback' });
 });
@@ -166,4 +167,29 @@ test('a run of a schedule that was being planned is not sealed', async () => {
   await expect(sealed(ledger, [{}], { id: 'scheduled', run })).rejects.toThrow('noted');
   await resumeAfterRollback(ledger, audit('resumed'));
   await sealed(ledger, [{}], { id: 'scheduled', run });
+});
+
+test('the numbers of a recovery add up until the ledger opens, and the next recovery begins anew', async () => {
+  const { ledger } = await halfPaid();
+  const merged = async (putBack: readonly [number, number, number, number]) => {
+    const { run } = await readFence(ledger);
+    await reportMerged(ledger, run, { session: 'a', seen: 0, era: '', looked: [], putBack });
+  };
+  const close = (sinceMs: number) =>
+    disarm(ledger, { at: Date.now(), seen: 9, found: 1, by: 'a test', attempts: 1 }, 'anyway', { sinceMs });
+  await close(1_000);
+  await merged([5, 2, 1, 1]);
+  await merged([1, 0, 1, 0]);
+  const first = { forgot: true, sinceMs: 1_000, orders: 6, unknown: 2, batches: 2, doubts: 1 };
+  expect(await readRecovery(ledger)).toEqual({ ...first, openedMs: null });
+  await opened(ledger);
+  await close(2_000);
+  await merged([3, 0, 1, 0]);
+  const second = { forgot: true, sinceMs: 2_000, orders: 3, unknown: 0, batches: 1, doubts: 0 };
+  expect(await readRecovery(ledger)).toEqual({ ...second, openedMs: null });
+  // A backup that was made in the middle of it does not go on with it.
+  await noteRestored(ledger, 500);
+  await merged([2, 0, 0, 0]);
+  const third = { forgot: true, sinceMs: 500, orders: 2, unknown: 0, batches: 0, doubts: 0 };
+  expect(await readRecovery(ledger)).toEqual({ ...third, openedMs: null });
 });

@@ -22,7 +22,7 @@ async function failedOver() {
   return batch;
 }
 const merged = (ledger: RealmLedger, run: string, session: string, seen: number) =>
-  reportMerged(ledger, run, { session, seen, era: '', looked: [], putBack: [0, 0, 0] });
+  reportMerged(ledger, run, { session, seen, era: '', looked: [], putBack: [0, 0, 0, 0] });
 const register = (ledger: RealmLedger, id: string) =>
   ledger.scripts.redis.hset(`${ledger.keyPrefix}:sessions`, id, '{}');
 

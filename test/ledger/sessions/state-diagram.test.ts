@@ -52,7 +52,7 @@ async function merged(
   { era = ledger.mark.era } = {},
 ): Promise<unknown> {
   const looked = [{ id: `folder-${session}`, journal: `/${session}/journal`, machine: 'm', sent: true }];
-  const report = { session, seen: ledger.mark.seen, era, looked, putBack: [0, 0, 0] } as const;
+  const report = { session, seen: ledger.mark.seen, era, looked, putBack: [0, 0, 0, 0] } as const;
   return reportMerged(ledger, (await readFence(ledger)).run, report);
 }
 const open = async (ledger: RealmLedger) => arm(ledger, (await readFence(ledger)).run, 0);

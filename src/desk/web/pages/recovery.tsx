@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import { absoluteWords } from '../../../words/amounts.js';
 import { RECOVERY_STATE_WORDS } from '../../../words/recovery.js';
 import { counted } from '../../../words/spelling.js';
 import type { RecoveryDecision, RecoveryReply, RecoveryRequest, RecoveryStory } from '../../api/index.js';
@@ -119,7 +118,7 @@ function Waiting({ story: { waiting } }: { readonly story: RecoveryStory }) {
         {waiting.slice(0, SHOWN_MAX).map(({ batch, source, orders, tokens }) => (
           <li key={batch}>
             <Link to={placeOf('batch', batch)}>{source}</Link>: {counted(orders, 'order')} (
-            {absoluteWords(tokens)})
+            {counted(tokens, 'token')})
           </li>
         ))}
         {more > 0 && (
@@ -188,7 +187,7 @@ function Decide({ story, decision: { kind, of, does }, onDone, onClose }: Decide
       </p>
       {kind === 'resume' && (
         <p>
-          From then on {counted(orders, 'order')} may be sent ({absoluteWords(tokens)}).
+          From then on {counted(orders, 'order')} may be sent ({counted(tokens, 'token')}).
         </p>
       )}
       {danger && <p>This cannot be taken back.</p>}

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import type { RealmRecovery } from '../../src/operations/services/recover.js';
+import { storyOf } from '../../src/operations/services/recovery-story.js';
+
+const OPENED = Date.parse('2026-11-19T01:40:00.000Z');
+
+const realm = (more: Partial<RealmRecovery>): RealmRecovery => ({
+  realm: 'guild',
+  armed: true,
+  untouched: false,
+  reason: null,
+  rollback: null,
+  last: null,
+  isPresent: false,
+  waitsSince: null,
+  waitingBatches: 0,
+  sessions: [],
+  folders: [],
+  losses: [],
+  retiring: null,
+  recovered: [],
+  ...more,
+});
+
+const killed = {
+  forgot: false,
+  sinceMs: null,
+  orders: 11,
+  unknown: 11,
+  doubts: 11,
+  batches: 0,
+  openedMs: OPENED,
+};
+
+test('after a kill it says how many orders were under way and what they are now', () => {
+  expect(storyOf(realm({ last: killed, isPresent: true })).happened).toBe(
+    'The store was restarted. The killed process was sending 11 orders. It is not known whether they were paid: 11 are doubts now.',
+  );
+  const resolving = { ...killed, orders: 5, unknown: 1, doubts: 0 };
+  expect(storyOf(realm({ last: resolving, isPresent: true })).happened).toBe(
+    'The store was restarted. The journals settled 4 orders. The killed process was sending 1 order. It is not known whether it was paid: almoner is resolving 1.',
+  );
+});
+
+test('what was told before is said to be earlier', () => {
+  expect(storyOf(realm({ last: killed })).happened).toMatch(
+    /^The store has forgotten nothing that the journals here know of\. Earlier, at 2026-11-19T01:40:00\.000Z: /,
+  );
+});
+
+test('a closed ledger does not tell the story of an earlier recovery', () => {
+  const reason = { code: 'ALM_LEDGER_FOLDER_BEHIND', message: 'The folder is old.', next: '' } as const;
+  const earlier = { ...killed, forgot: true, orders: 5, batches: 2 };
+  expect(storyOf(realm({ armed: false, reason, last: earlier })).happened).toBe('The folder is old.');
+});
+
+test('a data folder that was in this place is said to be missing, and no other machine is named', () => {
+  const folder = {
+    id: 'a',
+    journal: '/data/journal',
+    machine: 'vm',
+    lastSeen: '2026-11-19T01:00:00.000Z',
+    waitedFor: true,
+  };
+  const [here] = storyOf(realm({ armed: false, folders: [{ ...folder, wasHere: true }] })).waitsFor;
+  expect(here).toBe(
+    'The data folder that was in /data before is missing, last heard of 2026-11-19T01:00:00.000Z. If it is lost, choose one of the decisions below.',
+  );
+  const [away] = storyOf(realm({ armed: false, folders: [{ ...folder, wasHere: false }] })).waitsFor;
+  expect(away).toContain('on machine vm');
+});
