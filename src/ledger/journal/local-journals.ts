@@ -38,7 +38,7 @@ export async function journalOf(
   return journal && { ...journal, removed };
 }
 
-export type EndedJournal = SessionJournal & { readonly folder: string };
+type EndedJournal = SessionJournal & { readonly folder: string };
 
 type LocalJournals = {
   /**

@@ -8,6 +8,7 @@ import { storeNowMs } from '../realm-ledger.js';
 import { decodeRecord, type OrderRecord, STATE_CODES } from '../record.js';
 import { decodeManifest } from '../views.js';
 import type { BatchRef } from './batches.js';
+import type { BatchAudit, MisheldReference } from './verify-audit.js';
 import {
   archivedRows,
   isPaidTwice,
@@ -26,34 +27,6 @@ import { accountsIn, add, nonZero, sameEntries, shown, utcDay } from './verify-s
  * One batch, added up again from its plan and its records, without the scripts that wrote them. Rows are read block by
  * block, so that a million of them do not stand in memory. The sums that only tie over all batches go to verify.ts.
  */
-export type BatchAudit = {
-  readonly no: string;
-  /** The batch as it was when it was read. While it reads the same, so does the rest. */
-  readonly stamp: string;
-  readonly orders: number;
-  readonly differences: readonly string[];
-  /** Tokens that were sent and not proven unapplied, by UTC day; null where a record does not tell its day. */
-  readonly days: ReadonlyMap<string, bigint> | null;
-  /** Tokens that its orders hold of the accounts of rules. */
-  readonly held: ReadonlyMap<string, bigint>;
-  /** The orders, as '<no>:<index>', whose references its paid undos have freed. */
-  readonly undone: readonly string[];
-  /** References that are not as their orders say. A paid undo in another batch may be why. */
-  readonly references: readonly MisheldReference[];
-  /** How many references its orders keep spent. */
-  readonly spent: number;
-  /** Members that its orders hold, with the order. */
-  readonly holds: ReadonlyMap<string, string>;
-  readonly waits: readonly { readonly order: string; readonly member: string }[];
-};
-
-export type MisheldReference = {
-  readonly order: string;
-  readonly state: OrderState;
-  readonly mine: boolean;
-  readonly holder: { readonly no: string; readonly index: number } | null;
-};
-
 type Ordered = {
   readonly index: number;
   readonly row: PlannedOrder;

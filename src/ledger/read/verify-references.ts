@@ -1,6 +1,7 @@
 import { counted } from '../../core/counted.js';
-import { askRealm, askScript, batchFacts, type RealmLedger } from '../realm-ledger.js';
+import { askRealm, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { parseHolder } from '../reference.js';
+import { findSpent } from './earlier.js';
 import { keysLike } from './verify-read.js';
 
 /**
@@ -72,8 +73,8 @@ async function hasState(ledger: RealmLedger, no: string): Promise<boolean> {
 async function holdersOf(ledger: RealmLedger, references: readonly Buffer[]): Promise<string[]> {
   if (references.length === 0) return [];
   try {
-    const reply = await askScript(ledger, 'find-spent', [Buffer.concat(references)]);
-    return reply.flatMap((holder, i) => (i % 2 === 0 ? [] : [parseHolder(holder).no]));
+    const hashes = references.map((one) => one.toString('latin1'));
+    return [...(await findSpent(ledger, hashes, hashes)).values()].map(({ no }) => no);
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'ReplyError') throw error;
     // Its order says that it cannot be read.
