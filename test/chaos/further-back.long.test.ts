@@ -72,7 +72,7 @@ test('nothing is sent and nothing armed, by any command, until a person has acce
   expect(said.stdout).not.toContain('--retire-unseen-since');
   expect(said.stdout).toMatch(
     new RegExp(
-      `recover --accept-missing removed\\n.*every order .* doubt, up to ${ROWS - 3} orders \\(\\d+ tokens\\)`,
+      `recover --accept-missing removed.*\\n.*every order .* doubt, up to ${ROWS - 3} orders \\(\\d+ tokens\\)`,
     ),
   );
   const again = await world.run(...RUN);

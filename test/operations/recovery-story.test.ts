@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RealmRecovery } from '../../src/operations/services/recover.js';
+import type { RealmRecovery } from '../../src/operations/services/recovery-state.js';
 import { storyOf } from '../../src/operations/services/recovery-story.js';
 
 const OPENED = Date.parse('2026-11-19T01:40:00.000Z');

@@ -13,7 +13,7 @@ import { waitingNow } from '../../operations/batches/waiting.js';
 import { type UnfinishedImport, unfinishedImports } from '../../operations/pay/unfinished-imports.js';
 import { type ResumedRealms, resumeAfterRollback } from '../../operations/services/after-rollback.js';
 import { allPaceNotes } from '../../operations/services/pace.js';
-import { recoveryNotes } from '../../operations/services/recover.js';
+import { recoveryNotes } from '../../operations/services/recovery-state.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
 import type { App } from '../../runtime/app.js';
 import { withStopSignals } from '../../runtime/stop-signals.js';

@@ -45,16 +45,16 @@ export async function resumeAfterRollback(ledger: RealmLedger, audit: AuditEntry
 }
 
 /**
- * A backup of that time was put back: first sends wait once the ledger opens, whatever the journals know. The backup may
- * hold the story of an earlier recovery, also of one that had not ended; this is another one.
+ * A backup of that time, where it is known, was put back: first sends wait once the ledger opens, whatever the journals
+ * know. The backup may hold the story of an earlier recovery, also of one that had not ended; this is another one.
  */
-export async function noteRestored(ledger: RealmLedger, backupMs: number): Promise<void> {
+export async function noteRestored(ledger: RealmLedger, backupMs: number | null): Promise<void> {
   await askRealm(ledger, 'note restored', (redis, T) =>
     redis
       .multi()
       .hset(T, 'forgot', '1')
       .del(`${T}:recovery`)
-      .hset(`${T}:recovery`, 'forgot', '1', 'since', backupMs)
+      .hset(`${T}:recovery`, { forgot: '1', ...(backupMs !== null && { since: backupMs }) })
       .exec(),
   );
 }

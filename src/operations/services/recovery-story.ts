@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { RecoveryDecisionKind, RecoveryState } from '../../core/recovery-decisions.js';
 import { losses } from '../../ledger/index.js';
 import { counted, isoTime } from '../../words/spelling.js';
-import type { RealmRecovery } from './recover.js';
+import type { RealmRecovery } from './recovery-state.js';
 
 /** Recovery of one realm as a person reads it: what happened, what it waits for, and what a person decides. */
 export type RecoveryStory = {
@@ -115,7 +115,7 @@ function waitsFor({ sessions, folders, reason }: RealmRecovery): string[] {
 
 const SAID = {
   alive: 'it lives here and merges by itself, unless it is frozen',
-  dead: 'it is dead, and its journal is not here',
+  dead: 'it is dead, and its journal is not merged yet',
   elsewhere: 'run `almoner recover` where its data folder is',
 } as const;
 
@@ -133,7 +133,7 @@ function decisions(realm: RealmRecovery): RecoveryDecision[] {
     return {
       kind: 'accept-missing',
       of: session,
-      command: `almoner recover --accept-missing ${session}`,
+      command: `almoner recover --accept-missing ${session} --realm ${realm.realm}`,
       does:
         session === losses.REMOVED
           ? `The newer journals or the newer data folder are gone for good: every order of this realm that is not settled becomes a doubt, up to ${many}.`
@@ -148,15 +148,15 @@ function decisions(realm: RealmRecovery): RecoveryDecision[] {
           {
             kind: 'accept-moved',
             of: '',
-            command: 'almoner recover --accept-moved',
-            does: 'The data folder was moved whole, and nothing was paid from the old one since: nothing is missing.',
+            command: `almoner recover --accept-moved --realm ${realm.realm}`,
+            does: 'Only where you stopped almoner, copied or moved the whole data folder, and nothing was paid from the old one since: nothing is missing. Never after a restore: where it is false, members are paid twice.',
           },
         ]
       : [];
-  return [...resuming(realm), ...moved, ...given, ...retiring(realm)];
+  return [...resuming(realm), ...given, ...moved, ...retiring(realm)];
 }
 
-function retiring({ retiring: loss, folders }: RealmRecovery): RecoveryDecision[] {
+function retiring({ retiring: loss, folders, realm }: RealmRecovery): RecoveryDecision[] {
   const away = folders.filter(({ waitedFor }) => waitedFor);
   if (loss === null || away.length === 0) return [];
   // A moment later than the last of them was heard of, so that the command names them all and no other.
@@ -168,7 +168,7 @@ function retiring({ retiring: loss, folders }: RealmRecovery): RecoveryDecision[
     {
       kind: 'retire',
       of: until,
-      command: `almoner recover --retire-unseen-since ${until}`,
+      command: `almoner recover --retire-unseen-since ${until} --realm ${realm}`,
       does: `${counted(away.length, 'data folder does', 'data folders do')} not come back: ${becomes}.`,
     },
   ];

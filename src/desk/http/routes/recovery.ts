@@ -1,7 +1,7 @@
 import { AlmonerError } from '../../../core/errors/error.js';
 import type { RecoveryDecisionKind } from '../../../core/recovery-decisions.js';
 import { decideRecovery } from '../../../operations/services/decide-recovery.js';
-import { recoveryState } from '../../../operations/services/recover.js';
+import { recoveryState } from '../../../operations/services/recovery-state.js';
 import { type RecoveryStory as Story, storyOf } from '../../../operations/services/recovery-story.js';
 import { RealmParams } from '../../api/overview.js';
 import * as api from '../../api/recovery.js';
