@@ -1,3 +1,4 @@
+import { AlmonerError } from '../../core/errors/error.js';
 import type { BatchId } from '../../core/ids.js';
 import type { Order } from '../../core/order.js';
 import { contentDigest, referenceHash } from '../../core/reference.js';
@@ -30,6 +31,12 @@ export async function carryReferences(
     const args = [no, id, JSON.stringify(note), Buffer.concat(some.map(pack))];
     const [answer = '', more = '0', already = '0'] = await askScript(ledger, 'carry-references', args);
     if (answer === 'older' || answer === 'newer') throw otherFormat(answer);
+    if (answer === 'gone')
+      throw new AlmonerError(
+        'ALM_LEDGER_SESSION',
+        `The store was restored while the references were added: those of the first ${first} lines may be forgotten.`,
+        { next: 'Run the same command again. What is marked already stays marked.' },
+      );
     no = answer;
     marked += Number(more);
     spent += Number(already);

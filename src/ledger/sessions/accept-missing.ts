@@ -20,9 +20,9 @@ import { forgetSession } from './session.js';
  *
  *   exactly   the store has forgotten nothing since the session joined it: what it was sending, and nothing else,
  *             becomes unknown, and is resolved by its batch's certainty
- *   widely    the store was restarted or rolled back since: each order of the realm that is planned, waiting, unknown, a
- *             dead letter that may be retried, or was being sent by that session becomes a doubt. Less would be a
- *             guess: the store may have forgotten that the session sent any of them
+ *   widely    the store was restarted or rolled back since: each order of the realm that is planned, waiting, being sent,
+ *             unknown or a dead letter that may be retried becomes a doubt. Less would be a guess: the store may have
+ *             forgotten that the session sent any of them, also one that another session is sending now
  */
 export type Loss = { readonly exact: boolean; readonly orders: number; readonly tokens: bigint };
 
@@ -178,14 +178,15 @@ async function acceptExactly(context: MergeContext, session: string, by: By): Pr
 async function acceptWidely(context: MergeContext, session: string, by: By): Promise<Loss> {
   const { ledger } = context;
   let [orders, tokens] = [0, 0n];
+  // Nobody knows either which orders were sent of batches that the store has forgotten. First, because a journal may bring
+  // one back while the others are gone through.
+  await acceptLoss(ledger);
   for (const { ref } of await uncertain(ledger)) {
-    const here = await giveUpBatch(context, ref.no, { session, message: lostMessage(session), at: by.at });
+    const here = await giveUpBatch(context, ref.no, { message: lostMessage(session), at: by.at });
     if (here.orders > 0) await audit(ref, session, here.orders, 'in doubt', by);
     orders += here.orders;
     tokens += here.tokens;
   }
-  // Nobody knows either which orders were sent of batches that the store has forgotten.
-  await acceptLoss(ledger);
   return { exact: false, orders, tokens };
 }
 

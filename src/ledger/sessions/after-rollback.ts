@@ -36,9 +36,14 @@ type Resumed =
   | { readonly answer: 'resumed'; readonly batches: readonly BatchId[] }
   | { readonly answer: 'not waiting' | 'disarmed' };
 
-/** A person lets first sends go on. */
-export async function resumeAfterRollback(ledger: RealmLedger, audit: AuditEntry): Promise<Resumed> {
-  const [answer, ...ids] = await askScript(ledger, 'resume-after-rollback', [encodeAudit(audit)]);
+/** A person lets first sends go on that wait since that time, and no others: another rollback may have come between. */
+export async function resumeAfterRollback(
+  ledger: RealmLedger,
+  sinceMs: number,
+  audit: AuditEntry,
+): Promise<Resumed> {
+  const args = [encodeAudit(audit), sinceMs];
+  const [answer, ...ids] = await askScript(ledger, 'resume-after-rollback', args);
   if (answer === 'resumed') await noteAct(ledger);
   if (answer === 'resumed') return { answer, batches: ids.map(batchId) };
   return { answer: answer === 'disarmed' ? 'disarmed' : 'not waiting' };

@@ -64,7 +64,7 @@ function recoveryWords(last: NonNullable<RealmRecovery['last']>): string {
 
 function forgottenWords({ sinceMs }: NonNullable<RealmRecovery['last']>): string {
   return sinceMs === null
-    ? 'The store had forgotten payments.'
+    ? 'The store went back to an earlier state.'
     : `The store had forgotten everything since ${isoTime(sinceMs)}.`;
 }
 
