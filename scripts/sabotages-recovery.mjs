@@ -10,7 +10,7 @@ export const RECOVERY = [
   {
     name: 'a-rollback-makes-nothing-wait',
     file: 'src/ledger/sessions/arm.lua',
-    find: 'waitForPerson(T, ARGV[4], nowMs())',
+    find: 'waitForPerson(T, ARGV[4], now)',
     put: '',
     test: 'test/ledger/sessions/after-rollback.test.ts',
   },
@@ -235,5 +235,19 @@ export const RECOVERY = [
     find: "if redis.call('HEXISTS', T .. ':dataFolders', folder.id) == 0 then",
     put: 'if false then',
     test: 'test/queue/leaving-a-closed-ledger.test.ts',
+  },
+  {
+    name: 'a-restored-ledger-that-sent-nothing-opens-itself',
+    file: 'src/ledger/sessions/after-rollback.ts',
+    find: "      .hsetnx(T, 'seq', '0')\n",
+    put: '',
+    test: 'test/e2e/restored-before-first-send.test.ts',
+  },
+  {
+    name: 'a-backup-without-epochs-asks-no-witness',
+    file: 'src/ledger/sessions/folder-check.ts',
+    find: 'if (!copied && !namesNone) return null;',
+    put: 'if (!copied) return null;',
+    test: 'test/e2e/restored-before-first-send.test.ts',
   },
 ];

@@ -31,6 +31,8 @@ export type Fence = {
   readonly meantBeside: readonly string[] | null;
   /** The sequence of the last order that the asking session began; null where the store does not know the session. */
   readonly begun: number | null;
+  /** A backup was put back, and the ledger was not opened since. */
+  readonly restored: boolean;
 };
 
 const missed = z.record(z.string(), z.number());
@@ -52,17 +54,18 @@ export async function readFence(ledger: RealmLedger): Promise<Fence> {
     run = '',
     armed = '',
     era = '',
-    seq = '0',
+    seq = '',
     reason = '',
     note = '',
     lost = '',
     gap = '',
-    found = seq,
+    found = '0',
     folder = '',
     meant = '',
     begun = '',
+    restored = '',
   ] = await askScript(ledger, 'fence', [ledger.mark.session]);
-  const untouched = armed === '' && era === '' && seq === '0' && note === '';
+  const untouched = armed === '' && era === '' && seq === '';
   return {
     run,
     armed: armed === run,
@@ -78,6 +81,7 @@ export async function readFence(ledger: RealmLedger): Promise<Fence> {
     folder,
     meantBeside: meant === '' ? null : meantNote.parse(JSON.parse(meant)).others,
     begun: begun === '' ? null : Number(begun),
+    restored: restored !== '',
   };
 }
 

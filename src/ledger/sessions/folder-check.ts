@@ -44,7 +44,8 @@ export async function checkFolder(ledger: RealmLedger, fence: Fence): Promise<Fo
   const copied =
     own.storeId !== '' && fence.folder !== '' && fence.folder !== own.storeId && !fence.untouched;
   const { last, behind: known } = await compare(ledger, own.number, join(own.path, JOURNAL_FOLDER));
-  const behind = copied ? further(known, await behindElsewhere(ledger, own.path, last)) : known;
+  const elsewhere = await behindElsewhere(ledger, fence, { path: own.path, copied, last });
+  const behind = further(known, elsewhere);
   const lost =
     behind === null
       ? {}
@@ -52,16 +53,27 @@ export async function checkFolder(ledger: RealmLedger, fence: Fence): Promise<Fo
   return { behind, forgotten: Object.keys(lost).length > 0, copied, last };
 }
 
-/** A backup that was put into an empty folder: of the folder in which its store was written, this machine may know more. */
+/**
+ * A backup that was put into an empty folder: of the folder in which its store was written, this machine may know more. One
+ * from before the first opening names no folder and no epoch, so that every payment of this machine may be newer.
+ */
 async function behindElsewhere(
   ledger: RealmLedger,
-  path: string,
-  last: Position | null,
+  { restored, meantBeside }: Fence,
+  { path, copied, last }: { readonly path: string; readonly copied: boolean; readonly last: Position | null },
 ): Promise<Position | null> {
   const { keyPrefix, scripts } = ledger;
   const { stateFolder } = scripts.here;
   if (stateFolder === null) return null;
-  const seen = await witnessedElsewhere(stateFolder, keyPrefix, { path, eras: await erasOf(ledger) });
+  const eras = await erasOf(ledger);
+  const namesNone = restored && eras.size === 0 && last === null;
+  if (!copied && !namesNone) return null;
+  const seen = await witnessedElsewhere(
+    stateFolder,
+    keyPrefix,
+    (folder, era) =>
+      folder === path || eras.has(era) || (namesNone && meantBeside?.includes(folder) !== true),
+  );
   return seen !== null && seen.seq > (last?.seq ?? 0) ? seen : null;
 }
 

@@ -51,32 +51,25 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
   let retired = 0;
   if (decision.restored === true) await closeRestored(app, realm);
   for (const profile of app.config.profiles)
-    await recovering(
-      app,
-      profile,
-      async ({ ledger, now, session }) => {
-        const merge = async () => {
-          const found = await now();
-          merged += found.moved;
-          unknown += found.unknown;
-          doubts += found.doubts;
-        };
-        await merge();
-        if (realm !== undefined && profile.name !== realm) return;
-        if ((await decision.isStillMeant?.()) === false) return;
-        if (decision.acceptMoved === true && (await takeMoved(ledger))) await merge();
-        const lost =
-          acceptMissing === null
-            ? null
-            : await giveUp(app, ledger, profile, { lost: acceptMissing, session });
-        const away = await retire(app, ledger, profile, decision.retireUnseenSinceMs ?? null);
-        retired += away?.folders ?? 0;
-        if (lost === null && away === null) return;
-        given.push(...[lost, away].filter((loss) => loss !== null));
-        await merge();
-      },
-      decision.restored,
-    );
+    await recovering(app, profile, async ({ ledger, now, session }) => {
+      const merge = async () => {
+        const found = await now();
+        merged += found.moved;
+        unknown += found.unknown;
+        doubts += found.doubts;
+      };
+      await merge();
+      if (realm !== undefined && profile.name !== realm) return;
+      if ((await decision.isStillMeant?.()) === false) return;
+      if (decision.acceptMoved === true && (await takeMoved(ledger))) await merge();
+      const lost =
+        acceptMissing === null ? null : await giveUp(app, ledger, profile, { lost: acceptMissing, session });
+      const away = await retire(app, ledger, profile, decision.retireUnseenSinceMs ?? null);
+      retired += away?.folders ?? 0;
+      if (lost === null && away === null) return;
+      given.push(...[lost, away].filter((loss) => loss !== null));
+      await merge();
+    });
   return {
     realms: await recoveryState(app, before),
     /** Orders that the store had forgotten something of, of how many the outcome is not known, and how many are doubts now. */
