@@ -71,6 +71,11 @@ export async function readPositions(folder: string): Promise<Positions> {
   );
 }
 
+/** The last epoch of the realm that a folder's notes know; empty for none. */
+export async function lastEra(folder: string, realm: string): Promise<string> {
+  return (await readPositions(folder))[realm]?.era ?? '';
+}
+
 /**
  * The highest positions that this machine has witnessed of a data folder. `path`: and of folders that were at this path
  * before it, which an emptied or replaced folder does not know by their number; null where they had stores of their own.

@@ -106,7 +106,10 @@ async function needKnown(app: App, lost: string | null): Promise<void> {
   if (lost === null || lost === losses.REMOVED) return;
   const all = await allLedgers(app.scripts);
   const known = (await Promise.all(all.map(listSessions))).flat().map(({ id }) => id);
-  if (!known.includes(lost))
+  if (
+    !known.includes(lost) &&
+    !(await Promise.all(all.map((one) => losses.isDamaged(one, lost)))).includes(true)
+  )
     throw new AlmonerError('ALM_LEDGER_SESSION', `No session ${lost} is registered. Nothing was changed.`);
 }
 
@@ -140,7 +143,8 @@ async function giveUp(
     return losses.acceptMissing(context, lost, by, removed);
   }
   const entry = (await listSessions(ledger)).find(({ id }) => id === lost);
-  if (entry === undefined) return null;
+  if (entry === undefined)
+    return (await losses.isDamaged(ledger, lost)) ? losses.acceptJournal(context, lost, by) : null;
   if ((await app.scripts.here.liveness(entry)) === 'alive')
     throw new AlmonerError(
       'ALM_LEDGER_SESSION',
