@@ -73,8 +73,8 @@ export const RECOVERY = [
   {
     name: 'a-backup-put-back-goes-on-by-itself',
     file: 'src/ledger/sessions/after-rollback.ts',
-    find: ".hset(T, 'forgot', '1')",
-    put: ".hset(T, 'forgotten', '1')",
+    find: ".hset(T, { forgot: '1', restored: '1' })",
+    put: ".hset(T, { restored: '1' })",
     test: 'test/ledger/sessions/after-rollback.test.ts',
   },
   {
@@ -249,5 +249,40 @@ export const RECOVERY = [
     find: "if redis.call('HEXISTS', T .. ':dataFolders', folder.id) == 0 then",
     put: 'if false then',
     test: 'test/queue/leaving-a-closed-ledger.test.ts',
+  },
+  {
+    name: 'a-restored-ledger-that-sent-nothing-opens-itself',
+    file: 'src/ledger/sessions/after-rollback.ts',
+    find: "      .hsetnx(T, 'seq', '0')\n",
+    put: '',
+    test: 'test/e2e/restored-before-first-send.test.ts',
+  },
+  {
+    name: 'a-backup-without-epochs-asks-no-witness',
+    file: 'src/ledger/sessions/folder-check.ts',
+    find: 'if (!copied && !namesNone) return null;',
+    put: 'if (!copied) return null;',
+    test: 'test/e2e/restored-before-first-send.test.ts',
+  },
+  {
+    name: 'a-folder-put-back-counts-as-looked-at',
+    file: 'src/ledger/sessions/folder-check.ts',
+    find: "faults.set(journal, { what: 'behind', until: behind.at });",
+    put: 'faults.clear();',
+    test: 'test/queue/put-back-folders.test.ts',
+  },
+  {
+    name: 'a-damaged-journal-counts-as-looked-at',
+    file: 'src/ledger/sessions/folder-check.ts',
+    find: "faults.set(folder, { what: 'damaged', session, path, line });",
+    put: 'faults.delete(folder);',
+    test: 'test/queue/put-back-folders.test.ts',
+  },
+  {
+    name: 'a-damaged-head-hides-its-journal',
+    file: 'src/ledger/journal/local-journals.ts',
+    find: 'else if (entry === undefined)',
+    put: 'else if (entry === null)',
+    test: 'test/queue/put-back-folders.test.ts',
   },
 ];

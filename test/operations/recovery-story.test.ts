@@ -62,10 +62,14 @@ test('a data folder that was in this place is said to be missing, and no other m
     lastSeen: '2026-11-19T01:00:00.000Z',
     waitedFor: true,
   };
-  const [here] = storyOf(realm({ armed: false, folders: [{ ...folder, wasHere: true }] })).waitsFor;
+  const [here] = storyOf(
+    realm({ armed: false, folders: [{ ...folder, fault: null, wasHere: true }] }),
+  ).waitsFor;
   expect(here).toBe(
     'The data folder that was in /data before is missing, last heard of 2026-11-19T01:00:00.000Z. If it is lost, choose one of the decisions below.',
   );
-  const [away] = storyOf(realm({ armed: false, folders: [{ ...folder, wasHere: false }] })).waitsFor;
+  const [away] = storyOf(
+    realm({ armed: false, folders: [{ ...folder, fault: null, wasHere: false }] }),
+  ).waitsFor;
   expect(away).toContain('on machine vm');
 });

@@ -18,7 +18,7 @@ export const recover = storeCommand({
     ),
     acceptMissing: text(
       'SESSION',
-      'this session is lost with its journal: what it was sending becomes unknown; `removed`: journals, or a newer data folder, are gone for good',
+      'this session is lost with its journal, or lines of the journal cannot be read: what it may have sent becomes unknown or a doubt; `removed`: journals, or a newer data folder, are gone for good',
     ),
     retireUnseenSince: text(
       'D',

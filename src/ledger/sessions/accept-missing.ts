@@ -10,8 +10,8 @@ import { writeAudit } from '../moves/retry.js';
 import { type BatchRef, listBatches } from '../read/batches.js';
 import { acceptLoss } from '../read/recovered.js';
 import { askRealm, batchFacts, type RealmLedger } from '../realm-ledger.js';
-import { acceptRemoved, readFence, storeSeen } from './fence.js';
-import { retireFolders, unseenFolders } from './folders.js';
+import { acceptDamaged, acceptRemoved, readFence, storeSeen } from './fence.js';
+import { listFolders, retireFolders, unseenFolders } from './folders.js';
 import { sendingOf } from './sending.js';
 import { forgetSession } from './session.js';
 
@@ -112,6 +112,23 @@ export async function acceptMissing(
   const noted =
     session === REMOVED ? acceptRemoved(ledger, removed, store) : forgetSession(ledger, session, store);
   if (!(await noted)) throw storeChanged();
+  return loss;
+}
+
+/** Whether the ledger waits for a folder because lines of this session's journal cannot be read. */
+export async function isDamaged(ledger: RealmLedger, session: string): Promise<boolean> {
+  return (await listFolders(ledger)).some(
+    ({ fault }) => fault?.what === 'damaged' && fault.session === session,
+  );
+}
+
+/** Null where the ledger is open, or is closed because a person has to decide something else first. */
+export async function acceptJournal(context: MergeContext, session: string, by: By): Promise<Loss | null> {
+  const { ledger } = context;
+  const fence = await readFence(ledger);
+  if (fence.armed || Object.keys(fence.missed).length > 0) return null;
+  const loss = await acceptWidely(context, session, by);
+  if (!(await acceptDamaged(ledger, session, storeSeen(fence)))) throw storeChanged();
   return loss;
 }
 

@@ -51,13 +51,15 @@ export async function resumeAfterRollback(
 
 /**
  * A backup of that time, where it is known, was put back: first sends wait once the ledger opens, whatever the journals
- * know. The backup may hold the story of an earlier recovery, also of one that had not ended; this is another one.
+ * know. The backup may hold the story of an earlier recovery, also of one that had not ended; this is another one. A ledger
+ * that had sent nothing by then gets a sequence, or it would take itself for a new one and open itself.
  */
 export async function noteRestored(ledger: RealmLedger, backupMs: number | null): Promise<void> {
   await askRealm(ledger, 'note restored', (redis, T) =>
     redis
       .multi()
-      .hset(T, 'forgot', '1')
+      .hset(T, { forgot: '1', restored: '1' })
+      .hsetnx(T, 'seq', '0')
       .del(`${T}:recovery`)
       .hset(`${T}:recovery`, { forgot: '1', ...(backupMs !== null && { since: backupMs }) })
       .exec(),

@@ -96,6 +96,8 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
     .filter(({ liveness, merged: has }) => liveness !== 'alive' && !(isClosed && has))
     .map(({ session }) => session);
   if (isIncomplete(fence)) missing.push(losses.REMOVED);
+  for (const { fault } of isClosed ? known : [])
+    if (fault?.what === 'damaged' && !missing.includes(fault.session)) missing.push(fault.session);
   return {
     realm: ledger.realm.name,
     armed: fence.armed,
@@ -115,12 +117,13 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
     /** Sending processes that are registered, and whether they are proven dead. */
     sessions,
     /** Data folders that orders were sent from, and whether the ledger waits for them. */
-    folders: known.map(({ id, journal, machine, at, isAway }) => ({
+    folders: known.map(({ id, journal, machine, at, fault, isAway }) => ({
       id,
       journal,
       machine,
       lastSeen: isoTime(at),
       waitedFor: isClosed && isAway,
+      fault,
       /** It was in the place where the data folder of this process is now. */
       wasHere: machine === hostname() && dirname(journal) === resolve(app.config.dataFolder),
     })),

@@ -102,15 +102,26 @@ function waitsFor({ sessions, folders, reason }: RealmRecovery): string[] {
     const frozen = liveness === 'alive' ? ` (kill -CONT ${pid} there)` : '';
     return `Session ${session} (${kind}, pid ${pid}, machine ${machine}, ${seen}): ${SAID[liveness]}${frozen}.`;
   });
-  const unseen = folders
-    .filter(({ waitedFor }) => waitedFor)
-    .map(({ journal, machine, lastSeen, wasHere }) =>
-      wasHere
-        ? `The data folder that was in ${dirname(journal)} before is missing, last heard of ${lastSeen}. If it is lost, choose one of the decisions below.`
-        : `The data folder ${dirname(journal)} on machine ${machine}, last heard of ${lastSeen}: run \`almoner recover\` there.`,
-    );
+  const unseen = folders.filter(({ waitedFor }) => waitedFor).map(folderWords);
   const incomplete = reason !== null && reason.code !== 'ALM_LEDGER_DISARMED' ? [reason.message] : [];
   return [...incomplete, ...away, ...unseen];
+}
+
+function folderWords({
+  journal,
+  machine,
+  lastSeen,
+  wasHere,
+  fault,
+}: RealmRecovery['folders'][number]): string {
+  const folder = dirname(journal);
+  if (fault?.what === 'damaged')
+    return `Line ${fault.line} of ${fault.path} on machine ${machine} cannot be read, so that payments may be missing; all other lines count. Put the file back from a copy and run \`almoner recover\`, or give up the journal of session ${fault.session} below.`;
+  if (fault !== null)
+    return `The data folder ${folder} on machine ${machine} was put back to an earlier time: orders were sent from it until ${isoTime(fault.until)}, which its journals do not know. Put the newer folder back, or choose one of the decisions below.`;
+  return wasHere
+    ? `The data folder that was in ${folder} before is missing, last heard of ${lastSeen}. If it is lost, choose one of the decisions below.`
+    : `The data folder ${folder} on machine ${machine}, last heard of ${lastSeen}: run \`almoner recover\` there.`;
 }
 
 const SAID = {
@@ -127,6 +138,9 @@ function decisions(realm: RealmRecovery): RecoveryDecision[] {
       .filter(({ presence }) => !isClosed && presence === 'at-work')
       .map(({ session }) => session),
   );
+  const damaged = new Set(
+    realm.folders.flatMap(({ fault }) => (fault?.what === 'damaged' ? [fault.session] : [])),
+  );
   const lost = realm.losses.filter(({ session }) => !working.has(session));
   const given = lost.map(({ session, exact, orders, tokens }): RecoveryDecision => {
     const many = `${counted(orders, 'order')} (${counted(tokens, 'token')})`;
@@ -137,9 +151,11 @@ function decisions(realm: RealmRecovery): RecoveryDecision[] {
       does:
         session === losses.REMOVED
           ? `The newer journals or the newer data folder are gone for good: every order of this realm that is not settled becomes a doubt, up to ${many}.`
-          : exact
-            ? `Session ${session} is lost with its disk: what it was sending, ${many}, becomes unknown, and nothing else changes.`
-            : `Session ${session} is lost with its disk: every order of this realm that is not settled becomes a doubt, up to ${many}.`,
+          : damaged.has(session)
+            ? `The unreadable lines of the journal of session ${session} are gone for good: every order of this realm that is not settled becomes a doubt, up to ${many}.`
+            : exact
+              ? `Session ${session} is lost with its disk: what it was sending, ${many}, becomes unknown, and nothing else changes.`
+              : `Session ${session} is lost with its disk: every order of this realm that is not settled becomes a doubt, up to ${many}.`,
     };
   });
   const moved: RecoveryDecision[] =
@@ -157,7 +173,7 @@ function decisions(realm: RealmRecovery): RecoveryDecision[] {
 }
 
 function retiring({ retiring: loss, folders, realm }: RealmRecovery): RecoveryDecision[] {
-  const away = folders.filter(({ waitedFor }) => waitedFor);
+  const away = folders.filter(({ waitedFor, fault }) => waitedFor && fault?.what !== 'damaged');
   if (loss === null || away.length === 0) return [];
   // A moment later than the last of them was heard of, so that the command names them all and no other.
   const until = isoTime(Math.max(...away.map(({ lastSeen }) => Date.parse(lastSeen))) + 1_000);

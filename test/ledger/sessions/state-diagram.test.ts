@@ -52,7 +52,9 @@ async function merged(
   session: string,
   { era = ledger.mark.era } = {},
 ): Promise<unknown> {
-  const looked = [{ id: `folder-${session}`, journal: `/${session}/journal`, machine: 'm', sent: true }];
+  const looked = [
+    { id: `folder-${session}`, journal: `/${session}/journal`, machine: 'm', sent: true, fault: null },
+  ];
   const report = { session, seen: ledger.mark.seen, era, looked, putBack: [0, 0, 0, 0] } as const;
   return reportMerged(ledger, (await readFence(ledger)).run, report);
 }
