@@ -271,4 +271,11 @@ export const RECOVERY = [
     put: 'else if (entry === null)',
     test: 'test/queue/put-back-folders.test.ts',
   },
+  {
+    name: 'a-copied-folder-uses-the-store-of-the-original',
+    file: 'src/runtime/redis/folder.ts',
+    find: 'if (place === undefined || !place.isLocal) return secret;',
+    put: 'if (place !== null) return secret;',
+    test: 'test/runtime/redis/embedded.test.ts',
+  },
 ];

@@ -267,6 +267,7 @@ export { folderProblem, ledgersElsewhere } from './sessions/folder-check.js';
 export * as folders from './sessions/folders.js';
 export { Here } from './sessions/liveness.js';
 export { Opening } from './sessions/opening.js';
+export { ensurePlace, readPlace } from './sessions/place.js';
 export type { PaidElsewhere } from './sessions/positions.js';
 export type { Recovered } from './sessions/recovery.js';
 export { longestSettleMs } from './sessions/send-limits.js';
