@@ -22,7 +22,7 @@ export { syncFolder } from './sync-folder.js';
 // Batches: finding, reading and steering them.
 
 export { archiveBatch } from './moves/archive-batch.js';
-export { carryReferences } from './moves/carry-references.js';
+export { type CarriedReference, carryReferences, packReferences } from './moves/carry-references.js';
 export {
   approveBatch,
   changeRequirement,
