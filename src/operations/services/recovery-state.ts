@@ -88,6 +88,7 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
   }));
   const profile = configuredProfile(app.config, ledger.realm);
   const isClosed = !fence.armed && !fence.untouched;
+  const { baseUrl, realmId, rehearsal } = ledger.realm;
   const missing = sessions
     .filter(({ liveness, merged: has }) => liveness !== 'alive' && !(isClosed && has))
     .map(({ session }) => session);
@@ -96,6 +97,8 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
     if (fault?.what === 'damaged' && !missing.includes(fault.session)) missing.push(fault.session);
   return {
     realm: ledger.realm.name,
+    /** No profile of the configuration has this address, so that nothing here works the ledger; null where one has. */
+    formerAddress: profile === undefined && !rehearsal ? { baseUrl, realmId } : null,
     armed: fence.armed,
     /** Nothing was ever sent from these books. */
     untouched: fence.untouched,
