@@ -62,6 +62,7 @@ test('a data folder that was in this place is said to be missing, and no other m
     machine: 'vm',
     lastSeen: '2026-11-19T01:00:00.000Z',
     waitedFor: true,
+    isInUse: false,
   };
   const [here] = storyOf(
     realm({ armed: false, folders: [{ ...folder, fault: null, wasHere: true }] }),
@@ -85,4 +86,16 @@ test('a closed ledger under an address that no profile has says which address a 
   expect(isAnyClosed([former, realm({ realm: 'town' })], 'town')).toBe(false);
   expect(isAnyClosed([former, realm({})], undefined)).toBe(true);
   expect(isAnyClosed([former], 'guild')).toBe(true);
+});
+
+test('a data folder that a registered session has is not offered to be retired', () => {
+  const at = { id: 'a', journal: '/data/journal', machine: 'vm', lastSeen: '2026-11-19T01:00:00.000Z' };
+  const folder = { ...at, waitedFor: true, fault: null, wasHere: false };
+  const retiring = { session: 'folders', exact: false, orders: 1, tokens: '5' };
+  const kinds = (isInUse: boolean) =>
+    storyOf(realm({ armed: false, retiring, folders: [{ ...folder, isInUse }] })).decisions.map(
+      ({ kind }) => kind,
+    );
+  expect(kinds(false)).toEqual(['retire']);
+  expect(kinds(true)).toEqual([]);
 });

@@ -186,7 +186,9 @@ function decisions(realm: RealmRecovery): RecoveryDecision[] {
 }
 
 function retiring({ retiring: loss, folders, realm }: RealmRecovery): RecoveryDecision[] {
-  const away = folders.filter(({ waitedFor, fault }) => waitedFor && fault?.what !== 'damaged');
+  const away = folders.filter(
+    ({ waitedFor, isInUse, fault }) => waitedFor && !isInUse && fault?.what !== 'damaged',
+  );
   if (loss === null || away.length === 0) return [];
   // A moment later than the last of them was heard of, so that the command names them all and no other.
   const until = isoTime(Math.max(...away.map(({ lastSeen }) => Date.parse(lastSeen))) + 1_000);
