@@ -255,6 +255,7 @@ export const RECOVERY = [
     file: 'src/ledger/sessions/after-rollback.ts',
     find: "      .hsetnx(T, 'seq', '0')\n",
     put: '',
+    build: true,
     test: 'test/e2e/restored-before-first-send.test.ts',
   },
   {
@@ -262,6 +263,7 @@ export const RECOVERY = [
     file: 'src/ledger/sessions/folder-check.ts',
     find: 'if (!copied && !namesNone) return null;',
     put: 'if (!copied) return null;',
+    build: true,
     test: 'test/e2e/restored-before-first-send.test.ts',
   },
   {
@@ -284,5 +286,20 @@ export const RECOVERY = [
     find: 'else if (entry === undefined)',
     put: 'else if (entry === null)',
     test: 'test/queue/put-back-folders.test.ts',
+  },
+  {
+    name: 'a-copied-folder-uses-the-store-of-the-original',
+    file: 'src/runtime/redis/folder.ts',
+    find: 'if (place === undefined || !place.isLocal) return secret;',
+    put: 'if (place !== null) return secret;',
+    test: 'test/runtime/redis/embedded.test.ts',
+  },
+  {
+    name: 'a-restore-forgets-added-references',
+    file: 'src/operations/services/added-references.ts',
+    find: 'if (!NAME.test(name)) continue;',
+    put: 'if (NAME.test(name)) continue;',
+    build: true,
+    test: 'test/e2e/restored-before-first-send.test.ts',
   },
 ];

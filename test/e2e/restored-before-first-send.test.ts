@@ -79,3 +79,20 @@ test('a realm that the backup does not know is recovered from the journals, and 
   expect(ran.stdout).toContain('ALM_LEDGER_ELSEWHERE');
   expect(await world.appliedCount()).toBe(MEMBERS.length);
 });
+
+test('a restore keeps references that were added after the backup', async () => {
+  await world.file('paid.csv', 'reference\nold-1\nold-2\n');
+  await world.file('b.csv', `member,tokens,reference\n${MEMBERS[0]},7,old-1\n`);
+  await ok({}, 'references', 'add', 'paid.csv', '--yes');
+  const { stdout } = await ok({}, 'restore', 'kept', '--yes');
+  expect(JSON.parse(stdout)).toMatchObject({ referencesPutBack: 2 });
+  const ran = await command({}, 'plan', 'b.csv');
+  expect(ran.status, ran.stdout).toBe(3);
+  expect(ran.stdout).toContain('ALM_ROW_REFERENCE_SPENT');
+  // A backup made now holds them, also for a folder that never saw them.
+  await ok({}, 'backup', 'later');
+  await rename(at('data/references'), at('references-away'));
+  expect(JSON.parse((await ok({}, 'restore', 'later', '--yes')).stdout)).toMatchObject({
+    referencesPutBack: 0,
+  });
+});

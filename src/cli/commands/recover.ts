@@ -1,6 +1,6 @@
 import { allWaiting } from '../../operations/batches/waiting.js';
 import { recoverRealms } from '../../operations/services/recover.js';
-import { storyOf } from '../../operations/services/recovery-story.js';
+import { isAnyClosed, storyOf } from '../../operations/services/recovery-story.js';
 import { storeCommand } from '../frame/open-app.js';
 import { flag, text, usage } from '../frame/options.js';
 import { lostLine, recoverLines, recoverNext } from '../text/recover-text.js';
@@ -49,7 +49,7 @@ export const recover = storeCommand({
       text: [...recoverLines(result, stories), ...lost.map(lostLine)],
       next: recoverNext(result, stories, lost),
     });
-    return stories.some(({ state }) => state === 'closed') ? 5 : 0;
+    return isAnyClosed(result.realms, context.global.realm) ? 5 : 0;
   },
 });
 

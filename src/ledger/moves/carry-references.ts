@@ -6,7 +6,7 @@ import { otherFormat } from '../format.js';
 import { askScript, type RealmLedger } from '../realm-ledger.js';
 
 /** A reference that was paid elsewhere, and what was paid, where that is known. */
-type CarriedReference = {
+export type CarriedReference = {
   readonly line: number;
   readonly reference: string;
   readonly order: Order | null;
@@ -15,6 +15,8 @@ type CarriedReference = {
 export type Carried = { readonly marked: number; readonly spent: number };
 
 const AT_ONCE = 500;
+/** Of one packed reference. */
+const BYTES = 24;
 const UNKNOWN = '??????';
 
 /** Marks them as spent; those that are spent already stay as they are. */
@@ -22,13 +24,13 @@ export async function carryReferences(
   ledger: RealmLedger,
   id: BatchId,
   note: { readonly at: number; readonly who: string; readonly file: string; readonly references: number },
-  references: readonly CarriedReference[],
+  packed: Buffer,
   onProgress: (done: number) => void,
 ): Promise<Carried> {
   let [no, marked, spent] = ['', 0, 0];
-  for (let first = 0; first < references.length; first += AT_ONCE) {
-    const some = references.slice(first, first + AT_ONCE);
-    const args = [no, id, JSON.stringify(note), Buffer.concat(some.map(pack))];
+  for (let first = 0; first < packed.length; first += AT_ONCE * BYTES) {
+    const some = packed.subarray(first, first + AT_ONCE * BYTES);
+    const args = [no, id, JSON.stringify(note), some];
     const [answer = '', more = '0', already = '0'] = await askScript(ledger, 'carry-references', args);
     if (answer === 'older' || answer === 'newer') throw otherFormat(answer);
     if (answer === 'gone')
@@ -40,9 +42,13 @@ export async function carryReferences(
     no = answer;
     marked += Number(more);
     spent += Number(already);
-    onProgress(Math.min(first + AT_ONCE, references.length));
+    onProgress((first + some.length) / BYTES);
   }
   return { marked, spent };
+}
+
+export function packReferences(references: readonly CarriedReference[]): Buffer {
+  return Buffer.concat(references.map(pack));
 }
 
 function pack({ line, reference, order }: CarriedReference): Buffer {

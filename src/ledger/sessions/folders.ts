@@ -42,16 +42,23 @@ export async function journalFolders(ledger: RealmLedger): Promise<string[]> {
 
 /**
  * `isAway`: nobody has looked at its journals on the server that answers now, and they do not lie here, or do not tell all
- * that was sent.
+ * that was sent. `isInUse`: a registered session has it, and is waited for itself.
  */
-export async function foldersOf(ledger: RealmLedger): Promise<(DataFolder & { readonly isAway: boolean })[]> {
+export async function foldersOf(
+  ledger: RealmLedger,
+): Promise<(DataFolder & { readonly isAway: boolean; readonly isInUse: boolean })[]> {
   const { here } = ledger.scripts;
   const looks = await askRealm(ledger, 'read looks', (redis, T) => redis.hgetall(`${T}:looks`));
   const { run } = await readFence(ledger);
+  const inUse = new Set((await listSessions(ledger)).map(({ placeId }) => placeId));
   return Promise.all(
     (await listFolders(ledger)).map(async (folder) => {
       const isHere = (await here.placeAt(dirname(folder.journal)))?.id === folder.id;
-      return { ...folder, isAway: looks[folder.id] !== run && (!isHere || folder.fault !== null) };
+      return {
+        ...folder,
+        isInUse: inUse.has(folder.id),
+        isAway: looks[folder.id] !== run && (!isHere || folder.fault !== null),
+      };
     }),
   );
 }
@@ -61,9 +68,8 @@ export async function foldersOf(ledger: RealmLedger): Promise<(DataFolder & { re
  * session instead: its folder may be in use.
  */
 export async function unseenFolders(ledger: RealmLedger, beforeMs: number): Promise<DataFolder[]> {
-  const inUse = new Set((await listSessions(ledger)).map(({ placeId }) => placeId));
   return (await foldersOf(ledger)).filter(
-    ({ id, at, isAway, fault }) => at < beforeMs && isAway && fault?.what !== 'damaged' && !inUse.has(id),
+    ({ at, isAway, isInUse, fault }) => at < beforeMs && isAway && fault?.what !== 'damaged' && !isInUse,
   );
 }
 

@@ -18,6 +18,7 @@ import {
   tidingsFor,
 } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
+import { putReferencesBack } from './added-references.js';
 import { contextOf, recovering } from './recovery.js';
 import { isIncomplete, lastOpened, recoveryState } from './recovery-state.js';
 
@@ -49,7 +50,10 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
   let [merged, unknown, doubts] = [0, 0, 0];
   const given: losses.Loss[] = [];
   let retired = 0;
-  if (decision.restored === true) await closeRestored(app, realm);
+  if (decision.restored === true) {
+    await closeRestored(app, realm);
+    await putReferencesBack(app);
+  }
   for (const profile of app.config.profiles)
     await recovering(app, profile, async ({ ledger, now, session }) => {
       const merge = async () => {

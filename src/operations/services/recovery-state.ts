@@ -92,6 +92,7 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
   }));
   const profile = configuredProfile(app.config, ledger.realm);
   const isClosed = !fence.armed && !fence.untouched;
+  const { baseUrl, realmId, rehearsal } = ledger.realm;
   const missing = sessions
     .filter(({ liveness, merged: has }) => liveness !== 'alive' && !(isClosed && has))
     .map(({ session }) => session);
@@ -100,6 +101,8 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
     if (fault?.what === 'damaged' && !missing.includes(fault.session)) missing.push(fault.session);
   return {
     realm: ledger.realm.name,
+    /** No profile of the configuration has this address, so that nothing here works the ledger; null where one has. */
+    formerAddress: profile === undefined && !rehearsal ? { baseUrl, realmId } : null,
     armed: fence.armed,
     /** Nothing was ever sent from these books. */
     untouched: fence.untouched,
@@ -117,13 +120,15 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
     /** Sending processes that are registered, and whether they are proven dead. */
     sessions,
     /** Data folders that orders were sent from, and whether the ledger waits for them. */
-    folders: known.map(({ id, journal, machine, at, fault, isAway }) => ({
+    folders: known.map(({ id, journal, machine, at, fault, isAway, isInUse }) => ({
       id,
       journal,
       machine,
       lastSeen: isoTime(at),
       waitedFor: isClosed && isAway,
       fault,
+      /** A registered session has it, so that it cannot be retired. */
+      isInUse,
       /** It was in the place where the data folder of this process is now. */
       wasHere: machine === hostname() && dirname(journal) === resolve(app.config.dataFolder),
     })),
@@ -138,7 +143,7 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
           ),
     /** What not waiting for data folders any more would make a doubt; null where none is waited for. */
     retiring:
-      profile === undefined || !isClosed || known.every(({ isAway }) => !isAway)
+      profile === undefined || !isClosed || known.every(({ isAway, isInUse }) => !isAway || isInUse)
         ? null
         : told('folders', await losses.lossOfRetiring(contextOf(ledger, profile))),
     /** Batches that the store had forgotten, with the orders of them that journals know. */

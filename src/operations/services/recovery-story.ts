@@ -33,6 +33,15 @@ export function storyOf(realm: RealmRecovery): RecoveryStory {
   };
 }
 
+/** Whether a ledger that the command is about is closed. One under a former address counts only where nothing else is meant. */
+export function isAnyClosed(realms: readonly RealmRecovery[], name: string | undefined): boolean {
+  const meant = realms.filter(({ realm }) => name === undefined || realm === name);
+  const present = meant.filter(({ formerAddress }) => formerAddress === null);
+  return (name === undefined || present.length === 0 ? meant : present).some(
+    ({ armed, untouched }) => !armed && !untouched,
+  );
+}
+
 function happened(realm: RealmRecovery): string {
   const { armed, untouched, reason, rollback, last, isPresent } = realm;
   if (untouched) return 'Nothing was sent from this ledger yet.';
@@ -95,7 +104,11 @@ function rollbackWords(rollback: RealmRecovery['rollback']): string {
   return rollback === null ? '' : ` Earlier, at ${isoTime(rollback.at)}, it had forgotten payments.`;
 }
 
-function waitsFor({ sessions, folders, reason }: RealmRecovery): string[] {
+function waitsFor({ realm, sessions, folders, reason, formerAddress }: RealmRecovery): string[] {
+  if (formerAddress !== null)
+    return [
+      `No profile has the address ${formerAddress.baseUrl} with realm id ${formerAddress.realmId} any more, so that no command opens this ledger. Give a profile of realm ${realm} this address, and run \`almoner recover --realm\` with its name. Nothing is sent from it until then; other ledgers are not held up.`,
+    ];
   const unmerged = sessions.filter(({ merged }) => !merged);
   const away = unmerged.map(({ session, kind, pid, machine, lastSeen, liveness }) => {
     const seen = `last seen ${lastSeen ?? 'never'}`;
@@ -173,7 +186,9 @@ function decisions(realm: RealmRecovery): RecoveryDecision[] {
 }
 
 function retiring({ retiring: loss, folders, realm }: RealmRecovery): RecoveryDecision[] {
-  const away = folders.filter(({ waitedFor, fault }) => waitedFor && fault?.what !== 'damaged');
+  const away = folders.filter(
+    ({ waitedFor, isInUse, fault }) => waitedFor && !isInUse && fault?.what !== 'damaged',
+  );
   if (loss === null || away.length === 0) return [];
   // A moment later than the last of them was heard of, so that the command names them all and no other.
   const until = isoTime(Math.max(...away.map(({ lastSeen }) => Date.parse(lastSeen))) + 1_000);
