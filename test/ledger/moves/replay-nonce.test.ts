@@ -164,7 +164,7 @@ describe('a doubt', () => {
       'lost',
       detail,
       '1',
-      '5',
+      '5 c ',
       '',
       '',
     ]);
