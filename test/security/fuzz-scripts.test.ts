@@ -182,11 +182,12 @@ async function world(): Promise<World> {
     { name: 'drop-batch', args: [half.no, 'im', '0', '{"refs":[],"replaces":[]}', '0'], open: [1, 2, 3, 5] },
     { name: 'feed', args: [other.no, '10', '', '0', '', 's', '0'], open: [1, 2, 3] },
     { name: 'fence', args: ['s'], open: [1] },
+    { name: 'fold-day', args: ['2026-03-01'], open: [1] },
     { name: 'find-spent', args: [Buffer.alloc(28)], open: [1] },
     { name: 'free-slots', args: ['s'], open: [1] },
     {
       name: 'give-up',
-      args: [no, 'worker', detail, '4', '5 c ', '', '', '8', '5 c ', '9008 77', '0:61:x'],
+      args: [no, 'worker', detail, '4', '5 c ', '', '', '8', '5 t ', '9008 77', '0:61:x'],
       open: [1, 2, 4, 6, 7, 8, 10, 11],
     },
     { name: 'judge-replaced', args: [JSON.stringify([[no, '2', '1']])], open: [1] },
@@ -246,7 +247,7 @@ async function world(): Promise<World> {
     { name: 'steer', args: [no, 'pause', audit, why, '', '*', '', ''], open: [1, 2, 6, 7] },
     {
       name: 'turn-down',
-      args: [String(seq), era, no, '8', '5 c ', 'w', 'R', hold, '0', detail, turned],
+      args: [String(seq), era, no, '8', '5 t ', 'w', 'R', hold, '0', detail, turned],
       open: [1, 2, 3, 4, 6, 8, 9],
     },
     {

@@ -75,7 +75,7 @@ local totals = (function()
     end
   end
 
-  local self = {}
+  local self = { list = list, letterOf = letterOf }
 
   --- '<tokens> <op> <reason>', as ledger/amount.ts makes it.
   function self.parse(amount)
