@@ -90,5 +90,5 @@ try {
 
 function orderAt(index) {
   const { shard, fieldHex } = referenceKey(`week-46/${index - 1}`);
-  return ['1', String(index), `n${index}`, '5', '', '', '', '', '', '', '', shard, fieldHex, 'digest'];
+  return ['1', String(index), `n${index}`, '5 c ', '', '', '', '', '', '', '', shard, fieldHex, 'digest'];
 }

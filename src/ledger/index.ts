@@ -23,6 +23,7 @@ export { syncFolder } from './sync-folder.js';
 
 export { archiveBatch } from './moves/archive-batch.js';
 export { type CarriedReference, carryReferences, packReferences } from './moves/carry-references.js';
+export { foldOldDays } from './moves/fold-day.js';
 export {
   approveBatch,
   changeRequirement,
@@ -86,6 +87,7 @@ export {
   type StoredBatch,
 } from './read/batches.js';
 export { readAudit, snapshotBatch } from './read/snapshot.js';
+export * as totals from './read/totals.js';
 export { type LedgerAudit, verifyLedger } from './read/verify.js';
 export { storedLedgers } from './read/verify-read.js';
 export {
@@ -132,10 +134,7 @@ export {
   isUnsettledState,
   type UnsettledState,
 } from './read/unsettled.js';
-export {
-  decodeRecord,
-  type OrderRecord,
-} from './record.js';
+export { decodeRecord, type OrderRecord } from './record.js';
 
 // A plan on its way into the ledger, and what it is compared with.
 

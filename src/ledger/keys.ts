@@ -54,3 +54,13 @@ export function batchKeys(realm: string, no: string) {
     attempts: (index: number) => `${batch}:y:${index}`,
   };
 }
+
+/** Running totals: see includes/totals.lua. */
+export function totalsKeys(realm: string) {
+  return {
+    index: `${realm}:sums`,
+    sum: (period: string, currency: string) => `${realm}:sum:${period}:${currency}`,
+    by: (kind: string, period: string, currency: string) => `${realm}:by:${kind}:${period}:${currency}`,
+    work: (period: string) => `${realm}:work:${period}`,
+  };
+}

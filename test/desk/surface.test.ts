@@ -59,7 +59,9 @@ describe('metrics', () => {
       /^(#.*|almoner_[a-z_]+(\{[a-z_]+="(?:[^"\\]|\\.)*"(,[a-z_]+="(?:[^"\\]|\\.)*")*\})? -?[0-9.e+-]+)?$/;
     for (const text of reply.text.split('\n')) expect(text).toMatch(line);
     for (const name of [
-      'almoner_orders',
+      'almoner_orders_total',
+      'almoner_orders_left_total',
+      'almoner_tokens_total',
       'almoner_request_seconds',
       'almoner_pace_used_per_second',
       'almoner_queue_depth',

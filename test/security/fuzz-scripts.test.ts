@@ -147,7 +147,7 @@ async function world(): Promise<World> {
   const counters = JSON.stringify({ 'c:p': String(planned.count), 't:p': String(planned.tokens) });
   const sent = START.toString(36);
   await ledger.scripts.script('register', ledger.keyPrefix, ['worker', '{}', '', '', '']);
-  const gone = JSON.stringify([[no, '6', '5', detail, 'u']]);
+  const gone = JSON.stringify([[no, '6', '5 c ', detail, 'u']]);
   const calls: Call[] = [
     { name: 'accept-lost', args: ['worker', '{"who":"ada","at":1}', gone], open: [1, 3] },
     { name: 'accept-removed', args: ['{}', '', 'folder', ''], open: [2, 3] },
@@ -170,7 +170,7 @@ async function world(): Promise<World> {
     { name: 'arm', args: [run, 'e2', '0', 'wait'], open: [1, 4] },
     {
       name: 'conclude',
-      args: [no, '4', 'X', about, '5', 'o', detail, '0', '', facts],
+      args: [no, '4', 'X', about, '5 c ', 'o', detail, '0', '', facts],
       open: [1, 2, 4, 6, 8],
     },
     {
@@ -182,11 +182,12 @@ async function world(): Promise<World> {
     { name: 'drop-batch', args: [half.no, 'im', '0', '{"refs":[],"replaces":[]}', '0'], open: [1, 2, 3, 5] },
     { name: 'feed', args: [other.no, '10', '', '0', '', 's', '0'], open: [1, 2, 3] },
     { name: 'fence', args: ['s'], open: [1] },
+    { name: 'fold-day', args: ['2026-03-01'], open: [1] },
     { name: 'find-spent', args: [Buffer.alloc(28)], open: [1] },
     { name: 'free-slots', args: ['s'], open: [1] },
     {
       name: 'give-up',
-      args: [no, detail, '4', '5', '', '', '8', '5', '9008 77', '0:61:x'],
+      args: [no, detail, '4', '5 c ', '', '', '8', '5 t ', '9008 77', '0:61:x'],
       open: [1, 3, 5, 6, 7, 9, 10],
     },
     { name: 'judge-replaced', args: [JSON.stringify([[no, '2', '1']])], open: [1] },
@@ -199,7 +200,7 @@ async function world(): Promise<World> {
     { name: 'note-clock-step', args: [String(START), '1000', '60000'], open: [1, 2, 3] },
     { name: 'note-scheduled', args: ['daily', '{"at":1}'], open: [1] },
     { name: 'open-batch', args: ['d'.repeat(64), 'fresh', 'im', String(START), '', '', ''], open: [3, 4] },
-    { name: 'orphan', args: [no, '6', 'worker', '5', detail, 'u', '', 'nonce-6'], open: [1, 2, 3, 8] },
+    { name: 'orphan', args: [no, '6', 'worker', '5 c ', detail, 'u', '', 'nonce-6'], open: [1, 2, 3, 8] },
     { name: 'probe', args: ['1000', '60000', why], open: [1, 2] },
     { name: 'put-block', args: [half.no, 'im', '0', block, '1', Buffer.alloc(0), ''], open: [1, 2, 3, 5] },
     { name: 'read-pace', args: ['10', '1000'], open: [1, 2] },
@@ -215,10 +216,10 @@ async function world(): Promise<World> {
     { name: 'resume-after-rollback', args: [detail, '0'], open: [1, 2] },
     { name: 'retire-folders', args: ['', 'f', '9'], open: [1, 2, 3] },
     { name: 'release-references', args: [no, Buffer.alloc(15), '1'], open: [1, 3] },
-    { name: 'retry', args: [no, '3', '5', detail, '', '', ''], open: [1, 2] },
+    { name: 'retry', args: [no, '3', '5 c ', detail, '', '', ''], open: [1, 2] },
     {
       name: 'replay',
-      args: [batch.ref.id, '7', 'n', '1', '5', `P|1|1|0|200|5|${sent}|1|a|`, '0', detail, moved],
+      args: [batch.ref.id, '7', 'n', '1', '5 c ', `P|1|1|0|200|5|${sent}|1|a|`, '0', detail, moved],
       open: [1, 2, 3, 4, 7],
     },
     {
@@ -238,13 +239,15 @@ async function world(): Promise<World> {
         '',
         '',
         encodePrepared(BY_NOBODY),
+        '',
+        '(file)',
       ],
       open: [1, 2],
     },
     { name: 'steer', args: [no, 'pause', audit, why, '', '*', '', ''], open: [1, 2, 6, 7] },
     {
       name: 'turn-down',
-      args: [String(seq), era, no, '8', '5', 'w', 'R', hold, '0', detail, turned],
+      args: [String(seq), era, no, '8', '5 t ', 'w', 'R', hold, '0', detail, turned],
       open: [1, 2, 3, 4, 6, 8, 9],
     },
     {

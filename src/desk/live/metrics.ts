@@ -1,7 +1,7 @@
 import { Counter, Gauge, Registry } from 'prom-client';
-import { ORDER_STATES } from '../../core/states.js';
+import type { Op } from '../../core/order.js';
 import { lostSessions } from '../../core/waiting.js';
-import { answersByStatus, batchLatency, type LatencyHistogram } from '../../ledger/index.js';
+import { allLedgers, answersByStatus, type LatencyHistogram, totals } from '../../ledger/index.js';
 import { roundNotes } from '../../rules/approvals.js';
 import type { Desk } from '../desk.js';
 import type { Picture } from './overview.js';
@@ -14,15 +14,16 @@ export async function metricsText(desk: Desk): Promise<string> {
   const picture = await desk.board.look();
   // A registry of its own for every answer: nothing lingers of a realm or state that is gone.
   const family = familiesOf(new Registry());
-  fillOrders(family, picture);
+  fillBatches(family, picture);
   // Of a store that is away the last picture is told, and nothing more is asked.
   const { up } = picture.overview.store;
-  if (up) await fillStatuses(family, picture);
+  const numbers = up ? await numbersOf(desk) : [];
+  fillTotals(family, numbers);
   fillRealms(family, picture);
   fillProcesses(family, picture, desk);
   await fillMatters(family, picture, desk);
   await fillSchedules(family, picture, desk);
-  return `${await family.registry.metrics()}\n${latencyText(up ? await latenciesOf(picture) : [])}`;
+  return `${await family.registry.metrics()}\n${latencyText(numbers)}`;
 }
 
 export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
@@ -66,11 +67,16 @@ async function fillSchedules({ gauge }: Families, { overview }: Picture, { app }
   }
 }
 
-function latenciesOf({ seen }: Picture) {
+type Numbers = Awaited<ReturnType<typeof numbersOf>>;
+
+/** What was ever counted in each ledger: it falls for no batch that is archived. */
+async function numbersOf({ app: { scripts } }: Desk) {
+  const ledgers = await allLedgers(scripts);
   return Promise.all(
-    seen.map(async ({ ref, view }) => ({
-      realm: view.manifest.realm,
-      histogram: await batchLatency(ref),
+    ledgers.map(async (ledger) => ({
+      realm: ledger.realm.name,
+      statuses: await answersByStatus(ledger),
+      ...(await totals.readRealmNumbers(ledger)),
     })),
   );
 }
@@ -91,12 +97,8 @@ function familiesOf(registry: Registry) {
   };
 }
 
-function fillOrders({ gauge, counter }: Families, { seen }: Picture): void {
-  const orders = gauge('orders', 'Orders by realm and state.', ['realm', 'state']);
-  const tokens = gauge('tokens', 'Tokens by realm and state of their order.', ['realm', 'state']);
+function fillBatches({ gauge }: Families, { seen }: Picture): void {
   const batches = gauge('batches', 'Batches by realm and state.', ['realm', 'state']);
-  const requests = counter('requests_total', 'Requests made for orders.', ['realm']);
-  const retries = counter('retries_total', 'Attempts beyond the first.', ['realm']);
   const waiting = gauge('orders_waiting', 'Orders that are neither final nor moving, by why.', [
     'realm',
     'why',
@@ -104,34 +106,56 @@ function fillOrders({ gauge, counter }: Families, { seen }: Picture): void {
   const missing = gauge('sessions_missing', 'Senders that are silent or dead with orders under way.', [
     'realm',
   ]);
-  const limited = counter('rate_limited_total', 'Answers that asked to slow down (429).', ['realm']);
   const lost = new Map<string, Set<string>>();
   for (const { view, waiting: list } of seen) {
     const { realm } = view.manifest;
     for (const { why, orders: count } of list) waiting.inc({ realm, why }, count);
     for (const session of lostSessions(list)) lost.set(realm, (lost.get(realm) ?? new Set()).add(session));
     missing.set({ realm }, lost.get(realm)?.size ?? 0);
-    for (const state of ORDER_STATES) {
-      orders.inc({ realm, state }, view.counts[state] ?? 0);
-      tokens.inc({ realm, state }, Number(view.sums[state] ?? 0n));
-    }
     batches.inc({ realm, state: view.state });
-    requests.inc({ realm }, view.requests);
-    retries.inc({ realm }, view.retries);
-    limited.inc({ realm }, view.rateLimited);
   }
 }
 
-/** Counts attempts by the status of their answer, over the whole life of each realm's books. */
-async function fillStatuses({ counter }: Families, { seen }: Picture): Promise<void> {
+const DIRECTION: Readonly<Record<Op, string>> = { credit: 'given', debit: 'taken', transfer: 'moved' };
+
+function fillTotals({ counter }: Families, numbers: Numbers): void {
+  const entered = counter(
+    'orders_total',
+    'Orders that became paid, refused, exhausted, unknown or a doubt.',
+    ['realm', 'state'],
+  );
+  const left = counter('orders_left_total', 'Orders that were so and are not any more.', ['realm', 'state']);
+  const tokens = counter('tokens_total', 'Tokens of paid orders; no currency is the realm’s own.', [
+    'realm',
+    'currency',
+    'direction',
+  ]);
+  const requests = counter('requests_total', 'Requests made for orders.', ['realm']);
+  const retries = counter('retries_total', 'Attempts beyond the first.', ['realm']);
+  const limited = counter('rate_limited_total', 'Answers that asked to slow down (429).', ['realm']);
   const answers = counter('answers_total', 'Attempts by status of the answer; - for none.', [
     'realm',
     'status',
   ]);
-  const ledgers = new Map(seen.map(({ ref }) => [ref.ledger.id, ref.ledger]));
-  for (const ledger of ledgers.values())
-    for (const [status, count] of Object.entries(await answersByStatus(ledger)))
-      answers.inc({ realm: ledger.realm.name, status }, Number(count));
+  for (const { realm, totals: sums, work, statuses } of numbers) {
+    requests.inc({ realm }, work.requests);
+    retries.inc({ realm }, work.retries);
+    limited.inc({ realm }, work.rateLimited);
+    for (const [status, count] of Object.entries(statuses)) answers.inc({ realm, status }, Number(count));
+    // A series that begins at its first value would lose that one to rate().
+    for (const state of totals.TOTAL_OUTCOMES) {
+      entered.inc({ realm, state }, 0);
+      left.inc({ realm, state }, 0);
+    }
+    for (const { currency, flows } of sums)
+      for (const flow of flows) {
+        entered.inc({ realm, state: flow.outcome }, flow.entered);
+        left.inc({ realm, state: flow.outcome }, flow.left);
+        if (flow.outcome !== 'paid') continue;
+        const labels = { realm, currency: currency ?? '', direction: DIRECTION[flow.op] };
+        tokens.inc(labels, Number(flow.tokensEntered));
+      }
+  }
 }
 
 function fillRealms({ gauge }: Families, { overview }: Picture): void {
@@ -174,12 +198,10 @@ function fillRealms({ gauge }: Families, { overview }: Picture): void {
 const NAME = 'almoner_request_seconds';
 const BOUNDS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-function latencyText(
-  batches: readonly { readonly realm: string; readonly histogram: LatencyHistogram }[],
-): string {
-  const realms = [...new Set(batches.map(({ realm }) => realm))];
+function latencyText(numbers: Numbers): string {
+  const realms = [...new Set(numbers.map(({ realm }) => realm))];
   const of = (wanted: string) =>
-    batches.filter(({ realm }) => realm === wanted).flatMap(({ histogram }) => histogram);
+    numbers.filter(({ realm }) => realm === wanted).flatMap(({ work }) => work.latency);
   return [
     `# HELP ${NAME} Latency of requests for orders, by realm.`,
     `# TYPE ${NAME} histogram`,

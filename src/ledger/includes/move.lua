@@ -1,4 +1,5 @@
 --- @include "account"
+--- @include "totals"
 --[==[
   Counters, the attention list and the rule's account follow every move in the same script, so that counts and sums tie at any
   moment. Orders that are neither planned nor paid stand in the sorted set ':a', scored by state and index:
@@ -26,12 +27,13 @@ end
 
 local foundNoted = false
 
-local function move(T, no, index, from, to, tokens)
+--- `moved`: {from, to, amount ('<tokens> <op> <reason>'), before, after: the fields of the record (see totals)}.
+local function move(T, no, index, moved)
+  local tokens = totals.parse(moved.amount)
   if not foundNoted then noteFound(T) end
   foundNoted = true
   local counters = T .. ':b:' .. no .. ':n'
-  from = counted(from)
-  to = counted(to)
+  local from, to = counted(moved.from), counted(moved.to)
   if from ~= to then
     bump(counters, 'c:' .. from, -1)
     bump(counters, 'c:' .. to, 1)
@@ -46,6 +48,7 @@ local function move(T, no, index, from, to, tokens)
       redis.call('ZREM', T .. ':b:' .. no .. ':a', index)
     end
     passAccount(T, no, index, from, to, tokens)
+    totals.moved(T, no, moved)
     if OVER[from] and not OVER[to] then noteAfterAll(T, no, index) end
     if DEAD[from] ~= DEAD[to] and isMarked(split(readRecord(T, no, index) or '')) then
       bump(T .. ':b:' .. no, 'aside', DEAD[to] and 1 or -1)

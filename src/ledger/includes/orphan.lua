@@ -2,13 +2,13 @@
   An order whose sender will not settle it: unknown, or a doubt where nothing can be asked. Answers whether it
   moved: only what that session is sending in that very attempt does.
 ]==]
-local function orphanOrder(T, no, index, session, nonce, tokens, detail, code, now)
+local function orphanOrder(T, no, index, session, nonce, amount, detail, code, now)
   local old = readRecord(T, no, index)
   local was = old and split(old)
   if not was or was[1] ~= 's' or was[5] ~= session or was[6] ~= nonce then return false end
   local B = batchKey(T, no)
   writeRecord(T, no, index, unanswered(T, no, index, code, was, now))
-  move(T, no, index, 's', code, tokens)
+  move(T, no, index, { from = 's', to = code, amount = amount, before = was, after = was })
   redis.call('RPUSH', B .. ':x:' .. index, detail)
   noteAttempt(T, no, index, was[6])
   if code == 'u' then

@@ -6,6 +6,7 @@
                                   is ahead of the store's
                      hold, holdMs the realm holds back until then (Retry-After)
                      wants        when somebody was last kept waiting, to a second
+                     last         when a slot was last granted
                      longest, longestAt   the longest window in use, and when it was last used
     <realm>:pace:o   slot -> '<till when an answer may come> <session> <nonce of the call>' of those under way; the
                      session is empty where none is registered: a command that only reads

@@ -8,6 +8,7 @@
     B:rows           index → its row as in a plan block
     B:members        the members of these orders
     B 'orders:<op>', 'tokens:<op>'   how many they are, and their tokens
+    B 'currency', 'label'   as a seal writes them (see totals)
     B:accounts       r<plan block> → as those of a plan block, for these orders
 ]==]
 local function isSealedBatch(T, no)
@@ -29,6 +30,8 @@ local function recoveredBatch(T, no, id, order, now)
   redis.call('HSET', B, 'state', 'running', 'recovered', '1', 'manifest', order.manifest, 'owner', '', 'rows', 0, 'cursor', 1,
     'generation', 0, 'version', 0, 'inOrder', '0', 'begun', '1', 'createdAt', now, 'startedAt', order.sentAt,
     'seal', redis.call('HINCRBY', T, 'seals', 1), 'putBack', '1')
+  local currency, rule = cjson.decode(order.manifest).currency, type(order.account) == 'string' and string.match(order.account, '^[^:]+')
+  redis.call('HSET', B, 'currency', type(currency) == 'string' and currency or '', 'label', rule or '(file)')
   if redis.call('HEXISTS', T, 'gap') == 1 then redis.call('HSET', B, 'incomplete', '1') end
   redis.call('RPUSH', B .. ':log', cjson.encode({ at = now, who = 'almoner', what = 'recovered from a journal',
     why = 'the store had forgotten this batch; it holds the orders of it that journals know' }))

@@ -4,7 +4,7 @@
   have, which of the others were sent is not known either, and this is not enough.
 
   KEYS[1] the realm
-  ARGV[1] session  ARGV[2] note JSON: who, when  ARGV[3] JSON list of orders: [no, index, tokens, detail JSON, 'u' | 'D', nonce]
+  ARGV[1] session  ARGV[2] note JSON: who, when  ARGV[3] JSON list of orders: [no, index, amount, detail JSON, 'u' | 'D', nonce]
 
   Returns {'exactly', place in the list of each that became unknown, …} | {'wide'} | {'gone'}
 ]==]
@@ -22,7 +22,7 @@ if run == 'unproven' or state[1] ~= run then return { 'wide' } end
 if redis.call('HGET', T .. ':joined', session) ~= run .. ' ' .. (state[2] or '') then return { 'wide' } end
 local now, reply = nowMs(), { 'exactly' }
 for place, order in ipairs(cjson.decode(ARGV[3])) do
-  local no, index, tokens, detail, code, nonce = unpack(order, 1, 6)
-  if orphanOrder(T, no, index, session, nonce, tokens, detail, code, now) then reply[#reply + 1] = tostring(place) end
+  local no, index, amount, detail, code, nonce = unpack(order, 1, 6)
+  if orphanOrder(T, no, index, session, nonce, amount, detail, code, now) then reply[#reply + 1] = tostring(place) end
 end
 return reply

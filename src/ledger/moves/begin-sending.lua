@@ -7,7 +7,7 @@
   ARGV[4] sequence of the last order that it began
   ARGV[5] until when nothing is sent for the first time (quiet hours), ms
   ARGV[6] JSON list of orders, each a list of strings:
-     1 batch no  2 index  3 nonce  4 tokens  5 daily cap ('' for none)  6 reason JSON for a batch halted by it
+     1 batch no  2 index  3 nonce  4 amount (see totals)  5 daily cap ('' for none)  6 reason JSON for a batch halted by it
      7 how old the key of an unknown may be when it is resent, in ms ('' where nothing is resent)
      8 '<number of a key> <ms>': how old the caller knows that key to be by its own clock, -1 where its clocks tell
        two stories ('' where it knows nothing)
@@ -34,7 +34,6 @@
 --- @include "fence"
 --- @include "data-folders"
 --- @include "first-sends"
---- @include "day"
 --- @include "each"
 --- @include "second"
 --- @include "debt"
@@ -98,13 +97,13 @@ end
 --- Ends an order that is not to be sent, because another one is, or may be, paid instead. An unknown one may have been
 --- applied: it becomes a doubt.
 local WORDS = { d = 'duplicate', X = 'exhausted', D = 'doubt' }
-local function endUnsent(no, index, tokens, fields, ending)
+local function endUnsent(no, index, amount, fields, ending)
   local from = fields[1]
   local to = from == 'u' and 'D' or ending.isDuplicate and 'd' or 'X'
   fields[1] = to
   if to == 'D' then numberDoubt(T, no, index, fields) end
   writeRecord(T, no, index, table.concat(fields, '|'))
-  move(T, no, index, from, to, tokens)
+  move(T, no, index, { from = from, to = to, amount = amount, before = fields, after = fields })
   undispatch(T, no, index)
   local message = ending.why .. (to == 'D' and ', so that it is not sent again' or ', so that nothing was sent')
   noteDetail(T, no, index, cjson.encode({ event = 'concluded', at = now, state = WORDS[to], by = 'almoner',
@@ -148,7 +147,8 @@ local unheld = false
 local begun
 
 local function begin(order)
-  local no, index, nonce, tokens, cap, capReason = unpack(order, 1, 6)
+  local no, index, nonce, amount, cap, capReason = unpack(order, 1, 6)
+  local tokens = totals.parse(amount)
   local keyAgeMax, keyAgeKnown, evidence, hold, batch = unpack(order, 7, 11)
   local B = batchKey(T, no)
   local record = readRecord(T, no, index)
@@ -186,7 +186,7 @@ local function begin(order)
   local refused = code == 'u' and refuseKey(fields, keyAgeMax, keyAgeKnown)
   if refused then return { 'no', refused, '', lastNonce(fields) } end
   local ending = paidInstead(no, index, meta[4], fields, order)
-  if ending then return endUnsent(no, index, tokens, fields, ending) end
+  if ending then return endUnsent(no, index, amount, fields, ending) end
   -- The day's sum counts what is sent, once an order: a resend of an unknown was counted when it first left.
   local days = T .. ':days'
   local capped = cap ~= ''
@@ -204,8 +204,8 @@ local function begin(order)
   local key = string.match(fields[2], '^%d+')
   local firstUsed = string.match(fields[2], '@(.+)$') or (fields[7] ~= '' and fields[7]) or nowText
   if firstUsed ~= sent then key = key .. '@' .. firstUsed end
-  writeRecord(T, no, index, table.concat(
-    { 's', key, attempts, fields[4], session, nonce, sent, prior, fields[5], fields[10] or '', '', fields[12] }, '|'))
+  local new = { 's', key, attempts, fields[4], session, nonce, sent, prior, fields[5], fields[10] or '', '', fields[12] }
+  writeRecord(T, no, index, table.concat(new, '|'))
   if code == 'w' then bump(days, today, tokens) end
   if evidence ~= '' then redis.call('RPUSH', B .. ':x:' .. index, evidence) end
   -- Until it is paid, nobody knows what its members should have.
@@ -213,7 +213,7 @@ local function begin(order)
   unheld = unheld or hold == ''
   -- It is paid again by a person's word: what was taken back is another payment.
   if anyUndoes then redis.call('HDEL', T .. ':undoes', meta[4] .. '-' .. index) end
-  begun = move(T, no, index, code, 's', tokens)
+  begun = move(T, no, index, { from = code, to = 's', amount = amount, before = fields, after = new })
   return { 'go', key, attempts, fields[4], prior, begun, sent, nowText, settles, begun }
 end
 

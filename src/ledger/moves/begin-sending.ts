@@ -1,6 +1,7 @@
 import { type ErrorCode, isErrorCode } from '../../core/errors/catalogue.js';
 import type { OrderState } from '../../core/states.js';
 import type { Terms } from '../../core/terms.js';
+import { amountText } from '../amount.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
 import type { PlannedOrder } from '../plan-block.js';
 import { askTogether, noteSeq, type RealmLedger } from '../realm-ledger.js';
@@ -120,7 +121,7 @@ export async function beginSending(
     ref.no,
     String(ref.index),
     request.nonce,
-    String(request.row.order.tokens),
+    amountText(request.row),
     ...(request.dayCap === null ? ['', ''] : [String(request.dayCap), JSON.stringify(request.capReason)]),
     resend === null ? '' : String(Math.floor(resend.oldestMs)),
     resend?.known ? `${resend.known.keyNumber} ${knownMs(resend.known.ms)}` : '',

@@ -10,7 +10,7 @@
 --     attempt: nonce of the unknown attempt, '' where the record names none, hold: token of the hold under which the
 --     members were read ('' where nothing was read), era: epoch of the reading ('' for a person)}
 --   or {batch: id, doubt: number of the doubt}
--- ARGV[5] tokens  ARGV[6] evidence code  ARGV[7] detail JSON
+-- ARGV[5] amount (see totals)  ARGV[6] evidence code  ARGV[7] detail JSON
 -- ARGV[8] due at, ms from now (for w)  ARGV[9] audit JSON ('' for none)
 -- ARGV[10] JSON {ref: [shard, hex, content digest]|null, undoes: [shard, hex, no, index, account]|null,
 --   balance: '', tries: n|null,
@@ -22,11 +22,11 @@
 --- @include "reference"
 --- @include "hold"
 --- @include "fence"
---- @include "day"
 --- @include "second"
 --- @include "debt"
 local T, no, index, to = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
-local about, tokens, detail = cjson.decode(ARGV[4]), ARGV[5], ARGV[7]
+local about, amount, detail = cjson.decode(ARGV[4]), ARGV[5], ARGV[7]
+local tokens = totals.parse(amount)
 local from = about.doubt and 'D' or 'u'
 local B = batchKey(T, no)
 local record = readRecord(T, no, index)
@@ -67,7 +67,7 @@ if to == 'X' and type(facts.settleMs) == 'number' then
   if arrives then fields[10] = string.format('a%.0f', untilMs) .. (fields[10] or '') end
 end
 writeRecord(T, no, index, table.concat(fields, '|'))
-move(T, no, index, from, to, tokens)
+move(T, no, index, { from = from, to = to, amount = amount, before = fields, after = fields })
 redis.call('RPUSH', B .. ':x:' .. index, detail)
 if ARGV[9] ~= '' then redis.call('RPUSH', B .. ':log', ARGV[9]) end
 

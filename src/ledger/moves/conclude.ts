@@ -2,6 +2,7 @@ import type { ErrorCode } from '../../core/errors/catalogue.js';
 import type { BatchId } from '../../core/ids.js';
 import { contentDigest } from '../../core/reference.js';
 import type { OrderState } from '../../core/states.js';
+import { amountText } from '../amount.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
 import type { PlannedOrder } from '../plan-block.js';
 import { askScript, noteSeq, type RealmLedger } from '../realm-ledger.js';
@@ -52,7 +53,7 @@ export async function conclude(
     ref.index,
     MOVED_CODE[conclusion.to],
     JSON.stringify(encodeAbout(conclusion.about)),
-    row.order.tokens,
+    amountText(row),
     conclusion.evidence === null ? '' : EVIDENCE_CODE[conclusion.evidence],
     encodeEvent(conclusion.detail, nonce),
     conclusion.dueInMs,
@@ -113,7 +114,7 @@ export async function turnDown(
     ledger.mark.era,
     ref.no,
     ref.index,
-    row.order.tokens,
+    amountText(row),
     MOVED_CODE[move.from],
     MOVED_CODE[move.to],
     move.from === 'planned' ? move.hold : move.attempt,

@@ -7,8 +7,8 @@
 
   KEYS[1] the realm
   ARGV[1] batch no  ARGV[2] detail JSON
-  ARGV[3…] index, tokens, members under read-back (joined by blanks, '' otherwise), reference ('shard:name in hex:content
-    digest', '' for none), index, tokens, …
+  ARGV[3…] index, amount (see totals), members under read-back (joined by blanks, '' otherwise), reference
+    ('shard:name in hex:content digest', '' for none), index, amount, …
 
   Returns {how many became doubts, their sum}
 ]==]
@@ -16,7 +16,6 @@
 --- @include "row"
 --- @include "move"
 --- @include "hold"
---- @include "day"
 --- @include "reference"
 local T, no, detail = KEYS[1], ARGV[1], ARGV[2]
 local B = batchKey(T, no)
@@ -36,7 +35,8 @@ local function mayBeRetried(was, index, reference)
 end
 
 for i = 3, #ARGV, 4 do
-  local index, tokens = ARGV[i], ARGV[i + 1]
+  local index, amount = ARGV[i], ARGV[i + 1]
+  local tokens = totals.parse(amount)
   local old = isRow(rows, index) and readRecord(T, no, index)
   local was = old and split(old) or blankFields()
   local code = was[1]
@@ -48,7 +48,7 @@ for i = 3, #ARGV, 4 do
     -- Nobody knows when it may have been sent: by now at the latest, and it counts for that day.
     if was[7] == '' then was[7] = base36(now) end
     writeRecord(T, no, index, unnamedDoubt(T, no, index, was, now))
-    move(T, no, index, stateOf(old, cancelled), 'D', tokens)
+    move(T, no, index, { from = stateOf(old, cancelled), to = 'D', amount = amount, before = was, after = was })
     undispatch(T, no, index)
     redis.call('HDEL', B .. ':waiting', index)
     redis.call('RPUSH', B .. ':x:' .. index, detail)

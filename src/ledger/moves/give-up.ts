@@ -1,5 +1,6 @@
 import { membersOf } from '../../core/order.js';
 import { contentDigest } from '../../core/reference.js';
+import { amountText } from '../amount.js';
 import { PLAN_BLOCK_ROWS } from '../keys.js';
 import { encodeEvent } from '../order-event.js';
 import { isPlannedOrder } from '../plan-block.js';
@@ -30,7 +31,7 @@ export async function giveUpBatch(
       const reference = ownReference(row);
       return [
         block * PLAN_BLOCK_ROWS + offset + 1,
-        row.order.tokens,
+        amountText(row),
         // Nobody can speak for what may have been sent to them.
         certainty === 'readback' ? membersOf(row.order).join(' ') : '',
         reference === null ? '' : [...reference, contentDigest(row.order)].join(':'),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type BatchId, batchId } from '../../core/ids.js';
 import { type OverLimit, parseOverLimit } from '../accounts.js';
+import { FILE_LABEL } from '../amount.js';
 import { otherFormat } from '../format.js';
 import { PLAN_BLOCK_ROWS } from '../keys.js';
 import type { Judged } from '../read/earlier.js';
@@ -124,6 +125,8 @@ export async function sealBatch(
     recovered,
     judged?.store ?? '',
     encodePrepared(prepared),
+    manifest.currency ?? '',
+    run === null ? FILE_LABEL : (run.account.split(':')[0] ?? ''),
   ]);
   if (status === 'over') return parseOverLimit(over);
   return sealReply.parse(status);

@@ -3,7 +3,7 @@
   session's journal proves that it never came to sending it, it goes back to where it was.
 
   KEYS[1] the realm
-  ARGV[1] batch no  ARGV[2] index  ARGV[3] the dead session  ARGV[4] tokens  ARGV[5] detail JSON
+  ARGV[1] batch no  ARGV[2] index  ARGV[3] the dead session  ARGV[4] amount (see totals)  ARGV[5] detail JSON
   ARGV[6] 'u' unknown | 'D' straight to doubt (certainty manual) | 'w' never sent
   ARGV[7] the store for which its journal was merged (see `isSameStore`)
   ARGV[8] the nonce of the attempt that was found
@@ -15,8 +15,8 @@
 --- @include "hold"
 --- @include "fence"
 --- @include "orphan"
---- @include "day"
-local T, no, index, session, tokens, code = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[6]
+local T, no, index, session, amount, code = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[6]
+local tokens = totals.parse(amount)
 local old = readRecord(T, no, index)
 local was = old and split(old) or { 'p' }
 if was[1] ~= 's' or was[5] ~= session then
@@ -26,7 +26,7 @@ end
 if was[6] ~= ARGV[8] then return { 'stale' } end
 if not isSameStore(T, ARGV[7]) then return { 'stale' } end
 local now = nowMs()
-if code ~= 'w' then return { orphanOrder(T, no, index, session, ARGV[8], tokens, ARGV[5], code, now) and 'ok' or 'stale' } end
+if code ~= 'w' then return { orphanOrder(T, no, index, session, ARGV[8], amount, ARGV[5], code, now) and 'ok' or 'stale' } end
 
 local B = batchKey(T, no)
 -- A resend that never left: what it was to resend is as unknown as before.
@@ -39,9 +39,10 @@ else
   if code == 'w' and isPutBack(T, no, index, ARGV[8]) then code = 'X' end
 end
 -- Only attempts that a journal knows are counted: the number tells which of two pasts has seen more.
-writeRecord(T, no, index, table.concat({ code, was[2], tostring(tonumber(was[3]) - 1), was[4], '', '',
-  took and was[7] or '', took or '', '', was[10] or '', '', was[12] }, '|'))
-move(T, no, index, 's', code, tokens)
+local new = { code, was[2], tostring(tonumber(was[3]) - 1), was[4], '', '',
+  took and was[7] or '', took or '', '', was[10] or '', '', was[12] }
+writeRecord(T, no, index, table.concat(new, '|'))
+move(T, no, index, { from = 's', to = code, amount = amount, before = was, after = new })
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[5])
 if code == 'c' or code == 'X' then
   undispatch(T, no, index)

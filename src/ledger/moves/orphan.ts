@@ -1,4 +1,6 @@
+import { amountText } from '../amount.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
+import type { PlannedOrder } from '../plan-block.js';
 import { askScript, type RealmLedger } from '../realm-ledger.js';
 import { newNonce } from '../script-client.js';
 import type { OrderRef } from './begin-sending.js';
@@ -20,7 +22,7 @@ export async function orphan(
   ledger: RealmLedger,
   ref: OrderRef,
   /** `attempt`: the nonce of the attempt that was found. */
-  of: { readonly session: string; readonly tokens: number; readonly attempt: string },
+  of: { readonly session: string; readonly row: PlannedOrder; readonly attempt: string },
   detail: OrderEvent,
   to: Orphaned,
   /** The store for which the session's journal was merged; empty where any will do. */
@@ -31,7 +33,7 @@ export async function orphan(
     ref.no,
     ref.index,
     of.session,
-    of.tokens,
+    amountText(of.row),
     encodeEvent(detail, nonce),
     to,
     store,
@@ -41,7 +43,7 @@ export async function orphan(
 }
 
 export type LostOrder = OrderRef & {
-  readonly tokens: number;
+  readonly row: PlannedOrder;
   readonly attempt: string;
   readonly detail: OrderEvent;
   readonly to: Extract<Orphaned, 'u' | 'D'>;
@@ -58,10 +60,10 @@ export async function acceptLost<Lost extends LostOrder>(
     session,
     JSON.stringify(by),
     JSON.stringify(
-      orders.map(({ no, index, tokens, attempt, detail, to }) => [
+      orders.map(({ no, index, row, attempt, detail, to }) => [
         no,
         String(index),
-        String(tokens),
+        amountText(row),
         encodeEvent(detail),
         to,
         attempt,

@@ -17,7 +17,7 @@
                                  and then moves like any other; what was to be tried again is exhausted there
 
   KEYS[1] the realm
-  ARGV[1] batch id  ARGV[2] index  ARGV[3] nonce  ARGV[4] attempts  ARGV[5] tokens
+  ARGV[1] batch id  ARGV[2] index  ARGV[3] nonce  ARGV[4] attempts  ARGV[5] amount (see totals)
   ARGV[6] new record, without its nonce: settled; u or D for an intent without result; s while it is under way
   ARGV[7] due at, ms from now  ARGV[8] detail JSON, with the nonce in it ('' while it is under way)
   ARGV[9] JSON {fits: the batch no whose sealed row is this order|null, archived: the record in the archive ('' where it has none)|null,
@@ -42,12 +42,12 @@
 --- @include "move"
 --- @include "reference"
 --- @include "hold"
---- @include "day"
 --- @include "recovered"
 --- @include "second"
 --- @include "debt"
 --- @include "replayed"
-local T, id, index, nonce, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[5]
+local T, id, index, nonce, amount = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[5]
+local tokens = totals.parse(amount)
 local other = otherFormat(T)
 if other then return { other } end
 if not isRow(math.huge, index) then return redis.error_reply('ERR index: no row has it') end
@@ -329,7 +329,7 @@ end
 if code == 's' or code == 'u' or code == 'w' then reopen(T, no) end
 -- What was left out holds nothing of its rule's account.
 if from == 'd' then addToAccount(T, no, index, facts.order.account, tokens) end
-move(T, no, index, from, code, tokens)
+move(T, no, index, { from = from, to = code, amount = amount, before = was, after = new })
 
 if code == 'w' or code == 'u' or code == 's' then
   redis.call('ZADD', B .. ':due', now + tonumber(ARGV[7]), index)
@@ -375,8 +375,8 @@ end
 local handed = {}
 if not holds then handed = releaseHolds(T, no, index, now) end
 
-if facts.requests > 0 then redis.call('HINCRBY', B, 'requests', facts.requests) end
-if facts.retries > 0 then redis.call('HINCRBY', B, 'retries', facts.retries) end
-if facts.limited > 0 then redis.call('HINCRBY', B, 'limited', facts.limited) end
+for _, field in ipairs({ 'requests', 'retries', 'limited' }) do
+  if facts[field] > 0 then totals.worked(T, no, field, facts[field], dayOf(new, now)) end
+end
 finishIfDone(T, no)
 return { 'ok', code, cjson.encode(handed) }

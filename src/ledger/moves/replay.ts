@@ -3,6 +3,7 @@ import { type BatchId, orderId, parseOrderId } from '../../core/ids.js';
 import { contentOf, membersOf } from '../../core/order.js';
 import { contentDigest } from '../../core/reference.js';
 import type { Terms } from '../../core/terms.js';
+import { amountText } from '../amount.js';
 import { otherFormat } from '../format.js';
 import { type Intent, type JournalResult, orderOf } from '../journal/line.js';
 import type { JournaledAttempt } from '../journal/reader.js';
@@ -58,7 +59,8 @@ export async function replay(
       const isMisfit = place !== null && !isUnknown && !fits(row, attempt.intent);
       const archived = isArchived ? await archivedRecord({ ledger, no: place.no }, index) : null;
       const duplicateOf = row?.duplicateOf ?? null;
-      const at = { fits: place?.no ?? null, isMisfit, duplicateOf, archived };
+      const reason = isMisfit ? null : (row?.reason ?? null);
+      const at = { fits: place?.no ?? null, isMisfit, duplicateOf, archived, reason };
       const answer = await replayAt(merging, attempt, at);
       if (answer !== 'again') return answer;
     }
@@ -80,6 +82,8 @@ async function replayAt(
     readonly duplicateOf: string | null;
     /** The record in the archive of its batch, empty where it has none; null where it is not archived. */
     readonly archived: string | null;
+    /** What its row says; a journal does not tell it. */
+    readonly reason: string | null;
   },
 ): Promise<'again' | 'misfit' | 'ahead' | 'second' | StateCode> {
   const { intent, result } = attempt;
@@ -91,7 +95,7 @@ async function replayAt(
     intent.index,
     intent.nonce,
     intent.attempts,
-    intent.tokens,
+    amountText({ order, reason: place.reason }),
     recordOf(underWay, attempt),
     result?.dueInMs ?? 0,
     underWay.has(intent.nonce) ? '' : detailOf(attempt),

@@ -3,7 +3,7 @@
   put into another file, or whose request may still arrive.
 
   KEYS[1] the realm
-  ARGV[1] batch no  ARGV[2] index  ARGV[3] tokens  ARGV[4] detail JSON, with the nonce of this retry in it
+  ARGV[1] batch no  ARGV[2] index  ARGV[3] amount (see totals)  ARGV[4] detail JSON, with the nonce of this retry in it
   ARGV[5] shard ('' without reference)  ARGV[6] reference field hex  ARGV[7] content digest
   ARGV[8] '<seals> <retries of other batches>' of the realm when other batches and addresses were looked at ('' where nobody
     did). Those of its own batch move nothing: equal rows of one file are all meant, and compared together
@@ -24,7 +24,8 @@
 --- @include "earlier"
 --- @include "fence"
 --- @include "gate"
-local T, no, index, tokens = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local T, no, index, amount = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local tokens = totals.parse(amount)
 local B = batchKey(T, no)
 local record = readRecord(T, no, index)
 local fields = record and split(record) or { 'p' }
@@ -69,7 +70,7 @@ local key, firstUsed = string.match(fields[2], '^%d+'), keyFirstUsed(fields)
 if from == 'X' and firstUsed then key = key .. '@' .. base36(firstUsed) end
 writeRecord(T, no, index, table.concat(
   { 'w', key, fields[3], '0', fields[5], '', '', '', '', fields[10] or '', fields[11] or '', fields[12] }, '|'))
-move(T, no, index, from, 'w', tokens)
+move(T, no, index, { from = from, to = 'w', amount = amount, before = fields, after = fields })
 clearHeld(T, ARGV[9] .. '-' .. index)
 redis.call('ZADD', B .. ':due', nowMs(), index)
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[4])

@@ -1,6 +1,7 @@
 import { type BatchId, batchId } from '../../core/ids.js';
 import { contentDigest } from '../../core/reference.js';
 import { overLimitText, parseOverLimit } from '../accounts.js';
+import { amountText } from '../amount.js';
 import { batchKeys } from '../keys.js';
 import { encodeEvent } from '../order-event.js';
 import type { PlannedOrder } from '../plan-block.js';
@@ -36,7 +37,7 @@ export async function retryOrder(
   const [status, why = '', more = ''] = await askScript(ref.ledger, 'retry', [
     ref.no,
     index,
-    row.order.tokens,
+    amountText(row),
     encodeEvent({ event: 'retried', at: by.at, who: by.who, why: by.why }, by.nonce),
     key?.shard ?? '',
     key?.fieldHex ?? '',

@@ -16,6 +16,7 @@
   ARGV[13] the store in which it was judged (see isSameStore)
   ARGV[14] JSON {who: name of the preparer's token | null, overTokens, overRows: what their profile, and other books of the
     same realm id, require ('' for nothing), besides: [rows, tokens] prepared in those books, startAt: ms | null, startZone} (see gate)
+  ARGV[15] currency ('' for the realm's own)  ARGV[16] the rule, or '(file)' (see totals)
 
     T 'seals'         raised by every seal, by a loss that a person accepts and by imports of the same realm id under
                       another address: two imports that compare at the same moment cannot both pass
@@ -103,7 +104,7 @@ for field, value in pairs(cjson.decode(ARGV[4])) do
 end
 -- Recovered orders of which nobody knows what became of them go on being asked about, whatever keeps the others.
 redis.call('HSET', B, 'state', countOf(T, no, 'u') > 0 and 'running' or 'planned', 'manifest', ARGV[3], 'owner', ARGV[5],
-  'rows', ARGV[6], 'cursor', 1, 'inOrder', ARGV[9])
+  'rows', ARGV[6], 'cursor', 1, 'inOrder', ARGV[9], 'currency', ARGV[15], 'label', ARGV[16])
 if isRecovered then
   redis.call('HDEL', B, 'recovered', 'incomplete', 'begun', 'cleared', 'approval', 'asksGo', 'startedAt', 'finishedAt')
   redis.call('UNLINK', B .. ':rows', B .. ':members')

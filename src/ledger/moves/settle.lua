@@ -5,7 +5,7 @@
 
   KEYS[1] the realm
   ARGV[1] JSON list of results, each a list:
-     1 batch no  2 index  3 nonce  4 tokens  5 new record
+     1 batch no  2 index  3 nonce  4 amount (see totals)  5 new record
      6 due at, ms from now (0 unless waiting or unknown)
      7 detail JSON to append ('' for an order paid at its first attempt)
      8 bucket of its latency  9 slice of the run in which it is counted
@@ -27,7 +27,6 @@
 --- @include "reference"
 --- @include "hold"
 --- @include "breaker"
---- @include "day"
 --- @include "each"
 --- @include "second"
 --- @include "debt"
@@ -38,7 +37,8 @@ local anyDebts = redis.call('EXISTS', T .. ':debts') == 1
 local anyUndoes = redis.call('EXISTS', T .. ':undoes') == 1
 
 local function settle(result)
-  local no, index, nonce, tokens, new, dueIn, detail = unpack(result, 1, 7)
+  local no, index, nonce, amount, new, dueIn, detail = unpack(result, 1, 7)
+  local tokens = totals.parse(amount)
   local latency, slice, requests, retries, limited, more = unpack(result, 8, 13)
   local B = batchKey(T, no)
   local old = readRecord(T, no, index)
@@ -60,7 +60,7 @@ local function settle(result)
   fields[12] = was[12]
   if code == 'D' then numberDoubt(T, no, index, fields) end
   writeRecord(T, no, index, table.concat(fields, '|'))
-  local seq = move(T, no, index, 's', code, tokens)
+  local seq = move(T, no, index, { from = 's', to = code, amount = amount, before = was, after = fields })
 
   if code == 'w' or code == 'u' then
     redis.call('ZADD', B .. ':due', now + tonumber(dueIn), index)
@@ -86,10 +86,12 @@ local function settle(result)
   if code ~= 'u' then handed = releaseHolds(T, no, index, now) end
 
   local run = B .. ':run'
-  bump(B, 'requests', requests)
-  if retries > 0 then bump(B, 'retries', retries) end
-  if limited > 0 then bump(B, 'limited', limited) end
+  local day = dayOf(was, now)
+  totals.worked(T, no, 'requests', requests, day)
+  if retries > 0 then totals.worked(T, no, 'retries', retries, day) end
+  if limited > 0 then totals.worked(T, no, 'limited', limited, day) end
   bump(B .. ':lat', latency, 1)
+  totals.addWork(T, 'b' .. latency, 1, day)
   -- Over the realm's whole life, for the metrics; '-' where no answer came.
   local status = fields[5]
   bump(T .. ':statuses', status == '' and '-' or status, 1)

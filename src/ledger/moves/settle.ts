@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../../core/errors/catalogue.js';
 import type { OrderState } from '../../core/states.js';
+import { amountText } from '../amount.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
 import type { PlannedOrder, PlanRow } from '../plan-block.js';
 import { askSingly, askTogetherOnce, noteSeq, type RealmLedger } from '../realm-ledger.js';
@@ -55,7 +56,7 @@ export async function settle(
     ref.no,
     String(ref.index),
     nonce,
-    String(row.order.tokens),
+    amountText(row),
     encodeRecord({ ...result, code: MOVED_CODE[result.to] }),
     result.dueInMs,
     result.detail === null ? '' : encodeEvent(result.detail),

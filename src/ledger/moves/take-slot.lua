@@ -9,9 +9,13 @@
   ARGV[4] requests left for others  ARGV[5] slots wanted  ARGV[6] the session that asks, or ''  ARGV[7] nonce
   ARGV[8] '1' when the reply to this call was lost: what it was granted then is its own, and is told again
 
+  What was granted, and what was allowed meanwhile, is counted by day (see totals). The time since the grant before counts
+  as allowed, but for a rest: then there was nothing to send, and only what is granted counts.
+
   Returns {'go', k, k + 1, …} | {'wait', ms} | {'free'} (nothing limits the realm)
 ]==]
 --- @include "pace"
+--- @include "day"
 local T, configured, wanted = KEYS[1], tonumber(ARGV[1]) or math.huge, tonumber(ARGV[5])
 local pace, underWay, window, history = paceKeys(T)
 local whose = ' ' .. ARGV[6] .. ' ' .. ARGV[7]
@@ -28,7 +32,7 @@ if ARGV[8] == '1' then
   if #told > 0 then return { 'go', unpack(told) } end
 end
 local limits, byRefusals = paceLimits(T, configured, tonumber(ARGV[2]), tonumber(ARGV[4]), now)
-local state = redis.call('HMGET', pace, 'k', 'at', 'hold', 'wants', 'longest', 'longestAt')
+local state = redis.call('HMGET', pace, 'k', 'at', 'hold', 'wants', 'longest', 'longestAt', 'last')
 local k, at, hold, wants = tonumber(state[1] or '0'), tonumber(state[2] or '0'), tonumber(state[3] or '0'), tonumber(state[4] or '0')
 
 local function keptWaiting(ms)
@@ -98,7 +102,16 @@ while #granted <= math.min(wanted, free) do
   granted[#granted + 1] = k
   k, at = k + 1, even
 end
-redis.call('HSET', pace, 'k', k, 'at', stamp(at), 'clock', stamp(now), 'longest', longest, 'longestAt', stamp(longestAt))
+redis.call('HSET', pace, 'k', k, 'at', stamp(at), 'clock', stamp(now), 'longest', longest, 'longestAt', stamp(longestAt),
+  'last', stamp(now))
+local REST_MS = 10000
+local sinceLast = state[7] and now - tonumber(state[7]) or math.huge
+local isRest = sinceLast > math.max(REST_MS, 2 * gap)
+local allowed = isRest and 1000 * (#granted - 1) or math.floor(1000 * sinceLast / gap)
+local work = T .. ':work:' .. utcDay(now)
+redis.call('HINCRBY', work, 'granted', #granted - 1)
+redis.call('HINCRBY', work, 'allowed', allowed)
+redis.call('SADD', T .. ':sums', utcDay(now))
 if #granted > wanted and wants > 0 then redis.call('HDEL', pace, 'wants') end
 
 -- A few at a time: after a rest or with a lower limit it may be a million. More than two are never kept, whatever the

@@ -5,7 +5,7 @@
 
   KEYS[1] the realm
   ARGV[1] highest sequence seen  ARGV[2] era ('' before the first)
-  ARGV[3] batch no  ARGV[4] index  ARGV[5] tokens  ARGV[6] state it must be in: 'w' or 'u'
+  ARGV[3] batch no  ARGV[4] index  ARGV[5] amount (see totals)  ARGV[6] state it must be in: 'w' or 'u'
   ARGV[7] new state code: w, R or X from w; u or D from u
   ARGV[8] token of the hold under which it was read (from w), or nonce of the unknown attempt (from u)  ARGV[9] due at, ms from now (for w and u)
   ARGV[10] detail JSON ('' for none)
@@ -21,7 +21,7 @@
 --- @include "hold"
 --- @include "breaker"
 --- @include "fence"
-local T, no, index, tokens, from, to = KEYS[1], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local T, no, index, amount, from, to = KEYS[1], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local detail = ARGV[10]
 local B = batchKey(T, no)
 local record = readRecord(T, no, index)
@@ -49,7 +49,7 @@ if to == 'D' then return { 'ok', to, seq(), '[]' } end
 if from == 'w' and (to ~= 'w' or facts.tries ~= tonumber(fields[4])) then
   fields[1], fields[4], fields[5], fields[9] = to, tostring(facts.tries), facts.status, facts.evidence
   writeRecord(T, no, index, table.concat(fields, '|'))
-  move(T, no, index, from, to, tokens)
+  move(T, no, index, { from = from, to = to, amount = amount, before = fields, after = fields })
 end
 if detail ~= '' then noteDetail(T, no, index, detail) end
 if to == from then

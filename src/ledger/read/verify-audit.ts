@@ -1,4 +1,5 @@
 import type { OrderState } from '../../core/states.js';
+import type { BatchTotals } from './verify-totals.js';
 
 /** What the audit of one batch gives to the sums over all batches. */
 export type BatchAudit = {
@@ -9,6 +10,8 @@ export type BatchAudit = {
   readonly differences: readonly string[];
   /** Tokens that were sent and not proven unapplied, by UTC day; null where a record does not tell its day. */
   readonly days: ReadonlyMap<string, bigint> | null;
+  /** What its orders say of the running totals; null where they could not be read. */
+  readonly totals: BatchTotals | null;
   /** Tokens that its orders hold of the accounts of rules. */
   readonly held: ReadonlyMap<string, bigint>;
   /** The orders, as '<no>:<index>', whose references its paid undos have freed. */

@@ -16,12 +16,14 @@ import {
   readSmall,
   readSpent,
   type Small,
+  type Source,
   stampOf,
   storedRows,
   type Unread,
   whatIsLost,
 } from './verify-read.js';
 import { accountsIn, add, nonZero, sameEntries, shown, utcDay } from './verify-sums.js';
+import { BatchTotals } from './verify-totals.js';
 
 /**
  * One batch, added up again from its plan and its records, without the scripts that wrote them. Rows are read block by
@@ -72,6 +74,7 @@ class BatchAuditor {
   private readonly sums = new Map<string, bigint>();
   private readonly listed = new Map<string, string>();
   private days: Map<string, bigint> | null = new Map();
+  private totals: BatchTotals | null = null;
   private readonly held = new Map<string, bigint>();
   private readonly planned = new Map<string, bigint>();
   private readonly undone: string[] = [];
@@ -101,13 +104,16 @@ class BatchAuditor {
 
   async audit(): Promise<BatchAudit> {
     const { meta } = this.small;
-    const last = meta.recovered === '1' ? Number(meta.rows) : decodeManifest(meta.manifest ?? '').rows;
+    const { rows: planned, currency } = decodeManifest(meta.manifest ?? '');
+    const last = meta.recovered === '1' ? Number(meta.rows) : planned;
     const nowMs = await storeNowMs(this.ref.ledger);
-    const rows = await this.rows();
-    if (rows !== null)
-      for (let block = 0; block * PLAN_BLOCK_ROWS < last; block++)
-        await this.addBlock(block, last, rows, nowMs);
-    if (rows !== null) this.compare();
+    const source = await this.rows();
+    if (source === null) return this.found();
+    this.totals = new BatchTotals(currency ?? '');
+    this.totals.addWork(meta, source.latency);
+    for (let block = 0; block * PLAN_BLOCK_ROWS < last; block++)
+      await this.addBlock(block, last, source.rows, nowMs);
+    this.compare();
     return this.found();
   }
 
@@ -117,14 +123,14 @@ class BatchAuditor {
   }
 
   private found(): BatchAudit {
-    const { differences, days, held, undone, references, spent, holds, waits, orders } = this;
+    const { differences, days, totals, held, undone, references, spent, holds, waits, orders } = this;
     const stamp = stampOf(this.small);
     const { no } = this.ref;
-    return { no, stamp, differences, days, held, undone, references, spent, holds, waits, orders };
+    return { no, stamp, differences, days, totals, held, undone, references, spent, holds, waits, orders };
   }
 
   /** Null where the archive is damaged: nothing is added up then. */
-  private async rows(): Promise<Rows | null> {
+  private async rows(): Promise<Source | null> {
     const say = (what: string) => this.say(what);
     if (!this.isArchived) return storedRows(this.ref, say);
     try {
@@ -242,6 +248,7 @@ class BatchAuditor {
   }
 
   private async addSums({ state, record, row }: Ordered): Promise<void> {
+    this.totals?.addOrder(row, record);
     const { tokens } = row.order;
     if (SENT.has(state)) {
       // Given up with a lost journal before it was known to be sent: its record does not say the day.

@@ -85,14 +85,17 @@ export function stampOf(small: Small): string {
 /** Where rows and records come from: the store, or the archive. */
 export type Rows = (block: number) => Promise<{ rows: readonly PlanRow[]; records: Record<string, string> }>;
 
+export type Source = { readonly rows: Rows; readonly latency: Readonly<Record<string, string>> };
+
 /** `say` is told of what is not there. */
-export function storedRows(ref: BatchRef, say: (what: string) => void): Rows {
+export async function storedRows(ref: BatchRef, say: (what: string) => void): Promise<Source> {
   const source = storeSource(ref);
-  return async (block) => {
+  const rows: Rows = async (block) => {
     const [plan, records] = await Promise.all([source.plan(block), recordsOfBlock(source, block)]);
     if (plan === null) say(`block ${block} of its plan is not there`);
     return { rows: plan === null ? [] : decodePlanBlock(plan), records };
   };
+  return { rows, latency: await source.latency() };
 }
 
 /** Reads the whole file once, and fails where its checksum differs. */
@@ -100,17 +103,18 @@ export async function archivedRows(
   { ledger, id }: BatchRef,
   sha256: string | undefined,
   say: (what: string) => void,
-): Promise<Rows> {
+): Promise<Source> {
   const path = archivePath(ledger.scripts.archiveFolder, ledger.id, id);
   const named = await openNamedArchive(path, sha256 ?? '');
   const file = named ?? (await ArchiveFile.open(path));
   if (named === null || file.footer.batch !== id) say('its archive is another one than the store says');
-  return async (block) => {
+  const rows: Rows = async (block) => {
     const chunk = await file.chunk(block);
     if (chunk === undefined) say(`block ${block} is not in its archive`);
-    const rows = chunk === undefined ? [] : decodePlanBlock(chunk.plan);
-    return { rows, records: Object.assign({}, ...(chunk?.records ?? [])) };
+    const plan = chunk === undefined ? [] : decodePlanBlock(chunk.plan);
+    return { rows: plan, records: Object.assign({}, ...(chunk?.records ?? [])) };
   };
+  return { rows, latency: file.footer.latency };
 }
 
 /** The ids of all ledgers in the store, whether the list of realms has them or not. */

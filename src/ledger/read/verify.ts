@@ -7,6 +7,7 @@ import { auditBatch } from './verify-batch.js';
 import { keysLike, type Unread } from './verify-read.js';
 import { strayReferencesText } from './verify-references.js';
 import { add, nonZero, sameEntries, shown } from './verify-sums.js';
+import { totalsText } from './verify-totals.js';
 
 /**
  * The auditor of a ledger. It shares nothing with the scripts that write: it reads plans and records, adds everything up
@@ -91,7 +92,8 @@ function unreadText({ ref, ...unread }: Unread & { readonly ref: BatchRef }): st
 }
 
 function overAllText(isStill: boolean): string {
-  const what = 'the sums of days and accounts, references that an undo may have freed, and held members';
+  const what =
+    'the running totals, the sums of days and accounts, references that an undo may have freed, and held members';
   return isStill
     ? `${what}: not every batch could be read`
     : `${what}: the ledger moved at each of ${counted(PASSES, 'look')}`;
@@ -118,6 +120,10 @@ async function overAll(ledger: RealmLedger, audits: readonly BatchAudit[]): Prom
     ...misheld.map((one) => referenceText(ledger, one)),
     daysText(ledger, audits),
     accountsText(ledger, audits),
+    totalsText(
+      ledger,
+      audits.some(({ totals }) => totals === null) ? null : audits.flatMap(({ totals }) => totals ?? []),
+    ),
     realmText(ledger),
     strayReferencesText(ledger, new Map(audits.map(({ no, spent }) => [no, spent]))),
   ]);

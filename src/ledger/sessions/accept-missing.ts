@@ -7,6 +7,7 @@ import { giveUpBatch } from '../moves/give-up.js';
 import { acceptLost, type LostOrder } from '../moves/orphan.js';
 import type { MergeContext } from '../moves/replay.js';
 import { writeAudit } from '../moves/retry.js';
+import type { PlannedOrder, PlanRow } from '../plan-block.js';
 import { type BatchRef, listBatches } from '../read/batches.js';
 import { acceptLoss } from '../read/recovered.js';
 import { askRealm, batchFacts, type RealmLedger } from '../realm-ledger.js';
@@ -163,7 +164,7 @@ async function acceptExactly(context: MergeContext, session: string, by: By): Pr
     if (looks > 0 && found.length === 0) break;
     const lost = await Promise.all(
       found.map(async ({ ref, index, record }): Promise<LostOrder & { ref: BatchRef }> => {
-        const row = await plans.row(ref.no, index);
+        const row = orderAt(await plans.row(ref.no, index));
         const attempt = record.nonce ?? '';
         const detail = {
           event: 'orphaned',
@@ -176,20 +177,26 @@ async function acceptExactly(context: MergeContext, session: string, by: By): Pr
           message: `session ${session} was given up as lost by ${by.who} while it was sending it; whether the request arrived is not known`,
         } as const;
         const to = (await termsOf(ref.no)).certainty === 'manual' ? 'D' : 'u';
-        return { ref, no: ref.no, index, tokens: row.order?.tokens ?? 0, attempt, detail, to };
+        return { ref, no: ref.no, index, row, attempt, detail, to };
       }),
     );
     const answer = await acceptLost(ledger, session, by, lost);
     if (answer === 'wide') return null;
     if (answer === 'gone') break;
     orders += answer.moved.length;
-    for (const { ref, tokens: amount } of answer.moved) {
-      tokens += BigInt(amount);
+    for (const { ref, row } of answer.moved) {
+      tokens += BigInt(row.order.tokens);
       counted.set(ref.no, { ref, orders: (counted.get(ref.no)?.orders ?? 0) + 1 });
     }
   }
   for (const one of counted.values()) await audit(one.ref, session, one.orders, 'unknown', by);
   return { exact: true, orders, tokens };
+}
+
+/** What was sent was an order. */
+function orderAt(row: PlanRow): PlannedOrder {
+  if (row.order === null) throw new TypeError('a row that is no order is being sent');
+  return { ...row, order: row.order };
 }
 
 async function acceptWidely(context: MergeContext, session: string, by: By): Promise<Loss> {

@@ -63,7 +63,7 @@ async function adoptOne(
   const row = await plans.row(batch.no, index);
   if (row.order === null || record.nonce === null) return false;
   const ref = { no: batch.no, index };
-  const of = { session, tokens: row.order.tokens, attempt: record.nonce };
+  const of = { session, row: { ...row, order: row.order }, attempt: record.nonce };
   const about = {
     event: 'orphaned',
     at: Date.now(),

@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors/error.js';
-import { archiveBatch, everyBatch, rowsToArchive, takeTurn } from '../../ledger/index.js';
+import {
+  allLedgers,
+  archiveBatch,
+  everyBatch,
+  foldOldDays,
+  rowsToArchive,
+  takeTurn,
+} from '../../ledger/index.js';
 import { type App, archiveFolder } from '../../runtime/app.js';
 
 /**
@@ -16,9 +23,15 @@ type ArchivingLimits = {
 
 const DAY_MS = 24 * 3600_000;
 
+/** Running totals of days that are older than two years leave for those of their months. */
+async function foldDays(app: App): Promise<void> {
+  for (const ledger of await allLedgers(app.scripts)) await foldOldDays(ledger);
+}
+
 async function archiveDue(app: App, limits: ArchivingLimits, stop?: AbortSignal): Promise<void> {
   const { everySeconds } = limits;
   if (everySeconds > 0 && !(await takeTurn(app.scripts, 'archiving', everySeconds * 1000))) return;
+  await foldDays(app);
   const before = Date.now() - app.config.retentionDays * DAY_MS;
   let rowsLeft = limits.rowsMax;
   for (const ref of await everyBatch(app.scripts)) {

@@ -12,6 +12,7 @@ import { begin, begun, concludeAs, feedAll, settleAs } from '../../support/ledge
  */
 const bench = ledgersOnRedis();
 const LARGEST = 2 ** 53 - 1;
+const AMOUNT = `${LARGEST} c `;
 const MOST = 2n ** 63n - 1n;
 const DETAIL = encodeEvent({
   event: 'orphaned',
@@ -71,7 +72,7 @@ describe('the sum of a day', () => {
     const third = await begun(batch, 3);
     await begun(batch, 4, { session: 'gone' });
     await dayStandsAt(ledger, MOST);
-    const lost = [batch.no, DETAIL, '1', LARGEST, '', '', '2', LARGEST, '', ''];
+    const lost = [batch.no, DETAIL, '1', AMOUNT, '', '', '2', AMOUNT, '', ''];
     expect(await ledger.scripts.script('give-up', ledger.keyPrefix, lost)).toEqual([2, String(2 * LARGEST)]);
     for (const day of DAYS)
       expect(await ledger.scripts.redis.hget(`${ledger.keyPrefix}:days`, day)).toBe(String(MOST));
@@ -80,7 +81,7 @@ describe('the sum of a day', () => {
     await dayStandsAt(ledger, -MOST);
     expect(await concludeAs(batch, 1, 'D', 'X')).toMatchObject({ concluded: true });
     expect(await settleAs(batch, 3, 'R', third)).toMatchObject({ settled: true });
-    const unsent = [batch.no, '4', 'gone', LARGEST, DETAIL, 'w', '', 'nonce-4'];
+    const unsent = [batch.no, '4', 'gone', AMOUNT, DETAIL, 'w', '', 'nonce-4'];
     expect(await ledger.scripts.script('orphan', ledger.keyPrefix, unsent)).toEqual(['ok']);
     expect(await counts(batch)).toEqual({ exhausted: 1, doubt: 1, refused: 1, planned: 1 });
   });
@@ -105,7 +106,7 @@ describe('the sum of a day', () => {
       ...numbers,
     };
     const reply = await ledger.scripts.script('replay', ledger.keyPrefix, [
-      ...[batch.ref.id, '1', 'n', '1', String(LARGEST)],
+      ...[batch.ref.id, '1', 'n', '1', AMOUNT],
       ...[`u|1|1|0|||${Date.now().toString(36)}|||`, '0', DETAIL, JSON.stringify(facts)],
     ]);
     expect(reply).toEqual(['ok', 'u', '{}']);

@@ -164,11 +164,11 @@ class World {
         } as const;
         const session = step.stranger ? 'stranger' : 'worker';
         const nonce = `o${moment()}`;
-        const { tokens } = batch.row(index).order;
+        const row = batch.row(index);
         const to = step.toDoubt ? 'D' : 'u';
         return async () => {
           const attempt = (await readRecord(batch.ref, index)).nonce ?? '';
-          return orphan(this.ledger, ref, { session, tokens, attempt }, detail, to, '', nonce);
+          return orphan(this.ledger, ref, { session, row, attempt }, detail, to, '', nonce);
         };
       }
       case 'conclude': {

@@ -23,7 +23,7 @@ const adopt = async (batch: TestBatch, index: number, session = 'worker', toDoub
     { no: batch.no, index },
     {
       session,
-      tokens: batch.row(index).order.tokens,
+      row: batch.row(index),
       attempt: (await readRecord(batch.ref, index)).nonce ?? '',
     },
     DIED,

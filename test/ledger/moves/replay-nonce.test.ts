@@ -163,7 +163,7 @@ describe('a doubt', () => {
       batch.no,
       detail,
       '1',
-      '5',
+      '5 c ',
       '',
       '',
     ]);

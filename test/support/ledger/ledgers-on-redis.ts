@@ -81,6 +81,7 @@ export type Line = {
   readonly to?: string;
   readonly tokens?: number;
   readonly reference?: string;
+  readonly reason?: string;
   readonly replaces?: { readonly batch: BatchId; readonly index: number };
   readonly duplicateOf?: string;
   readonly invalid?: boolean;
@@ -169,7 +170,7 @@ export function planRow(line: Line, index: number): PlanRow {
     line: index + 1,
     order,
     reference: line.reference ?? null,
-    reason: null,
+    reason: line.reason ?? null,
     replaces: line.replaces === undefined ? null : orderId(line.replaces.batch, line.replaces.index),
     cells: [line.member ?? String(9000 + index), String(line.tokens ?? 5)],
     fault: line.invalid === true ? { code: 'ALM_ROW_TOKENS_INVALID', message: 'tokens: not digits' } : null,

@@ -218,11 +218,10 @@ export async function orphanAs(
     code: null,
     message: 'died',
   } as const;
-  const { tokens } = batch.row(index).order;
   return orphan(
     batch.ledger,
     { no: batch.no, index },
-    { session: 'worker', tokens, attempt: (await readRecord(batch.ref, index)).nonce ?? '' },
+    { session: 'worker', row: batch.row(index), attempt: (await readRecord(batch.ref, index)).nonce ?? '' },
     { ...died, ...more },
     to,
   );

@@ -107,7 +107,7 @@ const orphans = (['u', 'D', 'w'] as const).map(
     script: 'orphan',
     async call(batch, index) {
       const { session, nonce } = await readRecord(batch.ref, index);
-      const of = { session: session ?? '', tokens: batch.row(index).order.tokens, attempt: nonce ?? '' };
+      const of = { session: session ?? '', row: batch.row(index), attempt: nonce ?? '' };
       return orphan(batch.ledger, { no: batch.no, index }, of, { ...DIED, at: moment() }, to);
     },
   }),
@@ -124,8 +124,7 @@ const given = (['u', 'D'] as const).map(
       const { redis } = ledger.scripts;
       await redis.hset(`${ledger.keyPrefix}:sessions`, session ?? 'worker', '{}');
       await redis.hset(`${ledger.keyPrefix}:joined`, session ?? 'worker', `${run} ${era}`);
-      const { tokens } = row(index).order;
-      const order = { no, index, tokens, attempt: nonce ?? '', detail: DIED, to };
+      const order = { no, index, row: row(index), attempt: nonce ?? '', detail: DIED, to };
       return acceptLost(ledger, session ?? 'worker', { who: 'ada', at: START }, [order]);
     },
   }),
