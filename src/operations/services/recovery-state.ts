@@ -28,13 +28,20 @@ export async function recoveryState(app: App, before?: LastOpened): Promise<Real
   return Promise.all((await allLedgers(app.scripts)).map((ledger) => stateOf(app, ledger, before)));
 }
 
-/** When the last recovery of each ledger ended, by key prefix, as it was before a command; null where it had not. */
+/** When the last recovery of each ledger ended, by its address, as it was before a command; null where it had not. */
 type LastOpened = ReadonlyMap<string, number | null>;
 
 export async function lastOpened(app: App): Promise<LastOpened> {
   const all = await allLedgers(app.scripts);
-  const times = all.map(async (ledger) => [ledger.keyPrefix, (await readRecovery(ledger))?.openedMs ?? null]);
+  const times = all.map(async (ledger) => [
+    addressOf(ledger),
+    (await readRecovery(ledger))?.openedMs ?? null,
+  ]);
   return new Map((await Promise.all(times)) as [string, number | null][]);
+}
+
+function addressOf({ realm: { baseUrl, realmId } }: RealmLedger): string {
+  return `${baseUrl} ${realmId}`;
 }
 
 /** A sentence for each realm, or the one that is named, whose payments wait for journals or for a person. */
@@ -108,7 +115,7 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
     last,
     /** That recovery is the one that is under way, that first sends wait for, or that this command ended. */
     isPresent:
-      last !== null && isPresent(last.openedMs, isClosed, waits?.sinceMs, before?.get(ledger.keyPrefix)),
+      last !== null && isPresent(last.openedMs, isClosed, waits?.sinceMs, before?.get(addressOf(ledger))),
     /** First sends wait for a person since then; null where they do not. */
     waitsSince: waits === null ? null : isoTime(waits.sinceMs),
     waitingBatches: waits?.batches ?? 0,
