@@ -169,7 +169,7 @@ describe('accepted as lost on a store that may have forgotten what it sent', () 
     const { batch, lost } = await lostMachine(await bench.ledger());
     await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'armed', 'another-server');
     await accept(batch, lost.id);
-    const of = { session: 'other', tokens: 5, attempt: 'nonce-3' };
+    const of = { session: 'other', row: batch.row(3), attempt: 'nonce-3' };
     const detail = {
       event: 'orphaned',
       at: START,
