@@ -62,6 +62,7 @@ test('a data folder that was in this place is said to be missing, and no other m
     machine: 'vm',
     lastSeen: '2026-11-19T01:00:00.000Z',
     waitedFor: true,
+    isAway: true,
     isInUse: false,
   };
   const [here] = storyOf(
@@ -74,6 +75,16 @@ test('a data folder that was in this place is said to be missing, and no other m
     realm({ armed: false, folders: [{ ...folder, fault: null, wasHere: false }] }),
   ).waitsFor;
   expect(away).toContain('on machine vm');
+});
+
+test('while it is open it says for which data folder the next restart waits, and what ends that without doubts', () => {
+  const at = { id: 'a', journal: '/data/journal', machine: 'laptop', lastSeen: '2026-11-19T01:00:00.000Z' };
+  const folder = { ...at, waitedFor: false, fault: null, wasHere: false, isInUse: false };
+  const told = (isAway: boolean) => storyOf(realm({ folders: [{ ...folder, isAway }] })).happened;
+  expect(told(true)).toMatch(
+    /waits for the data folder \/data of laptop\. .*--retire-unseen-since D --realm guild/,
+  );
+  expect(told(false)).not.toContain('laptop');
 });
 
 test('a closed ledger under an address that no profile has says which address a profile needs', () => {
@@ -90,7 +101,7 @@ test('a closed ledger under an address that no profile has says which address a 
 
 test('a data folder that a registered session has is not offered to be retired', () => {
   const at = { id: 'a', journal: '/data/journal', machine: 'vm', lastSeen: '2026-11-19T01:00:00.000Z' };
-  const folder = { ...at, waitedFor: true, fault: null, wasHere: false };
+  const folder = { ...at, waitedFor: true, isAway: true, fault: null, wasHere: false };
   const retiring = { session: 'folders', exact: false, orders: 1, tokens: '5' };
   const kinds = (isInUse: boolean) =>
     storyOf(realm({ armed: false, retiring, folders: [{ ...folder, isInUse }] })).decisions.map(

@@ -126,6 +126,8 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
       machine,
       lastSeen: isoTime(at),
       waitedFor: isClosed && isAway,
+      /** The next restart waits for it. */
+      isAway: isAway && !isInUse,
       fault,
       /** A registered session has it, so that it cannot be retired. */
       isInUse,

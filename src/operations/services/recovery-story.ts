@@ -27,7 +27,7 @@ export function storyOf(realm: RealmRecovery): RecoveryStory {
   return {
     realm: realm.realm,
     state: !isOpen ? 'closed' : realm.waitsSince === null ? 'open' : 'waiting for a person',
-    happened: happened(realm),
+    happened: `${happened(realm)}${isOpen ? afterRestart(realm) : ''}`,
     waitsFor: isOpen ? [] : waitsFor(realm),
     decisions: decisions(realm),
   };
@@ -60,6 +60,18 @@ function happened(realm: RealmRecovery): string {
       ? rollbackWords(rollback)
       : ` Earlier, at ${isoTime(last.openedMs)}: ${recoveryWords(last)}`;
   return `The store has forgotten nothing that the journals here know of.${earlier}`;
+}
+
+/** A person decides cheapest while the ledger is open: nothing becomes a doubt by it. */
+function afterRestart({ folders, realm }: RealmRecovery): string {
+  const away = folders.filter(({ isAway }) => isAway);
+  const [first] = away;
+  if (first === undefined) return '';
+  const which =
+    away.length === 1
+      ? `the data folder ${dirname(first.journal)} of ${first.machine}`
+      : `${away.length} data folders of other machines`;
+  return ` After the next restart of the store the ledger waits for ${which}. ${away.length === 1 ? 'If it does' : 'If some do'} not come back, \`almoner recover --retire-unseen-since D --realm ${realm}\` makes no doubts now.`;
 }
 
 /** What one recovery found and did. */
