@@ -17,6 +17,16 @@ export type OrderState = (typeof ORDER_STATES)[number];
 export const BATCH_STATES = ['planned', 'running', 'paused', 'halted', 'done', 'cancelled'] as const;
 export type BatchState = (typeof BATCH_STATES)[number];
 
+/** Those that history counts: an order is in them only by an attempt, or by a person’s word. */
+export const TOTAL_OUTCOMES = [
+  'paid',
+  'refused',
+  'exhausted',
+  'unknown',
+  'doubt',
+] as const satisfies readonly OrderState[];
+export type TotalOutcome = (typeof TOTAL_OUTCOMES)[number];
+
 /** Ended without being paid; `doubt` waits for an operator, the other two are definitely not applied. */
 export const DEAD_STATES = ['refused', 'exhausted', 'doubt'] as const;
 export type DeadState = (typeof DEAD_STATES)[number];

@@ -24,6 +24,8 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     report: 'write the report files of a batch again',
     find: 'search all batches by reference, file, member, order, amount or day',
     history: 'every order that ever touched a member',
+    stats: 'what was paid by day, week or month, and how the realm answered',
+    statement: 'what was paid in a month, by realm and currency, for the books',
     undo: 'write the CSV that takes back what was paid',
     pace: 'the rate of each realm, what was learnt of it, and forgetting that',
     'references add': 'mark references as spent that were paid elsewhere',

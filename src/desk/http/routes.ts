@@ -3,6 +3,7 @@ import { OpenApiDocument } from '../api/overview.js';
 import { type Route, type RouteGroup, route } from './route.js';
 import { APPROVAL_ROUTES } from './routes/approvals.js';
 import { BATCH_ROUTES } from './routes/batches.js';
+import { HISTORY_ROUTES } from './routes/history.js';
 import { IMPORT_ROUTES } from './routes/imports.js';
 import { ORDER_ROUTES } from './routes/orders.js';
 import { NOTICE_ROUTES, OVERVIEW_ROUTES } from './routes/overview.js';
@@ -24,6 +25,11 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
         handle: (desk) => openApiDocument(ROUTE_GROUPS, desk.version),
       }),
     ],
+  },
+  {
+    tag: 'History',
+    description: 'What was paid by day, week and month, and the statement of a month.',
+    routes: HISTORY_ROUTES,
   },
   { tag: 'Batches', description: 'Looked at, steered, reported, taken back.', routes: BATCH_ROUTES },
   {

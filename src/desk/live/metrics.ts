@@ -1,5 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Op } from '../../core/order.js';
+import { TOTAL_OUTCOMES } from '../../core/states.js';
 import { lostSessions } from '../../core/waiting.js';
 import { allLedgers, answersByStatus, type LatencyHistogram, totals } from '../../ledger/index.js';
 import { roundNotes } from '../../rules/approvals.js';
@@ -143,7 +144,7 @@ function fillTotals({ counter }: Families, numbers: Numbers): void {
     limited.inc({ realm }, work.rateLimited);
     for (const [status, count] of Object.entries(statuses)) answers.inc({ realm, status }, Number(count));
     // A series that begins at its first value would lose that one to rate().
-    for (const state of totals.TOTAL_OUTCOMES) {
+    for (const state of TOTAL_OUTCOMES) {
       entered.inc({ realm, state }, 0);
       left.inc({ realm, state }, 0);
     }

@@ -13,6 +13,7 @@ import { DeadPage } from './pages/dead/dead-page.js';
 import { DoubtPage } from './pages/doubt/doubt-page.js';
 import { DoubtsPage } from './pages/doubt/doubts-page.js';
 import { FindPage } from './pages/find.js';
+import { HistoryPage } from './pages/history/history-page.js';
 import { ImportPage } from './pages/import/import-page.js';
 import { MemberPage } from './pages/member.js';
 import { NoticesPage } from './pages/notices.js';
@@ -103,6 +104,8 @@ function pageFor({ path, query, visit }: Address): VNode {
     case 'rules':
       if (second !== 'plans' || third === '') return <RulesPage key="rules" />;
       return <RulePlanPage key={`p ${third}`} plan={third} />;
+    case 'history':
+      return <HistoryPage key="history" />;
     case 'notices':
       return <NoticesPage key="notices" />;
     case 'recovery':

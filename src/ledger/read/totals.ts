@@ -1,5 +1,6 @@
 import { type OpSums, opSums } from '../../core/op-sums.js';
 import { OPS, type Op } from '../../core/order.js';
+import { TOTAL_OUTCOMES, type TotalOutcome } from '../../core/states.js';
 import { OP_LETTER } from '../amount.js';
 import { totalsKeys } from '../keys.js';
 import { askRealm, type RealmLedger } from '../realm-ledger.js';
@@ -9,11 +10,8 @@ import { histogram } from './snapshot.js';
 
 /** Readers of the running totals: see includes/totals.lua. */
 
-export const TOTAL_OUTCOMES = ['paid', 'refused', 'exhausted', 'unknown', 'doubt'] as const;
-export type TotalOutcome = (typeof TOTAL_OUTCOMES)[number];
-
 /** How many orders entered an outcome and left it again, and their tokens. Each number only grows. */
-export type Flow = {
+type Flow = {
   readonly op: Op;
   readonly outcome: TotalOutcome;
   readonly entered: number;

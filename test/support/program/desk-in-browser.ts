@@ -7,6 +7,7 @@ import type { MemberSeed } from '../../../src/realm/server/members.js';
 import { type DeskProcess, startDeskProcess } from './almoner.js';
 import { launchBrowser } from './desk-browser.js';
 import { Program } from './program.js';
+import type { AppliedChange } from './realm-books.js';
 
 /**
  * A desk with a worker, as a process, over two realms: `meadow` answers, `moor` applies changes and then often cuts
@@ -21,6 +22,8 @@ export type DeskWorld = {
   readonly store: Redis;
   /** The balance of a member in the meadow's own records. */
   balance(member: string): Promise<number>;
+  /** Every change that the meadow has applied, by its own log. */
+  applied(): Promise<AppliedChange[]>;
   /** Lets further members join the meadow. */
   join(members: readonly string[]): Promise<void>;
   end(): Promise<void>;
@@ -66,6 +69,7 @@ async function startDeskWorld(
     store: program.store.client(),
     end,
     balance: async (member) => (await admin.balance('meadow', member)) ?? Number.NaN,
+    applied: () => admin.appliedChanges('meadow'),
     async join(ids) {
       await admin.putMembers('meadow', ids.map(seedOf));
     },

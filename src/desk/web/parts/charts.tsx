@@ -5,7 +5,7 @@ import { clockTime, counted, dayAndClock, duration, grouped } from '../../../wor
 import type { BatchReply, RealmCard } from '../../api/index.js';
 
 /** Sizes are attributes, never inline styles, which the content policy forbids. */
-function ColumnChart({ low = false, ...chart }: Columns & { readonly low?: boolean }) {
+export function ColumnChart({ low = false, ...chart }: Columns & { readonly low?: boolean }) {
   const { top, half, width, bars, limitY } = drawColumns(chart);
   return (
     <div class={low ? 'plot low' : 'plot'}>

@@ -105,6 +105,7 @@ const ON_THE_DESK: readonly (readonly [command: RegExp, here: string])[] = [
   [/^almoner report\b(?!.*--)/, '“Write the report”'],
   [/^almoner undo\b/, '“Undo file”'],
   [/^almoner status\b/, 'the page Batches'],
+  [/^almoner (stats|statement)\b/, 'the page History'],
   [/^almoner approve\b/, 'the page Approvals'],
   [/^almoner doubt\b/, 'the page Doubts'],
   [/^almoner dead\b/, 'the page Dead letters'],

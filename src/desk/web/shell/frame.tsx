@@ -13,6 +13,7 @@ import { ThemeChoice } from './theme.js';
 const PLACES = [
   { to: '/', name: 'Overview' },
   { to: '/batches', name: 'Batches' },
+  { to: '/history', name: 'History' },
   { to: '/dead', name: 'Dead letters' },
   { to: '/doubts', name: 'Doubts' },
   { to: '/approvals', name: 'Approvals' },

@@ -1,0 +1,7 @@
+/** How history is cut into periods, and the tables of it that there are as CSV. */
+
+export const SPANS = ['day', 'week', 'month'] as const;
+export type Span = (typeof SPANS)[number];
+
+export const STATS_TABLES = ['outcomes', 'rules', 'reasons', 'work'] as const;
+export type StatsTable = (typeof STATS_TABLES)[number];

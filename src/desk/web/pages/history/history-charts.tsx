@@ -1,0 +1,117 @@
+import type { Span } from '../../../../core/spans.js';
+import { grouped } from '../../../../words/spelling.js';
+import type { StatsReply } from '../../../api/index.js';
+import { ColumnChart } from '../../parts/charts.js';
+import { Panel } from '../../parts/panel.js';
+import { pathWith } from '../../shell/address.js';
+import {
+  latencyColumns,
+  MEASURE_WORDS,
+  rateColumns,
+  requestColumns,
+  seriesOf,
+  shareWords,
+  stackedColumns,
+  timeWords,
+  type View,
+} from './columns.js';
+import { ChartFigure } from './numbers-table.js';
+
+export type Realm = StatsReply['realms'][number];
+export type Asked = Readonly<Record<string, string | null>>;
+
+type Props = { readonly realm: Realm; readonly by: Span; readonly asked: Asked };
+
+export function csvOf(asked: Asked, of: string): string {
+  return pathWith('/api/stats.csv', { ...asked, of });
+}
+
+/** Orders or tokens over time, stacked by what became of them or by rule. */
+export function PaidPanel({ realm, view, by, asked }: Props & { readonly view: View }) {
+  const series = seriesOf(realm, view);
+  const what = MEASURE_WORDS[view.measure];
+  const title = `${view.by === 'rule' ? `Paid: ${what}` : what} per ${by}`;
+  return (
+    <ChartFigure
+      title={title.charAt(0).toUpperCase() + title.slice(1)}
+      legend={series.map(({ css, words }) => (
+        <span key={css}>
+          <i class={`key k-${css}`} /> {words}
+        </span>
+      ))}
+      csv={csvOf(asked, view.by === 'rule' ? 'rules' : 'outcomes')}
+      chart={<ColumnChart {...stackedColumns(realm, series, what, by)} />}
+      table={{
+        label: title,
+        heads: ['Period', ...series.map(({ words }) => words)],
+        rows: realm.periods.map(({ period }, at) => ({
+          key: period,
+          cells: [period, ...series.map(({ values }) => grouped(values[at] ?? 0n))],
+        })),
+      }}
+    />
+  );
+}
+
+/** How the realm answered. */
+export function AnswersPanel({ realm, by, asked }: Props) {
+  const csv = csvOf(asked, 'work');
+  const rows = (cells: (one: Realm['periods'][number]) => string[]) =>
+    realm.periods.map((one) => ({ key: one.period, cells: [one.period, ...cells(one)] as const }));
+  return (
+    <Panel title="How the realm answered">
+      <div class="charts">
+        <ChartFigure
+          title={`Requests per ${by}`}
+          legend={
+            <>
+              <i class="key k-requests" /> answered <i class="key k-limited" /> slow down (429)
+            </>
+          }
+          csv={csv}
+          chart={<ColumnChart {...requestColumns(realm, by)} />}
+          table={{
+            label: `Requests per ${by}`,
+            heads: ['Period', 'Requests', 'Retries', '429s', 'Success'],
+            rows: rows((one) => [
+              grouped(one.requests),
+              grouped(one.retries),
+              grouped(one.rateLimited),
+              shareWords(one.success),
+            ]),
+          }}
+        />
+        <ChartFigure
+          title="Time to the answer"
+          legend={
+            <>
+              <i class="key k-requests" /> half within <i class="key k-bucket" /> 95 % within
+            </>
+          }
+          csv={csv}
+          chart={<ColumnChart {...latencyColumns(realm)} />}
+          table={{
+            label: 'Time to the answer',
+            heads: ['Period', 'Half within', '95 % within'],
+            rows: rows((one) => [timeWords(one.p50Ms), timeWords(one.p95Ms)]),
+          }}
+        />
+        <ChartFigure
+          title="Allowed rate used"
+          legend={
+            <>
+              <i class="key k-requests" /> used while orders were sent <i class="key dash" /> allowed
+            </>
+          }
+          csv={csv}
+          chart={<ColumnChart {...rateColumns(realm)} />}
+          table={{
+            label: 'Allowed rate used',
+            heads: ['Period', 'Of the allowed rate'],
+            rows: rows((one) => [shareWords(one.share)]),
+          }}
+        />
+      </div>
+    </Panel>
+  );
+}
