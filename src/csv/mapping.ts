@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Column } from '../core/columns.js';
 import { type ColumnMap, columnLike, columnNamed, headerKey, ownColumnNamed } from './columns.js';
 import { DELIMITERS, type Head, type HeaderLine, headerCells, soundHeader } from './header.js';
+import type { KeptColumns } from './kept-columns.js';
 import type { IntakeLimits } from './open.js';
 import { BrokenFile } from './row.js';
 
@@ -17,8 +18,6 @@ export type ColumnWish = {
   readonly kept: (headers: readonly string[]) => Promise<readonly (KeptColumns | null)[]>;
   readonly usual: ColumnMap;
 };
-
-export type KeptColumns = { readonly map: ColumnMap; readonly who: string; readonly at: number };
 
 export const NO_WISH: ColumnWish = {
   map: new Map(),

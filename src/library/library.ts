@@ -192,7 +192,7 @@ export class Library implements Almoner {
     options: PlanOptions,
     use: (realm: OpenRealm, planned: Planned) => Promise<T>,
   ): Promise<T> {
-    const request = readInput(input, options, this.cwd);
+    const request = { ...readInput(input, options, this.cwd), unattended: true };
     const { realm, planned } = await planToPay(this.app, this.profile(), request);
     try {
       if (planned.plan.findings.faultCount > 0) {

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ColumnMap, parseColumnMap } from '../../src/csv/columns.js';
-import { type ColumnWish, headerHash, type KeptColumns, NO_WISH } from '../../src/csv/mapping.js';
+import type { KeptColumns } from '../../src/csv/kept-columns.js';
+import { type ColumnWish, headerHash, NO_WISH } from '../../src/csv/mapping.js';
 import { openSource } from '../../src/csv/open.js';
 import { type ParsedSheet, parseSheet } from '../../src/csv/parse.js';
 import type { FileFaults } from '../../src/csv/row.js';
@@ -130,8 +131,8 @@ describe('what is said of columns', () => {
   });
 
   it('a header line, or a word on another column, leaves what was kept', async () => {
-    const kept = keptUnder(['Who', 'Score', 'points', 'Why'], MAP);
-    const file = `Who,Score,points,Why\n${ID},5,9000,x\n`;
+    const kept = keptUnder(['Who', 'Score', 'Level', 'Why'], MAP);
+    const file = `Who,Score,Level,Why\n${ID},5,9000,x\n`;
     const titled = await parse(`Title\n${file}`, { kept, headerLine: 2 });
     expect(titled.found?.columns[1]).toMatchObject({ meaning: 'tokens', by: 'kept' });
     expect(titled.found?.said).toEqual(MAP);
@@ -176,14 +177,49 @@ describe('what is said of columns', () => {
 
   it('closing one meaning leaves those closed that were kept so', async () => {
     const kept = keptUnder(
-      ['Who', 'Score', 'to', 'note'],
+      ['Who', 'Score', 'To Member', 'note'],
       parseColumnMap(['member=Who', 'tokens=Score', 'recipient=']),
     );
-    const parsed = await parse(`Who,Score,to,note\n${ID},5,x,y\n`, {
+    const parsed = await parse(`Who,Score,To Member,note\n${ID},5,x,y\n`, {
       kept,
       map: parseColumnMap(['reason=']),
     });
     expect(parsed.found?.columns.map(({ meaning }) => meaning)).toEqual(['member', 'tokens', null, null]);
+  });
+
+  describe('and kept never closes or moves a column that bears the name of a meaning', () => {
+    const effects = async (header: string, map: readonly string[], now: readonly string[] = []) => {
+      const kept = keptUnder(header.split(','), parseColumnMap(map));
+      const cells = header.split(',').map((name) => (name === 'member' ? ID : '5'));
+      const parsed = await parse(`${header}\n${cells.join(',')}\n`, { kept, map: parseColumnMap(now) });
+      const pairs = parsed.found?.kept?.pairs ?? [];
+      const taken = (parsed.found?.columns ?? []).map(({ meaning }) => meaning ?? '-');
+      return [pairs.map(({ effect }) => effect).join(), taken.join()];
+    };
+    it.each([
+      ['member,tokens,reference', ['reference='], 'refused', 'member,tokens,reference'],
+      ['member,tokens,op', ['op='], 'refused', 'member,tokens,op'],
+      ['member,tokens,realm', ['realm='], 'refused', 'member,tokens,realm'],
+      ['member,tokens,currency', ['currency='], 'refused', 'member,tokens,currency'],
+      ['member,tokens,to', ['recipient='], 'refused', 'member,tokens,recipient'],
+      ['member,points,Score', ['tokens=Score'], 'refused', 'member,tokens,-'],
+      ['member,user_id,tokens', ['reason=user_id'], 'refused', ''],
+      ['member,points,tokens', ['tokens=points'], 'refused', ''],
+      ['member,tokens,reference', ['reason=reference'], 'refused', 'member,tokens,reference'],
+      ['member,tokens,Bill', ['reference=Bill'], 'changes', 'member,tokens,reference'],
+      ['User ID,Foo,tokens', ['member=Foo'], 'changes', '-,member,tokens'],
+      ['Who,Score', ['member=Who', 'tokens=Score'], 'fills,fills', 'member,tokens'],
+      ['member,tokens,Why', ['recipient=', 'tokens=tokens'], 'none,none', 'member,tokens,-'],
+    ])('%s, kept %j: %s', async (header, map, effect, taken) => {
+      expect(await effects(header, map)).toEqual([effect, taken]);
+    });
+
+    it('and is taken where it is said again', async () => {
+      expect(await effects('member,tokens,reference', ['reference='], ['reference='])).toEqual([
+        '',
+        'member,tokens,-',
+      ]);
+    });
   });
 
   it('rows of our own reports are known by the header of their file', () => {
