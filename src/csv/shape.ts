@@ -4,7 +4,7 @@ import { invisibleIn, show } from '../core/visible.js';
 import { type ColumnMap, columnNamed, headerKey, isKeyName, ownColumnNamed, spellingsOf } from './columns.js';
 import { type Head, headerCells, splitHeader } from './header.js';
 import { judgeKept } from './kept-columns.js';
-import { type ChosenColumns, headerBelow, isKnown } from './mapping.js';
+import { type ChosenColumns, headerBelow, isKnown, rowsAbove } from './mapping.js';
 import { nearlyNamed } from './misspelt.js';
 import type { IntakeLimits } from './open.js';
 import type { FileFaults, Finding, FoundColumns, Sheet } from './row.js';
@@ -69,7 +69,9 @@ export function findShape(
   faultTwins(names, keys, faults, fault);
   const missing = (['member', 'tokens'] as const).filter((column) => columns[column] === -1);
   const below =
-    missing.length === 0 ? null : headerBelow(head, header.line, new Map([...chosen.usual, ...said]));
+    missing.length === 0
+      ? null
+      : (chosen.keptBelow ?? headerBelow(head, header.line, new Map([...chosen.usual, ...said])));
   if (below !== null) {
     faults.length = 0;
     fault(
@@ -85,6 +87,7 @@ export function findShape(
       `Line ${header.line} (${show(header.text)}) looks like a row; expected a header line such as member${delimiter}tokens.`,
     );
   } else faultMissing(missing, { names, cells, columns, map: said, byTable }, faults, fault);
+  if (missing.length === 0) faultRowsAbove(head, { line: header.line, width: names.length, columns }, fault);
   const found = {
     ...taken.found(header.line, cells),
     headerBelow: below,
@@ -96,6 +99,21 @@ export function findShape(
   const sheet = { delimiter, header: own.map((index) => names[index] ?? ''), spelt: taken.spelt() };
   return { sheet, headerLine: header.line, names, kept: own, columns, found };
 }
+
+/** What stands above the header is left out, so that no row may stand there, whoever named the header's line. */
+function faultRowsAbove(head: Head, header: Parameters<typeof rowsAbove>[1], fault: HeaderFault): void {
+  const lines = rowsAbove(head, header);
+  if (lines.length === 0) return;
+  const [what, they] =
+    lines.length === 1 ? ['line looks like a row', 'it'] : ['lines look like rows', 'they'];
+  fault(
+    'ALM_FILE_ROWS_ABOVE',
+    null,
+    `${lines.length} ${what} above the header on line ${header.line}, and ${they} would not be paid: ${lines.slice(0, LINES_SHOWN).join(', ')}${lines.length > LINES_SHOWN ? ', …' : ''}.`,
+  );
+}
+
+const LINES_SHOWN = 20;
 
 /** What the columns are taken for: as somebody says now, said before, says in the profile, and by their names. */
 function takeColumns(

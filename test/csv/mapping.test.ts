@@ -148,10 +148,42 @@ describe('what is said of columns', () => {
     ['a header of our names', `member,tokens,reason\n${ID},111,a\n`],
     ['rows with ids', `Wer,Gabe,Name\n${ID},111,a\n`],
     ['rows as wide', 'Wer,Gabe\nann,111\n'],
+    ['rows of handles with fewer columns', 'Wer,Gabe\nann,111\n'],
+    ['rows of another delimiter', 'Wer;Gabe\nann;111\n'],
+    ['one row', 'ann,111\n'],
+    ['a line with a stray quote', 'a"b,"\n'],
   ])('a kept header is not looked for below %s', async (_, above) => {
     const kept = keptUnder(['Who', 'Score'], MAP);
     const parsed = await parse(`${above}${FILE}`, { kept });
-    expect(parsed.found?.headerLine).toBe(1);
+    expect(parsed.found?.headerLine ?? 1).toBe(1);
+  });
+
+  it.each([
+    ['two exports with handles', `Nick,Points,Level\nann,111,1\nben,112,1\nWho,Score,Level\ncleo,5,1\n`, 4],
+    ['rows before the header', `ann,111,x\nben,112,x\nWho,Score,Level\ncleo,5,1\n`, 3],
+  ])('%s: no row is left out without a word', async (_, file, line) => {
+    const kept = keptUnder(['Who', 'Score', 'Level'], MAP);
+    expect((await taken(file, { kept })).join()).toMatch(
+      new RegExp(`line ${line} looks like it: --header-line ${line}`),
+    );
+    for (const wish of [{ kept }, { map: MAP }])
+      expect(await taken(file, { ...wish, headerLine: line })).toEqual([
+        expect.stringMatching(
+          new RegExp(
+            `^ALM_FILE_ROWS_ABOVE 2 lines look like rows above the header on line ${line}, .*: ${line === 4 ? '2, 3' : '1, 2'}\\.$`,
+          ),
+        ),
+      ]);
+  });
+
+  it('a line that can be a row is one by whatever delimiter; a title is none', async () => {
+    const table = `Who,Score,Level\ncleo,5,1\n`;
+    const above = async (text: string) =>
+      (await taken(`${text}\n${table}`, { map: MAP, headerLine: 2 })).join();
+    for (const row of ['ann;111;1', 'ann,"1.000",1', 'ann,1e3,', '0xab,٣,1,more'])
+      expect(await above(row)).toContain('ALM_FILE_ROWS_ABOVE 1 line looks like a row');
+    for (const title of ['Week 46,,', 'Report of 2026-11-20', 'Rewards, week 46', 'Person,Game,'])
+      expect(await above(title)).toContain('Score: tokens said');
   });
 
   it('is found again where only the names said which delimiter it is', async () => {
@@ -203,8 +235,8 @@ describe('what is said of columns', () => {
       ['member,tokens,currency', ['currency='], 'refused', 'member,tokens,currency'],
       ['member,tokens,to', ['recipient='], 'refused', 'member,tokens,recipient'],
       ['member,points,Score', ['tokens=Score'], 'refused', 'member,tokens,-'],
-      ['member,user_id,tokens', ['reason=user_id'], 'refused', ''],
-      ['member,points,tokens', ['tokens=points'], 'refused', ''],
+      ['member,user_id,tokens', ['reason=user_id'], 'refused', 'member,-,tokens'],
+      ['member,points,tokens', ['tokens=points'], 'refused', 'member,tokens,-'],
       ['member,tokens,reference', ['reason=reference'], 'refused', 'member,tokens,reference'],
       ['member,tokens,Bill', ['reference=Bill'], 'changes', 'member,tokens,reference'],
       ['User ID,Foo,tokens', ['member=Foo'], 'changes', '-,member,tokens'],

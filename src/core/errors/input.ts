@@ -122,6 +122,10 @@ export const PLAN_ERRORS = {
     'The line that was named as the header is not there, or no row begins on it.',
     'Name the line on which the header stands, counted from 1.',
   ),
+  ALM_FILE_ROWS_ABOVE: refused(
+    'Lines above the header look like rows of another table, and would not be paid.',
+    'Put each table into a file of its own, or the rows below the header in its columns; a line that is no row is deleted.',
+  ),
   ALM_FILE_MEMBERS: refused(
     'The table of members cannot be used.',
     'Mend the named line of the table: it needs a column member with the ids, and a column wallet or handle.',
