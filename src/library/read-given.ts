@@ -101,6 +101,9 @@ export const OPTIONS = {
   pay: object(PAY),
   report: object({ out: text, public: flag }),
   steer: object({ reason: text } satisfies Readers<Because>),
+  resume: object({ reason: text, now: flag } satisfies Readers<
+    NonNullable<Parameters<Almoner['resume']>[1]>
+  >),
   letters: object({ batch: text }),
   find: object({
     text: textOf(

@@ -145,12 +145,23 @@ export const BatchReply = z.strictObject({
     .boolean()
     .describe('Its realm is closed or waits for a person after a rollback: GET /api/recovery tells more.'),
   can: z
-    .array(z.enum(['pause', 'resume', 'cancel', 'report', 'undo']))
-    .describe('What can be done to it now; all but `undo` needs an operator.'),
+    .array(z.enum(['pause', 'resume', 'begin', 'cancel', 'report', 'undo']))
+    .describe(
+      'What can be done to it now; all but `undo` needs an operator. `begin` is a resume with `now`.',
+    ),
 });
 export type BatchReply = Of<typeof BatchReply>;
 
 export const SteerRequest = z.object({ reason: reason.optional() }).default({});
+export const ResumeRequest = z
+  .strictObject({
+    reason: reason.optional(),
+    now: z
+      .boolean()
+      .default(false)
+      .describe('Begins it now instead of at its set time, which stays otherwise.'),
+  })
+  .default({ now: false });
 
 export const FilesReply = z
   .strictObject({ files: z.array(z.strictObject({ name: z.string(), bytes: count, writtenAt: time })) })

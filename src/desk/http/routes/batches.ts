@@ -18,7 +18,7 @@ import { ordersPage } from '../../orders/orders-page.js';
 import { Download, route } from '../route.js';
 
 /** Batches: looked at, steered, reported, taken back. */
-const steering = (['pause', 'resume', 'cancel'] as const).map((verb) =>
+const steering = (['pause', 'cancel'] as const).map((verb) =>
   route(`POST /api/batches/:batch/${verb}`, 'operator', {
     summary: `${verb[0]?.toUpperCase()}${verb.slice(1)} a batch; what is being sent finishes.`,
     params: api.BatchParams,
@@ -29,12 +29,29 @@ const steering = (['pause', 'resume', 'cancel'] as const).map((verb) =>
       const ref = await findBatch(app.scripts, params.batch);
       note({ batches: [ref.id] });
       const by = { who: visitor.identity.name, why: body.reason ?? null };
-      if (verb === 'resume') await resume(app, ref, by);
-      else await (verb === 'pause' ? pause : cancel)(app.config, ref, by);
+      await (verb === 'pause' ? pause : cancel)(app.config, ref, by);
       return board.describe(ref);
     },
   }),
 );
+
+const resuming = route('POST /api/batches/:batch/resume', 'operator', {
+  summary:
+    'Resume a batch, and its realm where that is halted. A set time stays; with `now` it begins at once.',
+  params: api.BatchParams,
+  body: api.ResumeRequest,
+  reply: api.BatchReply,
+  audit: ({ params, body }) => ({
+    what: `asked to ${body.now ? 'begin' : 'resume'} batch ${params.batch}${body.now ? ' before its set time' : ''}`,
+    batch: params.batch,
+  }),
+  async handle({ app, board }, { params, body, visitor, note }) {
+    const ref = await findBatch(app.scripts, params.batch);
+    note({ batches: [ref.id] });
+    await resume(app, ref, { who: visitor.identity.name, why: body.reason ?? null }, { now: body.now });
+    return board.describe(ref);
+  },
+});
 
 export const BATCH_ROUTES = [
   route('GET /api/batches', 'viewer', {
@@ -81,6 +98,7 @@ export const BATCH_ROUTES = [
     },
   }),
   ...steering,
+  resuming,
   route('GET /api/batches/:batch/files', 'viewer', {
     summary: 'The files of its report as last written.',
     params: api.BatchParams,
