@@ -163,6 +163,15 @@ export const ResumeRequest = z
   })
   .default({ now: false });
 
+export const UndoQuery = z.object({
+  only: z
+    .string()
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe('Members or lines, with commas between them; `member:2` and `line:2` tell them apart.'),
+});
+
 export const FilesReply = z
   .strictObject({ files: z.array(z.strictObject({ name: z.string(), bytes: count, writtenAt: time })) })
   .describe('Empty while no report was written.');

@@ -7,7 +7,7 @@ import { type BatchRef, findBatch, readAudit } from '../../../ledger/index.js';
 import { contextOf } from '../../../operations/batches/find-orders.js';
 import { reportBatch } from '../../../operations/batches/report.js';
 import { cancel, pause, resume } from '../../../operations/batches/steer.js';
-import { writeUndo } from '../../../operations/batches/undo.js';
+import { WHOLE_UNDO, writeUndo } from '../../../operations/batches/undo.js';
 import type { App } from '../../../runtime/app.js';
 import { counted, isoTime } from '../../../words/spelling.js';
 import * as api from '../../api/batches.js';
@@ -124,14 +124,19 @@ export const BATCH_ROUTES = [
     },
   }),
   route('GET /api/batches/:batch/undo', 'viewer', {
-    summary: 'The CSV that takes back what was proven paid; running it is an import like any other.',
+    summary:
+      'The CSV that takes back what was proven paid, or a part of it; running it is an import like any other.',
     params: api.BatchParams,
+    query: api.UndoQuery,
     reply: 'text/csv',
-    async handle({ app }, { params }) {
+    async handle({ app }, { params, query }) {
       const ref = await findBatch(app.scripts, params.batch);
       // The answer begins only once the file is whole, so that errors stay errors.
       const pieces: string[] = [];
-      const { rows, leftOut } = await writeUndo(ref, app.config, async (text) => void pieces.push(text));
+      const { rows, leftOut } = await writeUndo(ref, app.config, async (text) => void pieces.push(text), {
+        ...WHOLE_UNDO,
+        only: query.only?.split(',') ?? [],
+      });
       if (rows === 0)
         throw new AlmonerError(
           'ALM_BATCH_CANNOT',
