@@ -22,7 +22,41 @@ export function minus(a: OpSums, b: OpSums): OpSums {
   return opSums((op) => a[op] - b[op]);
 }
 
-/** All amounts together, whatever they do: what caps, expectations and the typed total are about. */
+/** All amounts together, whatever they do: what caps and the typed total are about. */
 export function absoluteOf(sums: OpSums): bigint {
   return OPS.reduce((sum, op) => sum + sums[op], 0n);
+}
+
+/** How the directions of points are called where sums are told apart. */
+export const DONE: Readonly<Record<Op, 'given' | 'taken' | 'moved'>> = {
+  credit: 'given',
+  debit: 'taken',
+  transfer: 'moved',
+};
+
+/** A sum by itself, where a file has one direction; or each direction, in which one left out has none. */
+export type ExpectedTokens = string | { readonly [direction in (typeof DONE)[Op]]?: string | undefined };
+
+/** Reads `1200`, or `given=1200,taken=50`; undefined where it is neither. */
+export function parseExpectedTokens(text: string): ExpectedTokens | undefined {
+  if (/^[0-9]+$/.test(text)) return text;
+  const parts = text.split(',').map((part) => /^(given|taken|moved)=([0-9]+)$/.exec(part.trim()));
+  const pairs = parts.flatMap((match) => (match === null ? [] : [[match[1], match[2]] as const]));
+  const expected: ExpectedTokens = Object.fromEntries(pairs);
+  return pairs.length === parts.length && Object.keys(expected).length === pairs.length
+    ? expected
+    : undefined;
+}
+
+/** Whether the sums are the expected ones; null where one number is expected of several directions. */
+export function meetsTokens(expected: ExpectedTokens, sums: OpSums): boolean | null {
+  if (typeof expected !== 'string') return OPS.every((op) => BigInt(expected[DONE[op]] ?? 0) === sums[op]);
+  if (OPS.filter((op) => sums[op] > 0n).length > 1) return null;
+  return BigInt(expected) === absoluteOf(sums);
+}
+
+/** As `--expect-tokens` takes it: `given=1200,taken=50`. */
+export function spellExpected(sums: OpSums): string {
+  const used = OPS.filter((op) => sums[op] > 0n);
+  return used.map((op) => `${DONE[op]}=${sums[op]}`).join(',') || '0';
 }

@@ -1,4 +1,4 @@
-import { momentOf, wallOf } from './zones.js';
+import { momentOf, momentsOf, wallOf } from './zones.js';
 
 /**
  * When a realm's members are to be left alone: nothing is sent for the first time then. What was sent before is still
@@ -92,7 +92,8 @@ function spansAround(
       const begins = monday + (week * WEEK + from) * MINUTE_MS;
       const ends = begins + ((to - from + WEEK) % WEEK) * MINUTE_MS;
       if (begins > wall + nearMs || ends < wall - nearMs) return [];
-      return [{ from: momentOf(begins, zone), to: momentOf(ends, zone) }];
+      // In the hour that comes twice it is quiet from the first beginning to the last end.
+      return [{ from: momentOf(begins, zone), to: momentsOf(ends, zone).last }];
     }),
   );
 }

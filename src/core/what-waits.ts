@@ -91,7 +91,10 @@ function standstill(batch: BatchStanding, realm: RealmStanding): Cause | null {
   if (batch.closed === 'approval')
     return all('approval', reason?.message ?? '', { next: `almoner approve ${batch.batch}` });
   if (batch.closed === 'start-missed')
-    return all('start-missed', reason?.message ?? '', { sinceMs: batch.start?.at ?? began, next: resume });
+    return all('start-missed', reason?.message ?? '', {
+      sinceMs: batch.start?.at ?? began,
+      next: `${resume} --now`,
+    });
   const idle = nobodyWorks(batch, realm);
   if (batch.closed === 'start-time' && batch.start !== null) {
     const { at, zone } = batch.start;

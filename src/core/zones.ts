@@ -48,11 +48,17 @@ const DAY_MS = 24 * HOUR_MS;
  * change where the time is left out. So every wall time has exactly one moment, also on both days of change.
  */
 export function momentOf(wall: number, zone: string): number {
+  return momentsOf(wall, zone).first;
+}
+
+/** Both moments of a wall time that comes twice; the same one twice on all other days. */
+export function momentsOf(wall: number, zone: string): { readonly first: number; readonly last: number } {
   const before = offsetAt(wall - DAY_MS, zone);
   const after = offsetAt(wall + DAY_MS, zone);
   const candidates = [wall - before, wall - after].sort((a, b) => a - b);
-  const exact = candidates.find((moment) => wallOf(moment, zone) === wall);
-  return exact ?? changeBetween(wall - Math.max(before, after), wall - Math.min(before, after), zone);
+  const exact = candidates.filter((moment) => wallOf(moment, zone) === wall);
+  const [first = changeBetween(wall - Math.max(before, after), wall - Math.min(before, after), zone)] = exact;
+  return { first, last: exact.at(-1) ?? first };
 }
 
 function offsetAt(moment: number, zone: string): number {
@@ -76,29 +82,34 @@ export function spellMoment(moment: number, zone: string): string {
   return `${new Date(wallOf(moment, zone)).toISOString().slice(0, 16).replace('T', ' ')} ${zone}`;
 }
 
-const WRITTEN = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2}))?(Z|[+-]\d{2}:\d{2})?)?$/;
+const WRITTEN =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?(Z|[+-]\d{2}:\d{2})?)?$/i;
 
 /**
- * Reads the time of `--at`: a day, which means its beginning, or a day and a time; by the wall of the
- * zone unless an offset is written. Undefined where it is neither, or a day that does not exist.
+ * Reads the time of `--at`: a day, which means its beginning, or a day and a time, with whatever RFC 3339 allows; by the
+ * wall of the zone unless an offset is written. Where the wall shows it twice it is the first moment that is not before
+ * `since`. Undefined where it is neither, or a day that does not exist.
  */
-export function readAt(text: string, zone: string): number | undefined {
+export function readAt(text: string, zone: string, since = Number.NEGATIVE_INFINITY): number | undefined {
   const match = WRITTEN.exec(text.trim());
   if (match === null) return undefined;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
     .slice(1, 7)
     .map((part) => Number(part ?? 0));
-  const wall = Date.UTC(year, month - 1, day, hour, minute, second);
-  if (
-    new Date(wall).toISOString().slice(0, 10) !== text.trim().slice(0, 10) ||
-    hour > 23 ||
-    minute > 59 ||
-    second > 59
-  )
-    return undefined;
-  const offset = match[7];
-  if (offset === undefined) return momentOf(wall, zone);
+  const offset = match[8]?.toUpperCase();
+  const isDay =
+    new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 10) === text.trim().slice(0, 10);
+  // A leap second is the first moment of the next minute: no clock here shows it.
+  const secondMax = offset === undefined ? 59 : 60;
+  if (!isDay || hour > 23 || minute > 59 || second > secondMax) return undefined;
+  const fraction = Math.floor(Number(`0.${match[7] ?? 0}`) * 1000);
+  const wall = Date.UTC(year, month - 1, day, hour, minute, second, fraction);
+  if (offset === undefined) {
+    const { first, last } = momentsOf(wall, zone);
+    return first < since ? last : first;
+  }
   const sign = offset.startsWith('-') ? -1 : 1;
   const [hours = 0, minutes = 0] = offset === 'Z' ? [] : offset.slice(1).split(':').map(Number);
+  if (hours > 23 || minutes > 59) return undefined;
   return wall - sign * (hours * 60 + minutes) * 60_000;
 }

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Column } from '../core/columns.js';
 import { type ColumnMap, columnLike, columnNamed, headerKey, ownColumnNamed } from './columns.js';
 import { DELIMITERS, type Head, type HeaderLine, headerCells, soundHeader } from './header.js';
+import type { KeptColumns } from './kept-columns.js';
 import type { IntakeLimits } from './open.js';
-import { BrokenFile } from './row.js';
+import { BrokenFile, type Delimiter } from './row.js';
 
 /**
  * Which line of a file is its header, and what the columns of that header mean where their names do not say it: what
@@ -17,8 +18,6 @@ export type ColumnWish = {
   readonly kept: (headers: readonly string[]) => Promise<readonly (KeptColumns | null)[]>;
   readonly usual: ColumnMap;
 };
-
-export type KeptColumns = { readonly map: ColumnMap; readonly who: string; readonly at: number };
 
 export const NO_WISH: ColumnWish = {
   map: new Map(),
@@ -35,6 +34,8 @@ export type ChosenColumns = {
   readonly kept: KeptColumns | null;
   /** What the profile says of what is left. */
   readonly usual: ColumnMap;
+  /** The line of a header that was kept, and is not taken because lines above it can be rows. */
+  readonly keptBelow: number | null;
   /** Somebody says something of it now. */
   readonly said: boolean;
 };
@@ -46,53 +47,73 @@ export async function chooseColumns(
 ): Promise<ChosenColumns> {
   const named = headerLine === null ? head.first : recordAt(head, headerLine);
   const said = map.size > 0 || headerLine !== null;
-  const candidates = headerLine === null ? headersOf(head) : [named];
+  const candidates = headerLine === null ? head.records.slice(0, TITLE_RECORDS_MAX + 1) : [named];
   const keys = candidates.flatMap((header) => splitsOf(header).map((names) => ({ header, names })));
   const answers = await kept(keys.map(({ names }) => headerHash(names)));
   const at = answers.findIndex((answer) => answer !== null);
-  const known = answers[at] ?? null;
-  const header = soundHeader(keys[at]?.header ?? named, limits);
+  const found = keys[at]?.header ?? null;
+  const isTaken = found !== null && (headerLine !== null || standsBelowTitle(head, found));
+  const known = isTaken ? (answers[at] ?? null) : null;
+  const header = soundHeader(isTaken ? found : named, limits);
   const taken = new Set(filled([...map.values()]).map(headerKey));
   const rest = [...(known?.map ?? [])].filter(
     ([column, name]) => !map.has(column) && !taken.has(headerKey(name)),
   );
-  return { header, map, kept: known && { ...known, map: new Map(rest) }, usual, said };
+  const keptBelow = isTaken || found === null ? null : found.line;
+  return { header, map, kept: known && { ...known, map: new Map(rest) }, keptBelow, usual, said };
 }
 
 /**
- * The lines that may be the header of a file: the first, and those below a title. What is above a header that was kept
- * is left out without a question, so that it must not look like rows or like a header itself.
+ * What stands above a header that was kept is left out without a question. A row has a member and tokens, so only lines
+ * with a single cell, by whatever delimiter, can be no rows.
  */
-function headersOf({ records }: Head): HeaderLine[] {
-  return records.slice(0, TITLE_RECORDS_MAX + 1).filter((record, at) => {
-    const width = Math.max(...splitsOf(record).map((names) => filled(names).length), 0);
-    return records.slice(0, at).every((above) => isTitle(above, width));
-  });
-}
-
-/** Less than the header has, no header itself, and no ids. */
-function isTitle(record: HeaderLine, headerWidth: number): boolean {
-  return splitsOf(record).every((cells) => {
-    const meanings = cells.map((cell) => columnNamed(cell) ?? columnLike(cell));
-    const isHeader = meanings.includes('member') && meanings.includes('tokens');
-    return !isHeader && filled(cells).length < headerWidth && !cells.some((cell) => /[0-9]{15}/.test(cell));
-  });
+function standsBelowTitle({ records }: Head, header: HeaderLine): boolean {
+  return records
+    .filter(({ line }) => line < header.line)
+    .every((above) => {
+      const splits = splitsOf(above);
+      const isWhole = splits.length === delimitersOf(above).length;
+      return isWhole && splits.every((cells) => filled(cells).length < 2);
+    });
 }
 
 /** A title has a few lines. */
 const TITLE_RECORDS_MAX = 10;
+
+type HeaderPlaces = {
+  readonly line: number;
+  readonly width: number;
+  readonly columns: Readonly<Record<'member' | 'tokens', number>>;
+};
+
+/**
+ * The lines above a header that can be rows: as many cells as the header, something where the member stands and a
+ * digit where the tokens stand. What the member's cell looks like says nothing: handles and wallets are members too.
+ */
+export function rowsAbove({ records }: Head, { line, width, columns }: HeaderPlaces): number[] {
+  const isRow = (cells: readonly string[]) =>
+    cells.length >= width &&
+    (cells[columns.member] ?? '').trim() !== '' &&
+    /\p{N}/u.test(cells[columns.tokens] ?? '');
+  return records
+    .filter((record) => record.line < line && splitsOf(record).some(isRow))
+    .map((record) => record.line);
+}
 
 function filled(cells: readonly string[]): string[] {
   return cells.filter((cell) => cell.trim() !== '');
 }
 
 /** A record by each delimiter that it may have: which one it is depends on the names that are looked for. */
-function splitsOf({ text, delimiter }: HeaderLine): string[][] {
-  const delimiters = delimiter === null ? DELIMITERS : [delimiter];
-  return delimiters.flatMap((one) => {
-    const cells = headerCells(text, one);
+function splitsOf(record: HeaderLine): string[][] {
+  return delimitersOf(record).flatMap((one) => {
+    const cells = headerCells(record.text, one);
     return cells === undefined ? [] : [cells];
   });
+}
+
+function delimitersOf({ delimiter }: HeaderLine): readonly Delimiter[] {
+  return delimiter === null ? DELIMITERS : [delimiter];
 }
 
 export function isKnown(name: string): boolean {

@@ -6,6 +6,7 @@ import type { Order } from '../core/order.js';
 import type { RowHashes } from '../core/reference.js';
 import type { CellNote } from './cells.js';
 import type { ColumnMap } from './columns.js';
+import type { KeptPair } from './kept-columns.js';
 
 /** Something wrong (fault) or odd (warning) with a file, at a place a person can find. */
 export type Finding = {
@@ -37,8 +38,8 @@ export type FoundColumns = {
   }[];
   /** What holds where somebody said it with this very file: which line is the header, or what a column means. */
   readonly said: ColumnMap | null;
-  /** Who had it kept, and when; null where nothing that was kept is used. */
-  readonly kept: { readonly who: string; readonly at: number } | null;
+  /** Who said something of the same header before, when, and what each pair does that is not repeated now. */
+  readonly kept: { readonly who: string; readonly at: number; readonly pairs: readonly KeptPair[] } | null;
 };
 
 /** A finding that is of the whole file and of no place in it. */

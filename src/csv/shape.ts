@@ -3,7 +3,8 @@ import { shellWord } from '../core/shell-word.js';
 import { invisibleIn, show } from '../core/visible.js';
 import { type ColumnMap, columnNamed, headerKey, isKeyName, ownColumnNamed, spellingsOf } from './columns.js';
 import { type Head, headerCells, splitHeader } from './header.js';
-import { type ChosenColumns, headerBelow, isKnown } from './mapping.js';
+import { judgeKept } from './kept-columns.js';
+import { type ChosenColumns, headerBelow, isKnown, rowsAbove } from './mapping.js';
 import { nearlyNamed } from './misspelt.js';
 import type { IntakeLimits } from './open.js';
 import type { FileFaults, Finding, FoundColumns, Sheet } from './row.js';
@@ -35,10 +36,9 @@ export function findShape(
   /** A table turns wallets and handles into members: their columns are such of members. */
   byTable = false,
 ): Shape | FileFaults {
-  const { header, map, kept: keptMap } = chosen;
-  const said = new Map([...(keptMap?.map ?? []), ...map]);
+  const { header, kept } = chosen;
   const wanted = new Set(
-    [...said.values(), ...chosen.usual.values()].filter((name) => name !== '').map(headerKey),
+    [...(kept?.map ?? []), ...chosen.map, ...chosen.usual].map(([, name]) => headerKey(name)).filter(Boolean),
   );
   const { delimiter, names } = splitHeader(header, (name) => isKnown(name) || wanted.has(headerKey(name)));
   const faults: Finding[] = [];
@@ -63,19 +63,15 @@ export function findShape(
   const cells = head.records
     .filter(({ line }) => line > header.line)
     .map(({ text }) => headerCells(text, delimiter) ?? []);
-  const taken = new TakenColumns(names, keys, fault);
-  taken.mapped(map, 'said');
-  if (keptMap !== null) taken.mapped(keptMap.map, 'kept');
-  taken.usual(chosen.usual);
-  taken.named();
-  taken.like();
-  if (byTable) taken.byTable();
+  const { taken, said, pairs } = takeColumns({ names, keys }, chosen, byTable, fault);
   const { columns } = taken;
   faultMisspelt(names, columns, said, fault);
   faultTwins(names, keys, faults, fault);
   const missing = (['member', 'tokens'] as const).filter((column) => columns[column] === -1);
   const below =
-    missing.length === 0 ? null : headerBelow(head, header.line, new Map([...chosen.usual, ...said]));
+    missing.length === 0
+      ? null
+      : (chosen.keptBelow ?? headerBelow(head, header.line, new Map([...chosen.usual, ...said])));
   if (below !== null) {
     faults.length = 0;
     fault(
@@ -91,16 +87,56 @@ export function findShape(
       `Line ${header.line} (${show(header.text)}) looks like a row; expected a header line such as member${delimiter}tokens.`,
     );
   } else faultMissing(missing, { names, cells, columns, map: said, byTable }, faults, fault);
+  if (missing.length === 0) faultRowsAbove(head, { line: header.line, width: names.length, columns }, fault);
   const found = {
     ...taken.found(header.line, cells),
     headerBelow: below,
     said: chosen.said ? said : null,
-    kept: chosen.kept,
+    kept: kept && { who: kept.who, at: kept.at, pairs },
   };
   if (faults.length > 0) return { faults, found };
-  const kept = names.flatMap((name, index) => (ownColumnNamed(name) === undefined ? [index] : []));
-  const sheet = { delimiter, header: kept.map((index) => names[index] ?? ''), spelt: taken.spelt() };
-  return { sheet, headerLine: header.line, names, kept, columns, found };
+  const own = names.flatMap((name, index) => (ownColumnNamed(name) === undefined ? [index] : []));
+  const sheet = { delimiter, header: own.map((index) => names[index] ?? ''), spelt: taken.spelt() };
+  return { sheet, headerLine: header.line, names, kept: own, columns, found };
+}
+
+/** What stands above the header is left out, so that no row may stand there, whoever named the header's line. */
+function faultRowsAbove(head: Head, header: Parameters<typeof rowsAbove>[1], fault: HeaderFault): void {
+  const lines = rowsAbove(head, header);
+  if (lines.length === 0) return;
+  const [what, they] =
+    lines.length === 1 ? ['line looks like a row', 'it'] : ['lines look like rows', 'they'];
+  fault(
+    'ALM_FILE_ROWS_ABOVE',
+    null,
+    `${lines.length} ${what} above the header on line ${header.line}, and ${they} would not be paid: ${lines.slice(0, LINES_SHOWN).join(', ')}${lines.length > LINES_SHOWN ? ', …' : ''}.`,
+  );
+}
+
+const LINES_SHOWN = 20;
+
+/** What the columns are taken for: as somebody says now, said before, says in the profile, and by their names. */
+function takeColumns(
+  { names, keys }: { readonly names: readonly string[]; readonly keys: readonly string[] },
+  { map, kept, usual }: ChosenColumns,
+  byTable: boolean,
+  fault: HeaderFault,
+) {
+  const take = (pairs: ColumnMap, onFault: HeaderFault) => {
+    const taken = new TakenColumns(names, keys, onFault);
+    taken.mapped(map, 'said');
+    taken.mapped(pairs, 'kept');
+    taken.usual(usual);
+    taken.named();
+    taken.like();
+    if (byTable) taken.byTable();
+    return taken;
+  };
+  const without = take(new Map(), () => {});
+  const pairs = judgeKept(kept?.map ?? new Map(), without, names);
+  const left = pairs.filter(({ effect }) => effect !== 'refused');
+  const used: ColumnMap = new Map(left.map(({ column, header }) => [column, header]));
+  return { taken: take(used, fault), said: new Map([...used, ...map]), pairs };
 }
 
 /** A column whose meaning is filled already may be followed by any similar name: `reason`, `season`. */

@@ -38,6 +38,7 @@ export {
   type Start,
   strictest,
   withdrawApprovals,
+  withSetTime,
 } from './moves/gate.js';
 export {
   askProbe,

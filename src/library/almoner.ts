@@ -49,7 +49,8 @@ export interface Almoner {
   pause(batch: string, options?: Because): Promise<Steered>;
 
   /** Hands a paused, halted or interrupted batch to the workers. To go on in this process, `pay` the same input again. */
-  resume(batch: string, options?: Because): Promise<Steered>;
+  /** A set time stays; `now` begins before it, or after it was missed. */
+  resume(batch: string, options?: Because & { readonly now?: boolean | undefined }): Promise<Steered>;
 
   /** Ends a batch for good; what was not sent stays unsent and frees its references. */
   cancel(batch: string, options?: Because): Promise<Steered>;

@@ -16,6 +16,7 @@ const OPTION_OF: Readonly<Record<string, string>> = {
   'in-order': 'inOrder',
   first: 'first',
   map: 'map',
+  'forget-map': 'forgetMap',
   'header-line': 'headerLine',
   members: 'members',
   out: 'out',

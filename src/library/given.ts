@@ -45,8 +45,13 @@ export interface PayRow {
 export type Input =
   | {
       readonly file: string;
-      /** Columns of the file by their meaning, such as `{ tokens: 'Punkte' }`. */
+      /**
+       * Columns of the file by their meaning, such as `{ tokens: 'Punkte' }`; an empty name takes none. It is kept under
+       * the header for the realm. Kept pairs that change what a later file means are not taken unless repeated.
+       */
       readonly map?: Readonly<Record<string, string>> | undefined;
+      /** Takes no names that were kept under the header, and forgets them. */
+      readonly forgetMap?: boolean | undefined;
       /** The line of the header, counted from 1. */
       readonly headerLine?: number | undefined;
       /** The file of a table that turns wallets or handles into member ids. */
@@ -59,6 +64,15 @@ export type Input =
       readonly name?: string | undefined;
       readonly file?: never;
     };
+
+type Sum = number | bigint | string;
+
+/** Sums of amounts by direction, without their signs; one that is left out is 0. */
+export interface ExpectedTokens {
+  readonly given?: Sum | undefined;
+  readonly taken?: Sum | undefined;
+  readonly moved?: Sum | undefined;
+}
 
 /** Each means what the command line's option of the same name does. */
 export interface PlanOptions {
@@ -74,8 +88,8 @@ export interface PlanOptions {
   readonly newLedger?: boolean | undefined;
   /** Any other number of rows is a fault. */
   readonly expectRows?: number | undefined;
-  /** Any other sum of all amounts, without their signs, is a fault. */
-  readonly expectTokens?: number | bigint | string | undefined;
+  /** Any other sum is a fault. One number does where the rows have one direction; else each by itself. */
+  readonly expectTokens?: Sum | ExpectedTokens | undefined;
 }
 
 export interface CheckOptions extends PlanOptions {

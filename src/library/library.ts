@@ -112,8 +112,15 @@ export class Library implements Almoner {
     return this.steer(batch, because, (ref, by) => pause(this.app.config, ref, by));
   }
 
-  resume(batch: string, because: Because = {}): Promise<Steered> {
-    return this.steer(batch, because, (ref, by) => resume(this.app, ref, by));
+  resume(batch: string, options: Parameters<Almoner['resume']>[1] = {}): Promise<Steered> {
+    return this.doing(async () => {
+      const { reason: why = null, now = false } = readOptions(OPTIONS.resume, options);
+      const ref = await this.named(batch);
+      return {
+        batch: ref.id,
+        ...(await resume(this.app, ref, { who: this.app.config.operator, why }, { now })),
+      };
+    });
   }
 
   cancel(batch: string, because: Because = {}): Promise<Steered> {
@@ -192,7 +199,7 @@ export class Library implements Almoner {
     options: PlanOptions,
     use: (realm: OpenRealm, planned: Planned) => Promise<T>,
   ): Promise<T> {
-    const request = readInput(input, options, this.cwd);
+    const request = { ...readInput(input, options, this.cwd), unattended: true };
     const { realm, planned } = await planToPay(this.app, this.profile(), request);
     try {
       if (planned.plan.findings.faultCount > 0) {

@@ -53,8 +53,10 @@ const PLAN = {
   newLedger: flag,
   expectRows: whole(0).optional(),
   expectTokens: z
-    .custom<number | bigint | string>(isSum, 'expected a sum in whole tokens')
-    .transform(String)
+    .custom<NonNullable<PlanOptions['expectTokens']>>(
+      isExpected,
+      'expected a sum in whole tokens, or { given, taken, moved } with such sums',
+    )
     .optional(),
 } satisfies Readers<PlanOptions>;
 
@@ -99,6 +101,9 @@ export const OPTIONS = {
   pay: object(PAY),
   report: object({ out: text, public: flag }),
   steer: object({ reason: text } satisfies Readers<Because>),
+  resume: object({ reason: text, now: flag } satisfies Readers<
+    NonNullable<Parameters<Almoner['resume']>[1]>
+  >),
   letters: object({ batch: text }),
   find: object({
     text: textOf(
@@ -124,6 +129,7 @@ const INPUT = z.strictObject(
   {
     file: text,
     map: z.record(z.string(), z.string('expected the name of a column'), 'expected an object').optional(),
+    forgetMap: flag,
     headerLine: z.int('expected the number of a line').min(1, 'expected the number of a line').optional(),
     members: text,
     rows: z.custom<readonly unknown[]>(Array.isArray, 'expected a list of rows').optional(),
@@ -151,19 +157,33 @@ export function readInput(
     newAddress: options.newAddress ?? false,
     newLedger: options.newLedger ?? false,
     skipInvalid: options.skipInvalid ?? false,
-    expectTokens: options.expectTokens === undefined ? null : String(options.expectTokens),
+    expectTokens: expectedOf(options.expectTokens),
   };
 }
 
 function sourceOf(input: unknown, cwd: string) {
-  const { file, map = {}, headerLine = null, members, rows, name = '' } = read('input', INPUT, input);
+  const {
+    file,
+    map = {},
+    forgetMap,
+    headerLine = null,
+    members,
+    rows,
+    name = '',
+  } = read('input', INPUT, input);
   if (rows !== undefined && file === undefined)
     return { rows: whatever('rows', () => takeRows(rows)), name: oneLine(name) || 'rows' };
   if (file === undefined || rows !== undefined)
     throw misuse('expected { file } with a path, or { rows } with a list of rows');
   const columns = Object.entries(map).map(([meaning, column]) => `${meaning}=${column}`);
   const table = members === undefined ? null : { file: resolve(cwd, members) };
-  return { file: resolve(cwd, file), map: columns, headerLine, members: table };
+  return {
+    file: resolve(cwd, file),
+    map: columns,
+    forgetColumns: forgetMap ?? false,
+    headerLine,
+    members: table,
+  };
 }
 
 export function readMember(given: unknown): MemberId {
@@ -210,6 +230,23 @@ function shown(value: unknown): string {
 function isSum(value: unknown): boolean {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0;
   return typeof value === 'bigint' ? value >= 0n : typeof value === 'string' && /^[0-9]+$/.test(value);
+}
+
+const DIRECTIONS = ['given', 'taken', 'moved'] as const;
+
+function isExpected(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return isSum(value);
+  const sums = Object.entries(value);
+  return (
+    sums.length > 0 &&
+    sums.every(([key, sum]) => DIRECTIONS.some((one) => one === key) && (sum === undefined || isSum(sum)))
+  );
+}
+
+function expectedOf(given: PlanOptions['expectTokens']): PlanRequest['expectTokens'] {
+  if (given === undefined) return null;
+  if (typeof given !== 'object') return String(given);
+  return Object.fromEntries(DIRECTIONS.map((one) => [one, String(given[one] ?? 0)]));
 }
 
 function isSignal(value: unknown): boolean {

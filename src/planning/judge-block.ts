@@ -135,9 +135,8 @@ export class BlockJudge {
     }
     if (!isUndo(row)) return plannedOrder(row, duplicateOf, null);
     const undoes = await judgeUndo(row, this.judging);
-    if (!('code' in undoes)) return plannedOrder(row, duplicateOf, undoes);
-    faults.push({ line: row.line, ...undoes });
-    return plannedOrder(row, duplicateOf, null);
+    if ('code' in undoes) faults.push({ line: row.line, ...undoes });
+    return plannedOrder(row, duplicateOf, 'shard' in undoes ? undoes : null);
   }
 
   private async stoodInFor({ replaces }: OrderRow): Promise<{ batch: EarlierBatch; row: PlanRow } | null> {

@@ -2,6 +2,7 @@ import type { Column } from '../core/columns.js';
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import { type BatchId, type OrderId, orderId, parseOrderId, UNDO } from '../core/ids.js';
 import { inverseOf, type Order } from '../core/order.js';
+import { tokens } from '../core/points.js';
 import { accountOf, parseAward } from '../core/reference.js';
 import { show } from '../core/visible.js';
 import type { OrderRow } from '../csv/row.js';
@@ -33,31 +34,40 @@ export type Judging = {
   readonly nameOf: (column: Column) => string | undefined;
 };
 
+/** The row takes back a part of an order, which so many tokens are left of. It frees no reference. */
+type UndoPart = { readonly part: OrderId; readonly left: number };
+
 /**
- * An undo row takes back exactly what one paid order did, and nothing else: paid, it frees that order's reference. An
- * undo is not undone itself, because the reference would stay free while its member has the points again.
+ * An undo row takes back what one paid order did, and nothing else: paid in whole, it frees that order's reference. A
+ * smaller amount takes back a part; the rest stands under `undo:` and that part. An undo is not undone itself, because
+ * the reference would stay free while its member has the points again.
  */
 export async function judgeUndo(
   row: OrderRow,
-  { ledger, plans, batches, currency, nameOf }: Judging,
-): Promise<NonNullable<PlanRow['undoes']> | Denial> {
+  judging: Judging,
+): Promise<NonNullable<PlanRow['undoes']> | UndoPart | Denial> {
+  const { ledger, currency, nameOf } = judging;
   const reference = nameOf('reference') ?? 'reference';
-  const named = parseOrderId(row.reference?.slice(UNDO.length) ?? '');
-  if (named === undefined) throw new Error(`${row.reference} names no order`);
-  const undone = orderId(named.batch, named.index);
-  const batch = await batches.find(named.batch);
-  if (batch === null || named.index > batch.rows)
-    return { ...(await denial(ledger, 'undoes', undone, 'gone')), column: reference };
-  const record = await readRecord({ ledger, no: batch.no }, named.index);
-  const state = stateOf(record);
+  const named = await undoneRow(row.reference, judging);
+  if ('code' in named) return { ...named, column: reference };
+  const { order: undone, batch } = named;
+  const state = stateOf(await readRecord({ ledger, no: batch.no }, named.index));
   if (state !== 'paid') return { ...(await denial(ledger, 'undoes', undone, { state })), column: reference };
-  const original = await plans.row(batch.no, named.index);
-  if (original.order === null) throw new Error(`order ${undone} is paid and has no content`);
-  if (original.reference?.startsWith(UNDO) === true)
+  let [root, taken] = [named, 0];
+  while (root.row.reference?.startsWith(UNDO) === true) {
+    taken += root.row.order.tokens;
+    const before = await undoneRow(root.row.reference, judging);
+    if ('code' in before) return { ...before, column: reference };
+    root = before;
+  }
+  const wanted = inverseOf(root.row.order);
+  const left = wanted.tokens - taken;
+  const other = firstDifference(row.order, wanted) ?? (row.order.tokens > left ? 'tokens' : undefined);
+  if (root !== named && (left <= 0 || (other !== undefined && other !== 'tokens')))
     return {
       column: reference,
       code: 'ALM_ROW_UNDO_OF_UNDO',
-      message: `Order ${undone} is itself an undo, of order ${original.reference.slice(UNDO.length)}, whose reference it has freed. To give the points again, make a new order with a reference of its own.`,
+      message: `Order ${undone} is itself an undo, of order ${root.order}${left <= 0 ? ', whose reference it has freed' : ''}. To give the points again, make a new order with a reference of its own.`,
     };
   if (batch.currency !== currency)
     return {
@@ -65,27 +75,38 @@ export async function judgeUndo(
       code: 'ALM_ROW_CURRENCY_OTHER',
       message: `Order ${undone} was paid in ${currencyName(batch.currency)}; this run is in ${currencyName(currency)}.`,
     };
-  const wanted = inverseOf(original.order);
-  const other = firstDifference(row.order, wanted);
   if (other !== undefined)
     return {
       // Without the column, the sign says which op it is.
       column: nameOf(other) ?? nameOf('tokens') ?? other,
       code: 'ALM_ROW_UNDO_OTHER',
-      message: `The row: ${orderWords(row.order)}; the undo of order ${undone}: ${orderWords(wanted)}.`,
+      message: `The row: ${orderWords(row.order)}; the undo of order ${root.order}: ${orderWords({ ...wanted, tokens: tokens(left) })}, or less.`,
     };
-  const key = original.reference === null ? null : referenceKey(original.reference);
+  if (root !== named || row.order.tokens < left) return { part: root.order, left };
+  const key = root.row.reference === null ? null : referenceKey(root.row.reference);
   return {
     shard: key?.shard ?? '',
     fieldHex: key?.fieldHex ?? '',
     no: batch.no,
     index: String(named.index),
-    account: accountOf(original) ?? undefined,
+    account: accountOf(root.row) ?? undefined,
   };
 }
 
-function firstDifference(order: Order, wanted: Order) {
-  return (['op', 'member', 'recipient', 'tokens'] as const).find((field) => order[field] !== wanted[field]);
+/** The order that an undo names, with its row. */
+async function undoneRow(reference: string | null, { ledger, plans, batches }: Judging) {
+  const named = parseOrderId(reference?.slice(UNDO.length) ?? '');
+  if (named === undefined) throw new Error(`${reference} names no order`);
+  const order = orderId(named.batch, named.index);
+  const batch = await batches.find(named.batch);
+  if (batch === null || named.index > batch.rows) return denial(ledger, 'undoes', order, 'gone');
+  const row = await plans.row(batch.no, named.index);
+  if (row.order === null) return denial(ledger, 'undoes', order, { state: 'invalid' });
+  return { order, batch, index: named.index, row: { ...row, order: row.order } };
+}
+
+function firstDifference(order: Order, wanted: Order): 'op' | 'member' | 'recipient' | 'tokens' | undefined {
+  return (['op', 'member', 'recipient'] as const).find((field) => order[field] !== wanted[field]);
 }
 
 /**

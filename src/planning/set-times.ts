@@ -13,13 +13,15 @@ const DAY_MS = 24 * 3_600_000;
 const PAST_MS = 60_000;
 
 export function readTimes(
-  { timezone: zone, name }: RealmProfile,
+  { timezone: zone, name }: Pick<RealmProfile, 'timezone' | 'name'>,
   given: { readonly at?: string | null; readonly finishBy?: string | null },
   now: number,
 ): SetTimes {
   const read = (text: string | null | undefined, option: string) => {
     if (text == null) return null;
-    const moment = TIME_OF_DAY.test(text.trim()) ? nextTimeOfDay(text.trim(), zone, now) : readAt(text, zone);
+    const moment = TIME_OF_DAY.test(text.trim())
+      ? nextTimeOfDay(text.trim(), zone, now)
+      : readAt(text, zone, now - PAST_MS);
     const refuse = (what: string) =>
       new AlmonerError('ALM_PLAN_TIME', `For ${option}: ${what}. Nothing was enqueued and nothing was sent.`);
     if (moment === undefined)
@@ -40,10 +42,14 @@ export function readTimes(
   return { start: at === null ? null : { at, zone }, finishBy };
 }
 
-/** Today, or tomorrow where that time of today is over. */
+/**
+ * Today, or tomorrow where that time of today is over. Days are counted on the wall's calendar: one of them has 23 hours,
+ * and one 25, in which a time may come a second time.
+ */
 function nextTimeOfDay(text: string, zone: string, now: number): number | undefined {
-  const on = (moment: number) =>
-    readAt(`${new Date(wallOf(moment, zone)).toISOString().slice(0, 10)} ${text}`, zone);
-  const today = on(now);
-  return today !== undefined && today < now - PAST_MS ? on(now + DAY_MS) : today;
+  const wall = wallOf(now, zone);
+  const on = (day: number) =>
+    readAt(`${new Date(day).toISOString().slice(0, 10)} ${text}`, zone, now - PAST_MS);
+  const today = on(wall);
+  return today !== undefined && today < now - PAST_MS ? on(wall + DAY_MS) : today;
 }

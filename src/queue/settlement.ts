@@ -10,15 +10,19 @@ export type Attempt = {
   readonly nonce: string;
   readonly begun: Begun;
   readonly key: string;
+  /** It takes points back, which its member may have spent. */
+  readonly isUndo: boolean;
 };
 
 /** Makes the settlement that the ledger takes, from the outcome of an attempt and the decision about it. */
 export function settlementOf(
   profile: RealmProfile,
-  { manifest, nonce, begun, key }: Attempt,
+  { manifest, nonce, begun, key, isUndo }: Attempt,
   outcome: WriteOutcome,
   decision: Decision,
 ): Settlement {
+  // Members who have spent their points say nothing of the file or the address: the undo goes on.
+  const isSpent = isUndo && outcome.code === 'ALM_REFUSED_BALANCE';
   const plain = decision.next === 'paid' && begun.attempts === 1;
   // A reply that does not settle the order does not reset its settle timer.
   const until =
@@ -45,7 +49,7 @@ export function settlementOf(
     sliceMs: manifest.sliceMs,
     batchCreatedAt: manifest.createdAt,
     haltRealm: decision.haltRealm ? haltReason(profile, outcome) : null,
-    refusalReason: decision.next === 'refused' ? refusalReason(outcome) : null,
+    refusalReason: decision.next === 'refused' && !isSpent ? refusalReason(outcome) : null,
   };
 }
 

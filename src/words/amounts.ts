@@ -1,3 +1,4 @@
+import { DONE } from '../core/op-sums.js';
 import { OPS, type Op, type Order } from '../core/order.js';
 import { counted, grouped } from './spelling.js';
 
@@ -10,7 +11,6 @@ const VERBS: Readonly<Record<Op, Readonly<Record<'would' | 'did', string>>>> = {
   debit: { would: 'take', did: 'took' },
   transfer: { would: 'move', did: 'moved' },
 };
-const DONE: Readonly<Record<Op, string>> = { credit: 'given', debit: 'taken', transfer: 'moved' };
 
 /** `give 5,769 · take 100 · move 20 · net +5,669`; what is moved between members changes no net. */
 export function amountsWords(sums: Sums, when: 'would' | 'did' = 'would'): string {

@@ -90,7 +90,12 @@ test('a go that came before a set time that was missed begins nothing late; a pe
     expect.objectContaining({ reason: expect.objectContaining({ code: 'ALM_BATCH_START_MISSED' }) }),
   ]);
   expect(await counted()).toBe(before);
-  expect((await as('ada', 'resume', batch)).status).toBe(0);
+  const kept = await as('ada', 'resume', batch);
+  expect([kept.status, kept.stdout]).toEqual([0, expect.stringContaining(`almoner resume ${batch} --now`)]);
+  expect((await as('ada', 'run', 'missed.csv', '--yes')).status).toBe(5);
+  expect((await as('ada', 'resume', batch, '--now')).stdout).toMatch(
+    /begins now instead of at \d{4}-\S+ \S+ Asia/,
+  );
   expect((await as('ada', 'run', 'missed.csv', '--yes')).status).toBe(0);
   expect(await counted()).toBe(before + 1);
 }, 60_000);
@@ -102,3 +107,39 @@ test('a batch that was paused before its time and is resumed waits for it, and t
   expect(resumed.stdout).toMatch(/nothing of it is sent for the first time yet: It begins at /);
   expect(resumed.stdout).not.toContain('It goes on');
 });
+
+test('a realm that was halted is resumed, by the advice of every face, and no batch begins before its time', async () => {
+  const batch = await imported('early.csv', '2,9', '--at', inHours(2));
+  await world.file('now.csv', 'member,tokens\n3,4\n');
+  const wrongKey = {
+    ...world.env,
+    ALMONER_TOKEN: tokens.get('ada'),
+    ALMONER_API_KEY: 'rotated-key-of-yesterday-0000',
+  };
+  const halted = await almoner(['run', 'now.csv', '--yes'], { env: wrongKey, cwd: world.folder });
+  expect(halted.status).toBe(5);
+  const before = await counted();
+  const time = /Its set time stays when it is resumed: it begins at \d{4}-\d\d-\d\d \d\d:\d\d Asia\/Tokyo\./;
+  const advised = [await as('ada', 'status', batch), await as('ada', 'doctor')];
+  for (const { stdout } of advised) expect(stdout).toMatch(time);
+  const status = document(await as('ada', 'status', batch, '--json'));
+  expect(status).toMatchObject({
+    state: 'halted',
+    reason: { message: expect.stringMatching(time) },
+    waiting: [{ next: `almoner resume ${batch}`, message: expect.stringMatching(time) }],
+  });
+  const resumed = await as('ada', 'resume', batch);
+  expect([resumed.status, resumed.stdout]).toEqual([
+    0,
+    expect.stringMatching(/yet: It begins at .* almoner resume \S+ --now/),
+  ]);
+  // The same orders, run or imported again, wait as well.
+  const again = await as('ada', 'run', 'early.csv', '--yes', '--json');
+  expect(document(again)).toMatchObject({ state: 'planned', waiting: [{ why: 'start-time' }] });
+  expect(await counted()).toBe(before);
+  const begun = await as('ada', 'resume', batch, '--now');
+  expect(begun.stdout).toMatch(/begins now instead of at \d{4}-\S+ \S+ Asia\/Tokyo/);
+  expect((await as('ada', 'run', 'early.csv', '--yes')).status).toBe(0);
+  expect(await counted()).toBe(before + 1);
+  expect((await as('ada', 'resume', '--after-rollback', '--now')).status).toBe(2);
+}, 60_000);

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ColumnMap, parseColumnMap } from '../../src/csv/columns.js';
-import { type ColumnWish, headerHash, type KeptColumns, NO_WISH } from '../../src/csv/mapping.js';
+import type { KeptColumns } from '../../src/csv/kept-columns.js';
+import { type ColumnWish, headerHash, NO_WISH } from '../../src/csv/mapping.js';
 import { openSource } from '../../src/csv/open.js';
 import { type ParsedSheet, parseSheet } from '../../src/csv/parse.js';
 import type { FileFaults } from '../../src/csv/row.js';
@@ -130,8 +131,8 @@ describe('what is said of columns', () => {
   });
 
   it('a header line, or a word on another column, leaves what was kept', async () => {
-    const kept = keptUnder(['Who', 'Score', 'points', 'Why'], MAP);
-    const file = `Who,Score,points,Why\n${ID},5,9000,x\n`;
+    const kept = keptUnder(['Who', 'Score', 'Level', 'Why'], MAP);
+    const file = `Who,Score,Level,Why\n${ID},5,9000,x\n`;
     const titled = await parse(`Title\n${file}`, { kept, headerLine: 2 });
     expect(titled.found?.columns[1]).toMatchObject({ meaning: 'tokens', by: 'kept' });
     expect(titled.found?.said).toEqual(MAP);
@@ -147,10 +148,42 @@ describe('what is said of columns', () => {
     ['a header of our names', `member,tokens,reason\n${ID},111,a\n`],
     ['rows with ids', `Wer,Gabe,Name\n${ID},111,a\n`],
     ['rows as wide', 'Wer,Gabe\nann,111\n'],
+    ['rows of handles with fewer columns', 'Wer,Gabe\nann,111\n'],
+    ['rows of another delimiter', 'Wer;Gabe\nann;111\n'],
+    ['one row', 'ann,111\n'],
+    ['a line with a stray quote', 'a"b,"\n'],
   ])('a kept header is not looked for below %s', async (_, above) => {
     const kept = keptUnder(['Who', 'Score'], MAP);
     const parsed = await parse(`${above}${FILE}`, { kept });
-    expect(parsed.found?.headerLine).toBe(1);
+    expect(parsed.found?.headerLine ?? 1).toBe(1);
+  });
+
+  it.each([
+    ['two exports with handles', `Nick,Points,Level\nann,111,1\nben,112,1\nWho,Score,Level\ncleo,5,1\n`, 4],
+    ['rows before the header', `ann,111,x\nben,112,x\nWho,Score,Level\ncleo,5,1\n`, 3],
+  ])('%s: no row is left out without a word', async (_, file, line) => {
+    const kept = keptUnder(['Who', 'Score', 'Level'], MAP);
+    expect((await taken(file, { kept })).join()).toMatch(
+      new RegExp(`line ${line} looks like it: --header-line ${line}`),
+    );
+    for (const wish of [{ kept }, { map: MAP }])
+      expect(await taken(file, { ...wish, headerLine: line })).toEqual([
+        expect.stringMatching(
+          new RegExp(
+            `^ALM_FILE_ROWS_ABOVE 2 lines look like rows above the header on line ${line}, .*: ${line === 4 ? '2, 3' : '1, 2'}\\.$`,
+          ),
+        ),
+      ]);
+  });
+
+  it('a line that can be a row is one by whatever delimiter; a title is none', async () => {
+    const table = `Who,Score,Level\ncleo,5,1\n`;
+    const above = async (text: string) =>
+      (await taken(`${text}\n${table}`, { map: MAP, headerLine: 2 })).join();
+    for (const row of ['ann;111;1', 'ann,"1.000",1', 'ann,1e3,', '0xab,٣,1,more'])
+      expect(await above(row)).toContain('ALM_FILE_ROWS_ABOVE 1 line looks like a row');
+    for (const title of ['Week 46,,', 'Report of 2026-11-20', 'Rewards, week 46', 'Person,Game,'])
+      expect(await above(title)).toContain('Score: tokens said');
   });
 
   it('is found again where only the names said which delimiter it is', async () => {
@@ -176,14 +209,49 @@ describe('what is said of columns', () => {
 
   it('closing one meaning leaves those closed that were kept so', async () => {
     const kept = keptUnder(
-      ['Who', 'Score', 'to', 'note'],
+      ['Who', 'Score', 'To Member', 'note'],
       parseColumnMap(['member=Who', 'tokens=Score', 'recipient=']),
     );
-    const parsed = await parse(`Who,Score,to,note\n${ID},5,x,y\n`, {
+    const parsed = await parse(`Who,Score,To Member,note\n${ID},5,x,y\n`, {
       kept,
       map: parseColumnMap(['reason=']),
     });
     expect(parsed.found?.columns.map(({ meaning }) => meaning)).toEqual(['member', 'tokens', null, null]);
+  });
+
+  describe('and kept never closes or moves a column that bears the name of a meaning', () => {
+    const effects = async (header: string, map: readonly string[], now: readonly string[] = []) => {
+      const kept = keptUnder(header.split(','), parseColumnMap(map));
+      const cells = header.split(',').map((name) => (name === 'member' ? ID : '5'));
+      const parsed = await parse(`${header}\n${cells.join(',')}\n`, { kept, map: parseColumnMap(now) });
+      const pairs = parsed.found?.kept?.pairs ?? [];
+      const taken = (parsed.found?.columns ?? []).map(({ meaning }) => meaning ?? '-');
+      return [pairs.map(({ effect }) => effect).join(), taken.join()];
+    };
+    it.each([
+      ['member,tokens,reference', ['reference='], 'refused', 'member,tokens,reference'],
+      ['member,tokens,op', ['op='], 'refused', 'member,tokens,op'],
+      ['member,tokens,realm', ['realm='], 'refused', 'member,tokens,realm'],
+      ['member,tokens,currency', ['currency='], 'refused', 'member,tokens,currency'],
+      ['member,tokens,to', ['recipient='], 'refused', 'member,tokens,recipient'],
+      ['member,points,Score', ['tokens=Score'], 'refused', 'member,tokens,-'],
+      ['member,user_id,tokens', ['reason=user_id'], 'refused', 'member,-,tokens'],
+      ['member,points,tokens', ['tokens=points'], 'refused', 'member,tokens,-'],
+      ['member,tokens,reference', ['reason=reference'], 'refused', 'member,tokens,reference'],
+      ['member,tokens,Bill', ['reference=Bill'], 'changes', 'member,tokens,reference'],
+      ['User ID,Foo,tokens', ['member=Foo'], 'changes', '-,member,tokens'],
+      ['Who,Score', ['member=Who', 'tokens=Score'], 'fills,fills', 'member,tokens'],
+      ['member,tokens,Why', ['recipient=', 'tokens=tokens'], 'none,none', 'member,tokens,-'],
+    ])('%s, kept %j: %s', async (header, map, effect, taken) => {
+      expect(await effects(header, map)).toEqual([effect, taken]);
+    });
+
+    it('and is taken where it is said again', async () => {
+      expect(await effects('member,tokens,reference', ['reference='], ['reference='])).toEqual([
+        '',
+        'member,tokens,-',
+      ]);
+    });
   });
 
   it('rows of our own reports are known by the header of their file', () => {

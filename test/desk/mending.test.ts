@@ -33,7 +33,7 @@ const planned = z.object({
   columns: z
     .object({
       headerBelow: z.number().nullable(),
-      kept: z.object({ who: z.string() }).nullable(),
+      kept: z.looseObject({ who: z.string() }).nullable(),
       found: z.array(z.object({ name: z.string(), meaning: z.string().nullable() })),
     })
     .nullable(),
@@ -219,6 +219,27 @@ describe('columns', () => {
     expect([reply.status, refused.parse(reply.json()).error.code]).toEqual([409, 'ALM_PLAN_CHANGED']);
   });
 
+  test('a kept mapping that changes what a file means is paid only by a start that names the plan which showed it', async () => {
+    const file = (row: string) => `member,tokens,Bill\n${row}\n`;
+    await start(await upload(file('31401,5,b-1')), { map: ['reference=Bill'] });
+    const id = await upload(file('31402,6,b-2'));
+    const { shown, rows, payable } = await plan(id);
+    const unseen = await post(`/api/uploads/${id}/start`, { rows, tokens: payable.tokens });
+    expect([unseen.status, refused.parse(unseen.json()).error.code]).toEqual([422, 'ALM_PLAN_KEPT_COLUMNS']);
+    const seen = await post(`/api/uploads/${id}/start`, { rows, tokens: payable.tokens, shown });
+    expect(seen.status, seen.text).toBe(200);
+    const said = await upload(file('31403,7,b-3'));
+    await start(said, { map: ['reference=Bill'] });
+  });
+
+  test('a file of several directions is started by each of them, or by the plan that was shown', async () => {
+    const id = await upload('member,tokens\n31501,8\n31502,-3\n');
+    const begin = (tokens: unknown) => post(`/api/uploads/${id}/start`, { rows: 2, tokens });
+    for (const wrong of ['11', { given: '11' }, { given: '3', taken: '8' }])
+      expect(refused.parse((await begin(wrong)).json()).error.code).toBe('ALM_DESK_CHANGED');
+    expect((await begin({ given: '8', taken: '3' })).status).toBe(200);
+  });
+
   test('with blanks in their names are mapped, kept under their header, and forgotten', async () => {
     const file = (tokens: number) => `Who is it,My Points,op\n31201,${tokens},x\n`;
     const map = ['member=Who is it', 'tokens=My Points', 'op='];
@@ -228,8 +249,20 @@ describe('columns', () => {
     await start(first, { map });
     const next = await upload(file(6));
     const kept = await plan(next);
-    expect(kept).toMatchObject({ faultCount: 0, columns: { kept: { who: 'olga' } } });
-    expect(kept.columns?.found.map(({ meaning }) => meaning)).toEqual(['member', 'tokens', null]);
+    expect(kept).toMatchObject({
+      faultCount: 1,
+      columns: {
+        kept: {
+          who: 'olga',
+          pairs: [
+            { map: 'member=Who is it', effect: 'fills' },
+            { map: 'tokens=My Points', effect: 'fills' },
+            { map: 'op=', effect: 'refused' },
+          ],
+        },
+      },
+    });
+    expect(kept.columns?.found.map(({ meaning }) => meaning)).toEqual(['member', 'tokens', 'op']);
     expect((await plan(next, { forgetColumns: true })).columns?.kept).toBeNull();
     expect((await plan(next)).faultCount).toBeGreaterThan(0);
   });

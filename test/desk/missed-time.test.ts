@@ -61,7 +61,7 @@ async function missed(csv: string, tokens: string): Promise<string> {
   return summary.batch;
 }
 
-test('it is told of once, the desk offers to resume it, and then it is paid', async () => {
+test('it is told of once, the desk offers to begin it now, and then it is paid', async () => {
   const { got, url } = await outside(() => ({ status: 200 }));
   const target = webhook({ name: 'all realms: webhook', url, secret: null });
   const { logger } = logged();
@@ -85,10 +85,12 @@ test('it is told of once, the desk offers to resume it, and then it is paid', as
   await first.close();
   const { summary, can } = await look(batch);
   expect([summary.state, summary.reason?.code]).toEqual(['planned', 'ALM_BATCH_START_MISSED']);
-  expect(can).toEqual(['pause', 'resume', 'cancel', 'report']);
+  expect(can).toEqual(['pause', 'begin', 'cancel', 'report']);
 
   start();
   await say(`/api/batches/${batch}/resume`, ada, {});
+  expect((await look(batch)).summary.state).toBe('planned');
+  await say(`/api/batches/${batch}/resume`, ada, { now: true });
   await until('the end', async () => (await look(batch)).summary.state === 'done');
   await until('the last notice', () => notices().includes('batch.finished'));
   expect(notices()).toEqual(['batch.missed', 'batch.finished']);

@@ -40,6 +40,7 @@ async function make(): Promise<PlannedUpload> {
     document: JSON.parse('{}'),
     verdict: 'same',
     sheet: null,
+    unseen: [],
     writeFaults: () => {},
     enqueue: () => Promise.reject(new Error('not here')),
     close() {

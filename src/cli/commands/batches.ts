@@ -18,6 +18,7 @@ import { countWorkers } from '../../operations/services/run-workers.js';
 import type { App } from '../../runtime/app.js';
 import { withStopSignals } from '../../runtime/stop-signals.js';
 import { amountsWords } from '../../words/amounts.js';
+import { beginsWords } from '../../words/people.js';
 import { counted, grouped } from '../../words/spelling.js';
 import type { CommandContext } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
@@ -150,31 +151,36 @@ export const pause = storeCommand({
 export const resume = storeCommand({
   name: 'resume',
   description:
-    'Goes on with a paused or halted batch, or hands an interrupted run to the workers. The key of a halted realm is read again and tried with one read first. With --after-rollback: lets first sends go on that wait since the store was rolled back.',
+    'Goes on with a paused or halted batch, or hands an interrupted run to the workers. The key of a halted realm is read again and tried with one read first. A set time stays; --now begins early. With --after-rollback: lets first sends go on that wait since the store was rolled back.',
   arguments: { BATCH: optionalArgument('a batch id, a unique prefix of one, or `last`') },
   options: {
     ...REASON,
+    now: flag('begin now instead of at the set time, also where that was missed'),
     afterRollback: flag(
       'every batch and schedule that waits since the store was rolled back; --realm: of one',
     ),
   },
-  examples: ['almoner resume last', 'almoner resume --after-rollback'],
+  examples: ['almoner resume last', 'almoner resume last --now', 'almoner resume --after-rollback'],
   run: (context) => async (app) => {
     const { output, args, options } = context;
     const by = { who: app.config.operator, why: options.reason ?? null };
-    if ((args.BATCH === undefined) !== options.afterRollback)
-      throw usage('Name a batch, or say --after-rollback. Nothing was done.');
+    if ((args.BATCH === undefined) !== options.afterRollback || (options.now && options.afterRollback))
+      throw usage('Name a batch, or say --after-rollback, which keeps set times. Nothing was done.');
     if (args.BATCH === undefined) {
       const result = await resumeAfterRollback(app, context.global.realm, by);
       output.print({ json: result, text: afterRollbackLines(result), next: 'almoner status' });
       return;
     }
     const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
-    const { changed, status } = await resumeBatch(app, ref, by);
+    const set = (await readBatch(ref))?.gate?.start ?? null;
+    const { changed, status } = await resumeBatch(app, ref, by, { now: options.now });
     const workers = await countWorkers(app);
     output.print({
       json: { ...status, changed, workers },
-      text: [resumedLine(changed, status), ...batchLines(status, output.colours)],
+      text: [
+        resumedLine(changed, status, options.now ? beginsWords(set) : null),
+        ...batchLines(status, output.colours),
+      ],
       next: batchNext(status),
     });
   },
@@ -192,10 +198,14 @@ function afterRollbackLines({ resumed, closed }: ResumedRealms): string[] {
 }
 
 /** A batch that waits for an approval or its time is not being worked, whatever was resumed. */
-function resumedLine(changed: boolean, { batch, waiting }: BatchStatus): string {
+function resumedLine(changed: boolean, { batch, waiting }: BatchStatus, instead: string | null): string {
   const closed = waiting.find(({ why }) => CLOSED.some((one) => one === why));
-  if (closed !== undefined)
-    return `Batch ${batch} is resumed, and nothing of it is sent for the first time yet: ${closed.message}`;
+  if (closed !== undefined) {
+    const stands = changed ? 'is resumed' : 'was not standing still';
+    const now = closed.why === 'approval' ? '' : ` To begin it now: almoner resume ${batch} --now.`;
+    return `Batch ${batch} ${stands}, and nothing of it is sent for the first time yet: ${closed.message}${now}`;
+  }
+  if (instead !== null) return `Batch ${batch} begins now instead of at ${instead}; the workers take it.`;
   return changed ? 'It goes on; the workers take it.' : `Batch ${batch} is already being worked.`;
 }
 

@@ -167,7 +167,11 @@ export const rehearse = storeCommand({
     const faults = options.badDay ? parseFaults(BAD_DAY, options.faultSeed ?? 1) : undefined;
     await dropOldRehearsals(app);
     const realm = await app.realm(profile, faults);
-    const planned = await planFile(realm, planRequest(context, options), Date.now());
+    const columnsOf = await context.profile().then(
+      (configured) => app.books(configured).ledger,
+      () => null,
+    );
+    const planned = await planFile(realm, { ...planRequest(context, options), columnsOf }, Date.now());
     if (!(await showPlan(context, app, planned, profile))) return 3;
     return payFile(context, app, realm, planned, {
       inOrder: options.inOrder,

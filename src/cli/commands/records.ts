@@ -2,15 +2,16 @@ import { join, resolve } from 'node:path';
 import { isRecordedMemberId } from '../../core/ids.js';
 import { oneLine } from '../../core/one-line.js';
 import { findBatch } from '../../ledger/index.js';
-import { isRehearsalOfItsOwn } from '../../operations/batches/batch-realm.js';
+import { isRehearsalOfItsOwn, realmOfBatch } from '../../operations/batches/batch-realm.js';
 import { type HistoryEntry, memberHistory } from '../../operations/batches/member-history.js';
 import { reportBatch } from '../../operations/batches/report.js';
-import { type Undo, writeUndo } from '../../operations/batches/undo.js';
+import { type Undo, type UndoWish, writeUndo } from '../../operations/batches/undo.js';
 import { writeRows } from '../../report/whole-file.js';
+import { pacedReads } from '../../runtime/paced-reads.js';
 import { amountsWords, effectWords } from '../../words/amounts.js';
 import { counted, grouped } from '../../words/spelling.js';
 import { storeCommand } from '../frame/open-app.js';
-import { argument, BATCH, flag, notAMemberId, text, usage } from '../frame/options.js';
+import { argument, BATCH, flag, notAMemberId, text, texts, usage } from '../frame/options.js';
 import { slowProgress } from '../text/order-text.js';
 
 /** What the books remember: reports, a member's history, and the file that takes a batch back. */
@@ -112,14 +113,32 @@ export const undo = storeCommand({
   description:
     'Writes the CSV that takes back what a batch paid. It sends nothing: running the file is a normal `almoner run`.',
   arguments: BATCH,
-  options: { out: text('FILE', 'where to write it (default: undo-BATCH.csv here)') },
-  examples: ['almoner undo last', 'almoner run undo-7k3m9q2x4v8w.csv'],
+  options: {
+    out: text('FILE', 'where to write it (default: undo-BATCH.csv here)'),
+    only: texts('MEMBER|LINE', 'take back only orders of this member, or on this line of the file'),
+    check: flag('read what the members hold, and name those who hold too little; the file takes all'),
+    takeLeft: flag('of members who hold too little, take what is left'),
+    skipShort: flag('leave out orders whose members hold too little'),
+  },
+  examples: [
+    'almoner undo last',
+    'almoner undo last --only 119876543210987654 --take-left',
+    'almoner run undo-7k3m9q2x4v8w.csv',
+  ],
   run: (context) => async (app) => {
     const { output, args, options, cwd } = context;
     const ref = await findBatch(app.scripts, args.BATCH, context.global.realm);
     const name = options.out ?? `undo-${ref.id}.csv`;
+    if ([options.check, options.takeLeft, options.skipShort].filter(Boolean).length > 1)
+      throw usage('Give one of --check, --take-left and --skip-short.');
+    const looks = options.check || options.takeLeft || options.skipShort;
+    const wish: UndoWish = {
+      only: options.only,
+      read: looks ? pacedReads(await realmOfBatch(app, ref)).member : null,
+      short: options.takeLeft ? 'left' : options.skipShort ? 'skip' : 'whole',
+    };
     const { written: undone, file } = await writeRows(resolve(cwd, name), (add) =>
-      writeUndo(ref, app.config, add),
+      writeUndo(ref, app.config, add, wish),
     );
     const { rehearsal, name: realm } = ref.ledger.realm;
     output.print({
@@ -138,6 +157,8 @@ function undoLines(undo: Undo, name: string, batch: string): string[] {
       ? `Batch ${batch} holds nothing that could be taken back; no file was written.`
       : `${name} takes back ${counted(undo.rows, 'order')}: ${amountsWords(undo.amounts)} tokens. Nothing was sent.`,
     ...leftOut(undo),
+    ...restLines(undo),
+    ...shortLines(undo),
     ...(undo.paidOnWord.length === 0
       ? []
       : [
@@ -145,6 +166,36 @@ function undoLines(undo: Undo, name: string, batch: string): string[] {
         ]),
   ];
 }
+
+function restLines({ rest }: Undo): string[] {
+  const lines = rest
+    .slice(0, SHORT_SHOWN)
+    .map(
+      ({ order, taken, left }) =>
+        `  ${order}: ${counted(BigInt(taken), 'token')} taken back before, ${grouped(left)} left`,
+    );
+  return rest.length === 0
+    ? []
+    : [`${counted(rest.length, 'order was', 'orders were')} taken back in part before:`, ...lines];
+}
+
+function shortLines({ short }: Undo): string[] {
+  if (short.length === 0) return [];
+  const lines = short
+    .slice(0, SHORT_SHOWN)
+    .map(({ member, wanted, balance }) =>
+      balance === null
+        ? `  ${member} is not known to the realm; ${grouped(wanted)} to be taken back`
+        : `  ${member} holds ${grouped(balance)} of ${grouped(wanted)} to be taken back`,
+    );
+  const more =
+    short.length > SHORT_SHOWN
+      ? [`  and ${grouped(short.length - SHORT_SHOWN)} more (--json names all)`]
+      : [];
+  return [`${counted(short.length, 'member holds', 'members hold')} too little:`, ...lines, ...more];
+}
+
+const SHORT_SHOWN = 20;
 
 function leftOut(undo: Undo): string[] {
   const orders = undo.leftOut.reduce((sum, each) => sum + each.orders, 0);

@@ -1,4 +1,5 @@
 import { isBatchId } from '../../core/ids.js';
+import { parseExpectedTokens } from '../../core/op-sums.js';
 import { shellWord } from '../../core/shell-word.js';
 import type { PlanRequest } from '../../operations/pay/plan-file.js';
 import type { CommandBase, Given } from './command.js';
@@ -6,7 +7,10 @@ import { flag, NEW_ADDRESS, NEW_LEDGER, text, texts, usage, wholeNumber, YES } f
 
 /** The options that every command which takes a FILE has in common. */
 export const PLAN_OPTIONS = {
-  map: texts('COLUMN=NAME', 'names a column of the file, e.g. tokens=Punkte; kept under its header'),
+  map: texts(
+    'COLUMN=NAME',
+    'names a column of the file, e.g. tokens=Punkte; kept under its header for this realm',
+  ),
   forgetMap: flag('take no names that were kept under this header, and forget them'),
   headerLine: wholeNumber('N', 'the header stands on line N; what is above it is left out', { min: 1 }),
   members: text('FILE', 'a table of wallets or handles with their members: the file pays by those'),
@@ -16,7 +20,10 @@ export const PLAN_OPTIONS = {
   newRowsOnly: flag('leave out the rows that were paid before, and pay the others'),
   skipInvalid: flag('take the good rows and carry the bad ones along as invalid'),
   expectRows: wholeNumber('N', 'refuse any file that has not exactly N rows', { min: 0 }),
-  expectTokens: text('N', 'refuse any file whose amounts do not add up to N'),
+  expectTokens: text(
+    'N',
+    'refuse any file whose amounts do not add up to N; with several directions given=N,taken=N,moved=N',
+  ),
 } as const;
 
 /** When it is to begin, and to be over. */
@@ -32,7 +39,7 @@ export const SEND_OPTIONS = {
   inOrder: flag('send strictly one after the other, in file order'),
 } as const;
 
-type GivenOptions = Given<typeof PLAN_OPTIONS> & Partial<Given<typeof TIME_OPTIONS>>;
+type GivenOptions = Given<typeof PLAN_OPTIONS> & Partial<Given<typeof TIME_OPTIONS & typeof YES>>;
 
 /** The file with what was said of it, to be typed again: without, it could be another batch, or be refused. */
 export function retyped(file: string, options: GivenOptions): string {
@@ -55,8 +62,11 @@ export function planRequest(
   { args, stdin }: Pick<CommandBase, 'stdin'> & { readonly args: { readonly FILE: string } },
   options: GivenOptions,
 ): PlanRequest {
-  if (options.expectTokens !== undefined && !/^[0-9]+$/.test(options.expectTokens))
-    throw usage(`--expect-tokens: expected digits, got ${JSON.stringify(options.expectTokens)}`);
+  const expectTokens = options.expectTokens === undefined ? null : parseExpectedTokens(options.expectTokens);
+  if (expectTokens === undefined)
+    throw usage(
+      `--expect-tokens: expected digits, or given=N,taken=N,moved=N, got ${JSON.stringify(options.expectTokens)}`,
+    );
   if (args.FILE === '-' && options.members === '-')
     throw usage('--members: standard input is the file that is paid; give the table as a file');
   if (options.again !== undefined && options.newRowsOnly)
@@ -76,7 +86,8 @@ export function planRequest(
     newRowsOnly: options.newRowsOnly,
     skipInvalid: options.skipInvalid,
     expectRows: options.expectRows ?? null,
-    expectTokens: options.expectTokens ?? null,
+    expectTokens,
+    unattended: options.yes ?? false,
     at: options.at ?? null,
     finishBy: options.finishBy ?? null,
   };

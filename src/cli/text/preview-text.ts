@@ -189,7 +189,9 @@ function columnsWords({ columns, headerLine, kept }: FoundColumns): string {
     taken.join(', ') || 'none is known',
     ...(others.length === 0 ? [] : [`not used: ${others.join(', ')}`]),
     ...(headerLine === 1 ? [] : [`header on line ${headerLine}`]),
-    ...(kept === null ? [] : [`as ${kept.who} said on ${utcMinute(kept.at)} (--forget-map takes it back)`]),
+    ...(kept === null || kept.pairs.every(({ effect }) => effect === 'none' || effect === 'refused')
+      ? []
+      : [`kept: as ${kept.who} said on ${utcMinute(kept.at)} (--forget-map takes it back)`]),
   ].join('; ');
 }
 

@@ -26,6 +26,10 @@ export const PLAN_ERRORS = {
     'The store has forgotten payments that no journal knows, as a person accepted in the last 30 days, or that this file’s batch was cancelled and followed by another: it may have been paid.',
     'Look at the balances of some of its members upstream. If part was paid, first run `almoner references add paid.csv` with the old report, then run the file with `--again LABEL`. If nothing was paid, run it with `--again LABEL`. A rule pays again in its next period.',
   ),
+  ALM_PLAN_KEPT_COLUMNS: refused(
+    'A mapping that was kept under the file’s header changes what the file means, or would close or move a column that bears the name of a meaning. A warning in a plan that a person sees; a fault with --yes, in the library, and at a start through the API that does not name the plan that was shown.',
+    'Say the --map again, with the column that is meant now, or pass --forget-map. A realm’s profile names columns for good.',
+  ),
   ALM_PLAN_IDS_DAMAGED: refused(
     'Many long ids end in zeros after digit 15: a spreadsheet has rounded them.',
     'Export the ids again from their source as text; rounding cannot be undone.',
@@ -117,6 +121,10 @@ export const PLAN_ERRORS = {
   ALM_FILE_HEADER_LINE: refused(
     'The line that was named as the header is not there, or no row begins on it.',
     'Name the line on which the header stands, counted from 1.',
+  ),
+  ALM_FILE_ROWS_ABOVE: refused(
+    'Lines above the header look like rows of another table, and would not be paid.',
+    'Put each table into a file of its own, or the rows below the header in its columns; a line that is no row is deleted.',
   ),
   ALM_FILE_MEMBERS: refused(
     'The table of members cannot be used.',

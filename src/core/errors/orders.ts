@@ -38,7 +38,7 @@ export const BATCH_ERRORS = {
   ),
   ALM_BATCH_START_MISSED: halted(
     'It was not begun at its time, which is more than an hour ago.',
-    'Begin it now with `almoner resume BATCH`, or give it up with `almoner cancel BATCH`.',
+    'Begin it now with `almoner resume BATCH --now`, or give it up with `almoner cancel BATCH`.',
   ),
   ALM_BATCH_FIRST: halted(
     'The batch paused after the number of orders given with --first.',
@@ -99,7 +99,7 @@ export const OUTCOME_ERRORS = {
   ),
   ALM_SEND_BAD_CERTIFICATE: halted(
     "The realm's TLS certificate was not accepted: nothing was sent.",
-    'Check the base URL, the clock of this machine and the certificate; then `almoner resume`.',
+    'Check the base URL, the clock of this machine and the certificate; then `almoner resume`, which keeps set times.',
   ),
   ALM_SEND_TIMEOUT: dead(
     'The request was sent and no complete answer came in time: it may or may not have been applied.',
@@ -159,15 +159,15 @@ export const OUTCOME_ERRORS = {
   ),
   ALM_KEY_REFUSED: halted(
     'The realm answered 401: the API key is wrong or does not exist. Nothing was applied.',
-    'Put the right key where the profile looks for it, then `almoner resume`.',
+    'Put the right key where the profile looks for it, then `almoner resume`, which keeps set times.',
   ),
   ALM_KEY_OTHER_REALM: halted(
     'The realm answered 403: the API key belongs to a different realm. Nothing was applied.',
-    'Use the key of this realm, or the realm of this key, then `almoner resume`.',
+    'Use the key of this realm, or the realm of this key, then `almoner resume`, which keeps set times.',
   ),
   ALM_KEY_UNUSABLE: halted(
     'The API key is missing or cannot stand in a header: nothing was sent.',
-    'Put the key where the profile looks for it, as one line of plain text, then `almoner resume`.',
+    'Put the key where the profile looks for it, as one line of plain text, then `almoner resume`, which keeps set times.',
   ),
   ALM_SEND_UNREAD: dead(
     'The member could not be read before sending, again and again: nothing was sent.',
@@ -203,11 +203,11 @@ export const OUTCOME_ERRORS = {
   ),
   ALM_SEND_HALTED: halted(
     'The realm answered with a status that the profile declares a reason to stop. Nothing was applied.',
-    "Read the realm's message, see to its cause, then `almoner resume`.",
+    "Read the realm's message, see to its cause, then `almoner resume`, which keeps set times.",
   ),
   ALM_PROXY_AUTH: halted(
     'A proxy answered 407 and wants a login: the realm was not reached.',
-    'Let this machine reach the realm directly, or sign in at the proxy, then `almoner resume`.',
+    'Let this machine reach the realm directly, or sign in at the proxy, then `almoner resume`, which keeps set times.',
   ),
 };
 

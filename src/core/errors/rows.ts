@@ -128,7 +128,7 @@ export const ROW_ERRORS = {
     'Leave the reference as the report wrote it; where the row is another payment, empty its almoner_order cell.',
   ),
   ALM_ROW_UNDO_OTHER: refused(
-    'The row’s reference says that it undoes an order, and it is not what takes that order back.',
+    'The row’s reference says that it undoes an order, and it is not what takes that order back, or what is left of it.',
     'Leave undo rows as `almoner undo BATCH` wrote them; give any other row a reference of its own.',
   ),
   ALM_ROW_UNDO_OF_UNDO: refused(

@@ -145,12 +145,32 @@ export const BatchReply = z.strictObject({
     .boolean()
     .describe('Its realm is closed or waits for a person after a rollback: GET /api/recovery tells more.'),
   can: z
-    .array(z.enum(['pause', 'resume', 'cancel', 'report', 'undo']))
-    .describe('What can be done to it now; all but `undo` needs an operator.'),
+    .array(z.enum(['pause', 'resume', 'begin', 'cancel', 'report', 'undo']))
+    .describe(
+      'What can be done to it now; all but `undo` needs an operator. `begin` is a resume with `now`.',
+    ),
 });
 export type BatchReply = Of<typeof BatchReply>;
 
 export const SteerRequest = z.object({ reason: reason.optional() }).default({});
+export const ResumeRequest = z
+  .strictObject({
+    reason: reason.optional(),
+    now: z
+      .boolean()
+      .default(false)
+      .describe('Begins it now instead of at its set time, which stays otherwise.'),
+  })
+  .default({ now: false });
+
+export const UndoQuery = z.object({
+  only: z
+    .string()
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe('Members or lines, with commas between them; `member:2` and `line:2` tell them apart.'),
+});
 
 export const FilesReply = z
   .strictObject({ files: z.array(z.strictObject({ name: z.string(), bytes: count, writtenAt: time })) })

@@ -110,9 +110,22 @@ export const PlanReply = z.strictObject({
       headerLine: count,
       headerBelow: count.nullable().describe('The line that looks like the header, where that one does not.'),
       kept: z
-        .strictObject({ who: z.string(), at: time })
+        .strictObject({
+          who: z.string(),
+          at: time,
+          pairs: z.array(
+            z.strictObject({
+              map: z.string().describe('Such as `reference=Invoice`; nothing behind the `=`: no column.'),
+              effect: z
+                .enum(['fills', 'changes', 'refused', 'none'])
+                .describe(
+                  'It names a column that is needed and missing; the file means something else without it; it is not taken, because a column bears the name; the file is read so anyway.',
+                ),
+            }),
+          ),
+        })
         .nullable()
-        .describe('Who said so of the same header before.'),
+        .describe('What was said of the same header before in this realm, and what that does now.'),
       found: z.array(
         z.strictObject({
           name: z.string(),
@@ -162,8 +175,17 @@ export type PlanReply = Of<typeof PlanReply>;
 
 export const StartRequest = PlanRequest.extend({
   rows: count.describe('The rows that the person confirmed: PlanReply.rows.'),
-  tokens: digits.describe('The total that the person confirmed: PlanReply.payable.tokens.'),
-  shown: z.string().optional().describe('PlanReply.shown of the plan that the person saw.'),
+  tokens: z
+    .union([digits, z.strictObject({ given: digits, taken: digits, moved: digits }).partial()])
+    .describe(
+      'The total that the person confirmed: PlanReply.payable.tokens; or each direction by itself, which a file of several needs where `shown` is not given.',
+    ),
+  shown: z
+    .string()
+    .optional()
+    .describe(
+      'PlanReply.shown of the plan that the person saw. Without it a kept mapping that changes what the file means is refused.',
+    ),
   inOrder: z.boolean().default(false),
 });
 export const StartReply = z.strictObject({

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { keptPairText } from '../../csv/kept-columns.js';
 import { cellsAt, type MendedCell, type MendSheet, mendFile } from '../../csv/mend.js';
 import { openSource, type Source } from '../../csv/open.js';
 import type { Finding } from '../../csv/row.js';
 import { type PlanChoices, type Planned, planDocument, planFile } from '../../operations/pay/plan-file.js';
 import type { PlannedFile } from '../../operations/pay/plan-input.js';
+import { unseenPairs } from '../../operations/pay/plan-unseen.js';
 import { importBatch, standing } from '../../operations/pay/store-batch.js';
 import { needPreparer } from '../../operations/people/who.js';
 import { openForJudging } from '../../operations/services/recovery.js';
@@ -45,6 +47,7 @@ export async function planUpload(
     document: { ...document, faults, shown: verdict },
     sheet,
     verdict,
+    unseen: unseenPairs(plan.found?.kept).map(keptPairText),
     writeFaults: (file) => plan.findings.writeFaults(file),
     async enqueue(inOrder) {
       await refuseUnsafeStore(app);

@@ -39,6 +39,8 @@ export type PlannedUpload = {
   readonly verdict: string;
   /** How its rows are read; null where no header could be. */
   readonly sheet: MendSheet | null;
+  /** Kept pairs of its columns that a person must have seen. */
+  readonly unseen: readonly string[];
   writeFaults(path: string): void;
   enqueue(inOrder: boolean): Promise<{ readonly ref: BatchRef; readonly existing: boolean }>;
   close(): void;

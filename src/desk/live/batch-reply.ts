@@ -60,12 +60,14 @@ export function waitsForRecovery(view: StoredBatch): boolean {
   return !isOver(view) && (view.waitsForPerson || isClosed);
 }
 
-export function actionsOn({ state, counts, reason }: BatchSummary, view: StoredBatch): BatchReply['can'] {
-  const isMissed = reason?.code === 'ALM_BATCH_START_MISSED';
-  const isHeld = state === 'paused' || state === 'halted' || isMissed;
+export function actionsOn({ state, counts }: BatchSummary, view: StoredBatch): BatchReply['can'] {
+  const isHeld = state === 'paused' || state === 'halted';
+  const closed = view.gate?.closed ?? null;
+  const hasTime = !isOver(view) && (closed === 'start-time' || closed === 'start-missed');
   return [
     ...(state === 'running' || state === 'planned' ? (['pause'] as const) : []),
     ...(isHeld && !waitsForRecovery(view) ? (['resume'] as const) : []),
+    ...(hasTime && !waitsForRecovery(view) ? (['begin'] as const) : []),
     ...(isOver({ state }) ? [] : (['cancel'] as const)),
     'report',
     ...(state !== 'running' && (counts.paid ?? 0) > 0 ? (['undo'] as const) : []),

@@ -44,7 +44,7 @@ export type Sent = {
 };
 
 const ANSWER_MS = 10_000;
-const BODY_CHARACTERS_MAX = 64 * 1024;
+const BODY_BYTES_MAX = 64 * 1024;
 const RETRY_AFTER_MAX_MS = 3_600_000;
 
 /** One HTTP request. Redirects are not followed, because the address is a secret. */
@@ -65,7 +65,7 @@ export async function post(
       redirect: 'manual',
       signal: AbortSignal.any([stop, AbortSignal.timeout(ANSWER_MS)]),
     });
-    const body = (await response.text()).slice(0, BODY_CHARACTERS_MAX);
+    const body = await beginningOf(response);
     const { ok, status } = response;
     const asked = Number(response.headers.get('retry-after') ?? Number.NaN);
     const retryAfterMs = Number.isFinite(asked) ? Math.min(Math.max(0, asked * 1000), RETRY_AFTER_MAX_MS) : 0;
@@ -73,6 +73,28 @@ export async function post(
   } catch (error) {
     return { ok: false, status: null, body: '', retryAfterMs: 0, why: whyNot(error) };
   }
+}
+
+/**
+ * What is read of an answer: the status has said already whether it was taken. The rest is not waited for, and the
+ * connection is closed, so that a receiver that never ends costs neither memory nor a second delivery.
+ */
+async function beginningOf({ body }: Response): Promise<string> {
+  const reader = body?.getReader();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    while (bytes < BODY_BYTES_MAX) {
+      const read = await reader?.read();
+      if (read?.value === undefined) break;
+      chunks.push(read.value.subarray(0, BODY_BYTES_MAX - bytes));
+      bytes += read.value.length;
+    }
+  } catch {
+    // Broken off or too slow.
+  }
+  void reader?.cancel().catch(() => {});
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** The code of a failed connection; a message would quote the address. */

@@ -2,11 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Person, Requirement } from '../../core/people.js';
 import { CLOSED, type Closed } from '../../core/waiting.js';
+import { spellMoment } from '../../core/zones.js';
 import { FORMAT, FORMAT_FIELD } from '../format.js';
 import { REALMS_KEY } from '../keys.js';
 import { allLedgers, askScript, type BatchPlace, type RealmLedger, timeOn } from '../realm-ledger.js';
 import { noteAct } from '../sessions/acts.js';
-import { type AuditEntry, encodeAudit } from '../views.js';
+import { type AuditEntry, encodeAudit, type Reason } from '../views.js';
 
 /** The second person's go, and the time a batch waits for (see includes/gate.lua). */
 
@@ -33,6 +34,17 @@ export type Gate = {
   /** A go that it has not used yet. */
   readonly go: z.infer<typeof go> | null;
 };
+
+/** A batch that stands still keeps its set time, and whoever resumes it has to know that. */
+export function withSetTime(reason: Reason, gate: Pick<Gate, 'closed' | 'start'> | null): Reason {
+  if (gate?.start == null) return reason;
+  const at = spellMoment(gate.start.at, gate.start.zone);
+  const said =
+    gate.closed === 'start-missed'
+      ? `It was to begin at ${at}, and begins now only where a person says so.`
+      : `Its set time stays when it is resumed: it begins at ${at}.`;
+  return { ...reason, message: `${reason.message} ${said}` };
+}
 
 export async function readGate({ ledger, no }: BatchPlace): Promise<Gate> {
   const [closed = '', preparer = '', at = '', zone = '', json = ''] = await askScript(ledger, 'read-gate', [

@@ -15,7 +15,7 @@
          undoes: [shard, field hex, no, index, account] | null   the reference that a paid undo frees
          class: error code or ''                  for the breaker
          unreached: true                          the connection did not come about
-         haltRealm: reason JSON | null, refusals: {reason, inARow, beforePaid} | null, unknowns: n
+         haltRealm: reason JSON | null, refusals: {reason (null: it does not count), inARow, beforePaid}, unknowns: n
        }
 
   Returns a JSON list, for each result
@@ -109,7 +109,7 @@ local function settle(result)
     forgetRefusals(T, no)
   elseif code == 'R' then
     forgetUnknowns(T)
-    noteRefusal(T, no, more.class, more.refusals, now)
+    if more.refusals.reason ~= 'null' then noteRefusal(T, no, more.class, more.refusals, now) end
   elseif code == 'u' or code == 'D' or more.unreached then
     noteUnknown(T, more.unknowns, now)
   end

@@ -11,13 +11,14 @@
     runs that take over at once one does
   ARGV[7] how many orders this resume may feed ('' for all)  ARGV[8] reason JSON when that many are through
   ARGV[9] the batch's id
+  ARGV[10] '1': the resume begins it now instead of at its set time
 
   disown: the session that owned the batch is gone. It lets go of its members and is paused (a halted realm, or a
   store that is not safe, stays the reason why it stands still); what is unknown in a cancelled one is left to the workers.
   halt: a pause by the program itself.
 
-  A resume lets nothing begin that may not (see gate): paused before its time it waits again, and a person who resumes what
-  only waits for its time begins it now.
+  A resume lets nothing begin that may not (see gate), and keeps a set time, whether it is ahead or was missed, unless the
+  person says now.
 
   Returns {'ok', state} | {'no', state, or why it may not begin}
 ]==]
@@ -65,7 +66,8 @@ elseif verb == 'resume' then
   local closed = closedGate(T, no, now)
   -- A second person's go is for the time that they saw; what may go without one begins whenever somebody says so.
   local isBound = closed == 'start-time' and not covers(T, redis.call('HGET', B, 'cleared'), now)
-  if closed and closed ~= 'approval' and not isBound and state == 'planned' and ARGV[3] ~= '' then
+  if closed and ARGV[10] == '1' and isBound then return { 'no', closed } end
+  if closed and closed ~= 'approval' and ARGV[10] == '1' then
     redis.call('HDEL', B, 'startAt', 'startZone')
     closed = nil
   end

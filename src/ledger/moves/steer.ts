@@ -33,6 +33,7 @@ async function steer(
   verb: string,
   audit: AuditEntry | null,
   rest: readonly string[],
+  now: '1' | '' = '',
 ): Promise<Steered> {
   const [status, state = ''] = await askScript(ledger, 'steer', [
     no,
@@ -40,6 +41,7 @@ async function steer(
     audit === null ? '' : encodeAudit(audit),
     ...rest,
     id,
+    now,
   ]);
   // Without an audit entry the program did it, and does it again where the store has forgotten it.
   if (status === 'ok' && audit !== null && verb !== 'disown') await noteAct(ledger);
@@ -53,7 +55,7 @@ export function pauseBatch(batch: Steerable, why: Reason, audit: AuditEntry, own
 
 /**
  * `haltedFor`: only a batch that stands still for this very reason goes on, and keeps its limit. `from`: only one
- * that has this owner.
+ * that has this owner. `now`: instead of at its set time, which a resume keeps otherwise.
  */
 export function resumeBatch(
   batch: Steerable,
@@ -63,16 +65,18 @@ export function resumeBatch(
     from?: string;
     first?: { orders: number; reason: Reason };
     haltedFor?: ErrorCode;
+    now?: boolean;
   },
 ) {
   const { owner, first } = options;
-  return steer(batch, 'resume', audit, [
+  const rest = [
     options.haltedFor ?? '',
     owner,
     options.from ?? '*',
     first === undefined ? '' : String(first.orders),
     first === undefined ? '' : JSON.stringify(first.reason),
-  ]);
+  ];
+  return steer(batch, 'resume', audit, rest, options.now === true ? '1' : '');
 }
 
 /** The program itself stops what is planned or running. */

@@ -81,9 +81,9 @@ export function deskNotes<Note>(scripts: ScriptClient, what: 'tokens' | 'told', 
   return new NoteStore(scripts, `almoner:desk:${what}`, json(schema));
 }
 
-/** What was said of a file's columns, under its header; for all realms of the store. */
-export function columnNotes<Note>(scripts: ScriptClient, schema: z.ZodType<Note>) {
-  return new NoteStore(scripts, 'almoner:columns', json(schema));
+/** What was said of a file's columns, under its header; for this realm alone. */
+export function columnNotes<Note>({ scripts, keyPrefix }: RealmLedger, schema: z.ZodType<Note>) {
+  return new NoteStore(scripts, `${keyPrefix}:columns`, json(schema));
 }
 
 /** The chat message that stands for each batch. */

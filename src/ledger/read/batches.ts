@@ -7,7 +7,7 @@ import { type BatchId, batchId, orderId } from '../../core/ids.js';
 import { OPS, type Op } from '../../core/order.js';
 import { BATCH_STATES, ORDER_STATES, type OrderState } from '../../core/states.js';
 import { batchKeys, unresumedKey } from '../keys.js';
-import { type Gate, readGate } from '../moves/gate.js';
+import { type Gate, readGate, withSetTime } from '../moves/gate.js';
 import { decodeReason, realmState } from '../moves/steer.js';
 import { allLedgers, askRealm, type BatchPlace, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
@@ -169,7 +169,8 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
     const asksGo = meta.asksGo !== undefined && !archived && stored !== 'cancelled';
     const read = isBefore || asksGo ? await readGate(ref) : null;
     const gate = isBefore ? read : null;
-    const reason = halted ? halt : going ? gateReason(gate) : decodeReason(meta.reason);
+    const stands = halted ? halt : going ? gateReason(gate) : decodeReason(meta.reason);
+    const reason = stands && withSetTime(stands, gate);
     const twice = saidOf(meta.second ?? '', /[PuB]/);
     const late = saidOf(meta.second ?? '', /[Aa]/);
     const aside = Number(meta.aside ?? 0);

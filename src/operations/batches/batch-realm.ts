@@ -12,6 +12,7 @@ import {
   realmState,
   releaseRealm,
   type StoredBatch,
+  withSetTime,
   workersAtWork,
 } from '../../ledger/index.js';
 import { changedReason } from '../../queue/reasons.js';
@@ -57,12 +58,13 @@ export type OwnedBatch = BatchView & Pick<StoredBatch, 'owner' | 'gate'>;
 export async function haltedHere(
   config: Profiles,
   ref: BatchRef,
-  { manifest, owner, state }: OwnedBatch,
+  { manifest, owner, state, gate }: OwnedBatch,
 ): Promise<Reason | null> {
   if (owner !== '' || (state !== 'running' && state !== 'planned')) return null;
   const reason = changeHere(config, ref, manifest);
   // A worker elsewhere may have the profile that fits, and would halt the batch itself where it does not.
-  return reason === null || (await workersAtWork(ref.ledger)).length > 0 ? null : reason;
+  const isTheirs = reason === null || (await workersAtWork(ref.ledger)).length > 0;
+  return isTheirs ? null : withSetTime(reason, gate);
 }
 
 /** Made by `rehearse` and configured nowhere: no worker ever takes its batches. */

@@ -40,8 +40,16 @@ export async function pause(config: Profiles, ref: BatchRef, by: SteeredBy): Pro
   return { changed: done, status: await batchStatus(ref, config) };
 }
 
-/** Also lets a halted realm go on, after one read with the key as it is now. */
-export async function resume(app: App, ref: BatchRef, by: SteeredBy): Promise<Steering> {
+/**
+ * Also lets a halted realm go on, after one read with the key as it is now. A set time stays: whoever resumes a realm
+ * thinks of its key, not of the hour at which a batch was to begin. `begin`: now instead of then.
+ */
+export async function resume(
+  app: App,
+  ref: BatchRef,
+  by: SteeredBy,
+  { now: begin = false }: { readonly now?: boolean | undefined } = {},
+): Promise<Steering> {
   const before = await readBatch(ref);
   if (before === undefined) throw await cannot(ref, 'importing', 'resumed');
   if (isOver(before)) throw await cannot(ref, before.state, 'resumed');
@@ -62,19 +70,21 @@ export async function resume(app: App, ref: BatchRef, by: SteeredBy): Promise<St
   const waits = now.gate?.closed ?? null;
   if (waits === 'approval' && goesOn)
     throw new AlmonerError('ALM_BATCH_APPROVAL', `${approvalNeeded(now.gate)} Nothing was begun.`);
-  if (goesOn && waits === null && !(await isInterrupted(ref, now))) {
+  const keepsTime = waits !== null && waits !== 'approval' && !begin;
+  if (goesOn && (keepsTime || (waits === null && !(await isInterrupted(ref, now))))) {
     if (halt !== null) await writeAudit(ref, audit(by, 'resumed, with its halted realm'));
     return { changed: halt !== null, status: await batchStatus(ref, app.config) };
   }
+  const set = beginsWords(now.gate?.start ?? null);
   const { done, state } = await resumeBatch(
     ref,
-    audit(by, waits === null ? 'resumed' : 'begun now instead of at its time'),
-    { owner: '' },
+    audit(by, waits !== null && begin ? `begun now instead of at ${set}` : 'resumed'),
+    { owner: '', now: begin },
   );
   if (!done && state === 'start-time')
     throw new AlmonerError(
       'ALM_BATCH_CANNOT',
-      `The go of its second person is for ${beginsWords(now.gate?.start ?? null)}: batch ${ref.id} does not begin before. Nothing was done.`,
+      `The go of its second person is for ${set}: batch ${ref.id} does not begin before. Nothing was done.`,
       { next: `Wait, or cancel it with \`almoner cancel ${ref.id}\` and prepare it for another time.` },
     );
   if (!done) throw await cannot(ref, state, 'resumed');

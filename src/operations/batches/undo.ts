@@ -1,12 +1,14 @@
 import { AlmonerError } from '../../core/errors/error.js';
-import { UNDO, undoReference } from '../../core/ids.js';
+import { type OrderId, UNDO, undoReference } from '../../core/ids.js';
 import { absoluteOf, NO_SUMS, type OpSums, plus, sumOf } from '../../core/op-sums.js';
 import { inverseOf, type Order } from '../../core/order.js';
+import { tokens as amountOf } from '../../core/points.js';
 import type { OrderState } from '../../core/states.js';
 import {
   type BatchRef,
   type BatchView,
   findSpent,
+  type Manifest,
   PlanReader,
   type ReferenceHolder,
   type RowView,
@@ -15,9 +17,13 @@ import {
   stateOf,
 } from '../../ledger/index.js';
 import { csvLine } from '../../report/csv-files.js';
+import type { PacedReads } from '../../runtime/paced-reads.js';
 import { counted } from '../../words/spelling.js';
 import type { Profiles } from './batch-realm.js';
 import { batchStatus } from './batch-status.js';
+import { UndoBalances } from './undo-balances.js';
+import { OnlySome } from './undo-only.js';
+import { type TakenBack, takenBack } from './undo-parts.js';
 
 /**
  * The CSV that takes back what a batch paid. Nothing is compensated by itself: running the file is a new
@@ -27,7 +33,7 @@ import { batchStatus } from './batch-status.js';
 export type Undo = Awaited<ReturnType<typeof writeUndo>>;
 
 type Undoing = 'undone' | 'undoing' | 'undo-in-doubt' | 'undo-may-arrive';
-type WhyLeftOut = Exclude<OrderState, 'paid'> | 'is-undo' | Undoing;
+type WhyLeftOut = Exclude<OrderState, 'paid'> | 'is-undo' | 'spent' | Undoing;
 
 const WORDS: Readonly<Record<WhyLeftOut, string>> = {
   doubt: 'in doubt, paid or not: to be resolved first',
@@ -38,6 +44,7 @@ const WORDS: Readonly<Record<WhyLeftOut, string>> = {
     'with an undo that was resolved as unpaid and may still arrive; ask again after its settle time',
   'is-undo':
     'undos themselves, which are not undone; to give the points again, make a new order with a reference of its own',
+  spent: 'of members who hold nothing of it any more, or too little',
   planned: 'not sent yet: going on with the batch would still pay them; cancel it if they are not meant',
   sending: 'being sent',
   unknown: 'being resolved',
@@ -52,80 +59,145 @@ const COLUMNS = ['member', 'recipient', 'op', 'tokens', 'reference', 'reason'] a
 const ASK_AT_ONCE = 256;
 const NAMED_MAX = 10;
 
-export async function writeUndo(
-  ref: BatchRef,
-  config: Profiles,
-  write: (text: string) => Promise<void> | undefined,
-) {
+/** What of a batch is taken back, and what is done about members who hold too little; `read`: their balances are looked at. */
+export type UndoWish = {
+  /** Members or lines, as `--only` names them; empty: all orders. */
+  readonly only: readonly string[];
+  readonly read: PacedReads['member'] | null;
+  /** Of members who hold too little: the whole amount as ever, what is left, or nothing. */
+  readonly short: 'whole' | 'left' | 'skip';
+};
+export const WHOLE_UNDO: UndoWish = { only: [], read: null, short: 'whole' };
+
+type Write = (text: string) => Promise<void> | undefined;
+
+export async function writeUndo(ref: BatchRef, config: Profiles, write: Write, wish: UndoWish = WHOLE_UNDO) {
   await refuseWhileMoving(ref, config);
   const plans = new PlanReader(ref.ledger);
   const { batch, rows } = await snapshotBatch(ref, plans, []);
-  const { delimiter, currency } = batch.manifest;
-  // A check, so that what was paid in one currency is not taken back in another.
-  const inCurrency = (name: string) => (currency === null ? [] : [name]);
-  const leftOut = new Map<WhyLeftOut, { orders: number; amounts: OpSums; named: string[] }>();
-  const leave = (row: RowView, why: WhyLeftOut) => {
-    const sum = leftOut.get(why) ?? { orders: 0, amounts: NO_SUMS, named: [] };
+  const only = new OnlySome(ref.id, wish.only);
+  const file = new UndoFile(ref, plans, batch.manifest, wish, write);
+  await file.begin();
+  for await (const row of rows) if (only.has(row)) await file.add(row);
+  await file.flush();
+  only.refuseUnmet();
+  refuseUndoOfUndo(ref, batch, file.undos);
+  return file.written();
+}
+
+class UndoFile {
+  private readonly leftOut = new Map<WhyLeftOut, { orders: number; amounts: OpSums; named: string[] }>();
+  private readonly alreadyUndone: string[] = [];
+  private readonly doubts: string[] = [];
+  /** Taken back too, but their payment rests on an operator's word. */
+  private readonly paidOnWord: string[] = [];
+  /** Of which a part was taken back before. */
+  private readonly rest: { readonly order: string; readonly taken: string; readonly left: string }[] = [];
+  private readonly balances: UndoBalances | null;
+  private count = 0;
+  private amounts = NO_SUMS;
+  private pending: RowView[] = [];
+
+  constructor(
+    private readonly ref: BatchRef,
+    private readonly plans: PlanReader,
+    private readonly manifest: Manifest,
+    private readonly wish: UndoWish,
+    private readonly write: Write,
+  ) {
+    this.balances = wish.read === null ? null : new UndoBalances(wish.read);
+  }
+
+  get undos(): number {
+    return this.leftOut.get('is-undo')?.orders ?? 0;
+  }
+
+  async begin(): Promise<void> {
+    await this.line([...COLUMNS], 'currency');
+  }
+
+  async add(row: RowView): Promise<void> {
+    if (row.state === 'doubt') this.doubts.push(row.order);
+    if (row.state !== 'paid') this.leave(row, row.state);
+    else if (row.reference?.startsWith(UNDO) === true) this.leave(row, 'is-undo');
+    else this.pending.push(row);
+    if (this.pending.length === ASK_AT_ONCE) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    const { ledger } = this.ref;
+    const spent = await findSpent(
+      ledger,
+      this.pending.map(({ order }) => undoReference(order)),
+    );
+    for (const row of this.pending) {
+      const { order } = await this.plans.row(this.ref.no, row.index);
+      if (order === null) throw new Error(`order ${row.order} is paid and has no content`);
+      const isBegun = spent.has(undoReference(row.order));
+      const before = isBegun ? await takenBack(ledger, this.plans, row.order, order.tokens) : null;
+      if (before?.holder != null) {
+        this.alreadyUndone.push(row.order);
+        this.leave(row, await undoing(this.ref, before.holder));
+      } else await this.take(row, inverseOf(order), before);
+    }
+    this.pending = [];
+  }
+
+  private async take(row: RowView, inverse: Order, before: TakenBack | null): Promise<void> {
+    const rest = amountOf(inverse.tokens - (before?.taken ?? 0));
+    const left = (await this.balances?.left({ ...inverse, tokens: rest })) ?? rest;
+    const { short } = this.wish;
+    const tokens = short === 'whole' || left >= rest ? rest : short === 'skip' ? 0 : left;
+    if (before !== null)
+      this.rest.push({ order: row.order, taken: String(before.taken), left: String(rest) });
+    if (tokens === 0) return this.leave(row, 'spent');
+    const taken = { ...inverse, tokens: amountOf(tokens) };
+    await this.line(undoCells(row, taken, before?.under ?? row.order), this.manifest.currency ?? '');
+    if (row.evidence === 'operator') this.paidOnWord.push(row.order);
+    this.count += 1;
+    this.amounts = plus(this.amounts, sumOf(taken.op, taken.tokens));
+  }
+
+  private leave(row: RowView, why: WhyLeftOut): void {
+    const sum = this.leftOut.get(why) ?? { orders: 0, amounts: NO_SUMS, named: [] };
     sum.orders += 1;
     if (row.op !== null) sum.amounts = plus(sum.amounts, sumOf(row.op, row.tokens ?? 0));
     if (sum.named.length < NAMED_MAX) sum.named.push(row.order);
-    leftOut.set(why, sum);
-  };
-  const alreadyUndone: string[] = [];
-  const doubts: string[] = [];
-  /** Taken back too, but their payment rests on an operator's word. */
-  const paidOnWord: string[] = [];
-  let count = 0;
-  let amounts = NO_SUMS;
-  let pending: RowView[] = [];
-  const flush = async () => {
-    const spent = await findSpent(
-      ref.ledger,
-      pending.map(({ order }) => undoReference(order)),
-    );
-    for (const row of pending) {
-      const holder = spent.get(undoReference(row.order));
-      if (holder !== undefined) {
-        alreadyUndone.push(row.order);
-        leave(row, await undoing(ref, holder));
-        continue;
-      }
-      const { order } = await plans.row(ref.no, row.index);
-      if (order === null) throw new Error(`order ${row.order} is paid and has no content`);
-      const inverse = inverseOf(order);
-      await write(csvLine([...undoCells(row, inverse), ...inCurrency(currency ?? '')], delimiter));
-      if (row.evidence === 'operator') paidOnWord.push(row.order);
-      count += 1;
-      amounts = plus(amounts, sumOf(inverse.op, inverse.tokens));
-    }
-    pending = [];
-  };
-  await write(csvLine([...COLUMNS, ...inCurrency('currency')], delimiter));
-  for await (const row of rows) {
-    if (row.state === 'doubt') doubts.push(row.order);
-    if (row.state !== 'paid') leave(row, row.state);
-    else if (row.reference?.startsWith(UNDO) === true) leave(row, 'is-undo');
-    else pending.push(row);
-    if (pending.length === ASK_AT_ONCE) await flush();
+    this.leftOut.set(why, sum);
   }
-  await flush();
-  refuseUndoOfUndo(ref, batch, leftOut.get('is-undo')?.orders ?? 0);
-  return {
-    rows: count,
-    tokens: absoluteOf(amounts),
-    /** What the file would do. */
-    amounts,
-    alreadyUndone,
-    doubts,
-    paidOnWord,
-    /** Every order that is not in the file, by why. */
-    leftOut: [...leftOut].map(([why, sum]) => ({
-      why,
-      message: WORDS[why],
-      tokens: absoluteOf(sum.amounts),
-      ...sum,
-    })),
-  };
+
+  /** With the currency behind the cells: a check, so that what was paid in one is not taken back in another. */
+  private async line(cells: readonly (string | number)[], currency: string): Promise<void> {
+    const { delimiter } = this.manifest;
+    await this.write(csvLine([...cells, ...(this.manifest.currency === null ? [] : [currency])], delimiter));
+  }
+
+  async written() {
+    const short = (await this.balances?.short()) ?? [];
+    return {
+      rows: this.count,
+      tokens: absoluteOf(this.amounts),
+      /** What the file would do. */
+      amounts: this.amounts,
+      alreadyUndone: this.alreadyUndone,
+      doubts: this.doubts,
+      paidOnWord: this.paidOnWord,
+      rest: this.rest,
+      /** Members who hold less than the orders would take from them; empty where nobody looked. */
+      short: short.map(({ member, wanted, balance }) => ({
+        member,
+        wanted: String(wanted),
+        balance: balance === null ? null : String(balance),
+      })),
+      /** Every order that is not in the file, by why. */
+      leftOut: [...this.leftOut].map(([why, sum]) => ({
+        why,
+        message: WORDS[why],
+        tokens: absoluteOf(sum.amounts),
+        ...sum,
+      })),
+    };
+  }
 }
 
 /** What is not settled yet would be missing from the file, and be paid after all. */
@@ -164,7 +236,11 @@ async function undoing({ ledger }: BatchRef, { no, index, arrivesUntil }: Refere
   return state === 'doubt' ? 'undo-in-doubt' : 'undoing';
 }
 
-function undoCells(row: RowView, { op, member, recipient, tokens }: Order): (string | number)[] {
+function undoCells(
+  row: RowView,
+  { op, member, recipient, tokens }: Order,
+  under: OrderId,
+): (string | number)[] {
   const why = row.reason === null ? '' : `: ${row.reason}`;
-  return [member, recipient ?? '', op, tokens, undoReference(row.order), `undo of ${row.order}${why}`];
+  return [member, recipient ?? '', op, tokens, undoReference(under), `undo of ${row.order}${why}`];
 }

@@ -2,9 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { BatchId } from '../../core/ids.js';
-import { absoluteOf } from '../../core/op-sums.js';
+import type { ExpectedTokens } from '../../core/op-sums.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { spellMoment } from '../../core/zones.js';
+import { keptPairText } from '../../csv/kept-columns.js';
 import { ofFile } from '../../csv/row.js';
 import { overLimits, overLimitText, type RealmLedger } from '../../ledger/index.js';
 import { Findings, lineRanges, SCREEN_FINDINGS_MAX } from '../../planning/findings.js';
@@ -20,6 +21,7 @@ import { needPreparer } from '../people/who.js';
 import { openForJudging } from '../services/recovery.js';
 import { refuseUnsafeStore } from '../services/store-safety.js';
 import { type GivenRows, type PlannedFile, planInput } from './plan-input.js';
+import { noteExpectations, noteKept } from './plan-unseen.js';
 
 /** Planning a file: what `plan`, `run`, `import`, `rehearse`, the desk's import page and the library have in common. */
 export type PlanRequest = PlanChoices & (PlannedFile | GivenRows);
@@ -33,7 +35,9 @@ export type PlanChoices = {
   readonly newRowsOnly: boolean;
   readonly skipInvalid: boolean;
   readonly expectRows: number | null;
-  readonly expectTokens: string | null;
+  readonly expectTokens: ExpectedTokens | null;
+  /** Nobody sees the plan before it is paid. */
+  readonly unattended?: boolean;
   /** When it is to begin and to be over, as people write it. */
   readonly at?: string | null;
   readonly finishBy?: string | null;
@@ -58,7 +62,8 @@ export async function planFile(realm: Books, request: PlanRequest, now: number):
     });
     const preview = await previewPlan(plan, realm.profile, realm.ledger, now, timesOf(plan, times));
     noteLate(plan, preview, realm.profile);
-    noteExpectations(plan, preview, request);
+    noteKept(plan, request.unattended ?? false);
+    noteExpectations(plan, request);
     noteDayCap(plan, preview);
     await noteAccounts(plan, realm.ledger);
     return { plan, preview };
@@ -75,17 +80,6 @@ export async function planToPay(app: App, profile: RealmProfile, request: PlanRe
   await openForJudging(app, profile);
   const realm = await app.realm(profile);
   return { realm, planned: await planFile(realm, request, Date.now()) };
-}
-
-function noteExpectations(plan: Plan, preview: Preview, { expectRows, expectTokens }: PlanChoices): void {
-  const fault = (message: string) => plan.findings.fault(ofFile('ALM_PLAN_NOT_EXPECTED', message));
-  if (expectRows !== null && plan.totals.rows !== expectRows)
-    fault(`The input has ${counted(plan.totals.rows, 'row')}, --expect-rows says ${expectRows}.`);
-  const total = absoluteOf(plan.totals.tokens);
-  if (expectTokens !== null && BigInt(expectTokens) !== total)
-    fault(
-      `The amounts of the input, whatever they do, add up to ${total} (${preview.payableTokens} of it to be sent), --expect-tokens says ${expectTokens}.`,
-    );
 }
 
 /** Orders that are a batch already begin when that does. */
@@ -169,7 +163,11 @@ function columnsDocument({ found }: Plan) {
   return {
     headerLine,
     headerBelow,
-    kept: kept && { who: kept.who, at: isoTime(kept.at) },
+    kept: kept && {
+      who: kept.who,
+      at: isoTime(kept.at),
+      pairs: kept.pairs.map((pair) => ({ map: keptPairText(pair), effect: pair.effect })),
+    },
     found: columns,
   };
 }

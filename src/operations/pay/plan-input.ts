@@ -2,12 +2,13 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { RealmProfile } from '../../core/profile.js';
 import { type ColumnMap, isColumn, parseColumnMap } from '../../csv/columns.js';
-import { type ColumnWish, headerHash, type KeptColumns } from '../../csv/mapping.js';
+import type { KeptColumns } from '../../csv/kept-columns.js';
+import { type ColumnWish, headerHash } from '../../csv/mapping.js';
 import { type MemberTable, readMemberTable } from '../../csv/member-table.js';
 import { openSource } from '../../csv/open.js';
 import type { FoundColumns } from '../../csv/row.js';
 import type { TakenRow } from '../../csv/take-rows.js';
-import { columnNotes, type ScriptClient } from '../../ledger/index.js';
+import { columnNotes, type RealmLedger } from '../../ledger/index.js';
 import type { PlanOptions } from '../../planning/pass.js';
 import { type Plan, planFaults, planGiven, planSource } from '../../planning/plan.js';
 
@@ -22,6 +23,8 @@ export type PlannedFile = {
   readonly members?: { readonly file: string; readonly name?: string } | null;
   /** What was kept under the header is not taken, and forgotten. */
   readonly forgetColumns?: boolean;
+  /** The realm whose kept mappings count, where it is not the one that is planned for: a rehearsal has none. */
+  readonly columnsOf?: RealmLedger | null;
 };
 
 /** Rows of a program, with a name for people. */
@@ -31,7 +34,7 @@ export async function planInput(input: PlannedFile | GivenRows, options: PlanOpt
   if ('rows' in input) return planGiven(input.name, input.rows, options);
   const source = await openSource(input.file, input.stdin === undefined ? {} : { stdin: input.stdin });
   try {
-    const wish = wishOf(input, options.profile, options.ledger.scripts);
+    const wish = wishOf(input, options.profile, input.columnsOf ?? options.ledger);
     const table = await tableOf(input);
     if (table !== null && 'faults' in table) return planFaults(source.name, table, options);
     return await planSource(source, { ...options, wish, table });
@@ -55,9 +58,9 @@ async function tableOf({
 function wishOf(
   { map, headerLine = null, forgetColumns = false }: PlannedFile,
   { columns }: RealmProfile,
-  scripts: ScriptClient,
+  ledger: RealmLedger,
 ): ColumnWish {
-  const notes = columnNotes(scripts, keptNote);
+  const notes = columnNotes(ledger, keptNote);
   return {
     map: parseColumnMap(map),
     headerLine,
@@ -83,11 +86,11 @@ function mapOf(said: Readonly<Record<string, string>>): ColumnMap {
 
 /** Keeps what was said of a file's columns under its header: the next file with the same one is taken so. */
 export async function keepColumns(
-  scripts: ScriptClient,
+  ledger: RealmLedger,
   found: FoundColumns | null,
   by: { readonly who: string; readonly at: number },
 ): Promise<void> {
   if (found === null || found.said === null) return;
   const map = Object.fromEntries(found.said);
-  await columnNotes(scripts, keptNote).put(headerHash(found.columns.map(({ name }) => name)), { map, ...by });
+  await columnNotes(ledger, keptNote).put(headerHash(found.columns.map(({ name }) => name)), { map, ...by });
 }

@@ -59,7 +59,7 @@ export async function storeBatch(
     join: () => openForJudging(app, realm.profile, enter),
   });
   // A rehearsal leaves nothing behind.
-  if (!isRehearsal(realm.profile)) await keepColumns(app.scripts, plan.found, { who, at: Date.now() });
+  if (!isRehearsal(realm.profile)) await keepColumns(realm.ledger, plan.found, { who, at: Date.now() });
   return imported;
 }
 

@@ -38,6 +38,7 @@ async function approveAs(batch: TestBatch, who: string): Promise<string> {
 }
 const fed = (batch: TestBatch) => feed(batch.ledger, batch.no, 100, batch.owner);
 const resume = (batch: TestBatch) => resumeBatch(batch.ref, audit('resumed'), { owner: '' });
+const resumeNow = (batch: TestBatch) => resumeBatch(batch.ref, audit('begun'), { owner: '', now: true });
 
 describe('a realm that requires a second person', () => {
   test('begins what one person may prepare alone, and nothing beyond before another has said go', async () => {
@@ -243,8 +244,10 @@ describe('a batch with a set time', () => {
     expect(await fed(missed)).toEqual([]);
     expect((await readBatch(missed.ref))?.reason).toMatchObject({ code: 'ALM_BATCH_START_MISSED' });
     for (const batch of [early, missed]) {
-      expect(await resumeBatch(batch.ref, null, { owner: '' })).toMatchObject({ done: false });
-      expect(await resume(batch)).toEqual({ done: true, state: 'running' });
+      for (const by of [null, audit('resumed')])
+        expect(await resumeBatch(batch.ref, by, { owner: '' })).toMatchObject({ done: false });
+      expect(await fed(batch)).toEqual([]);
+      expect(await resumeNow(batch)).toEqual({ done: true, state: 'running' });
       expect(await fed(batch)).toEqual([1]);
     }
     expect(await tieUp(ledger)).toEqual([]);
@@ -256,6 +259,9 @@ describe('a batch with a set time', () => {
     await pauseBatch(batch.ref, WHY, audit('paused'));
     expect(await resume(batch)).toEqual({ done: true, state: 'planned' });
     expect(await fed(batch)).toEqual([]);
+    await pauseBatch(batch.ref, WHY, audit('paused again'));
+    expect(await resumeNow(batch)).toEqual({ done: true, state: 'running' });
+    expect(await fed(batch)).toEqual([1]);
   });
 
   test('begins neither without its second person nor by one alone before its time', async () => {
@@ -268,6 +274,7 @@ describe('a batch with a set time', () => {
     expect(await fed(batch)).toEqual([]);
     // The go was for that time.
     expect(await resume(batch)).toEqual({ done: false, state: 'start-time' });
+    expect(await resumeNow(batch)).toEqual({ done: false, state: 'start-time' });
     const late = await preparedBy(ledger, 'ada', [{ tokens: 500 }], {
       start: { at: Date.now() - 2 * HOUR, zone: 'UTC' },
     });

@@ -7,7 +7,7 @@ import { type BatchRef, findBatch, readAudit } from '../../../ledger/index.js';
 import { contextOf } from '../../../operations/batches/find-orders.js';
 import { reportBatch } from '../../../operations/batches/report.js';
 import { cancel, pause, resume } from '../../../operations/batches/steer.js';
-import { writeUndo } from '../../../operations/batches/undo.js';
+import { WHOLE_UNDO, writeUndo } from '../../../operations/batches/undo.js';
 import type { App } from '../../../runtime/app.js';
 import { counted, isoTime } from '../../../words/spelling.js';
 import * as api from '../../api/batches.js';
@@ -18,7 +18,7 @@ import { ordersPage } from '../../orders/orders-page.js';
 import { Download, route } from '../route.js';
 
 /** Batches: looked at, steered, reported, taken back. */
-const steering = (['pause', 'resume', 'cancel'] as const).map((verb) =>
+const steering = (['pause', 'cancel'] as const).map((verb) =>
   route(`POST /api/batches/:batch/${verb}`, 'operator', {
     summary: `${verb[0]?.toUpperCase()}${verb.slice(1)} a batch; what is being sent finishes.`,
     params: api.BatchParams,
@@ -29,12 +29,29 @@ const steering = (['pause', 'resume', 'cancel'] as const).map((verb) =>
       const ref = await findBatch(app.scripts, params.batch);
       note({ batches: [ref.id] });
       const by = { who: visitor.identity.name, why: body.reason ?? null };
-      if (verb === 'resume') await resume(app, ref, by);
-      else await (verb === 'pause' ? pause : cancel)(app.config, ref, by);
+      await (verb === 'pause' ? pause : cancel)(app.config, ref, by);
       return board.describe(ref);
     },
   }),
 );
+
+const resuming = route('POST /api/batches/:batch/resume', 'operator', {
+  summary:
+    'Resume a batch, and its realm where that is halted. A set time stays; with `now` it begins at once.',
+  params: api.BatchParams,
+  body: api.ResumeRequest,
+  reply: api.BatchReply,
+  audit: ({ params, body }) => ({
+    what: `asked to ${body.now ? 'begin' : 'resume'} batch ${params.batch}${body.now ? ' before its set time' : ''}`,
+    batch: params.batch,
+  }),
+  async handle({ app, board }, { params, body, visitor, note }) {
+    const ref = await findBatch(app.scripts, params.batch);
+    note({ batches: [ref.id] });
+    await resume(app, ref, { who: visitor.identity.name, why: body.reason ?? null }, { now: body.now });
+    return board.describe(ref);
+  },
+});
 
 export const BATCH_ROUTES = [
   route('GET /api/batches', 'viewer', {
@@ -81,6 +98,7 @@ export const BATCH_ROUTES = [
     },
   }),
   ...steering,
+  resuming,
   route('GET /api/batches/:batch/files', 'viewer', {
     summary: 'The files of its report as last written.',
     params: api.BatchParams,
@@ -106,14 +124,19 @@ export const BATCH_ROUTES = [
     },
   }),
   route('GET /api/batches/:batch/undo', 'viewer', {
-    summary: 'The CSV that takes back what was proven paid; running it is an import like any other.',
+    summary:
+      'The CSV that takes back what was proven paid, or a part of it; running it is an import like any other.',
     params: api.BatchParams,
+    query: api.UndoQuery,
     reply: 'text/csv',
-    async handle({ app }, { params }) {
+    async handle({ app }, { params, query }) {
       const ref = await findBatch(app.scripts, params.batch);
       // The answer begins only once the file is whole, so that errors stay errors.
       const pieces: string[] = [];
-      const { rows, leftOut } = await writeUndo(ref, app.config, async (text) => void pieces.push(text));
+      const { rows, leftOut } = await writeUndo(ref, app.config, async (text) => void pieces.push(text), {
+        ...WHOLE_UNDO,
+        only: query.only?.split(',') ?? [],
+      });
       if (rows === 0)
         throw new AlmonerError(
           'ALM_BATCH_CANNOT',

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { AlmonerError } from '../../../core/errors/error.js';
+import { meetsTokens, opSums, spellExpected } from '../../../core/op-sums.js';
 import type { Person } from '../../../core/people.js';
 import type { App } from '../../../runtime/app.js';
 import { counted, isoTime } from '../../../words/spelling.js';
@@ -11,7 +12,7 @@ import { Done } from '../../api/session.js';
 import { sealedBatch } from '../../live/batch-reply.js';
 import { mendUpload, planUpload } from '../plan-upload.js';
 import { Download, route } from '../route.js';
-import type { Upload, Uploads } from '../uploads.js';
+import type { PlannedUpload, Upload, Uploads } from '../uploads.js';
 
 /** From a dropped file to a batch: upload, preview, and a start that repeats what the person saw. */
 export const IMPORT_ROUTES = [
@@ -102,7 +103,7 @@ export const IMPORT_ROUTES = [
       const wanted = planOf(app, uploads, upload, body, visitor.identity);
       const { planned, asShown } = await uploads.planned(upload, ...wanted);
       const { shown = planned.verdict } = body;
-      checkConfirmed(planned.document, asShown && shown === planned.verdict, body);
+      checkConfirmed(planned, asShown && shown === planned.verdict, body);
       const { ref, existing } = await planned.enqueue(body.inOrder);
       const { orders, tokens } = planned.document.payable;
       note({ batches: [ref.id], orders, tokens });
@@ -195,11 +196,10 @@ function tableOf(uploads: Uploads, id: string | undefined, { who }: Upload) {
   }
 }
 
-function checkConfirmed(
-  { source, faultCount, rows, payable, existing, existingState }: api.PlanReply,
-  asShown: boolean,
-  confirmed: { readonly rows: number; readonly tokens: string },
-): void {
+type Confirmed = Pick<z.infer<typeof api.StartRequest>, 'rows' | 'tokens' | 'shown'>;
+
+function checkConfirmed({ document, unseen }: PlannedUpload, asShown: boolean, confirmed: Confirmed): void {
+  const { source, faultCount, rows, existing, existingState } = document;
   if (faultCount > 0)
     throw new AlmonerError(
       'ALM_PLAN_FAULTS',
@@ -212,9 +212,36 @@ function checkConfirmed(
       'ALM_PLAN_CHANGED',
       'What the file would do is not what was shown: what other batches pay, how its own stands, or what is kept of its columns has changed since. Nothing was enqueued and nothing was sent.',
     );
-  if (rows === confirmed.rows && payable.tokens === confirmed.tokens) return;
+  if (confirmed.shown === undefined && unseen.length > 0)
+    throw new AlmonerError(
+      'ALM_PLAN_KEPT_COLUMNS',
+      `What was said of this header before (${unseen.join(', ')}) changes what ${source} means, or is not taken, and the start does not name the plan that showed it. Nothing was enqueued and nothing was sent.`,
+      {
+        next: 'Plan the file, look at its columns, and give its `shown`; or say `map` again, or `forgetColumns`.',
+      },
+    );
+  if (rows === confirmed.rows && isTotal(document, confirmed)) return;
   throw new AlmonerError(
     'ALM_DESK_CHANGED',
-    `The file has ${counted(rows, 'row')}, and its amounts to be sent add up to ${payable.tokens}, which is not what was confirmed. Nothing was enqueued.`,
+    `The file has ${counted(rows, 'row')}, and its amounts to be sent are ${payableText(document)}, which is not what was confirmed. Nothing was enqueued.`,
   );
+}
+
+/** One number for several directions says too little, unless the plan that was shown is named with it. */
+function isTotal({ payable: { tokens, amounts } }: api.PlanReply, confirmed: Confirmed): boolean {
+  if (typeof confirmed.tokens === 'string' && (confirmed.shown !== undefined || amounts === null))
+    return confirmed.tokens === tokens;
+  return (
+    amounts !== null &&
+    meetsTokens(
+      confirmed.tokens,
+      opSums((op) => BigInt(amounts[op])),
+    ) === true
+  );
+}
+
+function payableText({ payable: { tokens, amounts } }: api.PlanReply): string {
+  return amounts === null
+    ? tokens
+    : `${spellExpected(opSums((op) => BigInt(amounts[op])))} (${tokens} together)`;
 }

@@ -99,6 +99,7 @@ export function Table({ label, css, heads, children }: TableProps) {
 /** What commands do that a button or a page of the desk does too: here nobody has to leave it to type them. */
 const ON_THE_DESK: readonly (readonly [command: RegExp, here: string])[] = [
   [/^almoner resume --after-rollback\b/, 'the page Recovery'],
+  [/^almoner resume\b.* --now\b/, '“Begin now”'],
   [/^almoner resume\b/, '“Resume”'],
   [/^almoner pause\b/, '“Pause”'],
   [/^almoner cancel\b/, '“Cancel the rest”'],

@@ -16,7 +16,12 @@ const ACTIONS = {
   resume: {
     verb: 'Resume',
     asks: 'Resume this batch?',
-    does: 'Orders that wait go on being sent, at the realm’s pace. A run that was interrupted is handed to the workers.',
+    does: 'Orders that wait go on being sent, at the realm’s pace. A run that was interrupted is handed to the workers. A set time stays.',
+  },
+  begin: {
+    verb: 'Begin now',
+    asks: 'Begin this batch now?',
+    does: 'Its orders are sent now instead of at the set time.',
   },
   cancel: {
     verb: 'Cancel the rest',
@@ -26,14 +31,19 @@ const ACTIONS = {
 } as const;
 type Action = keyof typeof ACTIONS;
 
+const LOOKS = { pause: 'primary', resume: 'primary', begin: 'danger-quiet', cancel: 'danger-quiet' } as const;
+
 export function Steering({ reply, onDone }: { readonly reply: BatchReply; readonly onDone: () => void }) {
   const operator = useIsOperator();
   const [asking, setAsking] = useState<Action | null>(null);
   const { summary } = reply;
-  const possible = (['pause', 'resume', 'cancel'] as const).filter((action) => reply.can.includes(action));
+  const possible = (['pause', 'resume', 'begin', 'cancel'] as const).filter((action) =>
+    reply.can.includes(action),
+  );
   const doubts = summary.counts.doubt ?? 0;
   const act = async (action: Action, said: { readonly reason?: string }) => {
-    await change<BatchReply>(`/api/batches/${encodeURIComponent(summary.batch)}/${action}`, said);
+    const [verb, body] = action === 'begin' ? ['resume', { ...said, now: true }] : [action, said];
+    await change<BatchReply>(`/api/batches/${encodeURIComponent(summary.batch)}/${verb}`, body);
     announce(`${ACTIONS[action].verb}: done`);
     onDone();
   };
@@ -44,7 +54,7 @@ export function Steering({ reply, onDone }: { readonly reply: BatchReply; readon
           <Button
             key={action}
             name={ACTIONS[action].verb}
-            look={action === 'cancel' ? 'danger-quiet' : 'primary'}
+            look={LOOKS[action]}
             onPress={() => setAsking(action)}
           />
         ))}
@@ -69,6 +79,11 @@ export function Steering({ reply, onDone }: { readonly reply: BatchReply; readon
             tokens.
           </p>
           <p>{ACTIONS[asking].does}</p>
+          {reply.gate?.begins != null && (
+            <p>
+              The set time is <b>{reply.gate.begins}</b>.
+            </p>
+          )}
         </Confirm>
       )}
     </>

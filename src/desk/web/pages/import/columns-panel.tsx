@@ -53,10 +53,15 @@ export function ColumnsPanel(props: ColumnsPanelProps) {
         </Notice>
       )}
       {kept !== null && (
-        <Notice tone="plain">
+        <Notice tone={kept.pairs.some(isUnusual) ? 'warn' : 'plain'}>
           <p>
-            Taken as <b>{kept.who}</b> said of the same header, <Time at={kept.at} />.
+            <b>{kept.who}</b> said something of the same header, <Time at={kept.at} />.
           </p>
+          <ul class="bullets">
+            {kept.pairs.flatMap(({ map: pair, effect }) =>
+              effect === 'none' ? [] : [<li key={pair}>{`${keptWords(pair)} ${EFFECT[effect]}`}</li>],
+            )}
+          </ul>
           <Button
             name="Forget"
             label="Forget what was said of this header"
@@ -111,6 +116,25 @@ export function ColumnsPanel(props: ColumnsPanelProps) {
     </Panel>
   );
 }
+
+type KeptPair = NonNullable<Columns['kept']>['pairs'][number];
+
+function isUnusual({ effect }: KeptPair): boolean {
+  return effect === 'changes' || effect === 'refused';
+}
+
+function keptWords(pair: string): string {
+  const at = pair.indexOf('=');
+  const [meaning, column] = [pair.slice(0, at), pair.slice(at + 1)];
+  return column === '' ? `No column is the ${meaning}.` : `${meaning} is “${column}”.`;
+}
+
+const EFFECT: Readonly<Record<KeptPair['effect'], string>> = {
+  fills: 'It is taken.',
+  changes: 'It is taken, and without it the file means something else.',
+  refused: 'It is not taken, because a column bears the name. Choose below if it is meant.',
+  none: '',
+};
 
 const FIRST_SHOWN = 12;
 const NEEDED = ['member', 'tokens'] as const;

@@ -1,0 +1,64 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import { isMemberId, type MemberId } from '../../core/ids.js';
+import { effectsOf, type Order } from '../../core/order.js';
+import type { PacedReads } from '../../runtime/paced-reads.js';
+
+/** A member who holds less than the undo would take, as the realm said when the file was written. */
+export type ShortMember = {
+  readonly member: MemberId;
+  /** What the file would have to take. */
+  readonly wanted: bigint;
+  /** What the member holds; null: the realm does not know the member. */
+  readonly balance: bigint | null;
+};
+
+/** What members hold who have to give points back; each is read once, at the realm's pace. */
+export class UndoBalances {
+  private readonly held = new Map<MemberId, Promise<bigint | null | undefined>>();
+  private readonly wanted = new Map<MemberId, bigint>();
+
+  constructor(private readonly read: PacedReads['member']) {}
+
+  /** How much of the order's amount its member still holds, beside what earlier rows of the file take. */
+  async left(inverse: Order): Promise<number> {
+    const [payer] = effectsOf(inverse).filter(({ delta }) => delta < 0n);
+    if (payer === undefined) return inverse.tokens;
+    const { member } = payer;
+    const before = this.wanted.get(member) ?? 0n;
+    this.wanted.set(member, before - payer.delta);
+    const held = await this.of(member);
+    // A realm that shows no balance leaves the whole amount: its answer will tell.
+    if (held === undefined) return inverse.tokens;
+    const left = (held ?? 0n) - before;
+    if (left <= 0n) return 0;
+    return left < BigInt(inverse.tokens) ? Number(left) : inverse.tokens;
+  }
+
+  async short(): Promise<ShortMember[]> {
+    const found: ShortMember[] = [];
+    for (const [member, wanted] of this.wanted) {
+      const balance = await this.of(member);
+      if (balance === null || (balance !== undefined && balance < wanted))
+        found.push({ member, wanted, balance });
+    }
+    return found;
+  }
+
+  private of(member: MemberId): Promise<bigint | null | undefined> {
+    const known = this.held.get(member) ?? this.ask(member);
+    this.held.set(member, known);
+    return known;
+  }
+
+  /** Null where the realm does not know the member, undefined where it shows no balance. */
+  private async ask(member: MemberId): Promise<bigint | null | undefined> {
+    if (!isMemberId(member)) return null;
+    try {
+      const { balance } = await this.read(member);
+      return balance === null ? undefined : BigInt(balance);
+    } catch (error) {
+      if (error instanceof AlmonerError && error.code === 'ALM_REALM_MEMBER_NOT_FOUND') return null;
+      throw error;
+    }
+  }
+}
