@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { LONGEST_PAUSE_MS } from '../../src/core/decide.js';
+import { WORKERS } from '../../src/ledger/moves/feed.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { Feeder, feedWindow } from '../../src/queue/feed.js';
 import { addOrders, type OrderJob, openQueue, ordersOf } from '../../src/queue/queues.js';
@@ -18,6 +19,8 @@ function queueOf(ledger: RealmLedger) {
   return queue;
 }
 
+const firstOf = (job: OrderJob) => ordersOf(job)[0]?.index ?? 0;
+
 function some(count: number) {
   return Array.from({ length: count }, () => ({}));
 }
@@ -28,14 +31,14 @@ test('without a pace a job carries several orders, and a few orders still are a 
   const feeder = new Feeder(
     ledger,
     queue,
-    '',
+    WORKERS,
     feedWindow({ profile: testProfile({ rate: null, certainty: 'idempotent' }), concurrency: 64 }),
     ANY,
   );
   const large = await sealed(ledger, some(300), { id: 'large' });
   expect(await feeder.tick()).toBe(300);
   const jobs = await queue.getWaiting();
-  expect(Math.max(...jobs.map(({ data }) => data.last - data.first + 1))).toBe(4);
+  expect(Math.max(...jobs.map(({ data }) => ordersOf(data).length))).toBe(4);
   const carried = jobs.flatMap(({ data }) => ordersOf(data).map(({ index }) => index));
   expect(carried.sort((a, b) => a - b)).toEqual(large.rows.map((_, i) => i + 1));
 
@@ -54,8 +57,8 @@ test('behind a pace, and where members are held, every order has its own job', (
 test('orders whose job lives are left alone, in whatever job; those of lost jobs are dispatched again', async () => {
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
-  const feeder = new Feeder(ledger, queue, '', { orders: 100, refillAt: 1, inAJob: () => 8 }, ANY);
-  const sweeper = new Sweeper(ledger, queue, bench.redis().client(), '');
+  const feeder = new Feeder(ledger, queue, WORKERS, { orders: 100, refillAt: 1, inAJob: () => 8 }, ANY);
+  const sweeper = new Sweeper(ledger, queue, bench.redis().client(), WORKERS);
   const batch = await sealed(ledger, some(24));
   await feeder.tick();
   const late = () =>
@@ -71,18 +74,20 @@ test('orders whose job lives are left alone, in whatever job; those of lost jobs
   await late();
   expect(await sweeper.tick()).toBe(0);
 
-  const [lost] = (await queue.getWaiting()).filter(({ data }) => data.first === 9);
+  const [lost] = (await queue.getWaiting()).filter(({ data }) => firstOf(data) === 9);
   await lost?.remove();
   expect(await sweeper.tick()).toBe(8);
   expect(await sweeper.tick()).toBe(0);
-  const again = (await queue.getWaiting()).filter(({ data }) => data.first >= 9 && data.last <= 16);
-  expect(again.map(({ data }) => data.first).sort((a, b) => a - b)).toEqual([9, 10, 11, 12, 13, 14, 15, 16]);
+  const again = (await queue.getWaiting()).filter(({ data }) => firstOf(data) >= 9 && firstOf(data) <= 16);
+  expect(again.map(({ data }) => firstOf(data)).sort((a, b) => a - b)).toEqual([
+    9, 10, 11, 12, 13, 14, 15, 16,
+  ]);
 });
 
 test('a job that a wrong clock put off for longer than any pause, or left behind, is no live job', async () => {
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
-  const sweeper = new Sweeper(ledger, queue, bench.redis().client(), '');
+  const sweeper = new Sweeper(ledger, queue, bench.redis().client(), WORKERS);
   const batch = await sealed(ledger, some(3));
   await feedAll(batch);
   const anHourAhead: Readonly<Record<number, number>> = {
@@ -90,17 +95,17 @@ test('a job that a wrong clock put off for longer than any pause, or left behind
     2: 60_000,
     3: 60_000,
   };
-  await addOrders(queue, batch.no, [1, 2, 3], 0, 1, (index) => anHourAhead[index] ?? 0);
+  await addOrders(queue, [{ no: batch.no, indexes: [1, 2, 3] }], 0, 1, (index) => anHourAhead[index] ?? 0);
   const { redis } = ledger.scripts;
   // The third was added by a clock that was an hour behind, and its worker has not seen it since.
   const [delayed = ''] = (await queue.getDelayed())
-    .filter(({ data }) => data.first === 3)
+    .filter(({ data }) => firstOf(data) === 3)
     .map(({ id }) => id);
   await redis.zadd(queue.toKey('delayed'), (Date.now() - 3_600_000) * 0x1000, delayed);
   for (const index of [1, 2, 3])
     await redis.zadd(`${ledger.keyPrefix}:b:${batch.no}:due`, Date.now() - 60_000, String(index));
   expect(await sweeper.tick()).toBe(2);
-  expect((await queue.getWaiting()).map(({ data }) => data.first).sort()).toEqual([1, 3]);
+  expect((await queue.getWaiting()).map(({ data }) => firstOf(data)).sort()).toEqual([1, 3]);
 });
 
 test('an order that is not due yet is not begun, however it is delivered; a clock set back does not hold it', async () => {
