@@ -458,8 +458,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-folder-that-was-moved-takes-the-note-of-a-rollback-along',
     file: 'src/ledger/sessions/accept-removed.lua',
-    find: "redis.call('HDEL', T, 'missed')",
-    put: "redis.call('HDEL', T, 'missed', 'rollback')",
+    find: "redis.call('HDEL', T, 'missed', 'fenceReason', 'fenceAt')",
+    put: "redis.call('HDEL', T, 'missed', 'rollback', 'fenceReason', 'fenceAt')",
     test: 'test/operations/order-alone.test.ts',
   },
   {

@@ -23,7 +23,7 @@ export { syncFolder } from './sync-folder.js';
 // Batches: finding, reading and steering them.
 
 export { archiveBatch } from './moves/archive-batch.js';
-export { carryReferences } from './moves/carry-references.js';
+export { type CarriedReference, carryReferences, packReferences } from './moves/carry-references.js';
 export {
   approveBatch,
   changeRequirement,
@@ -267,6 +267,7 @@ export { folderProblem, ledgersElsewhere } from './sessions/folder-check.js';
 export * as folders from './sessions/folders.js';
 export { Here } from './sessions/liveness.js';
 export { Opening } from './sessions/opening.js';
+export { ensurePlace, readPlace } from './sessions/place.js';
 export type { PaidElsewhere } from './sessions/positions.js';
 export type { Recovered } from './sessions/recovery.js';
 export { longestSettleMs } from './sessions/send-limits.js';

@@ -388,7 +388,7 @@ if (!isLong)
       const told = JSON.parse((await ok('recover', '--restored', '--json')).stdout);
       expect(told.stories[0]).toMatchObject({
         state: 'waiting for a person',
-        happened: expect.stringContaining('A backup of the store was put back'),
+        happened: 'The store went back to an earlier state. The journals here know of no payment since.',
       });
       const worker = await world.worker();
       await until('the batch to wait', () => waitsAfterRollback(batch));

@@ -136,6 +136,16 @@ if (!isLong) {
     expect(await world.appliedCount()).toBe(2 * MEMBERS.length);
   });
 
+  test('a cancel while the ledger is closed says that journals may know of payments', async () => {
+    await pay('a.csv');
+    const imported = await command(['import', 'b.csv', '--yes']);
+    expect(imported.status, imported.stderr).toBe(0);
+    await copy(at('data'), at('copy'));
+    const { stdout } = await command(['cancel', 'last'], world.envOf('copy'));
+    expect(stdout).toContain('almoner recover');
+    expect(stdout).toMatch(/As far as the store knows now, \d+ orders stay unsent/);
+  });
+
   test('an empty data folder does not pay a realm that this machine has paid from another one', async () => {
     await pay('a.csv');
     const env = { ALMONER_DATA: at('other') };

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import type { RealmRecovery } from '../../src/operations/services/recovery-state.js';
-import { storyOf } from '../../src/operations/services/recovery-story.js';
+import { isAnyClosed, storyOf } from '../../src/operations/services/recovery-story.js';
 
 const OPENED = Date.parse('2026-11-19T01:40:00.000Z');
 
 const realm = (more: Partial<RealmRecovery>): RealmRecovery => ({
   realm: 'guild',
+  formerAddress: null,
   armed: true,
   untouched: false,
   reason: null,
@@ -61,11 +62,51 @@ test('a data folder that was in this place is said to be missing, and no other m
     machine: 'vm',
     lastSeen: '2026-11-19T01:00:00.000Z',
     waitedFor: true,
+    isAway: true,
+    isInUse: false,
   };
-  const [here] = storyOf(realm({ armed: false, folders: [{ ...folder, wasHere: true }] })).waitsFor;
+  const [here] = storyOf(
+    realm({ armed: false, folders: [{ ...folder, fault: null, wasHere: true }] }),
+  ).waitsFor;
   expect(here).toBe(
     'The data folder that was in /data before is missing, last heard of 2026-11-19T01:00:00.000Z. If it is lost, choose one of the decisions below.',
   );
-  const [away] = storyOf(realm({ armed: false, folders: [{ ...folder, wasHere: false }] })).waitsFor;
+  const [away] = storyOf(
+    realm({ armed: false, folders: [{ ...folder, fault: null, wasHere: false }] }),
+  ).waitsFor;
   expect(away).toContain('on machine vm');
+});
+
+test('while it is open it says for which data folder the next restart waits, and what ends that without doubts', () => {
+  const at = { id: 'a', journal: '/data/journal', machine: 'laptop', lastSeen: '2026-11-19T01:00:00.000Z' };
+  const folder = { ...at, waitedFor: false, fault: null, wasHere: false, isInUse: false };
+  const told = (isAway: boolean) => storyOf(realm({ folders: [{ ...folder, isAway }] })).happened;
+  expect(told(true)).toMatch(
+    /waits for the data folder \/data of laptop\. .*--retire-unseen-since D --realm guild/,
+  );
+  expect(told(false)).not.toContain('laptop');
+});
+
+test('a closed ledger under an address that no profile has says which address a profile needs', () => {
+  const formerAddress = { baseUrl: 'https://old.example', realmId: '77' };
+  const former = realm({ armed: false, formerAddress });
+  const [waits] = storyOf(former).waitsFor;
+  expect(waits).toContain('No profile has the address https://old.example with realm id 77');
+  // The same name under its present address is open.
+  expect(isAnyClosed([former, realm({})], 'guild')).toBe(false);
+  expect(isAnyClosed([former, realm({ realm: 'town' })], 'town')).toBe(false);
+  expect(isAnyClosed([former, realm({})], undefined)).toBe(true);
+  expect(isAnyClosed([former], 'guild')).toBe(true);
+});
+
+test('a data folder that a registered session has is not offered to be retired', () => {
+  const at = { id: 'a', journal: '/data/journal', machine: 'vm', lastSeen: '2026-11-19T01:00:00.000Z' };
+  const folder = { ...at, waitedFor: true, isAway: true, fault: null, wasHere: false };
+  const retiring = { session: 'folders', exact: false, orders: 1, tokens: '5' };
+  const kinds = (isInUse: boolean) =>
+    storyOf(realm({ armed: false, retiring, folders: [{ ...folder, isInUse }] })).decisions.map(
+      ({ kind }) => kind,
+    );
+  expect(kinds(false)).toEqual(['retire']);
+  expect(kinds(true)).toEqual([]);
 });

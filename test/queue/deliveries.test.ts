@@ -1,12 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { LONGEST_PAUSE_MS } from '../../src/core/decide.js';
 import { WORKERS } from '../../src/ledger/moves/feed.js';
+import { approveBatch, keepRequirement } from '../../src/ledger/moves/gate.js';
+import { readBatch } from '../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { Feeder, feedWindow } from '../../src/queue/feed.js';
 import { addOrders, type OrderJob, openQueue, ordersOf } from '../../src/queue/queues.js';
 import { Sweeper } from '../../src/queue/sweep.js';
-import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
-import { begin, begun, feedAll, settleAs } from '../support/ledger/order-moves.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
+import { audit, begin, begun, feedAll, settleAs } from '../support/ledger/order-moves.js';
 import { testProfile } from '../support/ledger/realm-profile.js';
 import { until } from '../support/until.js';
 
@@ -19,6 +22,8 @@ function queueOf(ledger: RealmLedger) {
   return queue;
 }
 
+/** For so long a job may come after its order was noted as due. */
+const LATE_MS = 1_100;
 const firstOf = (job: OrderJob) => ordersOf(job)[0]?.index ?? 0;
 
 function some(count: number) {
@@ -46,6 +51,65 @@ test('without a pace a job carries several orders, and a few orders still are a 
   await sealed(ledger, some(20), { id: 'small' });
   expect(await feeder.tick()).toBe(20);
   expect(await queue.getWaitingCount()).toBe(20);
+});
+
+test('batches of one row share jobs where jobs carry several orders, and the sweeper knows them in there', async () => {
+  const ledger = await bench.ledger();
+  const queue = queueOf(ledger);
+  const feeder = new Feeder(ledger, queue, WORKERS, { orders: 100, refillAt: 1, inAJob: () => 8 }, ANY);
+  const sweeper = new Sweeper(ledger, queue, bench.redis().client(), WORKERS);
+  const batches: TestBatch[] = [];
+  for (let i = 0; i < 20; i++) batches.push(await sealed(ledger, [{}], { id: `single-${i}` }));
+  expect(await feeder.tick()).toBe(20);
+  expect(await feeder.tick()).toBe(0);
+  const jobs = await queue.getWaiting();
+  expect(jobs.map(({ data }) => ordersOf(data).length).sort()).toEqual([4, 8, 8]);
+  const carried = jobs.flatMap(({ data }) => ordersOf(data).map(({ no }) => no));
+  expect(new Set(carried)).toEqual(new Set(batches.map(({ no }) => no)));
+  await sleep(LATE_MS);
+  expect(await sweeper.tick()).toBe(0);
+  const [lost] = jobs.filter(({ data }) => ordersOf(data).length === 4);
+  await lost?.remove();
+  expect(await sweeper.tick()).toBe(4);
+  expect(await sweeper.tick()).toBe(0);
+});
+
+test('where there is less room than batches, those wait their turn at which nobody looked for the longest time', async () => {
+  const ledger = await bench.ledger();
+  const queue = queueOf(ledger);
+  const feeder = new Feeder(ledger, queue, WORKERS, { orders: 4, refillAt: 1, inAJob: () => 1 }, ANY);
+  const batches: TestBatch[] = [];
+  for (let i = 0; i < 6; i++) batches.push(await sealed(ledger, some(3), { id: `turn-${i}` }));
+  const fed: string[] = [];
+  for (let round = 0; round < 2; round++) {
+    expect(await feeder.tick()).toBe(4);
+    for (const { data } of await queue.getWaiting())
+      for (const { no, index } of ordersOf(data)) {
+        const batch = batches.find((one) => one.no === no);
+        if (batch === undefined) continue;
+        fed.push(no);
+        await settleAs(batch, index, 'P', await begun(batch, index));
+      }
+    await queue.obliterate({ force: true });
+  }
+  const turns = (batch: TestBatch) => fed.filter((no) => no === batch.no).length;
+  expect(batches.map(turns)).toEqual([2, 2, 1, 1, 1, 1]);
+});
+
+test('a batch that may not begin is not asked at every look, and is fed once somebody approves it', async () => {
+  const ledger = await bench.ledger();
+  const queue = queueOf(ledger);
+  await keepRequirement(ledger, { overTokens: 1, overRows: null });
+  const asked: string[] = [];
+  const mayFeed = (no: string) => Promise.resolve(asked.push(no) > 0);
+  const feeder = new Feeder(ledger, queue, WORKERS, { orders: 9, refillAt: 1, inAJob: () => 1 }, mayFeed);
+  const batch = await sealed(ledger, some(1), { prepared: { who: 'ada' } });
+  for (let look = 0; look < 5; look++) expect(await feeder.tick()).toBe(0);
+  expect(asked).toEqual([]);
+  const seal = (await readBatch(batch.ref))?.sealHash ?? '';
+  const entries = { go: audit('approved'), takenUp: audit('taken up') };
+  expect(await approveBatch(batch.ref, { who: 'ben', seal }, entries)).toBe('approved');
+  expect(await feeder.tick()).toBe(1);
 });
 
 test('behind a pace, and where members are held, every order has its own job', () => {

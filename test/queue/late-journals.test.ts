@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
-import { carryReferences } from '../../src/ledger/moves/carry-references.js';
+import { carryReferences, packReferences } from '../../src/ledger/moves/carry-references.js';
 import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
@@ -222,7 +222,7 @@ test('a reference is added while its order is being sent, and that is paid as we
     ledger,
     batchId('carried'),
     note,
-    [{ line: 2, reference: 'a', order: null }],
+    packReferences([{ line: 2, reference: 'a', order: null }]),
     () => {},
   );
   await settleAs(one, 1, 'P', of);

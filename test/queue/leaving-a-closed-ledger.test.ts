@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { retireUnseen } from '../../src/ledger/sessions/accept-missing.js';
-import { resumeAfterRollback } from '../../src/ledger/sessions/after-rollback.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
 import { listFolders } from '../../src/ledger/sessions/folders.js';
 import { Here } from '../../src/ledger/sessions/liveness.js';
@@ -14,6 +13,7 @@ import { mergeContext } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
 import { audit, feedAll } from '../support/ledger/order-moves.js';
 import { testProfile } from '../support/ledger/realm-profile.js';
+import { resume } from '../support/ledger/resume.js';
 import { photograph } from '../support/ledger/unreliable-store.js';
 import { Machines, type Sender } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
@@ -40,7 +40,7 @@ async function forgottenMachine(afterRollback: AfterRollback) {
   /** `here` may open and go on, by a person's word where one is asked; order 2 must not be applied again. */
   const goOnHere = async () => {
     const isOpen = await here.sender.recover();
-    await resumeAfterRollback(batch.ledger, audit('resumed'));
+    await resume(batch.ledger, audit('resumed'));
     await here.sender.begin(2);
     await here.sender.finish('paid');
     expect(machines.realm.applied.get(2)).toBe(1);

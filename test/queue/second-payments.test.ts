@@ -140,7 +140,7 @@ test.each([[[1, 11]], [[11, 1]]])(
       Array.from({ length: 11 }, () => ({})),
     );
     await feedAll(batch);
-    const why = { session: 'lost', message: 'lost', at: 1 };
+    const why = { message: 'lost', at: 1 };
     await giveUpBatch(mergeContext(batch, 'manual'), batch.no, why);
     for (const index of orders) await merge(batch, 'manual', attemptOf(batch, index, PAID));
     expect((await readBatch(batch.ref))?.twice).toEqual(new Set(orders));

@@ -9,7 +9,6 @@ import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { batchFacts, openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { decodeRecord, type OrderRecord } from '../../src/ledger/record.js';
 import { newNonce, ScriptClient } from '../../src/ledger/script-client.js';
-import { resumeAfterRollback } from '../../src/ledger/sessions/after-rollback.js';
 import { readFence } from '../../src/ledger/sessions/fence.js';
 import { listFolders } from '../../src/ledger/sessions/folders.js';
 import { listSessions } from '../../src/ledger/sessions/session.js';
@@ -19,6 +18,7 @@ import { type Decision, recoverRealms } from '../../src/operations/services/reco
 import { PaidSince } from '../../src/planning/looks-paid.js';
 import { App } from '../../src/runtime/app.js';
 import { namedOrders } from '../support/ledger/named-orders.js';
+import { resume } from '../support/ledger/resume.js';
 import { Intake } from './intake.js';
 import { type Machine, on } from './machine.js';
 import type { File } from './sheet.js';
@@ -96,7 +96,7 @@ export class Operator {
     if (verb === 'pause') await pauseBatch(batch, WHY, audit);
     else if (verb === 'cancel') await cancelBatch(batch, audit);
     else {
-      await resumeAfterRollback(this.ledger, audit);
+      await resume(this.ledger, audit);
       await resumeBatch(batch, audit, { owner: '' });
     }
   }
@@ -104,7 +104,7 @@ export class Operator {
   /** `almoner resume --after-rollback`. */
   async resumeAfterRollback(): Promise<void> {
     const audit = { at: this.moment(), who: 'ada', what: 'resumed after a rollback', why: null };
-    await resumeAfterRollback(this.ledger, audit);
+    await resume(this.ledger, audit);
   }
 
   async approve({ id }: File, no: string, who: string): Promise<string> {

@@ -261,13 +261,15 @@ export const cancel = storeCommand({
       return;
     }
     const { changed, status } = await cancelBatch(app.config, ref, by);
+    const recovery = await recoveryNotes(app, status.realm);
     output.print({
       json: { ...status, changed },
       text: [
         ...(changed ? [] : [`Batch ${status.batch} was cancelled already.`]),
         ...batchLines(status, output.colours),
         ...underWayLines(status),
-        `${counted(status.counts.cancelled ?? 0, 'order stays unsent; any reference it has is free again', 'orders stay unsent; any reference they have is free again')}.`,
+        ...recovery,
+        `${recovery.length === 0 ? '' : 'As far as the store knows now, '}${counted(status.counts.cancelled ?? 0, 'order stays unsent; any reference it has is free again', 'orders stay unsent; any reference they have is free again')}.`,
       ],
       next: `almoner report ${status.batch}; unprocessed.csv holds what was not sent`,
     });

@@ -1,6 +1,6 @@
 import { allWaiting } from '../../operations/batches/waiting.js';
 import { recoverRealms } from '../../operations/services/recover.js';
-import { storyOf } from '../../operations/services/recovery-story.js';
+import { isAnyClosed, storyOf } from '../../operations/services/recovery-story.js';
 import { storeCommand } from '../frame/open-app.js';
 import { flag, text, usage } from '../frame/options.js';
 import { lostLine, recoverLines, recoverNext } from '../text/recover-text.js';
@@ -18,7 +18,7 @@ export const recover = storeCommand({
     ),
     acceptMissing: text(
       'SESSION',
-      'this session is lost with its journal: what it was sending becomes unknown; `removed`: journals, or a newer data folder, are gone for good',
+      'this session is lost with its journal, or lines of the journal cannot be read: what it may have sent becomes unknown or a doubt; `removed`: journals, or a newer data folder, are gone for good',
     ),
     retireUnseenSince: text(
       'D',
@@ -49,7 +49,7 @@ export const recover = storeCommand({
       text: [...recoverLines(result, stories), ...lost.map(lostLine)],
       next: recoverNext(result, stories, lost),
     });
-    return stories.some(({ state }) => state === 'closed') ? 5 : 0;
+    return isAnyClosed(result.realms, context.global.realm) ? 5 : 0;
   },
 });
 

@@ -1,8 +1,8 @@
 import { AlmonerError } from '../../core/errors/error.js';
-import { batchId } from '../../core/ids.js';
 import { differingReferences, readSpentFiles, type SpentFile } from '../../csv/spent-references.js';
 import { AuditTrail } from '../../desk/audit-trail.js';
-import { carryReferences, findSpent, registerRealm } from '../../ledger/index.js';
+import { findSpent, registerRealm } from '../../ledger/index.js';
+import { addReferences } from '../../operations/services/added-references.js';
 import { pickProfile } from '../../runtime/config/config.js';
 import { counted, grouped } from '../../words/spelling.js';
 import { confirmRisk } from '../frame/confirm.js';
@@ -51,7 +51,7 @@ export const add = storeCommand({
       const tell = slowProgress(output.note, (done, of) => `${grouped(done)} of ${grouped(of)}`);
       for (const { name, lines, skipped } of files) {
         const note = { at: Date.now(), who: app.config.operator, file: name, references: lines.length };
-        const done = await carryReferences(ledger, batchId('paid-elsewhere'), note, lines, (n) =>
+        const done = await addReferences(app, { realm: profile, note, references: lines }, (n) =>
           tell(n, lines.length),
         );
         const what = `marked ${counted(done.marked, 'reference')} of ${name} as spent in realm ${profile.name}`;

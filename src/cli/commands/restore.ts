@@ -11,6 +11,7 @@ import {
   restoreBackup,
 } from '../../operations/backup/restore.js';
 import { Tokens } from '../../operations/people/tokens.js';
+import { putReferencesBack } from '../../operations/services/added-references.js';
 import { recoverRealms } from '../../operations/services/recover.js';
 import { storyOf } from '../../operations/services/recovery-story.js';
 import type { App } from '../../runtime/app.js';
@@ -59,10 +60,23 @@ export const restore = defineCommand({
           { who: app.config.operator, what, why: null, batch: null },
           'operator',
         );
+        const referencesPutBack = await putReferencesBack(app);
+        if (referencesPutBack > 0)
+          output.note(
+            `${counted(referencesPutBack, 'reference')} that \`almoner references add\` marked as spent since the backup: marked again.`,
+          );
         const result = await recoverRealms(app);
         const stories = result.realms.map(storyOf);
         output.print({
-          json: { from: args.DIR, at: manifest.at, otherFolder: other, ...restored, ...result, stories },
+          json: {
+            from: args.DIR,
+            at: manifest.at,
+            otherFolder: other,
+            ...restored,
+            referencesPutBack,
+            ...result,
+            stories,
+          },
           text: recoverLines(result, stories),
           next: recoverNext(result, stories, []),
         });

@@ -148,7 +148,7 @@ export type FindOrdersPage = Of<typeof FindOrdersPage>;
 const [attempt, orphaned, balances, concluded, retried, discarded] = orderEvent.options;
 const OrderEvent = z.discriminatedUnion('event', [
   attempt.extend({ at: time }).strict(),
-  orphaned.extend({ at: time }).strict(),
+  orphaned.extend({ at: time, sentAt: time.nullable().optional() }).strict(),
   balances.extend({ at: time }).strict(),
   concluded.extend({ at: time }).strict(),
   retried.extend({ at: time }).strict(),

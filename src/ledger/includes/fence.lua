@@ -5,6 +5,7 @@
     T armed    run_id of the server for which the journals were merged
     T era      new with every arming: a sender that was not there when it happened merges its journal first
     T seq      grows with every move: lower than a sender has seen, and the store has forgotten something
+    T restored '1': a backup was put back, and the ledger was not opened since
     T found    the sequence at which a store that is not armed was found, before anything was put back; gone once armed
     T missed   what no journal tells any more, as era → sequence: nobody arms until a person has accepted it
     T folder   identity of the data folder that the store lies in, where it lies in one. In a copy or a restored backup

@@ -50,7 +50,7 @@ export async function listJournals(folder: string): Promise<JournalFiles[]> {
   }));
 }
 
-/** The head alone, without reading what follows; every file has it, and the oldest may have gone since the list. */
+/** The head alone, without reading what follows; every file has it, and the oldest may be damaged or gone by now. */
 export async function readHead({ files }: JournalFiles): Promise<JournalHead | undefined> {
   for (const { path } of files) {
     const file = await open(path, 'r').catch(() => undefined);
@@ -59,7 +59,7 @@ export async function readHead({ files }: JournalFiles): Promise<JournalHead | u
       const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES_MAX), 0, HEAD_BYTES_MAX, 0);
       const [first = ''] = buffer.toString('utf8', 0, bytesRead).split('\n', 1);
       const entry = decodeEntry(first);
-      return entry?.kind === 'head' ? entry.head : undefined;
+      if (entry?.kind === 'head') return entry.head;
     } finally {
       await file.close();
     }

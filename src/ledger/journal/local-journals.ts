@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
 import type { LookedFolder } from '../sessions/fence.js';
 import { journalFolders } from '../sessions/folders.js';
-import { entryOf, listSessions, type SessionEntry } from '../sessions/session.js';
+import { entryOf, headOf, listSessions, type SessionEntry, sessionIn } from '../sessions/session.js';
 import {
   type Highest,
   highest,
@@ -13,7 +13,7 @@ import {
   readRemoved,
 } from './folder.js';
 import { tidingsFor } from './merge.js';
-import { latestSequence, readSessionJournal, type SessionJournal } from './reader.js';
+import { type JournalDamage, latestSequence, readSessionJournal, type SessionJournal } from './reader.js';
 
 /** The journals that lie on this machine, and what was removed of them. */
 
@@ -27,14 +27,16 @@ type FoundJournal = SessionJournal & {
 /** Undefined where its files are not here. */
 export async function journalOf(
   { keyPrefix }: RealmLedger,
-  entry: Place,
+  entry: Place | SessionEntry,
   files?: JournalFiles,
 ): Promise<FoundJournal | undefined> {
   const found = files ?? (await listJournals(entry.journal)).find(({ session }) => session === entry.id);
   if (found === undefined) return undefined;
   // After the files were listed: what was removed before that is noted by then.
   const { [keyPrefix]: removed = {} } = await readRemoved(entry.journal);
-  const journal = await readSessionJournal(found.files, keyPrefix);
+  // Where no head can be read, the lines that can be read count all the same.
+  const known = 'pid' in entry ? headOf(entry) : undefined;
+  const journal = await readSessionJournal(found.files, keyPrefix, known);
   return journal && { ...journal, removed };
 }
 
@@ -63,9 +65,13 @@ type LocalJournals = {
   readonly removed: Highest;
   /** The folders of which every journal was looked at, or was looked at before and is known since. */
   readonly folders: readonly string[];
+  /** Journals that hold lines which cannot be read, of sessions that do not merge them themselves. */
+  readonly damaged: readonly DamagedJournal[];
   /** Those of them from which an order of the realm was sent. */
   readonly sentFrom: ReadonlySet<string>;
 };
+
+export type DamagedJournal = JournalDamage & { readonly session: string; readonly folder: string };
 
 /** Every journal that lies here, or only those of registered sessions: one of them may have died. */
 export type Scope = 'every journal' | 'registered sessions';
@@ -95,12 +101,15 @@ export async function localJournals(
       const head = entry === undefined ? await readHead(files) : undefined;
       if (entry !== undefined && entry.journal === folder) candidates.set(session, { entry, files });
       else if (head !== undefined) candidates.set(session, { entry: entryOf(head, folder), files });
+      else if (entry === undefined)
+        candidates.set(session, { entry: await sessionIn(here, folder, session), files });
     }
   }
   candidates.delete(own.id);
   const ended: EndedJournal[] = [];
   const missing: SessionEntry[] = [];
   const forgotten: { entry: SessionEntry; journal: SessionJournal }[] = [];
+  const damaged: DamagedJournal[] = [];
   const sentFrom = new Set<string>();
   let livingSeq = 0;
   for (const { entry, files } of candidates.values()) {
@@ -122,6 +131,8 @@ export async function localJournals(
       continue;
     }
     removed = highest(removed, journal.removed);
+    if (journal.damage !== null)
+      damaged.push({ ...journal.damage, session: entry.id, folder: entry.journal });
     if (journal.attempts.length > 0) sentFrom.add(entry.journal);
     if (state === 'dead' || (state === 'elsewhere' && journal.ended))
       ended.push({ ...journal, folder: entry.journal });
@@ -132,7 +143,7 @@ export async function localJournals(
     )
       forgotten.push({ entry, journal });
   }
-  return { ended, missing, forgotten, livingSeq, removed, folders, sentFrom };
+  return { ended, missing, forgotten, livingSeq, removed, folders, damaged, sentFrom };
 }
 
 /** By the attempts themselves: what others put back raises the sequence, and says nothing of these. */

@@ -173,7 +173,7 @@ async function doubtAll(context: Merging, intent: Intent): Promise<void> {
   const { scripts, keyPrefix } = context.ledger;
   const no = await batchNumber(context.ledger, intent.batch);
   if (no === null) return;
-  await giveUpBatch(context, no, { session: '', message: MISFIT, at: Date.now() });
+  await giveUpBatch(context, no, { message: MISFIT, at: Date.now() });
   const key = batchKeys(keyPrefix, no).attempts(intent.index);
   await scripts.ask('note attempt', (redis) => redis.sadd(key, intent.nonce));
 }

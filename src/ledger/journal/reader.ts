@@ -23,7 +23,11 @@ export type SessionJournal = {
   readonly seqSeen: number;
   /** Every line that was ever acted on is here (see wholeness.ts). */
   readonly whole: boolean;
+  /** The first line that cannot be read although others follow it; null where there is none. */
+  readonly damage: JournalDamage | null;
 };
+
+export type JournalDamage = { readonly path: string; readonly line: number };
 
 /** What the lines of a journal say of the realm asked for, as far as they were read. */
 type Told = {
@@ -34,26 +38,38 @@ type Told = {
   readonly attempts: Map<string, Attempt>;
 };
 
-/** Reads the files of one session, oldest first. Undefined when not even its head can be read. */
+/** Reads the files of one session, oldest first. Undefined when no head can be read, and none is known otherwise. */
 export async function readSessionJournal(
   files: readonly JournalFile[],
   realm: string,
+  knownHead?: JournalHead,
 ): Promise<SessionJournal | undefined> {
-  const told: Told = { head: undefined, works: false, ended: false, seqSeen: 0, attempts: new Map() };
+  const told: Told = { head: knownHead, works: false, ended: false, seqSeen: 0, attempts: new Map() };
   let wholeness = UNREAD;
+  let torn: JournalDamage | null = null;
+  let damage: JournalDamage | null = null;
+  let [lines, read] = [0, 0];
   for (const { path, number } of files) {
     wholeness = fileOpened(wholeness, number);
+    if (wholeness.fault === 'damaged') damage ??= torn;
+    const before = lines;
     for await (const text of linesOf(path)) {
       const entry = decodeEntry(text);
+      lines += 1;
+      if (entry === undefined && wholeness.tail === 'sound') torn = { path, line: lines - before };
       wholeness = entry === undefined ? lineTorn(wholeness) : lineRead(wholeness, entry);
+      if (wholeness.fault === 'damaged') damage ??= torn;
       if (entry !== undefined) tell(told, entry, realm);
+      read += entry === undefined ? 0 : 1;
     }
   }
+  // The head is durable before anything else is written: without any readable line more than the end is lost.
+  if (read === 0 && lines > 1) damage ??= torn;
   const { head, works, ended, seqSeen } = told;
   if (head === undefined) return undefined;
   const { session } = head;
   const attempts = withoutHistory([...told.attempts.values()]).map((attempt) => ({ session, ...attempt }));
-  return { head, attempts, works, ended, seqSeen, whole: allRead(wholeness).fault === 'none' };
+  return { head, attempts, works, ended, seqSeen, whole: allRead(wholeness).fault === 'none', damage };
 }
 
 /**

@@ -11,7 +11,8 @@ import type { JournalEntry } from './line.js';
  *           torn          it could not. At the very end the machine lost power, and the line was never acted on
  *   fault   none
  *           damaged       a line that cannot be read stands before a readable line or before a further file
- *           missing       a file, or the line that announced it, is not there. The first fault found stays
+ *           missing       a file, or the line that announced it, is not there. It may have been removed once it was settled,
+ *                         so that damage is told before it
  */
 export type Wholeness = {
   readonly file: number;
@@ -53,5 +54,5 @@ function isPreamble({ kind }: JournalEntry): boolean {
 }
 
 function faulty(state: Wholeness, fault: 'damaged' | 'missing'): Wholeness {
-  return state.fault === 'none' ? { ...state, fault } : state;
+  return state.fault === 'none' || fault === 'damaged' ? { ...state, fault } : state;
 }

@@ -6,7 +6,7 @@
   ARGV[1] number of that batch ('' for the first call)  ARGV[2] its id  ARGV[3] note JSON
   ARGV[4] packed references: 4 shard, 10 field, 6 digest of the content ('??????' where nobody knows it), 4 line
 
-  Returns {number, how many were marked, how many are spent already}. Beside an order of this ledger that was paid under it,
+  Returns {'gone'} (the store has forgotten that batch) | {number, how many were marked, how many are spent already}. Beside an order of this ledger that was paid under it,
   a reference is kept as well: an undo of that order does not free it.
 ]==]
 --- @include "record"
@@ -20,6 +20,8 @@ if other then return { other } end
 if no == '' then
   no = 'c' .. redis.call('HINCRBY', T, 'carried', 1)
   redis.call('HSET', batchKey(T, no), 'id', ARGV[2], 'state', 'archived', 'carried', ARGV[3])
+elseif redis.call('HGET', batchKey(T, no), 'id') ~= ARGV[2] then
+  return { 'gone' }
 end
 
 --- Whether a batch of this kind is among the entries. One is enough: nothing undoes it, so that it keeps the reference

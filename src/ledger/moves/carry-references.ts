@@ -1,3 +1,4 @@
+import { AlmonerError } from '../../core/errors/error.js';
 import type { BatchId } from '../../core/ids.js';
 import type { Order } from '../../core/order.js';
 import { contentDigest, referenceHash } from '../../core/reference.js';
@@ -5,7 +6,7 @@ import { otherFormat } from '../format.js';
 import { askScript, type RealmLedger } from '../realm-ledger.js';
 
 /** A reference that was paid elsewhere, and what was paid, where that is known. */
-type CarriedReference = {
+export type CarriedReference = {
   readonly line: number;
   readonly reference: string;
   readonly order: Order | null;
@@ -14,6 +15,8 @@ type CarriedReference = {
 export type Carried = { readonly marked: number; readonly spent: number };
 
 const AT_ONCE = 500;
+/** Of one packed reference. */
+const BYTES = 24;
 const UNKNOWN = '??????';
 
 /** Marks them as spent; those that are spent already stay as they are. */
@@ -21,21 +24,31 @@ export async function carryReferences(
   ledger: RealmLedger,
   id: BatchId,
   note: { readonly at: number; readonly who: string; readonly file: string; readonly references: number },
-  references: readonly CarriedReference[],
+  packed: Buffer,
   onProgress: (done: number) => void,
 ): Promise<Carried> {
   let [no, marked, spent] = ['', 0, 0];
-  for (let first = 0; first < references.length; first += AT_ONCE) {
-    const some = references.slice(first, first + AT_ONCE);
-    const args = [no, id, JSON.stringify(note), Buffer.concat(some.map(pack))];
+  for (let first = 0; first < packed.length; first += AT_ONCE * BYTES) {
+    const some = packed.subarray(first, first + AT_ONCE * BYTES);
+    const args = [no, id, JSON.stringify(note), some];
     const [answer = '', more = '0', already = '0'] = await askScript(ledger, 'carry-references', args);
     if (answer === 'older' || answer === 'newer') throw otherFormat(answer);
+    if (answer === 'gone')
+      throw new AlmonerError(
+        'ALM_LEDGER_SESSION',
+        `The store was restored while the references were added: those of the first ${first} lines may be forgotten.`,
+        { next: 'Run the same command again. What is marked already stays marked.' },
+      );
     no = answer;
     marked += Number(more);
     spent += Number(already);
-    onProgress(Math.min(first + AT_ONCE, references.length));
+    onProgress((first + some.length) / BYTES);
   }
   return { marked, spent };
+}
+
+export function packReferences(references: readonly CarriedReference[]): Buffer {
+  return Buffer.concat(references.map(pack));
 }
 
 function pack({ line, reference, order }: CarriedReference): Buffer {

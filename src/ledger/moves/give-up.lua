@@ -1,13 +1,13 @@
 --[==[
-  A session's journal is lost for good: whatever it may have sent becomes a doubt. The store may have
-  forgotten any number of its moves, so nothing that is planned, waiting or unknown is certain any more, nor that a
-  dead letter was not retried and paid since; what other sessions are sending is theirs to settle. The record of such a
-  doubt names no attempt: no answer to an attempt that is known speaks for those that are not. A doubt that was there
-  before gets another number, so that what somebody has decided about it does not count for the new one.
+  What may have been sent of a batch becomes a doubt, because a journal that would tell is lost for good. The store may have
+  forgotten any number of moves, so nothing that is planned, waiting, being sent or unknown is certain any more, nor that a
+  dead letter was not retried and paid since. The record of such a doubt names no attempt: a no to an attempt that is
+  known, or the proof that it was never sent, says nothing of those that are forgotten; a payment ends it. A doubt that was
+  there before gets another number, so that what somebody has decided about it does not count for the new one.
 
   KEYS[1] the realm
-  ARGV[1] batch no  ARGV[2] the lost session  ARGV[3] detail JSON
-  ARGV[4…] index, tokens, members under read-back (joined by blanks, '' otherwise), reference ('shard:name in hex:content
+  ARGV[1] batch no  ARGV[2] detail JSON
+  ARGV[3…] index, tokens, members under read-back (joined by blanks, '' otherwise), reference ('shard:name in hex:content
     digest', '' for none), index, tokens, …
 
   Returns {how many became doubts, their sum}
@@ -18,7 +18,7 @@
 --- @include "hold"
 --- @include "day"
 --- @include "reference"
-local T, no, session = KEYS[1], ARGV[1], ARGV[2]
+local T, no, detail = KEYS[1], ARGV[1], ARGV[2]
 local B = batchKey(T, no)
 local cancelled = isCancelled(T, no)
 local rows = redis.call('HGET', B, 'rows')
@@ -35,24 +35,24 @@ local function mayBeRetried(was, index, reference)
   return true
 end
 
-for i = 4, #ARGV, 4 do
+for i = 3, #ARGV, 4 do
   local index, tokens = ARGV[i], ARGV[i + 1]
   local old = isRow(rows, index) and readRecord(T, no, index)
   local was = old and split(old) or blankFields()
   local code = was[1]
   local dead = isRow(rows, index) and mayBeRetried(was, index, ARGV[i + 3])
   if isRow(rows, index) and code == 'D' then
-    redis.call('RPUSH', B .. ':x:' .. index, ARGV[3])
+    redis.call('RPUSH', B .. ':x:' .. index, detail)
     writeRecord(T, no, index, unnamedDoubt(T, no, index, was, now))
     batches.touch(no)
-  elseif isRow(rows, index) and (dead or code == 'w' or code == 'u' or (code == 's' and was[5] == session)) then
+  elseif isRow(rows, index) and (dead or code == 'w' or code == 'u' or code == 's') then
     -- Nobody knows when it may have been sent: by now at the latest, and it counts for that day.
     if was[7] == '' then was[7] = base36(now) end
     writeRecord(T, no, index, unnamedDoubt(T, no, index, was, now))
     move(T, no, index, stateOf(old, cancelled), 'D', tokens)
     undispatch(T, no, index)
     redis.call('HDEL', B .. ':waiting', index)
-    redis.call('RPUSH', B .. ':x:' .. index, ARGV[3])
+    redis.call('RPUSH', B .. ':x:' .. index, detail)
     if dead or code == 'w' then bump(T .. ':days', dayOf(was, now), tokens) end
     voidMembers(T, words(ARGV[i + 2]), now + settleMs(T))
     releaseHolds(T, no, index, now)

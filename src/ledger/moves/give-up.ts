@@ -7,14 +7,11 @@ import { askScript, batchFacts } from '../realm-ledger.js';
 import { ownReference } from '../reference.js';
 import type { MergeContext } from './replay.js';
 
-/**
- * Every order of the batch that is planned, waiting, unknown, a dead letter that may be retried, or being sent by that
- * session becomes a doubt.
- */
+/** Every order of the batch that is planned, waiting, being sent, unknown or a dead letter that may be retried becomes a doubt. */
 export async function giveUpBatch(
   { ledger, plans, termsOf }: MergeContext,
   no: string,
-  why: { readonly session: string; readonly message: string; readonly at: number },
+  why: { readonly message: string; readonly at: number },
 ): Promise<{ orders: number; tokens: bigint }> {
   const [rows] = await batchFacts({ ledger, no }, 'rows');
   const detail = encodeEvent({
@@ -40,7 +37,7 @@ export async function giveUpBatch(
       ];
     });
     if (list.length === 0) continue;
-    const [count = '0', sum = '0'] = await askScript(ledger, 'give-up', [no, why.session, detail, ...list]);
+    const [count = '0', sum = '0'] = await askScript(ledger, 'give-up', [no, detail, ...list]);
     orders += Number(count);
     tokens += BigInt(sum);
   }

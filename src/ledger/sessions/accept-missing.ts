@@ -10,8 +10,8 @@ import { writeAudit } from '../moves/retry.js';
 import { batchesIn } from '../read/batch-lists.js';
 import { acceptLoss } from '../read/recovered.js';
 import { askRealm, type BatchRef, batchFacts, type RealmLedger } from '../realm-ledger.js';
-import { acceptRemoved, readFence, storeSeen } from './fence.js';
-import { retireFolders, unseenFolders } from './folders.js';
+import { acceptDamaged, acceptRemoved, readFence, storeSeen } from './fence.js';
+import { listFolders, retireFolders, unseenFolders } from './folders.js';
 import { sendingOf } from './sending.js';
 import { forgetSession } from './session.js';
 
@@ -20,9 +20,9 @@ import { forgetSession } from './session.js';
  *
  *   exactly   the store has forgotten nothing since the session joined it: what it was sending, and nothing else,
  *             becomes unknown, and is resolved by its batch's certainty
- *   widely    the store was restarted or rolled back since: each order of the realm that is planned, waiting, unknown, a
- *             dead letter that may be retried, or was being sent by that session becomes a doubt. Less would be a
- *             guess: the store may have forgotten that the session sent any of them
+ *   widely    the store was restarted or rolled back since: each order of the realm that is planned, waiting, being sent,
+ *             unknown or a dead letter that may be retried becomes a doubt. Less would be a guess: the store may have
+ *             forgotten that the session sent any of them, also one that another session is sending now
  */
 export type Loss = { readonly exact: boolean; readonly orders: number; readonly tokens: bigint };
 
@@ -115,6 +115,23 @@ export async function acceptMissing(
   return loss;
 }
 
+/** Whether the ledger waits for a folder because lines of this session's journal cannot be read. */
+export async function isDamaged(ledger: RealmLedger, session: string): Promise<boolean> {
+  return (await listFolders(ledger)).some(
+    ({ fault }) => fault?.what === 'damaged' && fault.session === session,
+  );
+}
+
+/** Null where the ledger is open, or is closed because a person has to decide something else first. */
+export async function acceptJournal(context: MergeContext, session: string, by: By): Promise<Loss | null> {
+  const { ledger } = context;
+  const fence = await readFence(ledger);
+  if (fence.armed || Object.keys(fence.missed).length > 0) return null;
+  const loss = await acceptWidely(context, session, by);
+  if (!(await acceptDamaged(ledger, session, storeSeen(fence)))) throw storeChanged();
+  return loss;
+}
+
 const NOT_FINAL = ['p', 'u', 's', 'R', 'X'] as const;
 
 /** Batches with orders that a store which forgot something may be wrong about. */
@@ -180,14 +197,15 @@ async function acceptExactly(context: MergeContext, session: string, by: By): Pr
 async function acceptWidely(context: MergeContext, session: string, by: By): Promise<Loss> {
   const { ledger } = context;
   let [orders, tokens] = [0, 0n];
+  // Nobody knows either which orders were sent of batches that the store has forgotten. First, because a journal may bring
+  // one back while the others are gone through.
+  await acceptLoss(ledger);
   for (const { ref } of await uncertain(ledger)) {
-    const here = await giveUpBatch(context, ref.no, { session, message: lostMessage(session), at: by.at });
+    const here = await giveUpBatch(context, ref.no, { message: lostMessage(session), at: by.at });
     if (here.orders > 0) await audit(ref, session, here.orders, 'in doubt', by);
     orders += here.orders;
     tokens += here.tokens;
   }
-  // Nobody knows either which orders were sent of batches that the store has forgotten.
-  await acceptLoss(ledger);
   return { exact: false, orders, tokens };
 }
 

@@ -1,6 +1,6 @@
 --[==[
   Notes that an operator has made doubts of all that removed journals may be missed for: these removals are not
-  asked about again. Only on the store in which the doubts were made.
+  asked about again, and are no longer the reason why the ledger is closed. Only on the store in which the doubts were made.
 
   KEYS[1] the realm
   ARGV[1] JSON of what is accepted, as era → sequence  ARGV[2] the store in which the doubts were made
@@ -14,7 +14,7 @@
 local T = KEYS[1]
 if not isSameStore(T, ARGV[2]) then return 'changed' end
 redis.call('HSET', T, 'acceptedRemoved', ARGV[1])
-redis.call('HDEL', T, 'missed')
+redis.call('HDEL', T, 'missed', 'fenceReason', 'fenceAt')
 if ARGV[4] ~= '' then
   redis.call('HSETNX', T, 'rollback', ARGV[4])
   redis.call('HSET', T, 'forgotAt', nowMs(), 'forgot', '1')

@@ -36,9 +36,14 @@ type Resumed =
   | { readonly answer: 'resumed'; readonly batches: readonly BatchId[] }
   | { readonly answer: 'not waiting' | 'disarmed' };
 
-/** A person lets first sends go on. */
-export async function resumeAfterRollback(ledger: RealmLedger, audit: AuditEntry): Promise<Resumed> {
-  const [answer, ...ids] = await askScript(ledger, 'resume-after-rollback', [encodeAudit(audit)]);
+/** A person lets first sends go on that wait since that time, and no others: another rollback may have come between. */
+export async function resumeAfterRollback(
+  ledger: RealmLedger,
+  sinceMs: number,
+  audit: AuditEntry,
+): Promise<Resumed> {
+  const args = [encodeAudit(audit), sinceMs];
+  const [answer, ...ids] = await askScript(ledger, 'resume-after-rollback', args);
   if (answer === 'resumed') await noteAct(ledger);
   if (answer === 'resumed') return { answer, batches: ids.map(batchId) };
   return { answer: answer === 'disarmed' ? 'disarmed' : 'not waiting' };
@@ -46,13 +51,15 @@ export async function resumeAfterRollback(ledger: RealmLedger, audit: AuditEntry
 
 /**
  * A backup of that time, where it is known, was put back: first sends wait once the ledger opens, whatever the journals
- * know. The backup may hold the story of an earlier recovery, also of one that had not ended; this is another one.
+ * know. The backup may hold the story of an earlier recovery, also of one that had not ended; this is another one. A ledger
+ * that had sent nothing by then gets a sequence, or it would take itself for a new one and open itself.
  */
 export async function noteRestored(ledger: RealmLedger, backupMs: number | null): Promise<void> {
   await askRealm(ledger, 'note restored', (redis, T) =>
     redis
       .multi()
-      .hset(T, 'forgot', '1')
+      .hset(T, { forgot: '1', restored: '1' })
+      .hsetnx(T, 'seq', '0')
       .del(`${T}:recovery`)
       .hset(`${T}:recovery`, { forgot: '1', ...(backupMs !== null && { since: backupMs }) })
       .exec(),

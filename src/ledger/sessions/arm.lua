@@ -31,7 +31,7 @@ if #waiting + #folders > 0 then return { 'waiting', table.concat(waiting, ' '), 
 -- The sequence never goes back, so that nobody takes what was healed for another rollback.
 local seq = math.max(tonumber(state[3] or '0'), tonumber(state[4] or '0'), tonumber(ARGV[3]))
 redis.call('HSET', T, 'armed', run, 'era', ARGV[2], 'seq', string.format('%d', seq))
-redis.call('HDEL', T, 'fenceReason', 'fenceAt', 'mergedSeen', 'found')
+redis.call('HDEL', T, 'fenceReason', 'fenceAt', 'mergedSeen', 'found', 'restored')
 redis.call('DEL', T .. ':merged', T .. ':looks', T .. ':lostEras')
 local now = nowMs()
 if redis.call('EXISTS', T .. ':recovery') == 1 then redis.call('HSETNX', T .. ':recovery', 'at', now) end

@@ -4,17 +4,17 @@
   KEYS[1] the realm
   ARGV[1] session that asks ('' for none)
 
-  Returns {run_id of this server, armed run_id or '', era or '', seq, reason JSON why it stays disarmed or '',
+  Returns {run_id of this server, armed run_id or '', era or '', seq or '', reason JSON why it stays disarmed or '',
     note JSON of the last rollback or '', note JSON of who gave the session up or '', JSON of what is missed or '',
     sequence at which it was found, before anything was put back, identity of the data folder that the store was
     written in or '', JSON of who said that a new ledger is meant or '', sequence of the last order that the session
-    began or '' where it is not registered}
+    began or '' where it is not registered, '1' where a backup was put back and the ledger was not opened since}
 ]==]
 --- @include "record"
 --- @include "fence"
 local T = KEYS[1]
 local state = redis.call('HMGET', T, 'armed', 'era', 'seq', 'fenceReason', 'rollback', 'missed', 'found', 'folder',
-  'meant')
-return { serverRun(), state[1] or '', state[2] or '', state[3] or '0', state[4] or '', state[5] or '',
+  'meant', 'restored')
+return { serverRun(), state[1] or '', state[2] or '', state[3] or '', state[4] or '', state[5] or '',
   redis.call('HGET', T .. ':lost', ARGV[1]) or '', state[6] or '', state[7] or state[3] or '0', state[8] or '', state[9] or '',
-  redis.call('HGET', T .. ':begun', ARGV[1]) or '' }
+  redis.call('HGET', T .. ':begun', ARGV[1]) or '', state[10] or '' }

@@ -31,6 +31,8 @@ export type Fence = {
   readonly meantBeside: readonly string[] | null;
   /** The sequence of the last order that the asking session began; null where the store does not know the session. */
   readonly begun: number | null;
+  /** A backup was put back, and the ledger was not opened since. */
+  readonly restored: boolean;
 };
 
 const missed = z.record(z.string(), z.number());
@@ -52,17 +54,18 @@ export async function readFence(ledger: RealmLedger): Promise<Fence> {
     run = '',
     armed = '',
     era = '',
-    seq = '0',
+    seq = '',
     reason = '',
     note = '',
     lost = '',
     gap = '',
-    found = seq,
+    found = '0',
     folder = '',
     meant = '',
     begun = '',
+    restored = '',
   ] = await askScript(ledger, 'fence', [ledger.mark.session]);
-  const untouched = armed === '' && era === '' && seq === '0' && note === '';
+  const untouched = armed === '' && era === '' && seq === '';
   return {
     run,
     armed: armed === run,
@@ -78,6 +81,7 @@ export async function readFence(ledger: RealmLedger): Promise<Fence> {
     folder,
     meantBeside: meant === '' ? null : meantNote.parse(JSON.parse(meant)).others,
     begun: begun === '' ? null : Number(begun),
+    restored: restored !== '',
   };
 }
 
@@ -177,6 +181,24 @@ export async function acceptRemoved(ledger: RealmLedger, removed: Highest, store
   return (await ledger.scripts.script('accept-removed', ledger.keyPrefix, args)) === 'ok';
 }
 
+/** An operator has made doubts of all that the unreadable lines of the session's journal may have told. */
+export async function acceptDamaged(ledger: RealmLedger, session: string, store: string): Promise<boolean> {
+  const { seq } = await readFence(ledger);
+  const accepted = highest(await acceptedRemovals(ledger), { [damageOf(session)]: 1 });
+  const note: Rollback = { at: Date.now(), seen: seq, found: seq, by: 'a person', attempts: 0 };
+  const args = [JSON.stringify(accepted), store, '', JSON.stringify(note)];
+  return (await ledger.scripts.script('accept-removed', ledger.keyPrefix, args)) === 'ok';
+}
+
+export async function isDamageAccepted(ledger: RealmLedger, session: string): Promise<boolean> {
+  return (await acceptedRemovals(ledger))[damageOf(session)] !== undefined;
+}
+
+/** Stands among the accepted removals. No epoch has this name. */
+function damageOf(session: string): string {
+  return `damaged ${session}`;
+}
+
 /** An operator has said that the data folder was moved whole: the store belongs to it, and nothing is missing. */
 export async function acceptMoved(ledger: RealmLedger): Promise<boolean> {
   const store = storeSeen(await readFence(ledger));
@@ -195,6 +217,15 @@ export async function acceptNewLedger(
   await askRealm(ledger, 'accept new ledger', (redis, T) => redis.hset(T, 'meant', meant));
 }
 
+/** Why the journals of a data folder do not tell all that was sent from it. */
+export const folderFault = z.discriminatedUnion('what', [
+  /** It was put back to an earlier time: a witness outside knows of a payment until then, ms. */
+  z.object({ what: z.literal('behind'), until: z.number() }),
+  /** The line of a session's journal cannot be read. */
+  z.object({ what: z.literal('damaged'), session: z.string(), path: z.string(), line: z.number() }),
+]);
+export type FolderFault = Readonly<z.infer<typeof folderFault>>;
+
 /** A data folder on this machine whose journals were all looked at. */
 export type LookedFolder = {
   readonly id: string;
@@ -202,6 +233,8 @@ export type LookedFolder = {
   readonly machine: string;
   /** One of its journals tells of an order that was sent. */
   readonly sent: boolean;
+  /** With one, the folder is waited for although its journals were merged. */
+  readonly fault: FolderFault | null;
 };
 
 export type PutBack = readonly [orders: number, unknown: number, batches: number, doubts: number];

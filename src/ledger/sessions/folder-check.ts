@@ -1,9 +1,17 @@
 import { dirname, join } from 'node:path';
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import type { Highest } from '../journal/folder.js';
+import type { DamagedJournal } from '../journal/local-journals.js';
 import type { RealmLedger } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
-import { erasOf, type Fence, forgottenRemoved, readFence } from './fence.js';
+import {
+  erasOf,
+  type Fence,
+  type FolderFault,
+  forgottenRemoved,
+  isDamageAccepted,
+  readFence,
+} from './fence.js';
 import {
   foldersThatPaid,
   type PaidElsewhere,
@@ -44,24 +52,64 @@ export async function checkFolder(ledger: RealmLedger, fence: Fence): Promise<Fo
   const copied =
     own.storeId !== '' && fence.folder !== '' && fence.folder !== own.storeId && !fence.untouched;
   const { last, behind: known } = await compare(ledger, own.number, join(own.path, JOURNAL_FOLDER));
-  const behind = copied ? further(known, await behindElsewhere(ledger, own.path, last)) : known;
-  const lost =
-    behind === null
-      ? {}
-      : await forgottenRemoved(ledger, { ...fence, missed: {} }, { [behind.era]: behind.seq });
-  return { behind, forgotten: Object.keys(lost).length > 0, copied, last };
+  const elsewhere = await behindElsewhere(ledger, fence, { path: own.path, copied, last });
+  const behind = further(known, elsewhere);
+  return { behind, forgotten: await isForgotten(ledger, fence, behind), copied, last };
 }
 
-/** A backup that was put into an empty folder: of the folder in which its store was written, this machine may know more. */
+/** Whether the store is behind as well, and no person has accepted that. */
+async function isForgotten(ledger: RealmLedger, fence: Fence, behind: Position | null): Promise<boolean> {
+  if (behind === null) return false;
+  const lost = await forgottenRemoved(ledger, { ...fence, missed: {} }, { [behind.era]: behind.seq });
+  return Object.keys(lost).length > 0;
+}
+
+/**
+ * The data folders on this machine whose journals do not tell all that was sent from them, by the folder of their journals.
+ * Whether this process's own folder was put back has a check and a decision of its own (`checkFolder`).
+ */
+export async function faultsOf(
+  ledger: RealmLedger,
+  fence: Fence,
+  journals: readonly string[],
+  damaged: readonly DamagedJournal[],
+): Promise<ReadonlyMap<string, FolderFault>> {
+  const { here } = ledger.scripts;
+  const faults = new Map<string, FolderFault>();
+  for (const journal of ledger.realm.rehearsal ? [] : journals) {
+    const place = dirname(journal) === here.folder ? undefined : await here.placeAt(dirname(journal));
+    if (place === undefined) continue;
+    const { behind } = await compare(ledger, place.number, journal);
+    if (behind !== null && (await isForgotten(ledger, fence, behind)))
+      faults.set(journal, { what: 'behind', until: behind.at });
+  }
+  for (const { folder, session, path, line } of damaged)
+    if (!(await isDamageAccepted(ledger, session)))
+      faults.set(folder, { what: 'damaged', session, path, line });
+  return faults;
+}
+
+/**
+ * A backup that was put into an empty folder: of the folder in which its store was written, this machine may know more. One
+ * from before the first opening names no folder and no epoch, so that every payment of this machine may be newer.
+ */
 async function behindElsewhere(
   ledger: RealmLedger,
-  path: string,
-  last: Position | null,
+  { restored, meantBeside }: Fence,
+  { path, copied, last }: { readonly path: string; readonly copied: boolean; readonly last: Position | null },
 ): Promise<Position | null> {
   const { keyPrefix, scripts } = ledger;
   const { stateFolder } = scripts.here;
   if (stateFolder === null) return null;
-  const seen = await witnessedElsewhere(stateFolder, keyPrefix, { path, eras: await erasOf(ledger) });
+  const eras = await erasOf(ledger);
+  const namesNone = restored && eras.size === 0 && last === null;
+  if (!copied && !namesNone) return null;
+  const seen = await witnessedElsewhere(
+    stateFolder,
+    keyPrefix,
+    (folder, era) =>
+      folder === path || eras.has(era) || (namesNone && meantBeside?.includes(folder) !== true),
+  );
   return seen !== null && seen.seq > (last?.seq ?? 0) ? seen : null;
 }
 

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
-import { type LookedFolder, readFence } from './fence.js';
+import { type FolderFault, folderFault, type LookedFolder, readFence } from './fence.js';
 import { listSessions } from './session.js';
 
 /** Data folders from which orders were sent, and which a ledger that opens waits for (includes/data-folders.lua). */
@@ -13,9 +13,16 @@ export type DataFolder = {
   readonly machine: string;
   /** The store's time when it was last heard of. */
   readonly at: number;
+  /** Why its journals do not tell all that was sent from it, as its machine found; null where nothing is wrong. */
+  readonly fault: FolderFault | null;
 };
 
-const stored = z.object({ journal: z.string(), machine: z.string(), at: z.number() });
+const stored = z.object({
+  journal: z.string(),
+  machine: z.string(),
+  at: z.number(),
+  fault: folderFault.nullable().default(null),
+});
 
 export async function listFolders(ledger: RealmLedger): Promise<DataFolder[]> {
   const found = await askRealm(ledger, 'list data folders', (redis, T) => redis.hgetall(`${T}:dataFolders`));
@@ -33,23 +40,37 @@ export async function journalFolders(ledger: RealmLedger): Promise<string[]> {
   return folders.filter((_, i) => found[i]);
 }
 
-/** `isAway`: nobody has looked at its journals on the server that answers now, and they do not lie here. */
-export async function foldersOf(ledger: RealmLedger): Promise<(DataFolder & { readonly isAway: boolean })[]> {
+/**
+ * `isAway`: nobody has looked at its journals on the server that answers now, and they do not lie here, or do not tell all
+ * that was sent. `isInUse`: a registered session has it, and is waited for itself.
+ */
+export async function foldersOf(
+  ledger: RealmLedger,
+): Promise<(DataFolder & { readonly isAway: boolean; readonly isInUse: boolean })[]> {
   const { here } = ledger.scripts;
   const looks = await askRealm(ledger, 'read looks', (redis, T) => redis.hgetall(`${T}:looks`));
   const { run } = await readFence(ledger);
+  const inUse = new Set((await listSessions(ledger)).map(({ placeId }) => placeId));
   return Promise.all(
     (await listFolders(ledger)).map(async (folder) => {
       const isHere = (await here.placeAt(dirname(folder.journal)))?.id === folder.id;
-      return { ...folder, isAway: looks[folder.id] !== run && !isHere };
+      return {
+        ...folder,
+        isInUse: inUse.has(folder.id),
+        isAway: looks[folder.id] !== run && (!isHere || folder.fault !== null),
+      };
     }),
   );
 }
 
-/** The folders that are away, not heard of since then, and that no registered session has. */
+/**
+ * The folders that are away, not heard of since then, and that no registered session has. A damaged journal is given up by its
+ * session instead: its folder may be in use.
+ */
 export async function unseenFolders(ledger: RealmLedger, beforeMs: number): Promise<DataFolder[]> {
-  const inUse = new Set((await listSessions(ledger)).map(({ placeId }) => placeId));
-  return (await foldersOf(ledger)).filter(({ id, at, isAway }) => at < beforeMs && isAway && !inUse.has(id));
+  return (await foldersOf(ledger)).filter(
+    ({ at, isAway, isInUse, fault }) => at < beforeMs && isAway && fault?.what !== 'damaged' && !isInUse,
+  );
 }
 
 /** Folders without an identity are not waited for: nothing could say that they came back. */
@@ -58,6 +79,7 @@ export async function lookedFolders(
   journals: readonly string[],
   machine: string,
   sentFrom: ReadonlySet<string>,
+  faults: ReadonlyMap<string, FolderFault> = new Map(),
 ): Promise<LookedFolder[]> {
   const found = await Promise.all(
     journals.map(async (journal) => ({
@@ -65,6 +87,7 @@ export async function lookedFolders(
       journal,
       machine,
       sent: sentFrom.has(journal),
+      fault: faults.get(journal) ?? null,
     })),
   );
   return found.filter(({ id }) => id !== '');

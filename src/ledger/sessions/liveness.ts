@@ -115,6 +115,14 @@ export class Here {
     return this.dataFolder === null ? null : this.processAt(this.dataFolder, 'none');
   }
 
+  /** Of a session of which nothing can be read but its name: its socket in the folder tells whether it lives. */
+  async whereaboutsIn(dataFolder: string, id: string): Promise<Whereabouts> {
+    const folder = join(dataFolder, SOCKETS);
+    const [place, found] = await Promise.all([inodeOf(folder), this.placeAt(dataFolder)]);
+    const at = { socket: join(folder, `${id}${SOCKET}`), place, placeId: found?.id ?? '' };
+    return { ...at, machine: '', boot: '', pid: 0, space: '', born: '' };
+  }
+
   private async processAt(dataFolder: string, id: string): Promise<Whereabouts> {
     const folder = join(dataFolder, SOCKETS);
     await mkdir(folder, { recursive: true, mode: 0o700 });

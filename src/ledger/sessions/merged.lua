@@ -5,7 +5,7 @@
   ARGV[1] run_id it was merged for  ARGV[2] session  ARGV[3] highest sequence it has seen
   ARGV[4] the last epoch that it has seen ('' or 'none': none yet)  ARGV[5] sequence of the last order that it began
   ARGV[6] JSON list of the data folders in which it has looked at every journal: {id, journal, machine, sent: whether one of
-    them tells of an order that was sent}
+    them tells of an order that was sent, fault: why the journals do not tell all that was sent, or null}
   ARGV[7] how many orders it has put back  ARGV[8] of them unknown or in doubt  ARGV[9] batches that it has recovered
   ARGV[10] how many orders it made doubts  ARGV[11] what its profile wants after a rollback: 'wait' | 'continue'
 
@@ -27,8 +27,12 @@ end
 redis.call('HSET', T .. ':merged', ARGV[2], ARGV[1])
 if tonumber(ARGV[5]) > 0 then rememberFolderOf(T, ARGV[2]) end
 for _, folder in ipairs(folders) do
-  if folder.sent then rememberFolder(T, folder.id, folder.journal, folder.machine) end
-  redis.call('HSET', T .. ':looks', folder.id, ARGV[1])
+  if folder.fault ~= cjson.null then
+    noteFault(T, folder)
+  else
+    if folder.sent then rememberFolder(T, folder.id, folder.journal, folder.machine) else clearFault(T, folder.id) end
+    redis.call('HSET', T .. ':looks', folder.id, ARGV[1])
+  end
 end
 if ARGV[11] == 'wait' then redis.call('HSET', T, 'mustWait', '1') end
 notePutBack(T, { ARGV[7], ARGV[8], ARGV[9], ARGV[10] })

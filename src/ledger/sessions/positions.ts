@@ -71,6 +71,11 @@ export async function readPositions(folder: string): Promise<Positions> {
   );
 }
 
+/** The last epoch of the realm that a folder's notes know; empty for none. */
+export async function lastEra(folder: string, realm: string): Promise<string> {
+  return (await readPositions(folder))[realm]?.era ?? '';
+}
+
 /**
  * The highest positions that this machine has witnessed of a data folder. `path`: and of folders that were at this path
  * before it, which an emptied or replaced folder does not know by their number; null where they had stores of their own.
@@ -89,19 +94,19 @@ export async function witnessedPositions(
 }
 
 /**
- * The highest position of a ledger that this machine has witnessed of a store that was written in another folder: from a
- * folder that was at this path, or in an epoch that the store knows as its own.
+ * The highest position of a ledger that this machine has witnessed of a store that was written in another folder, among the
+ * folders and epochs that are meant.
  */
 export async function witnessedElsewhere(
   stateFolder: string,
   keyPrefix: string,
-  { path, eras }: { readonly path: string; readonly eras: ReadonlySet<string> },
+  isMeant: (folder: string, era: string) => boolean,
 ): Promise<Position | null> {
   let found: Position | null = null;
   for (const number of await readdir(stateFolder).catch(() => []))
     for (const { folder, positions } of (await readNotes(join(stateFolder, number))).values()) {
       const one = positions[keyPrefix];
-      if (one === undefined || (folder !== path && !eras.has(one.era))) continue;
+      if (one === undefined || !isMeant(folder, one.era)) continue;
       if (one.seq > (found?.seq ?? 0)) found = one;
     }
   return found;

@@ -13,12 +13,22 @@ export function missingReason(sessions: readonly SessionEntry[], folders: readon
     ...sessions.map(
       ({ id, kind, pid, machine }) => `session ${id} (${kind}, pid ${pid}, machine ${machine})`,
     ),
-    ...folders.map(({ journal, machine }) => `the data folder of ${journal} on machine ${machine}`),
+    ...folders.map(
+      ({ journal, machine, fault }) =>
+        `the data folder of ${journal} on machine ${machine}${faultWords(fault)}`,
+    ),
   ];
   return reasonOf(
     'ALM_LEDGER_DISARMED',
     `The store was restarted or rolled back, and the journals of these were not merged: ${names.join('; ')}. Nothing is being sent.`,
   );
+}
+
+function faultWords(fault: DataFolder['fault']): string {
+  if (fault === null) return '';
+  return fault.what === 'damaged'
+    ? `, where line ${fault.line} of ${fault.path} cannot be read`
+    : `, which was put back to an earlier time and was paid from until ${new Date(fault.until).toISOString()}`;
 }
 
 export function floorReason(found: number, floor: number): Reason {

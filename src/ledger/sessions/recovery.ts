@@ -23,9 +23,16 @@ import {
   storeSeen,
   type WaitedFor,
 } from './fence.js';
-import { checkFolder, folderReason, isCopyAlone, isIntact, missedByFolder } from './folder-check.js';
+import {
+  checkFolder,
+  faultsOf,
+  folderReason,
+  isCopyAlone,
+  isIntact,
+  missedByFolder,
+} from './folder-check.js';
 import { lookedFolders } from './folders.js';
-import { type Position, readPositions } from './positions.js';
+import { lastEra, type Position } from './positions.js';
 import { floorReason } from './reasons.js';
 import { entryOf, listSessions, registerAgain, type Session, type SessionEntry } from './session.js';
 
@@ -146,7 +153,7 @@ async function look({ ledger, self, forget }: RecoveryDeps, scope: Scope) {
     await self.attempts.merging();
   }
   const own = current ? undefined : await journalOf(ledger, self.session.entry);
-  const { ended, missing, forgotten, livingSeq, removed, folders, sentFrom } = await localJournals(
+  const { ended, missing, forgotten, livingSeq, removed, folders, damaged, sentFrom } = await localJournals(
     ledger,
     self.session.entry,
     fence.armed ? fence.era : null,
@@ -173,11 +180,12 @@ async function look({ ledger, self, forget }: RecoveryDeps, scope: Scope) {
     await forgottenRemoved(ledger, fence, highest(removed, own?.removed ?? {})),
     folder === null ? {} : missedByFolder(folder, fence),
   );
+  const faults = fence.armed ? new Map() : await faultsOf(ledger, fence, folders, damaged);
   const sent = new Set([
     ...sentFrom,
     ...(own !== undefined && own.attempts.length > 0 ? [self.session.entry.journal] : []),
   ]);
-  const read = { own, ended, missing, folders, sent };
+  const read = { own, ended, missing, folders, faults, sent };
   return { before, fence, current, ...read, folder, seen, tidings, unknownHere, missed };
 }
 
@@ -241,22 +249,18 @@ async function adoptFrom(parts: RecoveryDeps, { fence, ended, missing }: Evidenc
 /** This process says that it has merged, and opens the ledger if all others have. */
 async function open(
   { ledger, self: { session } }: RecoveryDeps,
-  { before, fence: { run }, seen, folders, sent }: Evidence,
+  { before, fence: { run }, seen, folders, faults, sent }: Evidence,
   putBack: PutBack,
 ) {
   // A session that a rolled-back registry has forgotten registers again, or nobody would wait for it.
   await session.register(ledger);
-  const looked = await lookedFolders(ledger, folders, session.entry.machine, sent);
+  const looked = await lookedFolders(ledger, folders, session.entry.machine, sent, faults);
   // A process that has just started knows no era; its folder may know one that the store has forgotten.
   const isFresh = before.era === '' || before.era === 'none';
-  const era = isFresh ? await lastEra(ledger, session) : before.era;
+  const era = isFresh ? await lastEra(session.entry.journal, ledger.keyPrefix) : before.era;
   const merged = { session: session.id, seen, era, looked, putBack };
   if (!(await reportMerged(ledger, run, merged))) return { answer: 'changed' } as const;
   return arm(ledger, run, seen);
-}
-
-async function lastEra({ keyPrefix }: RealmLedger, { entry }: Session): Promise<string> {
-  return (await readPositions(entry.journal))[keyPrefix]?.era ?? '';
 }
 
 async function noteOpened(parts: RecoveryDeps, evidence: Evidence, era: string): Promise<void> {
@@ -280,7 +284,7 @@ async function noteLost({ ledger, self: { session } }: RecoveryDeps, { era, seq 
 /** What was merged is known by the sequence that stands there now, if the store is still the one that was opened. */
 async function noteAllMerged(
   { ledger, self: { session } }: RecoveryDeps,
-  { ended, folders, sent }: Evidence,
+  { ended, folders: all, faults, sent }: Evidence,
 ): Promise<void> {
   const { mark, keyPrefix } = ledger;
   const fence = await readFence(ledger);
@@ -289,6 +293,7 @@ async function noteAllMerged(
   mark.seen = Math.max(mark.seen, seq);
   for (const { head, folder, works, attempts } of ended)
     if (works) await noteMerged(folder, head.session, keyPrefix, { era, seq, sent: attempts.length > 0 });
+  const folders = all.filter((folder) => !faults.has(folder));
   const looked = await lookedFolders(ledger, folders, session.entry.machine, sent);
   const sentFrom = looked.filter((one) => one.sent);
   await noteLooked(ledger, folders, sentFrom, storeSeen(fence));

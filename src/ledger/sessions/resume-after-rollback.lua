@@ -2,16 +2,19 @@
   A person lets first sends go on after a rollback: batches and schedules.
 
   KEYS[1] the realm
-  ARGV[1] audit entry, for each batch that waited
+  ARGV[1] audit entry, for each batch that waited  ARGV[2] since when they wait, as the person saw it
 
-  Returns {'not waiting'} | {'disarmed'} (the journals are not merged) | {'resumed', ids of the batches that waited…}
+  Returns {'not waiting'} | {'disarmed'} (the journals are not merged, or the store was rolled back once more since) | {'resumed', ids of the batches that waited…}
 ]==]
 --- @include "record"
 --- @include "fence"
 --- @include "move"
 local T = KEYS[1]
 if isUnmerged(T) then return { 'disarmed' } end
-if redis.call('HDEL', T, 'waitsSince') == 0 then return { 'not waiting' } end
+local since = redis.call('HGET', T, 'waitsSince')
+if not since then return { 'not waiting' } end
+if since ~= ARGV[2] then return { 'disarmed' } end
+redis.call('HDEL', T, 'waitsSince')
 local resumed = { 'resumed' }
 for _, no in ipairs(redis.call('SMEMBERS', T .. ':unresumed')) do
   batches.touch(no)

@@ -252,8 +252,15 @@ const GONE: Reason = {
   next: CATALOGUE.ALM_BATCH_INTERRUPTED.next,
 };
 
-function headOf({ id, journal: _, ephemeral: __, ...rest }: SessionEntry): JournalHead {
+/** As its journal begins. */
+export function headOf({ id, journal: _, ephemeral: __, ...rest }: SessionEntry): JournalHead {
   return { session: id, ...rest };
+}
+
+/** Of a journal whose head cannot be read, only its name and folder are known. */
+export async function sessionIn(here: Here, journal: string, id: string): Promise<SessionEntry> {
+  const at = await here.whereaboutsIn(dirname(journal), id);
+  return { id, ...at, kind: 'unknown', startedAt: 0, journal, ephemeral: false };
 }
 
 /** A journal found on disk tells whose it is, also when the registry has forgotten the session. */

@@ -104,18 +104,20 @@ async function isThere(path: string): Promise<boolean> {
 /** Files of the data folder that belong into a backup, by their path in both. */
 async function listFiles(
   dataFolder: string,
-): Promise<{ journals: string[]; notes: string[]; archives: string[] }> {
+): Promise<{ journals: string[]; notes: string[]; others: string[] }> {
   const names = await readdir(join(dataFolder, JOURNAL_FOLDER)).catch(ifMissing);
   const kept = names.map((name) => `${JOURNAL_FOLDER}/${name}`).filter(isBackedUp);
   const realms = await readdir(join(dataFolder, 'archive')).catch(ifMissing);
-  const archives: string[] = [];
+  const others = (await readdir(join(dataFolder, 'references')).catch(ifMissing)).map(
+    (name) => `references/${name}`,
+  );
   for (const realm of realms)
     for (const name of await readdir(join(dataFolder, 'archive', realm)).catch(ifMissing))
-      archives.push(`archive/${realm}/${name}`);
+      others.push(`archive/${realm}/${name}`);
   return {
     journals: kept.filter((path) => path.endsWith('.journal')),
     notes: kept.filter((path) => !path.endsWith('.journal')),
-    archives: archives.filter(isBackedUp),
+    others: others.filter(isBackedUp),
   };
 }
 
@@ -149,8 +151,8 @@ export async function copyDataFiles(
     }
   };
   for (;;) {
-    const { journals, archives } = await listFiles(dataFolder);
-    const first = [...journals, ...archives];
+    const { journals, others } = await listFiles(dataFolder);
+    const first = [...journals, ...others];
     for (const [done, path] of first.entries()) {
       await take(path);
       onProgress(done + 1, first.length);

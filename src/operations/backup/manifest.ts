@@ -12,6 +12,7 @@ import { AlmonerError, messageOf } from '../../core/errors/error.js';
  *   manifest.json                 every other file with its size and hash; what the backup is of
  *   store.rdb                     the store at one instant, as Redis loads it
  *   journal/…                     the journals of the data folder and the notes beside them, read after that instant
+ *   references/<file>.json        references that `almoner references add` marked as spent
  *   archive/<realm>/<batch>.alm   the archives, read after that instant; with a further ending those that lie beside
  */
 export const MANIFEST = 'manifest.json';
@@ -19,7 +20,7 @@ export const STORE_FILE = 'store.rdb';
 
 /** Names are checked before anything is read or written by them: a manifest may come from anywhere. */
 const FILE_NAME =
-  /^(store\.rdb|journal\/[0-9a-f]{12}(\.[1-9][0-9]{0,6}\.journal|\.floor|\.position)|archive\/[0-9a-f]{12}\/[\w.-]+\.alm(\.(before|by)-[\w-]+)?)$/;
+  /^(store\.rdb|journal\/[0-9a-f]{12}(\.[1-9][0-9]{0,6}\.journal|\.floor|\.position)|references\/[0-9a-f]{12}\.json|archive\/[0-9a-f]{12}\/[\w.-]+\.alm(\.(before|by)-[\w-]+)?)$/;
 
 export function isBackedUp(path: string): boolean {
   return FILE_NAME.test(path);

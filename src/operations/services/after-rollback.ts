@@ -26,9 +26,9 @@ export async function resumeAfterRollback(
   for (const ledger of realm === undefined ? all : named.length > 0 ? named : byId) {
     const { name } = ledger.realm;
     const audit = { at: Date.now(), ...by, what: 'resumed after a rollback of the store' };
-    const done = (await isOpenAsSeen(app, ledger))
-      ? await afterRollback.resumeAfterRollback(ledger, audit)
-      : ({ answer: 'disarmed' } as const);
+    const waits = await afterRollback.readWaitAfterRollback(ledger);
+    if (waits !== null) await mergeOnceMore(app, ledger);
+    const done = await afterRollback.resumeAfterRollback(ledger, waits?.sinceMs ?? 0, audit);
     if (done.answer === 'disarmed') closed.push(name);
     if (done.answer === 'resumed') resumed.push({ realm: name, batches: done.batches });
   }
@@ -43,12 +43,9 @@ export async function resumeAfterRollback(
 
 /**
  * An embedded store that no process kept running was started for this very command, and its journals are merged once
- * more. False where that found something else forgotten: a person looks at it before anything goes on.
+ * more. What that finds to be forgotten makes first sends wait anew, and a person looks at it before anything goes on.
  */
-async function isOpenAsSeen(app: App, ledger: RealmLedger): Promise<boolean> {
-  const before = await afterRollback.readWaitAfterRollback(ledger);
+async function mergeOnceMore(app: App, ledger: RealmLedger): Promise<void> {
   const profile = configuredProfile(app.config, ledger.realm);
-  if (before === null || profile === undefined) return true;
-  await openForJudging(app, profile);
-  return (await afterRollback.readWaitAfterRollback(ledger))?.sinceMs === before.sinceMs;
+  if (profile !== undefined) await openForJudging(app, profile);
 }

@@ -18,6 +18,7 @@ import {
   tidingsFor,
 } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
+import { putReferencesBack } from './added-references.js';
 import { contextOf, recovering } from './recovery.js';
 import { isIncomplete, lastOpened, recoveryState } from './recovery-state.js';
 
@@ -49,34 +50,30 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
   let [merged, unknown, doubts] = [0, 0, 0];
   const given: losses.Loss[] = [];
   let retired = 0;
-  if (decision.restored === true) await closeRestored(app, realm);
+  if (decision.restored === true) {
+    await closeRestored(app, realm);
+    await putReferencesBack(app);
+  }
   for (const profile of app.config.profiles)
-    await recovering(
-      app,
-      profile,
-      async ({ ledger, now, session }) => {
-        const merge = async () => {
-          const found = await now();
-          merged += found.moved;
-          unknown += found.unknown;
-          doubts += found.doubts;
-        };
-        await merge();
-        if (realm !== undefined && profile.name !== realm) return;
-        if ((await decision.isStillMeant?.()) === false) return;
-        if (decision.acceptMoved === true && (await takeMoved(ledger))) await merge();
-        const lost =
-          acceptMissing === null
-            ? null
-            : await giveUp(app, ledger, profile, { lost: acceptMissing, session });
-        const away = await retire(app, ledger, profile, decision.retireUnseenSinceMs ?? null);
-        retired += away?.folders ?? 0;
-        if (lost === null && away === null) return;
-        given.push(...[lost, away].filter((loss) => loss !== null));
-        await merge();
-      },
-      decision.restored,
-    );
+    await recovering(app, profile, async ({ ledger, now, session }) => {
+      const merge = async () => {
+        const found = await now();
+        merged += found.moved;
+        unknown += found.unknown;
+        doubts += found.doubts;
+      };
+      await merge();
+      if (realm !== undefined && profile.name !== realm) return;
+      if ((await decision.isStillMeant?.()) === false) return;
+      if (decision.acceptMoved === true && (await takeMoved(ledger))) await merge();
+      const lost =
+        acceptMissing === null ? null : await giveUp(app, ledger, profile, { lost: acceptMissing, session });
+      const away = await retire(app, ledger, profile, decision.retireUnseenSinceMs ?? null);
+      retired += away?.folders ?? 0;
+      if (lost === null && away === null) return;
+      given.push(...[lost, away].filter((loss) => loss !== null));
+      await merge();
+    });
   return {
     realms: await recoveryState(app, before),
     /** Orders that the store had forgotten something of, of how many the outcome is not known, and how many are doubts now. */
@@ -113,7 +110,10 @@ async function needKnown(app: App, lost: string | null): Promise<void> {
   if (lost === null || lost === losses.REMOVED) return;
   const all = await allLedgers(app.scripts);
   const known = (await Promise.all(all.map(listSessions))).flat().map(({ id }) => id);
-  if (!known.includes(lost))
+  if (
+    !known.includes(lost) &&
+    !(await Promise.all(all.map((one) => losses.isDamaged(one, lost)))).includes(true)
+  )
     throw new AlmonerError('ALM_LEDGER_SESSION', `No session ${lost} is registered. Nothing was changed.`);
 }
 
@@ -147,7 +147,8 @@ async function giveUp(
     return losses.acceptMissing(context, lost, by, removed);
   }
   const entry = (await listSessions(ledger)).find(({ id }) => id === lost);
-  if (entry === undefined) return null;
+  if (entry === undefined)
+    return (await losses.isDamaged(ledger, lost)) ? losses.acceptJournal(context, lost, by) : null;
   if ((await app.scripts.here.liveness(entry)) === 'alive')
     throw new AlmonerError(
       'ALM_LEDGER_SESSION',

@@ -7,6 +7,7 @@ import {
   type Fence,
   folderProblem,
   folders,
+  ledgerId,
   listSessions,
   losses,
   mergedSessions,
@@ -28,12 +29,15 @@ export async function recoveryState(app: App, before?: LastOpened): Promise<Real
   return Promise.all((await allLedgers(app.scripts)).map((ledger) => stateOf(app, ledger, before)));
 }
 
-/** When the last recovery of each ledger ended, by key prefix, as it was before a command; null where it had not. */
+/** When the last recovery of each ledger ended, by its id, as it was before a command; null where it had not. */
 type LastOpened = ReadonlyMap<string, number | null>;
 
 export async function lastOpened(app: App): Promise<LastOpened> {
   const all = await allLedgers(app.scripts);
-  const times = all.map(async (ledger) => [ledger.keyPrefix, (await readRecovery(ledger))?.openedMs ?? null]);
+  const times = all.map(async (ledger) => [
+    ledgerId(ledger.realm),
+    (await readRecovery(ledger))?.openedMs ?? null,
+  ]);
   return new Map((await Promise.all(times)) as [string, number | null][]);
 }
 
@@ -88,12 +92,17 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
   }));
   const profile = configuredProfile(app.config, ledger.realm);
   const isClosed = !fence.armed && !fence.untouched;
+  const { baseUrl, realmId, rehearsal } = ledger.realm;
   const missing = sessions
     .filter(({ liveness, merged: has }) => liveness !== 'alive' && !(isClosed && has))
     .map(({ session }) => session);
   if (isIncomplete(fence)) missing.push(losses.REMOVED);
+  for (const { fault } of isClosed ? known : [])
+    if (fault?.what === 'damaged' && !missing.includes(fault.session)) missing.push(fault.session);
   return {
     realm: ledger.realm.name,
+    /** No profile of the configuration has this address, so that nothing here works the ledger; null where one has. */
+    formerAddress: profile === undefined && !rehearsal ? { baseUrl, realmId } : null,
     armed: fence.armed,
     /** Nothing was ever sent from these books. */
     untouched: fence.untouched,
@@ -103,19 +112,25 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
     last,
     /** That recovery is the one that is under way, that first sends wait for, or that this command ended. */
     isPresent:
-      last !== null && isPresent(last.openedMs, isClosed, waits?.sinceMs, before?.get(ledger.keyPrefix)),
+      last !== null &&
+      isPresent(last.openedMs, isClosed, waits?.sinceMs, before?.get(ledgerId(ledger.realm))),
     /** First sends wait for a person since then; null where they do not. */
     waitsSince: waits === null ? null : isoTime(waits.sinceMs),
     waitingBatches: waits?.batches ?? 0,
     /** Sending processes that are registered, and whether they are proven dead. */
     sessions,
     /** Data folders that orders were sent from, and whether the ledger waits for them. */
-    folders: known.map(({ id, journal, machine, at, isAway }) => ({
+    folders: known.map(({ id, journal, machine, at, fault, isAway, isInUse }) => ({
       id,
       journal,
       machine,
       lastSeen: isoTime(at),
       waitedFor: isClosed && isAway,
+      /** The next restart waits for it. */
+      isAway: isAway && !isInUse,
+      fault,
+      /** A registered session has it, so that it cannot be retired. */
+      isInUse,
       /** It was in the place where the data folder of this process is now. */
       wasHere: machine === hostname() && dirname(journal) === resolve(app.config.dataFolder),
     })),
@@ -130,7 +145,7 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
           ),
     /** What not waiting for data folders any more would make a doubt; null where none is waited for. */
     retiring:
-      profile === undefined || !isClosed || known.every(({ isAway }) => !isAway)
+      profile === undefined || !isClosed || known.every(({ isAway, isInUse }) => !isAway || isInUse)
         ? null
         : told('folders', await losses.lossOfRetiring(contextOf(ledger, profile))),
     /** Batches that the store had forgotten, with the orders of them that journals know. */

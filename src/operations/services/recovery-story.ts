@@ -27,10 +27,19 @@ export function storyOf(realm: RealmRecovery): RecoveryStory {
   return {
     realm: realm.realm,
     state: !isOpen ? 'closed' : realm.waitsSince === null ? 'open' : 'waiting for a person',
-    happened: happened(realm),
+    happened: `${happened(realm)}${isOpen ? afterRestart(realm) : ''}`,
     waitsFor: isOpen ? [] : waitsFor(realm),
     decisions: decisions(realm),
   };
+}
+
+/** Whether a ledger that the command is about is closed. One under a former address counts only where nothing else is meant. */
+export function isAnyClosed(realms: readonly RealmRecovery[], name: string | undefined): boolean {
+  const meant = realms.filter(({ realm }) => name === undefined || realm === name);
+  const present = meant.filter(({ formerAddress }) => formerAddress === null);
+  return (name === undefined || present.length === 0 ? meant : present).some(
+    ({ armed, untouched }) => !armed && !untouched,
+  );
 }
 
 function happened(realm: RealmRecovery): string {
@@ -53,6 +62,18 @@ function happened(realm: RealmRecovery): string {
   return `The store has forgotten nothing that the journals here know of.${earlier}`;
 }
 
+/** A person decides cheapest while the ledger is open: nothing becomes a doubt by it. */
+function afterRestart({ folders, realm }: RealmRecovery): string {
+  const away = folders.filter(({ isAway }) => isAway);
+  const [first] = away;
+  if (first === undefined) return '';
+  const which =
+    away.length === 1
+      ? `the data folder ${dirname(first.journal)} of ${first.machine}`
+      : `${away.length} data folders of other machines`;
+  return ` After the next restart of the store the ledger waits for ${which}. ${away.length === 1 ? 'If it does' : 'If some do'} not come back, \`almoner recover --retire-unseen-since D --realm ${realm}\` makes no doubts now.`;
+}
+
 /** What one recovery found and did. */
 function recoveryWords(last: NonNullable<RealmRecovery['last']>): string {
   const { forgot, orders, batches } = last;
@@ -64,7 +85,7 @@ function recoveryWords(last: NonNullable<RealmRecovery['last']>): string {
 
 function forgottenWords({ sinceMs }: NonNullable<RealmRecovery['last']>): string {
   return sinceMs === null
-    ? 'The store had forgotten payments.'
+    ? 'The store went back to an earlier state.'
     : `The store had forgotten everything since ${isoTime(sinceMs)}.`;
 }
 
@@ -95,22 +116,37 @@ function rollbackWords(rollback: RealmRecovery['rollback']): string {
   return rollback === null ? '' : ` Earlier, at ${isoTime(rollback.at)}, it had forgotten payments.`;
 }
 
-function waitsFor({ sessions, folders, reason }: RealmRecovery): string[] {
+function waitsFor({ realm, sessions, folders, reason, formerAddress }: RealmRecovery): string[] {
+  if (formerAddress !== null)
+    return [
+      `No profile has the address ${formerAddress.baseUrl} with realm id ${formerAddress.realmId} any more, so that no command opens this ledger. Give a profile of realm ${realm} this address, and run \`almoner recover --realm\` with its name. Nothing is sent from it until then; other ledgers are not held up.`,
+    ];
   const unmerged = sessions.filter(({ merged }) => !merged);
   const away = unmerged.map(({ session, kind, pid, machine, lastSeen, liveness }) => {
     const seen = `last seen ${lastSeen ?? 'never'}`;
     const frozen = liveness === 'alive' ? ` (kill -CONT ${pid} there)` : '';
     return `Session ${session} (${kind}, pid ${pid}, machine ${machine}, ${seen}): ${SAID[liveness]}${frozen}.`;
   });
-  const unseen = folders
-    .filter(({ waitedFor }) => waitedFor)
-    .map(({ journal, machine, lastSeen, wasHere }) =>
-      wasHere
-        ? `The data folder that was in ${dirname(journal)} before is missing, last heard of ${lastSeen}. If it is lost, choose one of the decisions below.`
-        : `The data folder ${dirname(journal)} on machine ${machine}, last heard of ${lastSeen}: run \`almoner recover\` there.`,
-    );
+  const unseen = folders.filter(({ waitedFor }) => waitedFor).map(folderWords);
   const incomplete = reason !== null && reason.code !== 'ALM_LEDGER_DISARMED' ? [reason.message] : [];
   return [...incomplete, ...away, ...unseen];
+}
+
+function folderWords({
+  journal,
+  machine,
+  lastSeen,
+  wasHere,
+  fault,
+}: RealmRecovery['folders'][number]): string {
+  const folder = dirname(journal);
+  if (fault?.what === 'damaged')
+    return `Line ${fault.line} of ${fault.path} on machine ${machine} cannot be read, so that payments may be missing; all other lines count. Put the file back from a copy and run \`almoner recover\`, or give up the journal of session ${fault.session} below.`;
+  if (fault !== null)
+    return `The data folder ${folder} on machine ${machine} was put back to an earlier time: orders were sent from it until ${isoTime(fault.until)}, which its journals do not know. Put the newer folder back, or choose one of the decisions below.`;
+  return wasHere
+    ? `The data folder that was in ${folder} before is missing, last heard of ${lastSeen}. If it is lost, choose one of the decisions below.`
+    : `The data folder ${folder} on machine ${machine}, last heard of ${lastSeen}: run \`almoner recover\` there.`;
 }
 
 const SAID = {
@@ -127,6 +163,9 @@ function decisions(realm: RealmRecovery): RecoveryDecision[] {
       .filter(({ presence }) => !isClosed && presence === 'at-work')
       .map(({ session }) => session),
   );
+  const damaged = new Set(
+    realm.folders.flatMap(({ fault }) => (fault?.what === 'damaged' ? [fault.session] : [])),
+  );
   const lost = realm.losses.filter(({ session }) => !working.has(session));
   const given = lost.map(({ session, exact, orders, tokens }): RecoveryDecision => {
     const many = `${counted(orders, 'order')} (${counted(tokens, 'token')})`;
@@ -137,9 +176,11 @@ function decisions(realm: RealmRecovery): RecoveryDecision[] {
       does:
         session === losses.REMOVED
           ? `The newer journals or the newer data folder are gone for good: every order of this realm that is not settled becomes a doubt, up to ${many}.`
-          : exact
-            ? `Session ${session} is lost with its disk: what it was sending, ${many}, becomes unknown, and nothing else changes.`
-            : `Session ${session} is lost with its disk: every order of this realm that is not settled becomes a doubt, up to ${many}.`,
+          : damaged.has(session)
+            ? `The unreadable lines of the journal of session ${session} are gone for good: every order of this realm that is not settled becomes a doubt, up to ${many}.`
+            : exact
+              ? `Session ${session} is lost with its disk: what it was sending, ${many}, becomes unknown, and nothing else changes.`
+              : `Session ${session} is lost with its disk: every order of this realm that is not settled becomes a doubt, up to ${many}.`,
     };
   });
   const moved: RecoveryDecision[] =
@@ -157,7 +198,9 @@ function decisions(realm: RealmRecovery): RecoveryDecision[] {
 }
 
 function retiring({ retiring: loss, folders, realm }: RealmRecovery): RecoveryDecision[] {
-  const away = folders.filter(({ waitedFor }) => waitedFor);
+  const away = folders.filter(
+    ({ waitedFor, isInUse, fault }) => waitedFor && !isInUse && fault?.what !== 'damaged',
+  );
   if (loss === null || away.length === 0) return [];
   // A moment later than the last of them was heard of, so that the command names them all and no other.
   const until = isoTime(Math.max(...away.map(({ lastSeen }) => Date.parse(lastSeen))) + 1_000);

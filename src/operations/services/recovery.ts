@@ -57,13 +57,11 @@ export async function recovering<T>(
   app: App,
   profile: RealmProfile,
   work: (recovering: Recovering) => Promise<T>,
-  /** Also where the ledger is new. */
-  evenIfNew = false,
 ): Promise<T | null> {
   const { config, scripts } = app;
   const ledger = app.ledger(profile);
   const { sessions } = await journalsHere(config.dataFolder);
-  if (!evenIfNew && sessions === 0 && (await readFence(ledger)).untouched) return null;
+  if (sessions === 0 && (await readFence(ledger)).untouched) return null;
   const session = await Session.open('recover', config.dataFolder, {
     here: scripts.here,
     ephemeral: config.ephemeral,

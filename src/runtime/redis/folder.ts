@@ -1,8 +1,9 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { chmod, link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { AlmonerError, hasCode, messageOf } from '../../core/errors/error.js';
+import { ensurePlace, readPlace } from '../../ledger/index.js';
 
 /** The embedded store's folder: `<data folder>/redis`, for its owner only. */
 export type StoreFolder = {
@@ -28,12 +29,12 @@ export async function openStoreFolder(dataFolder: string): Promise<StoreFolder> 
     await mkdir(path, { recursive: true, mode: 0o700 });
     await chmod(path, 0o700);
     const port = Number(await onceWritten(join(path, 'port'), async () => String(await choosePort())));
-    const password = await onceWritten(join(path, 'password'), async () =>
+    const secret = await onceWritten(join(path, 'password'), async () =>
       randomBytes(32).toString('base64url'),
     );
-    if (!Number.isInteger(port) || port < 1024 || port > 65_535 || !/^[\w-]{20,}$/.test(password))
+    if (!Number.isInteger(port) || port < 1024 || port > 65_535 || !/^[\w-]{20,}$/.test(secret))
       throw new Error('the file `port` or `password` in it does not hold what almoner wrote');
-    return { path, port, password };
+    return { path, port, password: await passwordOf(resolve(dataFolder), secret) };
   } catch (error) {
     throw new AlmonerError(
       'ALM_STORE_FOLDER',
@@ -41,6 +42,17 @@ export async function openStoreFolder(dataFolder: string): Promise<StoreFolder> 
       { cause: error },
     );
   }
+}
+
+/**
+ * A copied folder has the same port and secret as the original, whose store may run. The identity of the folder makes another
+ * password of it, so that the copy cannot use that store. Some network file systems give a folder no lasting identity.
+ */
+async function passwordOf(dataFolder: string, secret: string): Promise<string> {
+  await ensurePlace(dataFolder);
+  const place = await readPlace(dataFolder);
+  if (place === undefined || !place.isLocal) return secret;
+  return createHash('sha256').update(`${secret}\n${place.id}`).digest('base64url');
 }
 
 /** The port that commands take the store to be on now: a person may have removed the file meanwhile. */

@@ -8,7 +8,8 @@ export type Probe =
   | { readonly kind: 'ours'; readonly pid: number; readonly loading: boolean }
   /** Closed on us, or without an answer in time: a server that is starting, ending or very busy. */
   | { readonly kind: 'unclear'; readonly seen: string }
-  | { readonly kind: 'foreign'; readonly seen: string };
+  /** `asksPassword`: a Redis that does not take ours. */
+  | { readonly kind: 'foreign'; readonly seen: string; readonly asksPassword: boolean };
 
 const ANSWER_LIMIT_MS = 2000;
 const SHOWN_MAX = 80;
@@ -50,7 +51,10 @@ function readAnswer(answer: string): Probe | null {
   if (end === -1 && answer.length <= SHOWN_MAX) return null;
   const first = (end === -1 ? answer : answer.slice(0, end)).slice(0, SHOWN_MAX);
   if (first.startsWith('-ERR max number of clients')) return { kind: 'unclear', seen: first };
-  if (first !== '+OK') return { kind: 'foreign', seen: `it answers ${JSON.stringify(first)}` };
+  if (first !== '+OK') {
+    const asksPassword = first.startsWith('-WRONGPASS');
+    return { kind: 'foreign', seen: `it answers ${JSON.stringify(first)}`, asksPassword };
+  }
   const pid = /\r\nprocess_id:([0-9]+)\r\n/.exec(answer)?.[1];
   const loading = /\r\nloading:([01])\r\n/.exec(answer)?.[1];
   if (pid === undefined || loading === undefined) return null;

@@ -43,7 +43,8 @@ export async function ensureServer(
     const probe = await probePort(folder.port, folder.password, options.answerMs);
     // The pid file names the server that answered, not the one that was started, which may have lost the race.
     if (probe.kind === 'ours' && !probe.loading) return replaceFile(pidFile(folder), `${probe.pid}\n`);
-    if (probe.kind === 'foreign') throw portTaken(folder, probe.seen);
+    if (probe.kind === 'foreign')
+      throw probe.asksPassword ? otherStore(folder) : portTaken(folder, probe.seen);
     if (probe.kind === 'ours') limitMs = LOADING_LIMIT_MS;
 
     if (probe.kind === 'absent' && (attempt === null || attempt.ended())) {
@@ -120,6 +121,16 @@ function portTaken(folder: StoreFolder, seen: string): AlmonerError {
   return new AlmonerError(
     'ALM_STORE_PORT_TAKEN',
     `Port ${folder.port} belongs to the embedded store in ${folder.path}, but another program holds it: ${seen}. Nothing was started, read or written.`,
+  );
+}
+
+function otherStore(folder: StoreFolder): AlmonerError {
+  return new AlmonerError(
+    'ALM_STORE_PORT_TAKEN',
+    `A Redis with another password holds port ${folder.port} of the embedded store in ${folder.path}. If this data folder is a copy, that is the store of the original. Nothing was started, read or written.`,
+    {
+      next: 'If this data folder is a copy, remove the file `redis/port` in the copy so that a new port is chosen. Otherwise end that Redis first: it may write the files of this folder.',
+    },
   );
 }
 

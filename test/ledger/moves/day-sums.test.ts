@@ -71,7 +71,7 @@ describe('the sum of a day', () => {
     const third = await begun(batch, 3);
     await begun(batch, 4, { session: 'gone' });
     await dayStandsAt(ledger, MOST);
-    const lost = [batch.no, 'gone', DETAIL, '1', LARGEST, '', '', '2', LARGEST, '', ''];
+    const lost = [batch.no, DETAIL, '1', LARGEST, '', '', '2', LARGEST, '', ''];
     expect(await ledger.scripts.script('give-up', ledger.keyPrefix, lost)).toEqual([2, String(2 * LARGEST)]);
     for (const day of DAYS)
       expect(await ledger.scripts.redis.hget(`${ledger.keyPrefix}:days`, day)).toBe(String(MOST));

@@ -161,7 +161,6 @@ describe('a doubt', () => {
     });
     await batch.ledger.scripts.script('give-up', batch.ledger.keyPrefix, [
       batch.no,
-      'lost',
       detail,
       '1',
       '5',

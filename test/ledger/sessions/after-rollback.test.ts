@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { AfterRollback } from '../../../src/core/profile.js';
 import { redispatch } from '../../../src/ledger/moves/feed.js';
@@ -13,6 +14,7 @@ import { arm, disarm, readFence, reportMerged } from '../../../src/ledger/sessio
 import { readRecovery } from '../../../src/ledger/sessions/story.js';
 import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, begin, begun, claimFor, feedAll, sendAs, WHY } from '../../support/ledger/order-moves.js';
+import { resume } from '../../support/ledger/resume.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
 
 /** After a rollback first sends wait for a person. */
@@ -76,18 +78,28 @@ test('it is shown as halted, with what ends it', async () => {
 test('a person lets it go on, and the batch says who', async () => {
   const batch = await halfPaid();
   await rolledBack(batch.ledger);
-  const resumed = await resumeAfterRollback(batch.ledger, audit('resumed'));
+  const resumed = await resume(batch.ledger, audit('resumed'));
   expect(resumed).toEqual({ answer: 'resumed', batches: [batch.ref.id] });
   expect(await readBatch(batch.ref)).toMatchObject({ state: 'running', waitsForPerson: false });
   await begun(batch, 3);
-  expect(await resumeAfterRollback(batch.ledger, audit('again'))).toEqual({ answer: 'not waiting' });
+  expect(await resume(batch.ledger, audit('again'))).toEqual({ answer: 'not waiting' });
 });
 
 test('not while the journals are not merged', async () => {
   const batch = await halfPaid();
   await rolledBack(batch.ledger);
   await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'armed', 'another-server');
-  expect(await resumeAfterRollback(batch.ledger, audit('resumed'))).toEqual({ answer: 'disarmed' });
+  expect(await resume(batch.ledger, audit('resumed'))).toEqual({ answer: 'disarmed' });
+});
+
+test('not what another rollback made wait since the person looked', async () => {
+  const batch = await halfPaid();
+  await rolledBack(batch.ledger);
+  const seen = (await readWaitAfterRollback(batch.ledger))?.sinceMs ?? 0;
+  await sleep(2);
+  await rolledBack(batch.ledger);
+  expect(await resumeAfterRollback(batch.ledger, seen, audit('resumed'))).toEqual({ answer: 'disarmed' });
+  expect(await begin(batch, 3)).toEqual({ refusal: 'after-rollback' });
 });
 
 test('what is sealed afterwards does not wait', async () => {
@@ -109,7 +121,7 @@ test('a cancelled batch has nothing that waits', async () => {
   const batch = await halfPaid();
   await rolledBack(batch.ledger);
   await cancelBatch(batch.ref, audit('cancelled'));
-  expect(await resumeAfterRollback(batch.ledger, audit('resumed'))).toEqual({
+  expect(await resume(batch.ledger, audit('resumed'))).toEqual({
     answer: 'resumed',
     batches: [],
   });
@@ -118,7 +130,7 @@ test('a cancelled batch has nothing that waits', async () => {
 test('a second rollback makes everything wait again', async () => {
   const batch = await halfPaid();
   await rolledBack(batch.ledger);
-  await resumeAfterRollback(batch.ledger, audit('resumed'));
+  await resume(batch.ledger, audit('resumed'));
   await rolledBack(batch.ledger);
   expect(await begin(batch, 3)).toEqual({ refusal: 'after-rollback' });
 });
@@ -165,7 +177,7 @@ test('a run of a schedule that was being planned is not sealed', async () => {
   const run = { id: 'r', account: 'rule:daily:d', limit: null, number: null, record: '{}', schedule };
   await rolledBack(ledger);
   await expect(sealed(ledger, [{}], { id: 'scheduled', run })).rejects.toThrow('noted');
-  await resumeAfterRollback(ledger, audit('resumed'));
+  await resume(ledger, audit('resumed'));
   await sealed(ledger, [{}], { id: 'scheduled', run });
 });
 

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
-import { arm, disarm, readFence, reportMerged } from '../../../src/ledger/sessions/fence.js';
+import {
+  acceptRemoved,
+  arm,
+  disarm,
+  readFence,
+  reportMerged,
+  sayDisarmed,
+} from '../../../src/ledger/sessions/fence.js';
 import { Session } from '../../../src/ledger/sessions/session.js';
 import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { begin, begun, claimFor, feedAll, sendAs } from '../../support/ledger/order-moves.js';
@@ -119,4 +126,14 @@ describe('the fence', () => {
     await arm(ledger, run, 0);
     expect(await begin(batch, 2)).toEqual({ refusal: 'era' });
   });
+});
+
+test('a removal that a person has accepted is no longer the reason why the ledger is closed', async () => {
+  const ledger = await bench.ledger();
+  const note = { at: 1, seen: 9, found: 0, by: 'a test' };
+  expect(await disarm(ledger, note, 'anyway', { missed: { era: 9 } })).toBe(true);
+  await sayDisarmed(ledger, { code: 'ALM_LEDGER_ROLLED_BACK', message: 'journals are missing', next: '' });
+  expect(await readFence(ledger)).toMatchObject({ reason: { code: 'ALM_LEDGER_ROLLED_BACK' } });
+  expect(await acceptRemoved(ledger, {}, '')).toBe(true);
+  expect(await readFence(ledger)).toMatchObject({ reason: null, missed: {}, armed: false });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { replay } from '../../../src/ledger/moves/replay.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
-import { readWaitAfterRollback, resumeAfterRollback } from '../../../src/ledger/sessions/after-rollback.js';
+import { readWaitAfterRollback } from '../../../src/ledger/sessions/after-rollback.js';
 import {
   acceptMoved,
   acceptRemoved,
@@ -16,6 +16,7 @@ import { arrow, diagramArrows, scriptsThat } from '../../support/docs/state-diag
 import { attemptOf, mergeContext, PAID } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, begin, claimFor, feedAll, sendAs } from '../../support/ledger/order-moves.js';
+import { resume } from '../../support/ledger/resume.js';
 import { snapshot } from '../../support/ledger/unreliable-store.js';
 
 /**
@@ -51,7 +52,9 @@ async function merged(
   session: string,
   { era = ledger.mark.era } = {},
 ): Promise<unknown> {
-  const looked = [{ id: `folder-${session}`, journal: `/${session}/journal`, machine: 'm', sent: true }];
+  const looked = [
+    { id: `folder-${session}`, journal: `/${session}/journal`, machine: 'm', sent: true, fault: null },
+  ];
   const report = { session, seen: ledger.mark.seen, era, looked, putBack: [0, 0, 0, 0] } as const;
   return reportMerged(ledger, (await readFence(ledger)).run, report);
 }
@@ -101,7 +104,7 @@ const CHANGES: readonly Change[] = [
     call: async ({ ledger }) =>
       retireFolders(ledger, await listFolders(ledger), storeSeen(await readFence(ledger))),
   },
-  { script: 'resume-after-rollback', call: ({ ledger }) => resumeAfterRollback(ledger, audit('resumed')) },
+  { script: 'resume-after-rollback', call: ({ ledger }) => resume(ledger, audit('resumed')) },
 ];
 
 type Past = (batch: TestBatch) => Promise<unknown>;

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
@@ -138,6 +138,26 @@ describe('the embedded Redis', () => {
     expect(password.length).toBeGreaterThan(30);
     expect(shown).not.toContain(password);
     expect(store.address).not.toContain(password);
+    await store.close();
+  });
+
+  it('of a copied folder is not the one of the original, which goes on', async () => {
+    const folder = await newFolder();
+    const store = await open(folder);
+    await store.ledger.set('first', 'kept');
+    const copy = await newFolder();
+    spawnSync('cp', ['-a', `${folder}/.`, copy]);
+    await expect(open(copy)).rejects.toMatchObject({
+      code: 'ALM_STORE_PORT_TAKEN',
+      message: expect.stringContaining('the store of the original'),
+      next: expect.stringContaining('redis/port'),
+    });
+    expect(await store.ledger.get('first')).toBe('kept');
+    await rm(join(copy, 'redis/port'));
+    const other = await open(copy);
+    await other.ledger.set('first', 'other');
+    expect(await store.ledger.get('first')).toBe('kept');
+    await other.close();
     await store.close();
   });
 

@@ -208,8 +208,7 @@ export const SCRIPT_CALLS: readonly ScriptCall[] = [
   {
     script: 'give-up',
     isWide: true,
-    call: (batch) =>
-      giveUpBatch(mergeContext(batch, 'manual'), batch.no, { session: 'worker', message: 'lost', at: START }),
+    call: (batch) => giveUpBatch(mergeContext(batch, 'manual'), batch.no, { message: 'lost', at: START }),
   },
   {
     script: 'retry',

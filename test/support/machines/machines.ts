@@ -284,7 +284,7 @@ export class Machines {
   }
 
   async start(folder: string, opening: Opening = {}): Promise<Machine> {
-    const scripts = new Heard(this.redis.client(), 10_000, () => {});
+    const scripts = new Heard(this.redis.client(), 10_000, () => {}, null, opening.here);
     const ledger = openLedger(scripts, this.batch.ledger.realm, this.batch.ledger.asked);
     const { batch, certainty, realm, clocks } = this;
     const sender = await Sender.start(ledger, batch, certainty, folder, realm, clocks, opening);

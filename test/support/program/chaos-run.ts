@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Certainty } from '../../../src/core/profile.js';
 import { findBatch, readBatch } from '../../../src/ledger/read/batches.js';
 import type { BatchRef } from '../../../src/ledger/realm-ledger.js';
-import { resumeAfterRollback } from '../../../src/ledger/sessions/after-rollback.js';
+import { resume } from '../ledger/resume.js';
 import { until } from '../until.js';
 import { auditByContent, doubtsByReason } from './auditor.js';
 import { dice, FaultMaker } from './fault-maker.js';
@@ -107,7 +107,7 @@ const MS_A_ROW = 10;
 /** The person who looks after a rollback: what waits since then goes on. The store may be away. */
 async function resumed(world: Program): Promise<void> {
   const audit = { at: Date.now(), who: 'ada', what: 'resumed after a rollback', why: null };
-  await resumeAfterRollback(world.ledger(), audit).catch(() => {});
+  await resume(world.ledger(), audit).catch(() => {});
 }
 
 /**

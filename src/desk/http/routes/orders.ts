@@ -42,7 +42,7 @@ export const ORDER_ROUTES = [
       return {
         order: orderRow(ref, row),
         cells: row.cells.map((value, i) => ({ column: view.manifest.header[i] ?? `column ${i + 1}`, value })),
-        history: history.map((event) => ({ ...event, at: isoTime(event.at) })),
+        history: history.map(withTimes),
         can: row.state === 'doubt' ? ['resolve'] : dead ? ['retry', 'discard'] : [],
       };
     },
@@ -262,4 +262,13 @@ async function resolve(
     onProgress(done);
   }
   return { done, refused };
+}
+
+type Met = Awaited<ReturnType<typeof readDetails>>[number];
+
+function withTimes(event: Met): api.OrderReply['history'][number] {
+  const at = isoTime(event.at);
+  if (event.event !== 'orphaned') return { ...event, at };
+  const { sentAt = null } = event;
+  return { ...event, at, sentAt: sentAt === null ? null : isoTime(sentAt) };
 }
