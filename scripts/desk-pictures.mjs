@@ -129,7 +129,7 @@ async function putStoreBack(folder) {
   const said = async (name) => (await readFile(join(folder, 'data', 'redis', name), 'utf8')).trim();
   const redis = new Redis({ port: Number(await said('port')), password: await said('password') });
   for (const key of await redis.keys('almoner:{*}'))
-    if (/^almoner:\{[0-9a-f]+\}$/.test(key) && (await redis.scard(`${key}:open`)) > 0)
+    if (/^almoner:\{[0-9a-f]+\}$/.test(key) && (await redis.zcard(`${key}:open`)) > 0)
       await redis.hset(key, 'forgot', '1', 'armed', 'another-server');
   redis.disconnect();
 }

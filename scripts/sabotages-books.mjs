@@ -437,7 +437,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'an-archive-that-was-not-read-knows-everything',
     file: 'src/ledger/moves/replay.lua',
-    find: "if isArchived ~= (type(facts.archived) == 'string') then return { 'again' } end",
+    find: "if isArchived ~= (type(facts.archived) == 'string') then return answer({ 'again' }) end",
     put: "if isArchived then return { 'ahead', 'P' } end",
     test: 'test/ledger/moves/replay-archive.test.ts',
   },

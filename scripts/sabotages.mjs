@@ -53,10 +53,10 @@ export const SABOTAGES = [
     test: 'test/core/classify.test.ts',
   },
   {
-    name: 'hold-with-expiry',
+    name: 'members-not-held',
     file: 'src/ledger/includes/hold.lua',
-    find: "    redis.call('SET', T .. ':hold:' .. member, no .. ':' .. index)",
-    put: "    redis.call('SET', T .. ':hold:' .. member, no .. ':' .. index, 'PX', 1)",
+    find: "    redis.call('HSET', T .. ':holders', member, no .. ':' .. index)",
+    put: '',
     test: 'test/ledger/moves/holds.test.ts',
   },
   {

@@ -7,7 +7,7 @@ import type { ScriptClient } from './script-client.js';
  * where every command looks before anything else, and in each ledger (includes/format.lua), where the scripts look that
  * a session, an import, a request and a journal line pass. Before 1.0 other formats are refused, not read.
  */
-export const FORMAT = 3;
+export const FORMAT = 4;
 /** Beside the realms. Version 0.2.0 takes it for a realm that it cannot read, and ends before it pays. */
 export const FORMAT_FIELD = 'format';
 

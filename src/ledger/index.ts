@@ -5,13 +5,14 @@
 
 // The ledger of a realm and the way to it.
 
+export { dropLedger } from './drop-ledger.js';
 export { FORMAT, refuseOtherFormat } from './format.js';
 export { ledgerId, PLAN_BLOCK_ROWS, queuePrefix } from './keys.js';
 export { LEDGER_SCRIPTS, type LuaScript, loadScripts } from './lua-scripts.js';
 export { answersByStatus, pingStore, slotsEverTaken, storeInfo, tokensOfDay } from './read/store-facts.js';
 export {
   allLedgers,
-  dropLedger,
+  type BatchRef,
   type KnownRealm,
   openLedger,
   type RealmLedger,
@@ -71,16 +72,14 @@ export {
   sealNumber,
   settlingMs,
 } from './read/batch-facts.js';
+export * as lists from './read/batch-lists.js';
 export { type BatchSource, batchSource, recordsOfBlock, storeSource } from './read/batch-source.js';
 export {
   approvalNeeded,
-  type BatchRef,
   batchNumber,
   batchRef,
-  everyBatch,
   findBatch,
   idOfBatch,
-  listBatches,
   namedArchives,
   namedReason,
   openDead,
@@ -202,14 +201,15 @@ export { Attempts, FENCED } from './moves/attempts.js';
 export { type Begun, claim, type KeyAge, type NotBegun, type OrderRef } from './moves/begin-sending.js';
 export { type About, type Conclusion, conclude, turnDown } from './moves/conclude.js';
 export {
-  closeIfIdle,
+  type Deliverer,
   dispatched,
-  feed,
-  generationsOf,
-  type OpenBatch,
+  dispatchedWithin,
+  feedBatches,
   openBatches,
   overdue,
   redispatch,
+  toFeed,
+  WORKERS,
 } from './moves/feed.js';
 export { holdsRefused, type Unsettled } from './moves/offers.js';
 export {

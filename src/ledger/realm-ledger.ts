@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { isAlmonerError } from '../core/errors/error.js';
+import type { BatchId } from '../core/ids.js';
 import type { Requirement } from '../core/people.js';
 import type { AfterRollback } from '../core/profile.js';
 import { FORMAT_FIELD } from './format.js';
@@ -145,6 +146,9 @@ const TOO_FEW = 'the script gave fewer answers than it was asked';
 /** A batch in the store. */
 export type BatchPlace = { readonly ledger: RealmLedger; readonly no: string };
 
+/** The same with the id by which people know it: since a rollback a number may stand for another batch. */
+export type BatchRef = BatchPlace & { readonly id: BatchId };
+
 /** Single facts of a batch; null for what it does not have. */
 export function batchFacts({ ledger: { scripts, keyPrefix }, no }: BatchPlace, ...fields: readonly string[]) {
   return scripts.ask('read batch', (redis) => redis.hmget(batchKeys(keyPrefix, no).meta, ...fields));
@@ -159,18 +163,6 @@ export function storeNowMs({ scripts }: RealmLedger): Promise<number> {
 export async function timeOn(redis: Redis): Promise<number> {
   const [seconds, micros] = await redis.time();
   return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
-}
-
-/** Everything of the realm leaves the store; its name last, so that what was interrupted is found again. */
-export async function dropLedger({ scripts, keyPrefix, id }: RealmLedger): Promise<void> {
-  const { redis } = scripts;
-  const pattern = `${keyPrefix.replaceAll(/[\\*?[\]]/g, '\\$&')}*`;
-  for (let cursor = ''; cursor !== '0'; ) {
-    const [next, keys] = await redis.scan(cursor || '0', 'MATCH', pattern, 'COUNT', 1000);
-    if (keys.length > 0) await redis.unlink(...keys);
-    cursor = next;
-  }
-  await scripts.ask('forget realm', () => redis.hdel(REALMS_KEY, id));
 }
 
 /** All realms that ever had a batch in this store. */

@@ -1,5 +1,6 @@
 import type { CheckOptions, EnqueueOptions, Input, PayOptions } from './given.js';
 import type {
+  BatchState,
   BatchStatus,
   DeadLetter,
   Found,
@@ -33,8 +34,14 @@ export interface Almoner {
   /** How a batch stands, at any time. */
   status(batch: string): Promise<BatchStatus>;
 
-  /** All batches of the books, oldest first. */
-  batches(): Promise<BatchStatus[]>;
+  /**
+   * The batches of the books, newest first, read as far as they are asked for: all, those in a state, or those made since
+   * then.
+   */
+  batches(options?: {
+    readonly state?: BatchState | undefined;
+    readonly since?: Date | undefined;
+  }): AsyncIterable<BatchStatus>;
 
   /** Every row of a batch and what became of it, in the order given, as of one moment. */
   results(batch: string): AsyncIterable<ResultRow>;

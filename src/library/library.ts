@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
 import { type BatchRef, findBatch, PlanReader, snapshotBatch } from '../ledger/index.js';
-import { allStatuses, batchStatus } from '../operations/batches/batch-status.js';
+import { type BatchFilter, batchesMade, batchStatus } from '../operations/batches/batch-status.js';
 import { Find } from '../operations/batches/find.js';
 import { memberHistory } from '../operations/batches/member-history.js';
 import { reportBatch } from '../operations/batches/report.js';
@@ -87,8 +87,15 @@ export class Library implements Almoner {
     return this.doing(async () => batchStatus(await this.named(batch), this.app.config));
   }
 
-  batches(): Promise<BatchStatus[]> {
-    return this.doing(() => allStatuses(this.app, this.realmName));
+  batches(options: Parameters<Almoner['batches']>[0] = {}): AsyncIterable<BatchStatus> {
+    return this.each(async () => {
+      const { state, since } = readOptions(OPTIONS.batches, options);
+      return this.statuses({ realm: this.realmName, state, sinceMs: since?.getTime() });
+    });
+  }
+
+  private async *statuses(filter: BatchFilter): AsyncGenerator<BatchStatus> {
+    for await (const { ref } of batchesMade(this.app, filter)) yield await batchStatus(ref, this.app.config);
   }
 
   results(batch: string): AsyncIterable<ResultRow> {

@@ -10,6 +10,7 @@ import {
   type MemberId,
 } from '../core/ids.js';
 import { oneLine } from '../core/one-line.js';
+import { BATCH_STATES } from '../core/states.js';
 import { show } from '../core/visible.js';
 import { kindOf, takeRows } from '../csv/take-rows.js';
 import type { PlanRequest } from '../operations/pay/plan-file.js';
@@ -111,6 +112,10 @@ export const OPTIONS = {
       (given) => given.trim() !== '' && given.length <= FIND_TEXT_MAX,
     ),
     by: z.enum(FIND_BY, `expected one of ${FIND_BY.join(', ')}`).optional(),
+  }),
+  batches: object({
+    state: z.enum(BATCH_STATES, `expected one of ${BATCH_STATES.join(', ')}`).optional(),
+    since: z.date('expected a Date').optional(),
   }),
   history: object({ since: z.date('expected a Date').optional() }),
   verdict: object({

@@ -4,7 +4,7 @@ import { rowOfLine } from '../csv/given-rows.js';
 import type { Finding as FileFinding } from '../csv/row.js';
 import type { BatchRecord } from '../ledger/index.js';
 import { toldOf } from '../operations/batches/batch-status.js';
-import type { Find, FoundOrders } from '../operations/batches/find.js';
+import type { Find, FoundBatches, FoundOrders } from '../operations/batches/find.js';
 import { deadLetter } from '../operations/dead/dead-letters.js';
 import { type Planned, type PlanRequest, planDocument } from '../operations/pay/plan-file.js';
 import type { Watch } from '../operations/pay/run-batch.js';
@@ -38,7 +38,15 @@ export async function* resultsTold({ batch, rows }: BatchRecord): AsyncGenerator
 
 /** Looked for as it is asked for; an archive that cannot be read is told once everything else was. */
 export async function* foundTold(find: Find): AsyncGenerator<Found> {
-  for (const batch of find.batches()) yield { kind: 'batch', ...batch };
+  for (let at: FoundBatches['next'] | undefined; at !== null; ) {
+    const page = await find.batches({
+      from: at ?? null,
+      limit: FIND_PAGE,
+      untilMs: performance.now() + FIND_LOOK_MS,
+    });
+    for (const batch of page.found) yield { kind: 'batch', ...batch };
+    at = page.next;
+  }
   const unsearched: string[] = [];
   let from: FoundOrders['next'] = null;
   do {

@@ -2,7 +2,7 @@ import { absoluteOf, sumOf } from '../core/op-sums.js';
 import { OPS, type Op } from '../core/order.js';
 import type { Certainty, RealmProfile } from '../core/profile.js';
 import { endOfWork } from '../core/quiet-hours.js';
-import { type BatchView, listBatches, type RealmLedger, readBatch, tokensOfDay } from '../ledger/index.js';
+import { type BatchView, lists, type RealmLedger, tokensOfDay } from '../ledger/index.js';
 import { type Plan, toPay } from './plan.js';
 import { NO_TIMES, type SetTimes } from './set-times.js';
 
@@ -38,7 +38,7 @@ export async function previewPlan(
     finishBy,
     /** With the quiet hours in between. */
     endsAt: endOfWork(profile.quietHours, start?.at ?? now, seconds * 1000),
-    past: once(() => booksPast(ledger)),
+    past: once(() => lists.paidEver(ledger)),
     dayLeft: await dayLeft(profile, ledger, now),
   };
 }
@@ -87,25 +87,8 @@ function once<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-export type BooksPast = Awaited<ReturnType<typeof booksPast>>;
-
-/**
- * Books that never paid this realm are said to be new: a wrong data folder is noticed before it pays twice. It reads
- * every batch of the realm, so that only who shows it asks for it: a bot has thousands, and pays one order.
- */
-export async function booksPast(ledger: RealmLedger) {
-  let [paid, tokens, lastAt, batches]: [number, bigint, number | null, number] = [0, 0n, null, 0];
-  for (const ref of await listBatches(ledger)) {
-    const batch = await readBatch(ref);
-    const count = batch?.counts.paid ?? 0;
-    if (batch === undefined || count === 0) continue;
-    batches += 1;
-    paid += count;
-    tokens += batch.sums.paid ?? 0n;
-    lastAt = Math.max(lastAt ?? 0, batch.startedAt ?? 0);
-  }
-  return { batches, paid, tokens, lastAt };
-}
+/** Books that never paid this realm are said to be new: a wrong data folder is noticed before it pays twice. */
+export type BooksPast = Awaited<ReturnType<typeof lists.paidEver>>;
 
 async function dayLeft(profile: RealmProfile, ledger: RealmLedger, now: number): Promise<bigint | null> {
   const cap = profile.caps.maxTokensPerDay;

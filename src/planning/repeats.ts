@@ -8,7 +8,6 @@ import {
   type BatchView,
   isArchiveAway,
   LOOK_BACK_MS,
-  listBatches,
   PLAN_BLOCK_ROWS,
   type RealmLedger,
   readArrivals,
@@ -18,6 +17,7 @@ import {
   sealNumber,
   stateOf,
 } from '../ledger/index.js';
+import { comparedWith } from './compared-batches.js';
 import type { ComparedRows, RowGroups } from './compared-rows.js';
 import {
   type BareRows,
@@ -72,7 +72,9 @@ export async function findRepeats(ledger: RealmLedger, rows: ComparedRows, now: 
   const batches: RepeatedBatch[] = [];
   const unread: BatchId[] = [];
   const tabled: Compared[] = [];
-  for (const ref of (await listBatches(ledger)).reverse()) {
+  const sinces = [...matching, ...byOrigin].flatMap(({ no, since }) => (no === null ? [] : since));
+  const candidates = await comparedWith(ledger, { whenever: rows.whenever, sinces, now });
+  for (const ref of candidates) {
     const view = await readBatch(ref);
     if (view === undefined || ref.id === rows.own || !mayHavePaid(view)) continue;
     if (rows.label !== null && view.manifest.again !== rows.label) continue;
@@ -119,7 +121,7 @@ class Matching {
   constructor(
     /** The batch of the orders that the rows stand in for, and its seal: whatever is older was known to it. */
     readonly no: string | null,
-    private readonly since: number,
+    readonly since: number,
     readonly rows: BareRows,
     /** Rows that are not compared, by index. */
     private readonly passed: ReadonlySet<number>,

@@ -61,7 +61,7 @@ export class KnownBatches {
 
   /** When a process begins: before anything is fed, and for what another profile had halted. */
   async lookAll(owner: string): Promise<void> {
-    for (const batch of await openBatches(this.ledger, 0)) {
+    for (const batch of await openBatches(this.ledger)) {
       if (batch.owner !== owner || !(await this.fit(batch.no))) continue;
       if (batch.state === 'halted')
         await resumeBatch({ ...batch, ledger: this.ledger }, null, {

@@ -1,12 +1,12 @@
 import type { Queue } from 'bullmq';
 import type { RealmProfile } from '../core/profile.js';
 import {
-  closeIfIdle,
-  feed,
+  type Deliverer,
+  dispatchedWithin,
+  feedBatches,
   isHeldBack,
-  type OpenBatch,
-  openBatches,
   type RealmLedger,
+  toFeed,
 } from '../ledger/index.js';
 import { addOrders, type OrderJob } from './queues.js';
 
@@ -22,15 +22,14 @@ export type FeedWindow = {
 /**
  * Keeps a bounded window of orders in the queue, taking batches in turn, so that a large import does not
  * block a small one and Redis never holds a job per row. The ledger moves first: an order is noted as due
- * before its job is added, and the sweeper finds those whose job never came.
+ * before its job is added, and the sweeper finds those whose job never came. Only batches that may have orders
+ * to feed are asked for, however many are open.
  */
 export class Feeder {
-  private last = '';
-
   constructor(
     private readonly ledger: RealmLedger,
     private readonly queue: Queue<OrderJob>,
-    private readonly owner: string,
+    private readonly mine: Deliverer,
     private readonly window: FeedWindow,
     /** Asked before each share of a batch; see batches.ts. */
     private readonly mayFeed: (no: string) => Promise<boolean>,
@@ -39,51 +38,34 @@ export class Feeder {
 
   /** Answers how many orders were fed. */
   async tick(): Promise<number> {
-    const mine = (await openBatches(this.ledger, HORIZON_MS)).filter((batch) => batch.owner === this.owner);
-    for (const batch of mine) if (batch.state === 'cancelled') await closeIfIdle(this.ledger, batch.no);
-    if (await isHeldBack(this.ledger)) return 0;
-    if (this.isQuiet()) return this.onlyBegin(mine);
+    const { ledger, mine, window } = this;
+    if (await isHeldBack(ledger)) return 0;
+    const waiting = await toFeed(ledger, mine, BATCHES_MAX);
+    if (waiting.length === 0) return 0;
+    // Quiet hours hold what is sent. That a batch begins then meets its time, and its go does not end over a long weekend.
+    if (this.isQuiet()) return this.feed(waiting, 0);
+    const room = window.orders - (await dispatchedWithin(ledger, mine, HORIZON_MS, window.orders));
+    if (room < window.refillAt) return 0;
+    return this.feed(waiting.slice(0, room), room);
+  }
 
-    const busy = mine
-      .filter(({ state }) => state === 'running')
-      .reduce((sum, { dueSoon }) => sum + dueSoon, 0);
-    const hungry = this.inTurn(mine.filter(isHungry));
-    let room = this.window.orders - busy;
-    if (room < this.window.refillAt) return 0;
-    let fed = 0;
-    for (const [position, batch] of hungry.entries()) {
-      const share = Math.min(FEED_MAX, Math.ceil(room / (hungry.length - position)));
-      if (share <= 0) break;
-      if (!(await this.mayFeed(batch.no))) continue;
-      const indexes = await feed(this.ledger, batch.no, share, this.owner);
-      await addOrders(this.queue, batch.no, indexes, 0, this.window.inAJob(indexes.length));
-      room -= indexes.length;
-      fed += indexes.length;
-      if (indexes.length > 0) this.last = batch.no;
-    }
+  private async feed(numbers: readonly string[], room: number): Promise<number> {
+    const may = await Promise.all(numbers.map((no) => this.mayFeed(no)));
+    const batches = numbers.filter((_, at) => may[at]);
+    if (batches.length === 0) return 0;
+    const shares = batches.map((no) => [no, FEED_MAX] as const);
+    const indexes = await feedBatches(this.ledger, shares, room, this.mine.owner);
+    const fed = indexes.reduce((sum, { length }) => sum + length, 0);
+    const orders = batches.map((no, at) => ({ no, indexes: indexes[at] ?? [] }));
+    await addOrders(this.queue, orders, 0, this.window.inAJob(fed));
     return fed;
-  }
-
-  /** Quiet hours hold what is sent. That a batch begins then meets its time, and its go does not end over a long weekend. */
-  private async onlyBegin(batches: readonly OpenBatch[]): Promise<number> {
-    for (const { no, state } of batches)
-      if (state === 'planned' && (await this.mayFeed(no))) await feed(this.ledger, no, 0, this.owner);
-    return 0;
-  }
-
-  /** The batch after the one fed last comes first. */
-  private inTurn(batches: readonly OpenBatch[]): OpenBatch[] {
-    const next = batches.findIndex(({ no }) => Number(no) > Number(this.last));
-    return next <= 0 ? [...batches] : [...batches.slice(next), ...batches.slice(0, next)];
   }
 }
 
 const HORIZON_MS = 5_000;
 const FEED_MAX = 512;
-
-function isHungry(batch: OpenBatch): boolean {
-  return (batch.state === 'planned' || batch.state === 'running') && batch.cursor <= batch.rows;
-}
+/** Batches to a look: the next look takes those that come after. */
+const BATCHES_MAX = 512;
 
 type Size = { readonly profile: RealmProfile; readonly concurrency: number };
 

@@ -6,11 +6,14 @@ import { type OrderRef, type PlannedOrder, queuePrefix, type RealmLedger } from 
 
 /**
  * BullMQ queues of a realm: `orders` for imported batches, `run-<no>` for a batch that one process works
- * itself, `dead` for the newest dead letters. A job is a delivery, never the truth: its data is the place of
+ * itself, `dead` for the newest dead letters. A job is a delivery, never the truth: its data is the places of
  * its orders in the ledger and nothing else, and it has one attempt. It carries one order, or where no pace
- * holds the worker back a few that follow each other in the file: BullMQ's work for a job is then shared.
+ * holds the worker back a few, of one batch or of several: BullMQ's work for a job is then shared.
  */
-export type OrderJob = { readonly no: string; readonly first: number; readonly last: number };
+export type OrderJob = { readonly orders: readonly Stretch[] };
+
+/** Orders of a batch that follow each other. */
+type Stretch = readonly [no: string, first: number, last: number];
 
 export const ORDERS_QUEUE = 'orders';
 export const DEAD_QUEUE = 'dead';
@@ -30,57 +33,87 @@ export function openQueue<Data>(
   return queue;
 }
 
-export function ordersOf({ no, first, last }: OrderJob): OrderRef[] {
-  return Array.from({ length: last - first + 1 }, (_, i) => ({ no, index: first + i }));
+export function ordersOf({ orders }: OrderJob): OrderRef[] {
+  return orders.flatMap(([no, first, last]) =>
+    Array.from({ length: last - first + 1 }, (_, i) => ({ no, index: first + i })),
+  );
 }
 
 /** Deterministic within a generation: adding a job twice is adding it once. BullMQ allows no ':' here. */
-function jobId({ no, first, last }: OrderJob, generation: number): string {
-  return `${no}-${first}-${last}-${generation}`;
+function jobId({ orders }: OrderJob, generation: number): string {
+  return orders.map((stretch) => [...stretch, generation].join('-')).join('_');
 }
 
 /** What a job carries, told by its id. */
-export function carriedBy(id: string): (OrderJob & { readonly generation: number }) | undefined {
-  const [no = '', first, last, generation] = id.split('-');
-  return generation === undefined
-    ? undefined
-    : { no, first: Number(first), last: Number(last), generation: Number(generation) };
+export function carriedBy(id: string): (OrderRef & { readonly generation: number })[] {
+  return id.split('_').flatMap((stretch) => {
+    const [no = '', first, last, generation] = stretch.split('-');
+    if (generation === undefined) return [];
+    const orders: readonly Stretch[] = [[no, Number(first), Number(last)]];
+    return ordersOf({ orders }).map((order) => ({ ...order, generation: Number(generation) }));
+  });
 }
+
+/** Orders of a batch that are to be delivered. */
+export type ToDeliver = { readonly no: string; readonly indexes: readonly number[] };
 
 export async function addOrders(
   queue: Queue<OrderJob>,
-  no: string,
-  indexes: readonly number[],
+  batches: readonly ToDeliver[],
   generation: number,
   /** How many orders a job may carry. */
   most = 1,
   /** How long after now the job with this first order is delivered. */
   delayMs: (first: number) => number = () => 0,
 ): Promise<void> {
-  if (indexes.length === 0) return;
+  const jobs = jobsOf(batches, most);
+  if (jobs.length === 0) return;
   await queue.addBulk(
-    jobsOf(no, indexes, most).map((data) => ({
-      name: 'order',
-      data,
-      opts: {
-        jobId: jobId(data, generation),
-        attempts: 1,
-        removeOnComplete: true,
-        removeOnFail: true,
-        ...(delayMs(data.first) > 0 && { delay: delayMs(data.first) }),
-      },
-    })),
+    jobs.map((data) => {
+      const delay = delayMs(data.orders[0]?.[1] ?? 0);
+      return {
+        name: 'order',
+        data,
+        opts: {
+          jobId: jobId(data, generation),
+          attempts: 1,
+          removeOnComplete: true,
+          removeOnFail: true,
+          ...(delay > 0 && { delay }),
+        },
+      };
+    }),
   );
 }
 
-function jobsOf(no: string, indexes: readonly number[], most: number): OrderJob[] {
-  const jobs: { no: string; first: number; last: number }[] = [];
-  for (const index of indexes) {
-    const open = jobs.at(-1);
-    if (open !== undefined && open.last === index - 1 && index - open.first < most) open.last = index;
-    else jobs.push({ no, first: index, last: index });
+function jobsOf(batches: readonly ToDeliver[], most: number): OrderJob[] {
+  const jobs: { orders: [no: string, first: number, last: number][]; size: number }[] = [];
+  for (const { no, indexes } of batches)
+    for (const index of indexes) {
+      let job = jobs.at(-1);
+      if (job === undefined || job.size >= most) {
+        job = { orders: [], size: 0 };
+        jobs.push(job);
+      }
+      const stretch = job.orders.at(-1);
+      if (stretch?.[0] === no && stretch[2] === index - 1) stretch[2] = index;
+      else job.orders.push([no, index, index]);
+      job.size += 1;
+    }
+  return jobs.map(({ orders }) => ({ orders }));
+}
+
+/** The queues of a realm leave the store: those of all its workers, and of runs of batches with these numbers. */
+export async function dropQueues(
+  ledger: RealmLedger,
+  connection: ConnectionOptions,
+  runs: readonly string[],
+): Promise<void> {
+  for (const name of [ORDERS_QUEUE, DEAD_QUEUE, ...runs.map(runQueue)]) {
+    const queue = openQueue(ledger, name, connection);
+    await queue.obliterate({ force: true });
+    await queue.close();
   }
-  return jobs;
 }
 
 /** What becomes of a delivery: over (with orders that waited for this one), or made again after a while. */

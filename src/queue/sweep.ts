@@ -2,8 +2,8 @@ import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import { LONGEST_PAUSE_MS } from '../core/decide.js';
 import {
+  type Deliverer,
   dispatched,
-  generationsOf,
   isHeldBack,
   openBatches,
   overdue,
@@ -23,16 +23,30 @@ export class Sweeper {
     private readonly queue: Queue<OrderJob>,
     /** The queue's own: BullMQ has no command that reads all three lists in one moment. */
     private readonly connection: QueueConnection,
-    private readonly owner: string,
+    private readonly mine: Deliverer,
   ) {}
 
+  private ticks = 0;
+
   async tick(): Promise<number> {
-    if (await isHeldBack(this.ledger)) return 0;
+    const { ledger, mine } = this;
+    if (await isHeldBack(ledger)) return 0;
+    const everyBatch = this.ticks % EVERY_BATCH === 0;
+    this.ticks += 1;
+    const late = await overdue(ledger, mine, LATE_MS, { most: LATE_MAX, everyBatch });
+    if (late.length === 0) return 0;
+    const carried = new Set(
+      (await this.liveJobs())
+        .flatMap(carriedBy)
+        .map(({ no, index, generation }) => `${no} ${index} ${generation}`),
+    );
     let swept = 0;
-    for (const batch of await this.mine()) {
-      const late = await overdue(this.ledger, batch.no, LATE_MS, SWEEP_MAX);
-      const missing = await this.withoutJob(batch.no, late);
-      swept += await this.again(batch.no, missing);
+    for (const { no, orders } of late) {
+      const missing = orders.filter(({ index, generation }) => !carried.has(`${no} ${index} ${generation}`));
+      swept += await this.again(
+        no,
+        missing.map(({ index }) => index),
+      );
     }
     return swept;
   }
@@ -40,7 +54,7 @@ export class Sweeper {
   /** At the start of a process that is alone: the queue was emptied, so everything dispatched goes in anew. */
   async all(): Promise<number> {
     let swept = 0;
-    for (const batch of await this.mine()) {
+    for (const batch of await this.delivered()) {
       const open = await dispatched(this.ledger, batch.no);
       const dueAt = new Map(open.map(({ index, dueAt }) => [index, dueAt]));
       const nowMs = await storeNowMs(this.ledger);
@@ -56,28 +70,17 @@ export class Sweeper {
 
   async again(no: string, indexes: readonly number[], delayMs?: (index: number) => number): Promise<number> {
     if (indexes.length === 0) return 0;
-    const open = await redispatch(this.ledger, no, this.owner, indexes);
-    await addOrders(this.queue, no, open.indexes, open.generation, 1, delayMs);
+    const open = await redispatch(this.ledger, no, this.mine.owner, indexes);
+    await addOrders(this.queue, [{ no, indexes: open.indexes }], open.generation, 1, delayMs);
     return open.indexes.length;
   }
 
-  private async mine() {
-    const open = await openBatches(this.ledger, 0);
+  private async delivered() {
+    const open = await openBatches(this.ledger);
     return open.filter(
-      ({ owner, state }) => owner === this.owner && (state === 'running' || state === 'cancelled'),
+      ({ owner, state, dispatched }) =>
+        dispatched > 0 && owner === this.mine.owner && (state === 'running' || state === 'cancelled'),
     );
-  }
-
-  private async withoutJob(no: string, indexes: readonly number[]): Promise<number[]> {
-    if (indexes.length === 0) return [];
-    const carried = new Set<string>();
-    for (const id of await this.liveJobs()) {
-      const job = carriedBy(id);
-      if (job?.no !== no) continue;
-      for (let index = job.first; index <= job.last; index++) carried.add(`${index} ${job.generation}`);
-    }
-    const generations = await generationsOf(this.ledger, no, indexes);
-    return indexes.filter((index, i) => !carried.has(`${index} ${generations[i] ?? 0}`));
   }
 
   /** In one moment, because jobs move between these lists. The feeder keeps them short. */
@@ -102,6 +105,13 @@ export class Sweeper {
 /** An order may be noted as due a moment before its job is added. */
 const LATE_MS = 1_000;
 const SWEEP_MAX = 500;
+/** More orders than the feeder dispatches at a time. */
+const LATE_MAX = 4_000;
+/**
+ * Every so many looks at all batches with dispatched orders: one whose first order is due in time may have another that a
+ * clock which was stepped back has put off for too long.
+ */
+const EVERY_BATCH = 60;
 /** A worker with a clock that is right takes a delayed job when its time has come. */
 const PROMOTED_WITHIN_MS = 5_000;
 /** BullMQ keeps the time of a delayed job with twelve bits for the order within a millisecond. */

@@ -15,6 +15,7 @@ import {
   type Recovered,
   RecoveryWatch,
   type Session,
+  WORKERS,
 } from '../ledger/index.js';
 import type { RealmClient } from '../realm/client/client.js';
 import { Evidence } from './balances.js';
@@ -92,7 +93,8 @@ export class RealmWorker {
     const options = { ...given, onTrouble: quietly(given.onTrouble) };
     this.options = options;
     const { ledger, profile, client, session, run } = options;
-    const owner = run === null ? '' : session.id;
+    const mine = run === null ? WORKERS : { owner: session.id, no: run.no };
+    const { owner } = mine;
     this.ownRun = run && new OwnRun({ ...run, ledger }, session.id, options.first ?? null);
     this.limits = { ...LIMITS, ...options.limits };
     const plans = new PlanReader(ledger);
@@ -105,8 +107,8 @@ export class RealmWorker {
     ledger.mark.quietUntil = () => quietNow() ?? 0;
     const mayFeed = (no: string) => this.batches.fit(no);
     const isQuiet = () => quietNow() !== null;
-    this.feeder = new Feeder(ledger, this.queue, owner, feedWindow(options), mayFeed, isQuiet);
-    this.sweeper = new Sweeper(ledger, this.queue, connection, owner);
+    this.feeder = new Feeder(ledger, this.queue, mine, feedWindow(options), mayFeed, isQuiet);
+    this.sweeper = new Sweeper(ledger, this.queue, connection, mine);
     const evidence = new Evidence(ledger, client, this.pace, profile);
     this.clockWatch = new ClockWatch(ledger, profile.settleMs, options.onTrouble);
     const probeMs = Math.min(profile.attempts.backoffMs, PROBE_EVERY_MAX_MS);

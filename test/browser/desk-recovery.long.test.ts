@@ -29,7 +29,7 @@ async function putBack(): Promise<void> {
 async function openLedger(): Promise<string> {
   const { store } = world();
   const keys = (await store.keys('almoner:{*}')).filter((key) => /^almoner:\{[0-9a-f]+\}$/.test(key));
-  for (const key of keys) if ((await store.scard(`${key}:open`)) > 0) return key;
+  for (const key of keys) if ((await store.zcard(`${key}:open`)) > 0) return key;
   throw new Error('no batch is open');
 }
 

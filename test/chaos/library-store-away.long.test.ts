@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { PayRow } from '../../src/index.js';
-import { openBooks, refusalOf } from '../library/open-books.js';
+import { listed, openBooks, refusalOf } from '../library/open-books.js';
 import { MAIN } from '../support/program/almoner.js';
 import { onBadNetwork, Program } from '../support/program/program.js';
 import { until } from '../support/until.js';
@@ -98,7 +98,7 @@ describe.each(Object.keys(AWAY))(
       await leave(how);
       const sent = await world.appliedWhenQuiet(ANSWER_MS + 2 * PATIENCE_MS);
       if (how !== 'refusing writes')
-        expect(await refusalOf(books.batches())).toMatchObject({ code: 'ALM_STORE_UNREACHABLE' });
+        expect(await refusalOf(listed(books.batches()))).toMatchObject({ code: 'ALM_STORE_UNREACHABLE' });
       expect(await world.appliedCount()).toBe(sent);
       await back();
       expect(await paying).toMatchObject({ state: 'done', counts: { paid: ROWS } });

@@ -55,7 +55,7 @@ const isDone = async (batch: string) =>
 /** The turn of a worker that failed or died runs out: Redis would remove it after at most 30 s. */
 async function endTurns(): Promise<void> {
   const redis = store.client();
-  const turns = await redis.keys('*:ended:*');
+  const turns = await redis.keys('*:reports:*');
   expect(turns).not.toEqual([]);
   for (const turn of turns) {
     const seconds = await redis.ttl(turn);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { beginSending } from '../../src/ledger/moves/begin-sending.js';
-import { feed } from '../../src/ledger/moves/feed.js';
 import { isPlannedOrder } from '../../src/ledger/plan-block.js';
 import { findBatch } from '../../src/ledger/read/batches.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { Session } from '../../src/ledger/sessions/session.js';
+import { feed } from '../support/ledger/feed-one.js';
 import { WHY } from '../support/ledger/order-moves.js';
 import { startDesk, type TestDesk } from '../support/program/desk.js';
 import { until } from '../support/until.js';

@@ -106,11 +106,11 @@ describe('misuse is refused by name, never thrown at once, and leaves the books 
       /options: reading it has failed: their bug/,
     ],
   ])('%s', async (_, call, message) => {
-    const before = await almoner.batches();
+    const before = await listed(almoner.batches());
     const refusal = await refusalOf(call(almoner));
     expect(refusal).toBeInstanceOf(AlmonerError);
     expect(refusal).toMatchObject({ code: 'ALM_LIBRARY_USAGE', message: expect.stringMatching(message) });
-    expect(await almoner.batches()).toEqual(before);
+    expect(await listed(almoner.batches())).toEqual(before);
   });
 
   test('file and rows together do not compile', () => {

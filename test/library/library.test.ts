@@ -113,7 +113,10 @@ describe('paying', () => {
     expect(await listed(almoner.find('event 7', { by: 'file' }))).toMatchObject([
       { kind: 'batch', by: ['file'], batch: status.batch, state: 'done' },
     ]);
-    expect((await almoner.batches()).at(-1)).toMatchObject({ batch: status.batch });
+    expect((await listed(almoner.batches())).at(0)).toMatchObject({ batch: status.batch });
+    expect(await listed(almoner.batches({ state: 'done', since: new Date(Date.now() + 60_000) }))).toEqual(
+      [],
+    );
     expect(existsSync(join(folder, 'reports'))).toBe(false);
     const report = await almoner.report(status.batch, { out: 'told' });
     expect(readdirSync(report.folder)).toContain('results.csv');

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
-import type { BatchRef } from '../../src/ledger/read/batches.js';
 import { findSpent } from '../../src/ledger/read/earlier.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
-import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
+import type { BatchRef, RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { planCsv } from '../support/ledger/csv-plans.js';
 import { forgotten, happensBefore, placeOf, tell } from '../support/ledger/forgotten-batch.js';

@@ -252,12 +252,14 @@ test('a row in an import that has not finished is paid by nobody: retry, list an
   expect(retried).toEqual({ why: expect.stringMatching(ends) });
   expect((await orderStory({ ref, index: 2 })).next).toEqual([expect.stringMatching(ends)]);
   const held = [{ batch: planned.batch, orders: 2 }];
-  expect(await heldByImports(ledger.scripts, [ref])).toEqual(held);
-  expect(await heldByImports(ledger.scripts, [ref], { state: 'exhausted' })).toEqual([]);
+  expect(await heldByImports(ledger.scripts, { batch: ref.id, realm: ledger.realm.realmId })).toEqual(held);
+  expect(
+    await heldByImports(ledger.scripts, { batch: ref.id, realm: ledger.realm.realmId, state: 'exhausted' }),
+  ).toEqual([]);
 
   const second = await putPlan(ledger, await planCsv(ledger, stands));
   expect((await orderStory({ ref, index: 2 })).next).toEqual([
     `Its row was put into another file: an order of batch ${second.ref.id} stands in for it, and only that one can be paid or retried (\`almoner status ${second.ref.id}\`).`,
   ]);
-  expect(await heldByImports(ledger.scripts, [ref])).toEqual([]);
+  expect(await heldByImports(ledger.scripts, { batch: ref.id, realm: ledger.realm.realmId })).toEqual([]);
 });

@@ -1,11 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { LONGEST_PAUSE_MS } from '../../src/core/decide.js';
+import { WORKERS } from '../../src/ledger/moves/feed.js';
+import { approveBatch, keepRequirement } from '../../src/ledger/moves/gate.js';
+import { readBatch } from '../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { Feeder, feedWindow } from '../../src/queue/feed.js';
 import { addOrders, type OrderJob, openQueue, ordersOf } from '../../src/queue/queues.js';
 import { Sweeper } from '../../src/queue/sweep.js';
-import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
-import { begin, begun, feedAll, settleAs } from '../support/ledger/order-moves.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
+import { audit, begin, begun, feedAll, settleAs } from '../support/ledger/order-moves.js';
 import { testProfile } from '../support/ledger/realm-profile.js';
 import { until } from '../support/until.js';
 
@@ -18,6 +22,10 @@ function queueOf(ledger: RealmLedger) {
   return queue;
 }
 
+/** For so long a job may come after its order was noted as due. */
+const LATE_MS = 1_100;
+const firstOf = (job: OrderJob) => ordersOf(job)[0]?.index ?? 0;
+
 function some(count: number) {
   return Array.from({ length: count }, () => ({}));
 }
@@ -28,14 +36,14 @@ test('without a pace a job carries several orders, and a few orders still are a 
   const feeder = new Feeder(
     ledger,
     queue,
-    '',
+    WORKERS,
     feedWindow({ profile: testProfile({ rate: null, certainty: 'idempotent' }), concurrency: 64 }),
     ANY,
   );
   const large = await sealed(ledger, some(300), { id: 'large' });
   expect(await feeder.tick()).toBe(300);
   const jobs = await queue.getWaiting();
-  expect(Math.max(...jobs.map(({ data }) => data.last - data.first + 1))).toBe(4);
+  expect(Math.max(...jobs.map(({ data }) => ordersOf(data).length))).toBe(4);
   const carried = jobs.flatMap(({ data }) => ordersOf(data).map(({ index }) => index));
   expect(carried.sort((a, b) => a - b)).toEqual(large.rows.map((_, i) => i + 1));
 
@@ -43,6 +51,65 @@ test('without a pace a job carries several orders, and a few orders still are a 
   await sealed(ledger, some(20), { id: 'small' });
   expect(await feeder.tick()).toBe(20);
   expect(await queue.getWaitingCount()).toBe(20);
+});
+
+test('batches of one row share jobs where jobs carry several orders, and the sweeper knows them in there', async () => {
+  const ledger = await bench.ledger();
+  const queue = queueOf(ledger);
+  const feeder = new Feeder(ledger, queue, WORKERS, { orders: 100, refillAt: 1, inAJob: () => 8 }, ANY);
+  const sweeper = new Sweeper(ledger, queue, bench.redis().client(), WORKERS);
+  const batches: TestBatch[] = [];
+  for (let i = 0; i < 20; i++) batches.push(await sealed(ledger, [{}], { id: `single-${i}` }));
+  expect(await feeder.tick()).toBe(20);
+  expect(await feeder.tick()).toBe(0);
+  const jobs = await queue.getWaiting();
+  expect(jobs.map(({ data }) => ordersOf(data).length).sort()).toEqual([4, 8, 8]);
+  const carried = jobs.flatMap(({ data }) => ordersOf(data).map(({ no }) => no));
+  expect(new Set(carried)).toEqual(new Set(batches.map(({ no }) => no)));
+  await sleep(LATE_MS);
+  expect(await sweeper.tick()).toBe(0);
+  const [lost] = jobs.filter(({ data }) => ordersOf(data).length === 4);
+  await lost?.remove();
+  expect(await sweeper.tick()).toBe(4);
+  expect(await sweeper.tick()).toBe(0);
+});
+
+test('where there is less room than batches, those wait their turn at which nobody looked for the longest time', async () => {
+  const ledger = await bench.ledger();
+  const queue = queueOf(ledger);
+  const feeder = new Feeder(ledger, queue, WORKERS, { orders: 4, refillAt: 1, inAJob: () => 1 }, ANY);
+  const batches: TestBatch[] = [];
+  for (let i = 0; i < 6; i++) batches.push(await sealed(ledger, some(3), { id: `turn-${i}` }));
+  const fed: string[] = [];
+  for (let round = 0; round < 2; round++) {
+    expect(await feeder.tick()).toBe(4);
+    for (const { data } of await queue.getWaiting())
+      for (const { no, index } of ordersOf(data)) {
+        const batch = batches.find((one) => one.no === no);
+        if (batch === undefined) continue;
+        fed.push(no);
+        await settleAs(batch, index, 'P', await begun(batch, index));
+      }
+    await queue.obliterate({ force: true });
+  }
+  const turns = (batch: TestBatch) => fed.filter((no) => no === batch.no).length;
+  expect(batches.map(turns)).toEqual([2, 2, 1, 1, 1, 1]);
+});
+
+test('a batch that may not begin is not asked at every look, and is fed once somebody approves it', async () => {
+  const ledger = await bench.ledger();
+  const queue = queueOf(ledger);
+  await keepRequirement(ledger, { overTokens: 1, overRows: null });
+  const asked: string[] = [];
+  const mayFeed = (no: string) => Promise.resolve(asked.push(no) > 0);
+  const feeder = new Feeder(ledger, queue, WORKERS, { orders: 9, refillAt: 1, inAJob: () => 1 }, mayFeed);
+  const batch = await sealed(ledger, some(1), { prepared: { who: 'ada' } });
+  for (let look = 0; look < 5; look++) expect(await feeder.tick()).toBe(0);
+  expect(asked).toEqual([]);
+  const seal = (await readBatch(batch.ref))?.sealHash ?? '';
+  const entries = { go: audit('approved'), takenUp: audit('taken up') };
+  expect(await approveBatch(batch.ref, { who: 'ben', seal }, entries)).toBe('approved');
+  expect(await feeder.tick()).toBe(1);
 });
 
 test('behind a pace, and where members are held, every order has its own job', () => {
@@ -54,8 +121,8 @@ test('behind a pace, and where members are held, every order has its own job', (
 test('orders whose job lives are left alone, in whatever job; those of lost jobs are dispatched again', async () => {
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
-  const feeder = new Feeder(ledger, queue, '', { orders: 100, refillAt: 1, inAJob: () => 8 }, ANY);
-  const sweeper = new Sweeper(ledger, queue, bench.redis().client(), '');
+  const feeder = new Feeder(ledger, queue, WORKERS, { orders: 100, refillAt: 1, inAJob: () => 8 }, ANY);
+  const sweeper = new Sweeper(ledger, queue, bench.redis().client(), WORKERS);
   const batch = await sealed(ledger, some(24));
   await feeder.tick();
   const late = () =>
@@ -71,18 +138,20 @@ test('orders whose job lives are left alone, in whatever job; those of lost jobs
   await late();
   expect(await sweeper.tick()).toBe(0);
 
-  const [lost] = (await queue.getWaiting()).filter(({ data }) => data.first === 9);
+  const [lost] = (await queue.getWaiting()).filter(({ data }) => firstOf(data) === 9);
   await lost?.remove();
   expect(await sweeper.tick()).toBe(8);
   expect(await sweeper.tick()).toBe(0);
-  const again = (await queue.getWaiting()).filter(({ data }) => data.first >= 9 && data.last <= 16);
-  expect(again.map(({ data }) => data.first).sort((a, b) => a - b)).toEqual([9, 10, 11, 12, 13, 14, 15, 16]);
+  const again = (await queue.getWaiting()).filter(({ data }) => firstOf(data) >= 9 && firstOf(data) <= 16);
+  expect(again.map(({ data }) => firstOf(data)).sort((a, b) => a - b)).toEqual([
+    9, 10, 11, 12, 13, 14, 15, 16,
+  ]);
 });
 
 test('a job that a wrong clock put off for longer than any pause, or left behind, is no live job', async () => {
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
-  const sweeper = new Sweeper(ledger, queue, bench.redis().client(), '');
+  const sweeper = new Sweeper(ledger, queue, bench.redis().client(), WORKERS);
   const batch = await sealed(ledger, some(3));
   await feedAll(batch);
   const anHourAhead: Readonly<Record<number, number>> = {
@@ -90,17 +159,17 @@ test('a job that a wrong clock put off for longer than any pause, or left behind
     2: 60_000,
     3: 60_000,
   };
-  await addOrders(queue, batch.no, [1, 2, 3], 0, 1, (index) => anHourAhead[index] ?? 0);
+  await addOrders(queue, [{ no: batch.no, indexes: [1, 2, 3] }], 0, 1, (index) => anHourAhead[index] ?? 0);
   const { redis } = ledger.scripts;
   // The third was added by a clock that was an hour behind, and its worker has not seen it since.
   const [delayed = ''] = (await queue.getDelayed())
-    .filter(({ data }) => data.first === 3)
+    .filter(({ data }) => firstOf(data) === 3)
     .map(({ id }) => id);
   await redis.zadd(queue.toKey('delayed'), (Date.now() - 3_600_000) * 0x1000, delayed);
   for (const index of [1, 2, 3])
     await redis.zadd(`${ledger.keyPrefix}:b:${batch.no}:due`, Date.now() - 60_000, String(index));
   expect(await sweeper.tick()).toBe(2);
-  expect((await queue.getWaiting()).map(({ data }) => data.first).sort()).toEqual([1, 3]);
+  expect((await queue.getWaiting()).map(({ data }) => firstOf(data)).sort()).toEqual([1, 3]);
 });
 
 test('an order that is not due yet is not begun, however it is delivered; a clock set back does not hold it', async () => {

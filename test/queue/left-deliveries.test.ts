@@ -34,7 +34,7 @@ async function takenBySession(openTaker: (ledger: RealmLedger) => Promise<string
     letGo();
     return worker.close();
   });
-  await addOrders(queue, batch.no, [1], 0);
+  await addOrders(queue, [{ no: batch.no, indexes: [1] }], 0);
   await until('its delivery to be taken', async () => (await queue.getActiveCount()) === 1);
   const left = new LeftDeliveries(ledger, queue, 'the one that looks');
   return { ledger, taker, look: async () => (await left.sinceLastLook()).map(({ index }) => index) };

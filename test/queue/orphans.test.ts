@@ -107,7 +107,7 @@ test('what a machine had taken from the queue before it fell silent is delivered
     letGo();
     return worker.close();
   });
-  await addOrders(queue, batch.no, await feedAll(batch), 0);
+  await addOrders(queue, [{ no: batch.no, indexes: await feedAll(batch) }], 0);
   await until('its deliveries to be taken', async () => (await queue.getActiveCount()) === 3);
   await redis.hset(`${ledger.keyPrefix}:seen`, lost.id, Date.now() - HEARD_LATELY_MS - 1_000);
   await startWorkerInProcess(batch, bench.redis(), realm.url, PATIENT);

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openBatches } from '../../src/ledger/moves/feed.js';
+import { openBatches, WORKERS } from '../../src/ledger/moves/feed.js';
 import { Feeder } from '../../src/queue/feed.js';
 import { type OrderJob, openQueue } from '../../src/queue/queues.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
@@ -13,7 +13,13 @@ test('a small batch is fed as soon as there is room, however large the one befor
   const ledger = await bench.ledger();
   const queue = openQueue<OrderJob>(ledger, 'orders', bench.redis().client());
   onTestFinished(() => queue.close());
-  const feeder = new Feeder(ledger, queue, '', { orders: WINDOW_JOBS, refillAt: 1, inAJob: () => 1 }, ANY);
+  const feeder = new Feeder(
+    ledger,
+    queue,
+    WORKERS,
+    { orders: WINDOW_JOBS, refillAt: 1, inAJob: () => 1 },
+    ANY,
+  );
   const large = await sealed(
     ledger,
     Array.from({ length: 1_000 }, () => ({})),
@@ -29,8 +35,8 @@ test('a small batch is fed as soon as there is room, however large the one befor
   );
   for (let index = 1; index <= 40; index++) await sendAs(large, index, 'P');
   expect(await feeder.tick()).toBe(40);
-  const fed = await openBatches(ledger, 60_000);
-  expect(fed.map(({ no, dueSoon }) => [no, dueSoon])).toEqual([
+  const fed = await openBatches(ledger);
+  expect(fed.map(({ no, dispatched }) => [no, dispatched])).toEqual([
     [large.no, WINDOW_JOBS - 40 + 20],
     [small.no, 20],
   ]);

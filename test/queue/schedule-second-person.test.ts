@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { feed } from '../../src/ledger/moves/feed.js';
 import { keepRequirement } from '../../src/ledger/moves/gate.js';
 import { listBatches, readBatch } from '../../src/ledger/read/batches.js';
 import { addToken } from '../../src/operations/people/manage-tokens.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
 import type { App } from '../../src/runtime/app.js';
+import { feed } from '../support/ledger/feed-one.js';
 import { booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
 import { until } from '../support/until.js';
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { RealmProfile } from '../../src/core/profile.js';
-import { feed } from '../../src/ledger/moves/feed.js';
 import { haltBatch } from '../../src/ledger/moves/steer.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { KnownBatches } from '../../src/queue/batches.js';
+import { feed } from '../support/ledger/feed-one.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 import { WHY } from '../support/ledger/order-moves.js';
 import { testProfile } from '../support/ledger/realm-profile.js';

@@ -2,8 +2,9 @@ import type { OutcomeKind } from '../../src/core/classify.js';
 import { type FailPoint, onFailPoint } from '../../src/core/fail-point.js';
 import { type BatchId, type MemberId, type OrderId, orderId } from '../../src/core/ids.js';
 import type { OrderRef } from '../../src/ledger/moves/begin-sending.js';
-import { feed, openBatches } from '../../src/ledger/moves/feed.js';
+import { openBatches } from '../../src/ledger/moves/feed.js';
 import { Session } from '../../src/ledger/sessions/session.js';
+import { feed } from '../support/ledger/feed-one.js';
 import type { Fate } from '../support/machines/played-realm.js';
 import { Gate } from './gate.js';
 import { type JournalTail, lostTail } from './journal-tail.js';
@@ -102,7 +103,7 @@ export class Process {
 
   feed(): Promise<void> {
     return this.act(async () => {
-      for (const { no, cursor, rows } of await openBatches(this.parts.ledger, 0))
+      for (const { no, cursor, rows } of await openBatches(this.parts.ledger))
         if (cursor <= rows) await feed(this.parts.ledger, no, rows, '');
     });
   }

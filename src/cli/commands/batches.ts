@@ -1,8 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openCount } from '../../core/states.js';
+import { BATCH_STATES, openCount } from '../../core/states.js';
 import { CLOSED } from '../../core/waiting.js';
 import { findBatch, readBatch } from '../../ledger/index.js';
-import { allStatuses, type BatchStatus, batchStatus, exitOf } from '../../operations/batches/batch-status.js';
+import {
+  type BatchFilter,
+  type BatchStatus,
+  batchStatus,
+  exitOf,
+  howManyBatches,
+  statusPage,
+} from '../../operations/batches/batch-status.js';
 import {
   cancel as cancelBatch,
   cancelImport,
@@ -22,31 +29,53 @@ import { beginsWords } from '../../words/people.js';
 import { counted, grouped } from '../../words/spelling.js';
 import type { CommandContext } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
-import { BATCH, flag, optionalArgument, REASON, usage } from '../frame/options.js';
+import { BATCH, choice, flag, optionalArgument, REASON, text, usage, wholeNumber } from '../frame/options.js';
 import { Progress } from '../frame/progress.js';
+import { readSince } from '../frame/since.js';
 import { batchLines, batchNext, underWayLines } from '../text/batch-text.js';
+
+const LIMIT_USUAL = 20;
 
 /** Following and steering batches. */
 export const status = storeCommand({
   name: 'status',
   description:
-    'All batches, or one: counts and sums per state, rate, time to go, and what stands still: why, since when, and what ends it.',
+    'The newest batches, or one: counts and sums per state, rate, time to go, and what stands still: why, since when, and what ends it.',
   arguments: { BATCH: optionalArgument('a batch id, a unique prefix of one, or `last`') },
-  options: { watch: flag('stay and show the progress until it ends, of the last batch where none is named') },
-  examples: ['almoner status', 'almoner status last --watch'],
+  options: {
+    watch: flag('stay and show the progress until it ends, of the last batch where none is named'),
+    state: choice(BATCH_STATES, 'only batches in this state'),
+    since: text('DATE', 'only batches made from this day or time on, such as 2026-05-01 (UTC), or 30d, 12h'),
+    limit: wholeNumber('N', `how many batches to list; ${LIMIT_USUAL} where nothing is said`, {
+      min: 1,
+      max: 10_000,
+    }),
+    cursor: text('CURSOR', 'goes on after the page that gave it (`next` of --json)'),
+  },
+  examples: ['almoner status', 'almoner status --state paused --since 30d', 'almoner status last --watch'],
   run: (context) => async (app) => {
     const { output, args, options } = context;
     if (args.BATCH === undefined && !options.watch) {
-      const batches = await allStatuses(app, context.global.realm);
-      const [recovery, workers, pace, unfinished] = await Promise.all([
+      const { realm } = context.global;
+      const { state, cursor: after, limit = LIMIT_USUAL } = options;
+      const filter = { realm, state, sinceMs: readSince(options.since, Date.now()), after };
+      const { batches, next } = await statusPage(app, filter, limit);
+      const [total, recovery, workers, pace, unfinished] = await Promise.all([
+        howManyBatches(app, realm),
         recoveryNotes(app, context.global.realm),
         countWorkers(app),
         allPaceNotes(app, context.global.realm),
         unfinishedImports(app.scripts, context.global.realm),
       ]);
       output.print({
-        json: { batches, workers, pace, unfinished, recovery },
-        text: [...listLines(batches, workers), ...pace, ...unfinishedLines(unfinished), ...recovery],
+        json: { batches, next, total, workers, pace, unfinished, recovery },
+        text: [
+          ...listLines(batches, workers),
+          ...moreLines(filter, batches.length, next, total),
+          ...pace,
+          ...unfinishedLines(unfinished),
+          ...recovery,
+        ],
         next:
           recovery.length > 0
             ? 'almoner recover'
@@ -85,6 +114,19 @@ export const status = storeCommand({
     return options.watch || status.state === 'halted' ? exitOf(status) : 0;
   },
 });
+
+/** How many of the books' batches are not listed, where that is known without reading them. */
+function moreLines(
+  { state, sinceMs, after }: BatchFilter,
+  shown: number,
+  next: string | null,
+  total: number,
+) {
+  if (next === null) return [];
+  const isWhole = state === undefined && sinceMs === null && after === undefined;
+  const more = isWhole ? counted(total - shown, 'older batch', 'older batches') : 'Older batches';
+  return [`${more}: almoner status --cursor ${next}, or --limit N lists more.`];
+}
 
 function unfinishedLines(imports: readonly UnfinishedImport[]): string[] {
   return imports.map(

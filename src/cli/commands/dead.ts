@@ -3,7 +3,7 @@ import { type ErrorCode, isErrorCode } from '../../core/errors/catalogue.js';
 import { oneLine } from '../../core/one-line.js';
 import { DEAD_STATES } from '../../core/states.js';
 import { findBatch } from '../../ledger/index.js';
-import { chooseBatches, findOrder } from '../../operations/batches/find-orders.js';
+import { findOrder } from '../../operations/batches/find-orders.js';
 import { orderStory } from '../../operations/batches/order-story.js';
 import {
   type DeadLetter,
@@ -44,7 +44,7 @@ export const list = storeCommand({
         summary.add(letter);
         if (output.json) orders.push(letter);
       }
-      const held = await heldByImports(app.scripts, await chooseBatches(app.scripts, filter), filter);
+      const held = await heldByImports(app.scripts, filter);
       output.print({
         json: { orders, unfinished: held },
         text: [
@@ -122,7 +122,7 @@ export const exportRows = storeCommand({
       const name = options.out ?? `dead-${ref.id}.csv`;
       const { written, file } = await writeRows(resolve(cwd, name), (add) => exportDead(ref, add));
       const { rows } = written;
-      const held = await heldByImports(app.scripts, [ref]);
+      const held = await heldByImports(app.scripts, { batch: ref.id, realm: ref.ledger.realm.name });
       output.print({
         json: { batch: ref.id, file, rows },
         text: [

@@ -1,6 +1,6 @@
 import { FIND_BY, FIND_TEXT_MAX } from '../../core/find-meanings.js';
 import { oneLine } from '../../core/one-line.js';
-import { type BatchHit, Find, type FoundOrders } from '../../operations/batches/find.js';
+import { type BatchHit, Find, type FoundBatches, type FoundOrders } from '../../operations/batches/find.js';
 import { deadLetter } from '../../operations/dead/dead-letters.js';
 import { withStopSignals } from '../../runtime/stop-signals.js';
 import { counted, grouped, utcMinute } from '../../words/spelling.js';
@@ -36,8 +36,8 @@ export const find = storeCommand({
       throw usage(`expected a text of 1 to ${FIND_TEXT_MAX} characters to look for`);
     return (app) =>
       withStopSignals(async (stop) => {
-        const search = await Find.open(app.scripts, text, { by, realm: global.realm });
-        const batches = search.batches();
+        const search = Find.open(app.scripts, text, { by, realm: global.realm });
+        const batches = await collectBatches(search, limit + 1, stop);
         const seen = await collect(search, limit, stop, output.note);
         const { member, day } = search.meanings;
         const shown = batches.slice(0, limit);
@@ -54,10 +54,10 @@ export const find = storeCommand({
             rows: { scanned: seen.scanned, of: seen.of },
           },
           text: [
-            ...headLines(text, batches.length, seen),
+            ...headLines(text, { shown: shown.length, isMore: shown.length < batches.length }, seen),
             ...shown.map(batchLine),
             ...(shown.length < batches.length
-              ? [`  … and ${counted(batches.length - shown.length, 'more batch', 'more batches')}`]
+              ? [`  More batches matched: only the first ${grouped(limit)} are listed.`]
               : []),
             ...seen.orders.map(
               ({ ref, row, by: found }) => `${letterLine(deadLetter(ref, row))}  by ${found.join(', ')}`,
@@ -73,6 +73,19 @@ export const find = storeCommand({
       });
   },
 });
+
+/** Piece by piece up to so many. */
+async function collectBatches(search: Find, most: number, stop: AbortSignal): Promise<BatchHit[]> {
+  const found: BatchHit[] = [];
+  let from: string | null = null;
+  do {
+    const untilMs = performance.now() + LOOK_MS;
+    const page: FoundBatches = await search.batches({ from, limit: most - found.length, untilMs });
+    found.push(...page.found);
+    from = page.next;
+  } while (from !== null && found.length < most && !stop.aborted);
+  return found;
+}
 
 /** Piece by piece up to the limit; whether more matched is known only once one more was found. */
 async function collect(search: Find, limit: number, stop: AbortSignal, note: (text: string) => void) {
@@ -100,12 +113,16 @@ async function collect(search: Find, limit: number, stop: AbortSignal, note: (te
 
 type Seen = Awaited<ReturnType<typeof collect>>;
 
-function headLines(text: string, batches: number, { orders, more, stopped, scanned, of }: Seen): string[] {
+function headLines(
+  text: string,
+  batches: { shown: number; isMore: boolean },
+  { orders, more, stopped, scanned, of }: Seen,
+): string[] {
   const quoted = JSON.stringify(text);
   const rows = `${grouped(scanned)} of ${counted(of, 'row')}`;
-  const found = `${counted(batches, 'batch', 'batches')} and ${more ? 'more than ' : ''}${counted(orders.length, 'order')}`;
+  const found = `${batches.isMore ? 'more than ' : ''}${counted(batches.shown, 'batch', 'batches')} and ${more ? 'more than ' : ''}${counted(orders.length, 'order')}`;
   if (stopped) return [`Stopped after ${rows}: ${found} matched ${quoted} so far.`];
-  if (batches + orders.length === 0) return [`Nothing in these books matches ${quoted}.`];
+  if (batches.shown + orders.length === 0) return [`Nothing in these books matches ${quoted}.`];
   return [`${found} matched ${quoted}, newest batch first:`];
 }
 

@@ -12,6 +12,7 @@ import { amountsWords, effectWords } from '../../words/amounts.js';
 import { counted, grouped } from '../../words/spelling.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argument, BATCH, flag, notAMemberId, text, texts, usage } from '../frame/options.js';
+import { readSince } from '../frame/since.js';
 import { slowProgress } from '../text/order-text.js';
 
 /** What the books remember: reports, a member's history, and the file that takes a batch back. */
@@ -91,21 +92,6 @@ function entryLine(entry: HistoryEntry, member: string): string {
   ]
     .filter((cell) => cell !== '')
     .join('  ');
-}
-
-const UNIT_MS = { d: 86_400_000, h: 3_600_000 } as const;
-
-function readSince(given: string | undefined, now: number): number | null {
-  if (given === undefined) return null;
-  const back = /^([0-9]{1,5})([dh])$/.exec(given);
-  if (back !== null) return now - Number(back[1]) * UNIT_MS[back[2] === 'd' ? 'd' : 'h'];
-  // A day alone is a day in UTC; a time without a zone is taken as UTC too, like everything that is printed.
-  const match = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})?)?$/.exec(given);
-  const zoned = match?.[1] === undefined || match[3] !== undefined ? given : `${given}Z`;
-  const at = match === null ? Number.NaN : Date.parse(zoned.replace(' ', 'T'));
-  if (Number.isNaN(at))
-    throw usage(`--since: expected a date such as 2026-05-01 or 30d, got ${JSON.stringify(given)}`);
-  return at;
 }
 
 export const undo = storeCommand({

@@ -86,7 +86,8 @@ export type BatchSummary = Of<typeof BatchSummary>;
 export const BatchesQuery = z.object({
   realm: name.optional(),
   state: batchState.optional(),
-  cursor: cursor.regex(/^[0-9]+$/).optional(),
+  since: z.iso.datetime().or(z.iso.date()).optional().describe('Only batches made since then.'),
+  cursor: cursor.regex(/^[0-9a-f]+\.[0-9]+$/).optional(),
   limit: limit(100).default(50),
 });
 export const BatchesPage = z.strictObject({ batches: z.array(BatchSummary), next });

@@ -104,6 +104,7 @@ export const FindQuery = z.object({
     ),
   by: z.enum(FIND_BY).optional().describe('Only this meaning.'),
   realm: name.optional(),
+  cursor: cursor.optional(),
 });
 export const FindReply = z.strictObject({
   member: z.string().nullable().describe('The member that the text may be; their history has a page.'),
@@ -124,7 +125,7 @@ export const FindReply = z.strictObject({
       }),
     )
     .describe('Newest first, at most 50.'),
-  moreBatches: count.describe('Batches that match beyond those.'),
+  next,
 });
 export type FindReply = Of<typeof FindReply>;
 export const FindOrdersQuery = FindQuery.extend({

@@ -3,7 +3,7 @@ import {
   allLedgers,
   type BatchRef,
   batchStamp,
-  listBatches,
+  lists,
   pingStore,
   type RealmLedger,
   readBatch,
@@ -41,7 +41,9 @@ export class BatchViews {
   }
 
   private async ofRealm(ledger: RealmLedger): Promise<SeenBatch[]> {
-    const [refs, realm] = await Promise.all([listBatches(ledger), realmState(ledger)]);
+    const refs: BatchRef[] = [];
+    for await (const ref of lists.newestFirst(ledger)) refs.unshift(ref);
+    const realm = await realmState(ledger);
     // A store that was lost counts its versions anew, under the same ids.
     const about = JSON.stringify([realm.disarmed ?? realm.halt, realm.era]);
     const seen = await Promise.all(refs.map((ref) => this.one(ref, about)));

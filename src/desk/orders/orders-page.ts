@@ -18,6 +18,7 @@ import { Find } from '../../operations/batches/find.js';
 import {
   fits,
   includes,
+  rowsOfAll,
   type ScanBounds,
   type Scanned,
   type ScanPlace,
@@ -38,7 +39,7 @@ import type {
   OrdersPage,
   OrdersQuery,
 } from '../api/index.js';
-import { orderRow, parseCursor } from './paging.js';
+import { orderRow, parseScanCursor } from './paging.js';
 
 /**
  * One page of a batch's orders, however many there are. A cursor is the index to go on from. Three ways: a
@@ -184,14 +185,14 @@ const BATCHES_LIMIT = 100;
 
 function boundsOf(query: { readonly cursor?: string | undefined; readonly limit?: number | undefined }) {
   return {
-    from: query.cursor === undefined ? null : parseCursor(query.cursor, []),
+    from: query.cursor === undefined ? null : parseScanCursor(query.cursor),
     limit: query.limit ?? BATCHES_LIMIT,
     untilMs: performance.now() + BATCHES_LOOK_MS,
   };
 }
 
 function cursorOf(next: ScanPlace | null): string | null {
-  return next === null ? null : `${next.place}.${next.index}`;
+  return next === null ? null : `${next.place}.${next.index}.${next.scanned}`;
 }
 
 /** Every order that ever touched a member. */
@@ -201,12 +202,13 @@ export async function historyPage(
   query: z.infer<typeof HistoryQuery>,
 ): Promise<HistoryPage> {
   const since = query.since === undefined ? 0 : Date.parse(query.since);
-  const sealed = await sealedBatches(scripts, query.realm);
+  const bounds = boundsOf(query);
   const wanted = wantMember(member);
-  const { found, next, scanned, of } = await scanBatches(
-    sealed,
+  const of = await rowsOfAll(scripts, query.realm);
+  const { found, next, scanned } = await scanBatches(
+    sealedBatches(scripts, { realm: query.realm, from: bounds.from?.place }),
     ({ view }) => ((view.finishedAt ?? Number.POSITIVE_INFINITY) < since ? null : wanted),
-    boundsOf(query),
+    bounds,
   );
   const kept = found
     .map(({ ref, row }) => orderRow(ref, row))
@@ -214,29 +216,25 @@ export async function historyPage(
   return { member, orders: kept, next: cursorOf(next), scanned, of };
 }
 
-/** What of the search is found at once: how the text was read, and batches. */
+/** How the text was read, and the next batches that match. */
 const BATCH_HITS_MAX = 50;
 
 export async function findBatchesPage(
   scripts: ScriptClient,
-  { q, by, realm }: z.infer<typeof FindQuery>,
+  { q, by, realm, cursor }: z.infer<typeof FindQuery>,
 ): Promise<FindReply> {
-  const find = await Find.open(scripts, q, { by, realm });
-  const all = find.batches();
+  const find = Find.open(scripts, q, { by, realm });
+  const untilMs = performance.now() + BATCHES_LOOK_MS;
+  const { found, next } = await find.batches({ from: cursor ?? null, limit: BATCH_HITS_MAX, untilMs });
   const { member, day } = find.meanings;
-  return {
-    member,
-    day: day?.name ?? null,
-    batches: all.slice(0, BATCH_HITS_MAX),
-    moreBatches: Math.max(0, all.length - BATCH_HITS_MAX),
-  };
+  return { member, day: day?.name ?? null, batches: [...found], next };
 }
 
 export async function findOrdersPage(
   scripts: ScriptClient,
   query: z.infer<typeof FindOrdersQuery>,
 ): Promise<FindOrdersPage> {
-  const find = await Find.open(scripts, query.q, query);
+  const find = Find.open(scripts, query.q, query);
   const { found, next, ...rest } = await find.orders(boundsOf(query));
   const orders = found.map(({ ref, row, by }) => ({ ...orderRow(ref, row), by }));
   return { orders, next: cursorOf(next), ...rest };

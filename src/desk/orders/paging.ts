@@ -1,5 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
-import { type BatchRef, everyBatch, findBatch, type RowView, type ScriptClient } from '../../ledger/index.js';
+import { type BatchRef, findBatch, lists, type RowView, type ScriptClient } from '../../ledger/index.js';
+import type { ScanPlace } from '../../operations/batches/scan-rows.js';
 import { deadLetter } from '../../operations/dead/dead-letters.js';
 import type { OrderRow } from '../api/index.js';
 
@@ -12,10 +13,10 @@ export function orderRow(ref: BatchRef, row: RowView): OrderRow {
   return { ...letter, index: row.index, balanceAfter: row.balanceAfter };
 }
 
-/** Newest first within each realm; the order never changes under a cursor but for batches that are new. */
+/** Those with dead letters or doubts, newest first within each realm; the order never changes under a cursor but for batches that are new. */
 export async function batchesFor(scripts: ScriptClient, { realm, batch }: Where): Promise<BatchRef[]> {
   if (batch !== undefined) return [await findBatch(scripts, batch, realm)];
-  return (await everyBatch(scripts, realm)).sort(
+  return (await lists.everyBatchIn(scripts, ['dead', 'doubts'], realm)).sort(
     (a, b) => compare(a.ledger.id, b.ledger.id) || Number(b.no) - Number(a.no),
   );
 }
@@ -27,9 +28,25 @@ export function parseCursor(
 ): { readonly place: string; readonly state: number; readonly index: number } {
   const match = /^([0-9a-f]+\.[0-9]+)(?:\.([a-z]+))?\.([1-9][0-9]{0,8})$/.exec(cursor);
   const state = states.indexOf(match?.[2] ?? '');
-  if (match?.[1] === undefined || (states.length > 0 ? state < 0 : match[2] !== undefined))
-    throw new AlmonerError('ALM_DESK_BAD_REQUEST', 'The cursor is not one that the desk gave out.');
+  if (match?.[1] === undefined || (states.length > 0 ? state < 0 : match[2] !== undefined)) throw notOurs();
   return { place: match[1], state, index: Number(match[3]) };
+}
+
+/** The place of a scan over many batches. */
+export function parseScanCursor(cursor: string): ScanPlace {
+  const match = /^([0-9a-f]+\.[0-9]+)\.([1-9][0-9]{0,8})\.([0-9]{1,15})$/.exec(cursor);
+  if (match?.[1] === undefined) throw notOurs();
+  return { place: match[1], index: Number(match[2]), scanned: Number(match[3]) };
+}
+
+function notOurs(): AlmonerError {
+  return new AlmonerError('ALM_DESK_BAD_REQUEST', 'The cursor is not one that the desk gave out.');
+}
+
+/** Whether the batch comes at or after that place in the order of such a list: the batch of the place may have left it. */
+export function isFrom({ ledger, no }: BatchRef, place: string): boolean {
+  const [id = '', last] = place.split('.');
+  return ledger.id > id || (ledger.id === id && Number(no) <= Number(last));
 }
 
 function compare(a: string, b: string): number {

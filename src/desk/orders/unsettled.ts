@@ -4,6 +4,7 @@ import { absoluteOf, NO_SUMS, type OpSums, plus, sumOf } from '../../core/op-sum
 import {
   attentionRows,
   type BatchRef,
+  lists,
   openDead,
   type RowContext,
   type RowView,
@@ -21,7 +22,6 @@ import {
   readDoubtName,
   sharedContexts,
 } from '../../operations/batches/find-orders.js';
-import { placeOf } from '../../operations/batches/scan-rows.js';
 import { sidesSeen } from '../../operations/doubts/evidence.js';
 import { isoTime, messagePattern } from '../../words/spelling.js';
 import type {
@@ -33,7 +33,7 @@ import type {
   OrdersPage,
   SelectionCount,
 } from '../api/index.js';
-import { batchesFor, orderRow, parseCursor, type Where } from './paging.js';
+import { batchesFor, isFrom, orderRow, parseCursor, type Where } from './paging.js';
 
 /** Dead letters and doubts over all batches, newest batch first: grouped, listed, and chosen for an action. */
 const DEAD = ['refused', 'exhausted'] as const;
@@ -242,17 +242,16 @@ async function* walk<S extends WalkState>(
 ): AsyncGenerator<Step<S>> {
   const start = cursor === undefined ? null : parseCursor(cursor, states);
   const refs = await batchesFor(scripts, where);
-  const first = start === null ? 0 : refs.findIndex((ref) => placeOf(ref) === start.place);
-  for (const ref of first < 0 ? [] : refs.slice(first)) {
+  for (const ref of start === null ? refs : refs.filter((one) => isFrom(one, start.place))) {
     const view = await readBatch(ref);
     if (view === undefined) continue;
     const context = await contextOf(ref);
-    const here = placeOf(ref) === start?.place ? start : null;
+    const here = lists.placeOf(ref) === start?.place ? start : null;
     for (const state of here === null ? states : states.slice(here.state)) {
       if ((view.counts[state] ?? 0) === 0) continue;
       const after = here !== null && state === states[here.state] ? here.index : 0;
       for await (const row of attentionRows(context, state, after))
-        yield { ref, context, row, state, cursor: `${placeOf(ref)}.${state}.${row.index}` };
+        yield { ref, context, row, state, cursor: `${lists.placeOf(ref)}.${state}.${row.index}` };
     }
   }
 }

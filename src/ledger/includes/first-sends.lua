@@ -20,7 +20,7 @@ end
 
 --- A person has said what becomes of the batch: its file was given again, or it is cancelled.
 local function waitsNoLonger(T, no)
-  redis.call('SREM', T .. ':unresumed', no)
+  if redis.call('SREM', T .. ':unresumed', no) == 1 then batches.touch(no) end
 end
 
 --- The ledger opens, after a rollback perhaps: everything that was to be sent then waits. What is sealed later does not.
@@ -29,7 +29,7 @@ local function waitForPerson(T, asked, now)
   if redis.call('HDEL', T, 'forgot') == 0 or not mustWait then return end
   redis.call('HSET', T, 'waitsSince', now)
   local waiting = {}
-  for _, no in ipairs(redis.call('SMEMBERS', T .. ':open')) do
+  for _, no in ipairs(redis.call('ZRANGE', T .. ':open', 0, -1)) do
     local state = redis.call('HGET', batchKey(T, no), 'state')
     if state ~= 'importing' and state ~= 'cancelled' then waiting[#waiting + 1] = no end
   end

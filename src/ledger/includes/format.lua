@@ -1,6 +1,6 @@
 --- The format of a ledger, as in ledger/format.ts. One that never had a batch takes this one: a store that has lost
 --- everything may hold no more than what its fence noted of that.
-local FORMAT = 3
+local FORMAT = 4
 
 --- Whether another version has written the ledger: 'older' | 'newer', or nil.
 local function otherFormat(T)

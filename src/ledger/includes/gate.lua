@@ -36,7 +36,10 @@ end
 local function keepRequirement(T, overTokens, overRows)
   for field, given in pairs({ overTokens = overTokens, overRows = overRows }) do
     local most, known = tonumber(given), tonumber(redis.call('HGET', T, field) or '')
-    if most and (not known or most < known) then redis.call('HSET', T, field, string.format('%.0f', most)) end
+    if most and (not known or most < known) then
+      redis.call('HSET', T, field, string.format('%.0f', most))
+      batches.touchOpen(T)
+    end
   end
 end
 

@@ -1,7 +1,7 @@
 --[==[
   Holds, under read-back only. An order holds all of its members or none, without expiry.
 
-    T:hold:<member>   the order that holds it, '<no>:<index>'
+    T:holders         member → the order that holds it, '<no>:<index>'
     B:holding         index → '<token> <member> …': what each order of the batch holds
     T:wait:<member>   the orders that wait for it, oldest first
     B:waiting         index → '<member it waits for> <member> …'; a list's entry that this does not confirm is stale
@@ -30,7 +30,7 @@ end
 
 local function firstHeld(T, members)
   for _, member in ipairs(members) do
-    if redis.call('EXISTS', T .. ':hold:' .. member) == 1 then return member end
+    if redis.call('HEXISTS', T .. ':holders', member) == 1 then return member end
   end
   return nil
 end
@@ -45,7 +45,7 @@ local function takeHolds(T, no, index, members)
   local token = tostring(redis.call('HINCRBY', T, 'holds', 1))
   local marks = redis.call('HMGET', T .. ':void', unpack(members))
   for i, member in ipairs(members) do
-    redis.call('SET', T .. ':hold:' .. member, no .. ':' .. index)
+    redis.call('HSET', T .. ':holders', member, no .. ':' .. index)
     if marks[i] then redis.call('HDEL', T .. ':expected', member) end
     if marks[i] and math.max(tonumber(marks[i]), steppedUntil(T)) < nowMs() then redis.call('HDEL', T .. ':void', member) end
   end
@@ -91,10 +91,11 @@ local function waitFor(T, no, index, member, members)
   redis.call('RPUSH', T .. ':wait:' .. member, no .. ':' .. index)
   redis.call('HSET', T .. ':b:' .. no .. ':waiting', index, member .. ' ' .. table.concat(members, ' '))
   redis.call('ZREM', T .. ':b:' .. no .. ':due', index)
+  batches.touch(no)
 end
 
 local function handOver(T, member, now, handed)
-  while redis.call('EXISTS', T .. ':hold:' .. member) == 0 do
+  while redis.call('HEXISTS', T .. ':holders', member) == 0 do
     local order = redis.call('LPOP', T .. ':wait:' .. member)
     if not order then return end
     local no, index = string.match(order, '^(%d+):(%d+)$')
@@ -108,6 +109,7 @@ local function handOver(T, member, now, handed)
         redis.call('HDEL', B .. ':waiting', index)
         takeHolds(T, no, index, members)
         redis.call('ZADD', B .. ':due', now, index)
+        batches.touch(no)
         handed[#handed + 1] = order
       end
     end
@@ -118,7 +120,7 @@ end
 local function releaseHolds(T, no, index, now)
   local members = heldMembers(T, no, index)
   if #members == 0 then return {} end
-  for _, member in ipairs(members) do redis.call('DEL', T .. ':hold:' .. member) end
+  for _, member in ipairs(members) do redis.call('HDEL', T .. ':holders', member) end
   redis.call('HDEL', T .. ':b:' .. no .. ':holding', index)
   local handed = {}
   for _, member in ipairs(members) do handOver(T, member, now, handed) end
@@ -129,6 +131,7 @@ end
 local function standStill(T, no, now)
   local B = T .. ':b:' .. no
   redis.call('HSET', B, 'stillAt', now)
+  batches.touch(no)
   local waiting = redis.call('HKEYS', B .. ':waiting')
   redis.call('DEL', B .. ':waiting')
   for _, index in ipairs(waiting) do redis.call('ZADD', B .. ':due', now, index) end

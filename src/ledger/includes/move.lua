@@ -9,6 +9,7 @@
                   doubt. What was compared with it before is compared again (see seal-batch, retry)
     B 'retried'   how many of these are the batch's own
     B:again       index → the number of the realm's seals when that happened last
+    T:again       the batches that have such orders, by the last of these numbers
 ]==]
 local ATTENTION = { s = 1, u = 2, R = 3, X = 4, D = 5 }
 local ATTENTION_SPAN = 4294967296
@@ -22,7 +23,9 @@ local function noteAfterAll(T, no, index)
   local B = batchKey(T, no)
   redis.call('HINCRBY', T, 'retries', 1)
   redis.call('HINCRBY', B, 'retried', 1)
-  redis.call('HSET', B .. ':again', index, redis.call('HGET', T, 'seals') or '0')
+  local seals = redis.call('HGET', T, 'seals') or '0'
+  redis.call('HSET', B .. ':again', index, seals)
+  redis.call('ZADD', T .. ':again', seals, no)
 end
 
 local foundNoted = false
@@ -54,7 +57,7 @@ local function move(T, no, index, moved)
       bump(T .. ':b:' .. no, 'aside', DEAD[to] and 1 or -1)
     end
   end
-  bump(T .. ':b:' .. no, 'version', 1)
+  batches.touch(no)
   return redis.call('HINCRBY', T, 'seq', 1)
 end
 
@@ -70,29 +73,18 @@ local function countOf(T, no, code)
   return counter(T .. ':b:' .. no .. ':n', 'c:' .. code)
 end
 
---- A batch of the workers has ended: whoever of them comes first writes its report. A run writes its own.
-local function noteEnded(T, no)
-  local meta = redis.call('HMGET', batchKey(T, no), 'owner', 'version')
-  if (meta[1] or '') == '' then redis.call('SADD', T .. ':ended', no .. ':' .. (meta[2] or '0')) end
-end
-
 --- Ends a batch in which nothing is left to send or to find out, also when its last order came to its end
 --- after a pause. `limit` is what `--first N` may still feed.
 local function finishIfDone(T, no)
   local B = batchKey(T, no)
   local state = redis.call('HGET', B, 'state')
   if countOf(T, no, 's') > 0 or countOf(T, no, 'u') > 0 then return state end
-  if state == 'cancelled' then
-    if redis.call('SREM', T .. ':open', no) == 1 then noteEnded(T, no) end
-    return state
-  end
   if state ~= 'planned' and state ~= 'running' and state ~= 'paused' and state ~= 'halted' then return state end
   if countOf(T, no, 'p') == 0 then
     redis.call('HSET', B, 'state', 'done', 'finishedAt', nowMs())
     redis.call('HSETNX', B, 'startedAt', nowMs())
     redis.call('HDEL', B, 'reason', 'limit', 'limitReason')
-    redis.call('SREM', T .. ':open', no)
-    noteEnded(T, no)
+    batches.touch(no)
     return 'done'
   end
   local limit = redis.call('HMGET', B, 'limit', 'limitReason')
@@ -100,6 +92,7 @@ local function finishIfDone(T, no)
   if state == 'running' and limit[1] == '0' and dispatched == 0 then
     redis.call('HSET', B, 'state', 'paused', 'reason', limit[2] or '', 'stillAt', nowMs())
     redis.call('HDEL', B, 'limit', 'limitReason')
+    batches.touch(no)
     return 'paused'
   end
   return state
@@ -111,7 +104,8 @@ local function reopen(T, no)
   local B = batchKey(T, no)
   local state = redis.call('HGET', B, 'state')
   if state ~= 'done' and state ~= 'cancelled' then return end
-  if redis.call('SADD', T .. ':open', no) == 0 then return end
+  if redis.call('ZSCORE', T .. ':open', no) then return end
+  batches.touch(no)
   -- Since then it is the workers'.
   redis.call('HSET', B, 'owner', '', 'handedAt', nowMs())
   if state == 'done' then

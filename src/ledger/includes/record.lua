@@ -19,6 +19,9 @@
 ]==]
 local BLOCK_ORDERS = 128
 
+--- Which lists name a batch, and that it changed (see batches).
+local batches = {}
+
 local function split(record)
   local fields = {}
   for field in string.gmatch(record .. '|', '([^|]*)|') do
@@ -49,6 +52,7 @@ local function undispatch(T, no, index)
   local B = batchKey(T, no)
   redis.call('ZREM', B .. ':due', index)
   redis.call('HDEL', B .. ':g', index)
+  batches.touch(no)
 end
 
 --- What the order met, as far back as is kept.
@@ -76,7 +80,7 @@ local function writeMarks(T, no, index, fields, marks)
   fields[10] = marks
   writeRecord(T, no, index, table.concat(fields, '|'))
   redis.call('HINCRBY', batchKey(T, no), 'aside', aside() - before)
-  redis.call('HINCRBY', batchKey(T, no), 'version', 1)
+  batches.touch(no)
 end
 
 --- The state as the world sees it: what a cancelled batch never sent is cancelled, without a write per row.
@@ -266,3 +270,5 @@ end
 local function counter(key, field)
   return tonumber(redis.call('HGET', key, field) or '0')
 end
+
+--- @include "batches"

@@ -24,7 +24,7 @@ local function recoveredBatch(T, no, id, order, now)
   if not no then
     no = tostring(redis.call('HINCRBY', T, 'batches', 1))
     B = batchKey(T, no)
-    redis.call('HSET', T .. ':batches', id, no)
+    batches.add(T, no, id)
     redis.call('HSET', B, 'id', id, 'blocks', 0)
   end
   redis.call('HSET', B, 'state', 'running', 'recovered', '1', 'manifest', order.manifest, 'owner', '', 'rows', 0, 'cursor', 1,
@@ -35,7 +35,7 @@ local function recoveredBatch(T, no, id, order, now)
   if redis.call('HEXISTS', T, 'gap') == 1 then redis.call('HSET', B, 'incomplete', '1') end
   redis.call('RPUSH', B .. ':log', cjson.encode({ at = now, who = 'almoner', what = 'recovered from a journal',
     why = 'the store had forgotten this batch; it holds the orders of it that journals know' }))
-  redis.call('SADD', T .. ':open', no)
+  batches.touch(no)
   return no
 end
 
@@ -73,6 +73,7 @@ local function recoverOrder(T, no, index, tokens, order)
   end
   -- What an import said of the row that was never sealed.
   redis.call('HDEL', recordKey(T, no, index), index)
+  batches.touch(no)
   redis.call('HSET', B .. ':rows', index, order.row)
   redis.call('SADD', B .. ':members', unpack(order.members))
   redis.call('HINCRBY', B, 'orders:' .. order.op, 1)

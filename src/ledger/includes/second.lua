@@ -29,7 +29,7 @@ end
 local function sayBeside(T, no, index, attempt, other)
   if not keepSecond(batchKey(T, no), index, attempt, 'B') then return end
   sayPaid(T, no, index, true, ' twice', other .. TAKE_BACK)
-  redis.call('HINCRBY', batchKey(T, no), 'version', 1)
+  batches.touch(no)
 end
 
 --- The other order of the debt was undone. The audit keeps what was said.
@@ -39,7 +39,7 @@ local function unsayBeside(T, no, index)
   local left = said and string.gsub(said, ' ' .. index .. ':[^ :]*:B', '')
   if not left or left == said then return end
   redis.call('HSET', B, 'second', left)
-  redis.call('HINCRBY', B, 'version', 1)
+  batches.touch(no)
 end
 
 local function sayAfterAll(T, no, index, attempt, isProven, why)

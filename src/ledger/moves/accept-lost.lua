@@ -25,4 +25,5 @@ for place, order in ipairs(cjson.decode(ARGV[3])) do
   local no, index, amount, detail, code, nonce = unpack(order, 1, 6)
   if orphanOrder(T, no, index, session, nonce, amount, detail, code, now) then reply[#reply + 1] = tostring(place) end
 end
+batches.flush(T)
 return reply

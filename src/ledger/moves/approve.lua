@@ -28,7 +28,8 @@ local preparer = batch[3]
 if not preparer then
   redis.call('HSET', B, 'preparer', who)
   redis.call('RPUSH', B .. ':log', ARGV[7])
-  redis.call('HINCRBY', B, 'version', 1)
+  batches.touch(no)
+  batches.flush(T)
   return { 'taken-up' }
 end
 if isSamePerson(preparer, who) then return { 'same-person', preparer } end
@@ -38,5 +39,6 @@ local ends = math.max(now + tonumber(ARGV[5]), startAt + HOUR_MS)
 local go = cjson.encode({ who = who, at = now, ends = ends, forgotAt = redis.call('HGET', T, 'forgotAt') or '' })
 redis.call('HSET', B, 'approval', go)
 redis.call('RPUSH', B .. ':log', ARGV[6])
-redis.call('HINCRBY', B, 'version', 1)
+batches.touch(no)
+batches.flush(T)
 return { 'approved' }

@@ -27,5 +27,6 @@ if ARGV[4] ~= '' then redis.call('SET', B .. ':unpaid', ARGV[4]) end
 for _, one in ipairs(cjson.decode(ARGV[5])) do redis.call('HSET', B .. ':replaced', one[1], one[2]) end
 redis.call('HSET', B, 'state', 'archived', 'ended', meta[1], 'archive', ARGV[3])
 if meta[3] then redis.call('HSET', B, 'members', redis.call('SCARD', B .. ':members')) end
-redis.call('SREM', T .. ':open', no)
+batches.touch(no)
+batches.flush(T)
 return 'ok'

@@ -8,13 +8,13 @@ import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
 import { decodePlanBlock, decodeRow, UNKNOWN_ROW } from '../plan-block.js';
 import { type ArchiveChunk, ArchiveFile, archiveHash, writeArchive } from '../read/archive-file.js';
 import { archivePath, recordsOfBlock, storeSource } from '../read/batch-source.js';
-import type { BatchRef } from '../read/batches.js';
 import { LOOK_BACK_MS } from '../read/earlier.js';
-import { type BatchPlace, batchFacts, storeNowMs } from '../realm-ledger.js';
+import { type BatchPlace, type BatchRef, batchFacts, storeNowMs } from '../realm-ledger.js';
 import { decodeRecord } from '../record.js';
 import { originWords, SketchWriter } from '../sketch.js';
 import { syncFolder } from '../sync-folder.js';
 import { decodeManifest } from '../views.js';
+import { noteChange } from './note-change.js';
 import { takeBackDead } from './release-import.js';
 
 /**
@@ -207,6 +207,7 @@ async function purge({ ledger, no }: BatchPlace, rows: number): Promise<void> {
   // Read while its rows are compared with; without it they are read from the archive.
   await scripts.ask('archive', (redis) => redis.pexpireat(sketch, Number(finishedAt) + LOOK_BACK_MS));
   await scripts.ask('archive', (redis) => redis.hset(meta, 'purged', '1'));
+  await noteChange(ledger, no);
 }
 
 /**

@@ -225,4 +225,5 @@ if begun then
 end
 if unheld then redis.call('HSET', T, 'unheldAt', now) end
 writeTally()
+batches.flush(T)
 return replies

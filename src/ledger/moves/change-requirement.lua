@@ -14,6 +14,7 @@
 local T, tokens, rows, who = KEYS[1], ARGV[2], ARGV[3], ARGV[4]
 
 local function answer(...)
+  batches.flush(T)
   local most = redis.call('HMGET', T, 'overTokens', 'overRows')
   return { select(1, ...), select(2, ...) or '', most[1] or '', most[2] or '' }
 end
@@ -23,6 +24,7 @@ local function set()
     if most == '' then redis.call('HDEL', T, field) else redis.call('HSET', T, field, most) end
   end
   redis.call('HDEL', T, 'lowering')
+  batches.touchOpen(T)
 end
 
 if ARGV[1] == 'agreed' then

@@ -23,7 +23,7 @@ local T = KEYS[1]
 local closed = fencedSender(T, ARGV[1], ARGV[2], ARGV[3], ARGV[4])
 local realm = redis.call('HMGET', T, 'halt', 'breaker')
 
-return each(ARGV[6], function(order)
+local replies = each(ARGV[6], function(order)
   local no, index, owner = unpack(order, 1, 3)
   local B = batchKey(T, no)
   if closed then return { 'stop', closed } end
@@ -59,3 +59,5 @@ return each(ARGV[6], function(order)
   end
   return { 'go', code, takeHolds(T, no, index, members) }
 end)
+batches.flush(T)
+return replies

@@ -86,4 +86,6 @@ if to == 'P' then
 end
 if to == 'D' then voidHeld(T, no, index, now) end
 local handed = releaseHolds(T, no, index, now)
-return { 'ok', finishIfDone(T, no) or '', cjson.encode(handed) }
+local state = finishIfDone(T, no)
+batches.flush(T)
+return { 'ok', state or '', cjson.encode(handed) }

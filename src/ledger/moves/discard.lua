@@ -17,4 +17,5 @@ local fields = split(record)
 if string.find(fields[10] or '', 'd', 1, true) then return { 'ok' } end
 writeMarks(T, no, index, fields, 'd' .. (fields[10] or ''))
 redis.call('RPUSH', batchKey(T, no) .. ':x:' .. index, ARGV[3])
+batches.flush(T)
 return { 'ok' }

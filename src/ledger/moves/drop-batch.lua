@@ -46,9 +46,10 @@ if ARGV[5] == '1' then
   redis.call('HDEL', T .. ':content', held[4])
   if held[5] then
     redis.call('HDEL', B, 'importer', 'importerAt', 'content')
+    batches.touch(no)
   else
-    redis.call('HDEL', T .. ':batches', held[3])
-    redis.call('UNLINK', B)
+    batches.drop(T, no, held[3])
   end
 end
+batches.flush(T)
 return 'ok'

@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import { LONGEST_PAUSE_MS } from '../../core/decide.js';
 import { batchKeys } from '../keys.js';
-import { askRealm, askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
+import { askScript, type RealmLedger } from '../realm-ledger.js';
 
 /** What feeder and sweeper ask of the ledger: which batches have work, what is due, who dispatches it. */
 
@@ -12,61 +13,84 @@ export type OpenBatch = {
   readonly owner: string;
   readonly cursor: number;
   readonly rows: number;
-  /** Orders that are dispatched and due within the horizon. */
-  readonly dueSoon: number;
+  /** Orders that are dispatched and not settled. */
+  readonly dispatched: number;
+  readonly sending: number;
 };
 
-export async function openBatches(ledger: RealmLedger, horizonMs: number): Promise<OpenBatch[]> {
-  return askRealm(ledger, 'list open batches', async (redis, T) => {
-    const [numbers, nowMs] = await Promise.all([redis.smembers(`${T}:open`), storeNowMs(ledger)]);
-    if (numbers.length === 0) return [];
-    const until = nowMs + horizonMs;
-    const found = await Promise.all(
-      numbers.map(async (no) => {
-        const keys = batchKeys(T, no);
-        const [meta, dueSoon] = await Promise.all([
-          redis.hmget(keys.meta, 'id', 'state', 'owner', 'cursor', 'rows'),
-          redis.zcount(keys.due, '-inf', until),
-        ]);
-        const [id, state, owner, cursor, rows] = meta;
-        return {
-          no,
-          id: id ?? '',
-          state: state ?? '',
-          owner: owner ?? '',
-          cursor: Number(cursor),
-          rows: Number(rows),
-          dueSoon,
-        };
-      }),
-    );
-    return found.sort((a, b) => Number(a.no) - Number(b.no));
-  });
+/** All of them, by their numbers. Rounds ask for those alone that have work. */
+export async function openBatches(ledger: RealmLedger): Promise<OpenBatch[]> {
+  const flat = await askScript(ledger, 'open-batches', []);
+  const found: OpenBatch[] = [];
+  for (let at = 0; at < flat.length; at += FACTS) {
+    const [no = '', id = '', state = '', owner = '', ...numbers] = flat.slice(at, at + FACTS);
+    const [cursor = 0, rows = 0, dispatched = 0, sending = 0] = numbers.map(Number);
+    found.push({ no, id, state, owner, cursor, rows, dispatched, sending });
+  }
+  return found.sort((a, b) => Number(a.no) - Number(b.no));
 }
 
-/** Takes up to `most` planned orders for dispatch. */
-export async function feed(ledger: RealmLedger, no: string, most: number, owner: string): Promise<number[]> {
-  const { seen, era, session, begun } = ledger.mark;
-  return (await askScript(ledger, 'feed', [no, most, owner, seen, era, session, begun])).map(Number);
+const FACTS = 8;
+
+/** Whose batches are fed and swept: those of the workers, or the one that a run works itself. */
+export type Deliverer = { readonly owner: string; readonly no: string };
+
+export const WORKERS: Deliverer = { owner: '', no: '' };
+
+/** The batches that may have orders to feed, those first at which nobody has looked for the longest time. */
+export async function toFeed(ledger: RealmLedger, { owner, no }: Deliverer, most: number): Promise<string[]> {
+  return askScript(ledger, 'feed-list', [owner, no, most]);
 }
+
+/** How many orders are dispatched and due within a while, up to so many. */
+export async function dispatchedWithin(
+  ledger: RealmLedger,
+  { owner, no }: Deliverer,
+  ms: number,
+  most: number,
+): Promise<number> {
+  return Number(await ledger.scripts.script('count-dispatched', ledger.keyPrefix, [owner, no, ms, most]));
+}
+
+/** A batch, and how many of its orders may be fed at most. */
+export type Share = readonly [no: string, most: number];
+
+/** Takes planned orders of these batches for dispatch, `room` of them at most; answers with the indexes for each batch. */
+export async function feedBatches(
+  ledger: RealmLedger,
+  shares: readonly Share[],
+  room: number,
+  owner: string,
+): Promise<number[][]> {
+  const { seen, era, session, begun } = ledger.mark;
+  const args = [JSON.stringify(shares), room, owner, seen, era, session, begun];
+  return fedReply.parse(await ledger.scripts.script('feed', ledger.keyPrefix, args));
+}
+
+const fedReply = z.array(z.array(z.coerce.number()));
+
+/** Orders of a batch, each with the generation in which it was dispatched. */
+export type Overdue = {
+  readonly no: string;
+  readonly orders: readonly { readonly index: number; readonly generation: number }[];
+};
 
 /** What should have been worked on by now, and what a clock that was stepped back has put off for too long. */
 export async function overdue(
   ledger: RealmLedger,
-  no: string,
+  { owner, no }: Deliverer,
   lateByMs: number,
-  most: number,
-): Promise<number[]> {
-  const key = batchKeys(ledger.keyPrefix, no).due;
-  return ledger.scripts.ask('list overdue', async (redis) => {
-    const nowMs = await storeNowMs(ledger);
-    const [late, strayed] = await Promise.all([
-      redis.zrangebyscore(key, '-inf', nowMs - lateByMs, 'LIMIT', 0, most),
-      redis.zrangebyscore(key, nowMs + LONGEST_PAUSE_MS, '+inf', 'LIMIT', 0, most),
-    ]);
-    return [...late, ...strayed].map(Number);
-  });
+  { most, everyBatch = false }: { readonly most: number; readonly everyBatch?: boolean },
+): Promise<Overdue[]> {
+  const args = [owner, no, lateByMs, LONGEST_PAUSE_MS, most, everyBatch ? '1' : ''];
+  const reply = await ledger.scripts.script('overdue', ledger.keyPrefix, args);
+  return overdueReply.parse(JSON.parse(String(reply))).map(([of, flat]) => ({
+    no: of,
+    orders: flat.flatMap((index, at) => (at % 2 === 1 ? [] : [{ index, generation: flat[at + 1] ?? 0 }])),
+  }));
 }
+
+const overdueReply = z.array(z.tuple([z.string(), z.array(z.number())]));
 
 /** Everything dispatched and not settled, whenever it is due, with the time it is due. */
 export async function dispatched(
@@ -83,20 +107,6 @@ export async function dispatched(
   return entries;
 }
 
-/** The dispatch generation of each order; 0 until it was dispatched anew. */
-export async function generationsOf(
-  ledger: RealmLedger,
-  no: string,
-  indexes: readonly number[],
-): Promise<number[]> {
-  if (indexes.length === 0) return [];
-  const key = batchKeys(ledger.keyPrefix, no).generations;
-  const found = await ledger.scripts.ask('read generations', (redis) =>
-    redis.hmget(key, ...indexes.map(String)),
-  );
-  return found.map((text) => Number(text ?? 0));
-}
-
 export async function redispatch(
   ledger: RealmLedger,
   no: string,
@@ -107,9 +117,4 @@ export async function redispatch(
     Number,
   );
   return { generation, indexes: open };
-}
-
-/** A cancelled batch stays open while an unknown in it is unresolved; then it is closed here. */
-export async function closeIfIdle(ledger: RealmLedger, no: string): Promise<void> {
-  await ledger.scripts.script('close-idle', ledger.keyPrefix, [no]);
 }

@@ -44,6 +44,7 @@ for i = 3, #ARGV, 4 do
   if isRow(rows, index) and code == 'D' then
     redis.call('RPUSH', B .. ':x:' .. index, detail)
     writeRecord(T, no, index, unnamedDoubt(T, no, index, was, now))
+    batches.touch(no)
   elseif isRow(rows, index) and (dead or code == 'w' or code == 'u' or code == 's') then
     -- Nobody knows when it may have been sent: by now at the latest, and it counts for that day.
     if was[7] == '' then was[7] = base36(now) end
@@ -60,4 +61,5 @@ for i = 3, #ARGV, 4 do
   end
 end
 finishIfDone(T, no)
+batches.flush(T)
 return { doubts, string.format('%.0f', sum) }

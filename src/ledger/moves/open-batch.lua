@@ -28,6 +28,8 @@ if no then
   if found[3] == importer then return { 'new', no, found[1] } end
   redis.call('HSET', B, 'importer', importer, 'importerAt', ARGV[5])
   redis.call('HINCRBY', B, 'takes', 1)
+  batches.touch(no)
+  batches.flush(T)
   return { 'taken-over', no, found[1] }
 end
 if takesBack then return { 'gone', '', id } end
@@ -39,12 +41,15 @@ if no then
   if not isImportable(found[1], found[2]) or found[3] then return { 'id-taken', no, id } end
   redis.call('HSET', B, 'importer', importer, 'importerAt', ARGV[5], 'content', content, 'blocks', 0)
   redis.call('HSET', T .. ':content', content, no)
+  batches.touch(no)
+  batches.flush(T)
   return { 'new', no, id }
 end
 
 no = tostring(redis.call('HINCRBY', T, 'batches', 1))
-redis.call('HSET', T .. ':batches', id, no)
+batches.add(T, no, id)
 redis.call('HSET', T .. ':content', content, no)
 redis.call('HSET', batchKey(T, no),
   'id', id, 'state', 'importing', 'importer', importer, 'importerAt', ARGV[5], 'content', content, 'createdAt', createdAt, 'blocks', 0)
+batches.flush(T)
 return { 'new', no, id }

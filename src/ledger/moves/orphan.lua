@@ -26,7 +26,11 @@ end
 if was[6] ~= ARGV[8] then return { 'stale' } end
 if not isSameStore(T, ARGV[7]) then return { 'stale' } end
 local now = nowMs()
-if code ~= 'w' then return { orphanOrder(T, no, index, session, ARGV[8], amount, ARGV[5], code, now) and 'ok' or 'stale' } end
+if code ~= 'w' then
+  local isMoved = orphanOrder(T, no, index, session, ARGV[8], amount, ARGV[5], code, now)
+  batches.flush(T)
+  return { isMoved and 'ok' or 'stale' }
+end
 
 local B = batchKey(T, no)
 -- A resend that never left: what it was to resend is as unknown as before.
@@ -51,4 +55,5 @@ else
 end
 if code ~= 'u' then releaseHolds(T, no, index, now) end
 finishIfDone(T, no)
+batches.flush(T)
 return { 'ok' }

@@ -91,4 +91,5 @@ redis.call('HDEL', B .. ':accounts', block)
 if #content.accounts > 0 then redis.call('HSET', B .. ':accounts', block, cjson.encode(content.accounts)) end
 redis.call('SET', B .. ':p:' .. block, bytes)
 redis.call('HSET', B, 'blocks', math.max(tonumber(redis.call('HGET', B, 'blocks')), tonumber(block) + 1))
+batches.flush(T)
 return { 'ok' }

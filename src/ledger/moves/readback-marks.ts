@@ -3,6 +3,7 @@ import { encodeEvent, type OrderEvent } from '../order-event.js';
 import { SETTLE_MS } from '../read/earlier.js';
 import { batchFacts, type RealmLedger } from '../realm-ledger.js';
 import type { OrderRef } from './begin-sending.js';
+import { noteChange } from './note-change.js';
 
 /**
  * What read-back goes by: what each member should have, and when nothing read proves anything. That is so on a member
@@ -69,15 +70,12 @@ export async function readHold({ scripts, keyPrefix }: RealmLedger, ref: OrderRe
 }
 
 /** What was seen is kept with the order. */
-export async function noteEvent(
-  { scripts, keyPrefix }: RealmLedger,
-  ref: OrderRef,
-  event: OrderEvent,
-): Promise<void> {
-  const { meta, details } = batchKeys(keyPrefix, ref.no);
+export async function noteEvent(ledger: RealmLedger, ref: OrderRef, event: OrderEvent): Promise<void> {
+  const { scripts, keyPrefix } = ledger;
+  const { details } = batchKeys(keyPrefix, ref.no);
   await scripts.ask('note evidence', (redis) => redis.rpush(details(ref.index), encodeEvent(event)));
   // Whoever shows the order, or archives it, reads it again.
-  await scripts.ask('note evidence', (redis) => redis.hincrby(meta, 'version', 1));
+  await noteChange(ledger, ref.no);
 }
 
 /** The notice is said once and kept with the batch and in its audit. */
@@ -88,7 +86,7 @@ export async function endReadback(
   at: number,
 ): Promise<boolean> {
   const keys = batchKeys(ledger.keyPrefix, no);
-  return ledger.scripts.ask('end read-back', async (redis) => {
+  const isNew = await ledger.scripts.ask('end read-back', async (redis) => {
     if ((await redis.hsetnx(keys.meta, 'readbackEnded', message)) === 0) return false;
     await redis.rpush(
       keys.audit,
@@ -96,6 +94,8 @@ export async function endReadback(
     );
     return true;
   });
+  if (isNew) await noteChange(ledger, no);
+  return isNew;
 }
 
 /** The reason it ended, or null while it is sound. */

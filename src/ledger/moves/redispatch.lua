@@ -26,4 +26,5 @@ for i = 3, #ARGV do
     undispatch(T, no, ARGV[i])
   end
 end
+batches.flush(T)
 return open

@@ -61,12 +61,17 @@ if not isSealed then
   no = recoveredBatch(T, no, id, facts.order, now)
   isMisfit = not recoverOrder(T, no, index, tokens, facts.order)
 end
+local function answer(reply)
+  batches.flush(T)
+  return reply
+end
+
 local B = batchKey(T, no)
 local meta = redis.call('HMGET', B, 'id', 'state', 'rows', 'putBack')
 
 local isArchived = meta[2] == 'archived'
 isMisfit = isMisfit or (not isArchived and not isRow(meta[3], index))
-if isArchived ~= (type(facts.archived) == 'string') then return { 'again' } end
+if isArchived ~= (type(facts.archived) == 'string') then return answer({ 'again' }) end
 local old = readRecord(T, no, index)
 if isArchived then old = facts.archived ~= '' and facts.archived end
 local was = old and split(old) or blankFields()
@@ -174,7 +179,7 @@ local function keepPaid(holder, isHeld)
   noteEqual(holder .. ':' .. index .. ':' .. nonce)
   joinAll(memberAt(T, holder, index))
   mayArrive()
-  bump(B, 'version', 1)
+  batches.touch(no)
 end
 
 --- The same, where its batch has no order of its own for it.
@@ -206,13 +211,13 @@ if isMisfit then
   redis.call('SADD', T .. ':misfits', id .. '-' .. index)
   joinAll('@m' .. id .. ':' .. index)
   letGo()
-  if not keepWithoutPlace() then return { isArchived and 'ahead' or 'misfit' } end
+  if not keepWithoutPlace() then return answer({ isArchived and 'ahead' or 'misfit' }) end
   if isArchived then
     saySecond(nonce, code == 'P', false, why)
-    return { 'second', was[1] }
+    return answer({ 'second', was[1] })
   end
   sayPaid(T, no, index, code == 'P', ' as another order', why .. '; look upstream')
-  return { 'misfit' }
+  return answer({ 'misfit' })
 end
 
 if isOfPaid() then
@@ -227,25 +232,25 @@ if isOfPaid() then
   local why = isLeftOut and 'it stands as a duplicate, and a journal knows an attempt on it'
     or code == 'P' and 'two attempts on it were each answered as paid' or 'an attempt beside the one that counts may have been applied'
   if isIt or (facts.honoured and sameKey and not isLeftOut) or not tells or not saySecond(nonce, code == 'P', isTwice, why) then
-    return isIt and { 'ahead', was[1] } or ahead()
+    return answer(isIt and { 'ahead', was[1] } or ahead())
   end
   note()
   if isLeftOut then keepWithoutPlace() else mayArrive() end
-  bump(B, 'version', 1)
-  return { 'second', was[1] }
+  batches.touch(no)
+  return answer({ 'second', was[1] })
 elseif isArchived then
   local why = 'a journal came to light after the batch was archived, and the archive does not know this attempt'
   local isKept = string.find(redis.call('HGET', B, 'second') or '', ' ' .. index .. ':[^ :]*:[Aa]')
-  if not (code == 'P' or (mayBeApplied and not known)) or not saySecond(nonce, code == 'P', false, why) then return { 'ahead', was[1] } end
+  if not (code == 'P' or (mayBeApplied and not known)) or not saySecond(nonce, code == 'P', false, why) then return answer({ 'ahead', was[1] }) end
   -- Its reference and its part of a rule's account were given back with its end.
   keepPaid(no, isKept or (facts.archived ~= '' and HOLDING[from]))
-  return { 'second', was[1] }
+  return answer({ 'second', was[1] })
 elseif known then
-  if code == 's' then return { 'ahead', was[1] } end
+  if code == 's' then return answer({ 'ahead', was[1] }) end
   local given = (was[1] == 'u' or was[1] == 'D') and facts.answered
-  if was[1] ~= 's' and not given and code ~= 'P' then return { 'ahead', was[1] } end
+  if was[1] ~= 's' and not given and code ~= 'P' then return answer({ 'ahead', was[1] }) end
 elseif code ~= 'P' then
-  if noted then return { 'ahead', was[1] } end
+  if noted then return answer({ 'ahead', was[1] }) end
   if was[1] == 'D' then
     -- What it doubts is another attempt, or one that nobody knows of at all: a no to this one does not end it.
     note()
@@ -253,9 +258,9 @@ elseif code ~= 'P' then
       mayArrive()
       writeRecord(T, no, index, unnamedDoubt(T, no, index, was, now))
     end
-    return { 'ahead', was[1] }
+    return answer({ 'ahead', was[1] })
   elseif not mayBeApplied then
-    if was[1] ~= 'w' or tonumber(was[3]) >= tonumber(ARGV[4]) then return ahead() end
+    if was[1] ~= 'w' or tonumber(was[3]) >= tonumber(ARGV[4]) then return answer(ahead()) end
   elseif was[1] == 's' or was[1] == 'u' then
     -- Both may have left. Whichever of them comes to an end, the other may have been applied as well, unless they
     -- ask under one key.
@@ -379,4 +384,4 @@ for _, field in ipairs({ 'requests', 'retries', 'limited' }) do
   if facts[field] > 0 then totals.worked(T, no, field, facts[field], dayOf(new, now)) end
 end
 finishIfDone(T, no)
-return { 'ok', code, cjson.encode(handed) }
+return answer({ 'ok', code, cjson.encode(handed) })

@@ -43,7 +43,8 @@ if state == 'cancelled' then return { 'no', 'cancelled', '' } end
 -- Its rows are about to leave the store; what is written now would be lost with them.
 if state == 'archived' then return { 'no', 'archived', '' } end
 if not mayRetry(T, no, nowMs()) then
-  if redis.call('HSETNX', B, 'asksGo', '1') == 1 then redis.call('HINCRBY', B, 'version', 1) end
+  if redis.call('HSETNX', B, 'asksGo', '1') == 1 then batches.touch(no) end
+  batches.flush(T)
   return { 'no', 'approval', '' }
 end
 if isUnmerged(T) or not isSameStore(T, ARGV[10]) then return { 'no', 'disarmed', '' } end
@@ -75,4 +76,5 @@ clearHeld(T, ARGV[9] .. '-' .. index)
 redis.call('ZADD', B .. ':due', nowMs(), index)
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[4])
 reopen(T, no)
+batches.flush(T)
 return { 'ok' }

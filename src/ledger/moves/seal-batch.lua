@@ -109,7 +109,6 @@ if isRecovered then
   redis.call('HDEL', B, 'recovered', 'incomplete', 'begun', 'cleared', 'approval', 'asksGo', 'startedAt', 'finishedAt')
   redis.call('UNLINK', B .. ':rows', B .. ':members')
   redis.call('HSET', B, 'putBack', '1')
-  bump(B, 'version', 1)
 else
   redis.call('HSET', B, 'generation', 0, 'version', 0)
 end
@@ -132,9 +131,7 @@ end
 if closedGate(T, no, nowMs()) then redis.call('HSET', B, 'owner', '') end
 if countOf(T, no, 'p') == 0 and countOf(T, no, 'u') == 0 then
   redis.call('HSET', B, 'state', 'done', 'startedAt', nowMs(), 'finishedAt', nowMs())
-  redis.call('SREM', T .. ':open', no)
-  noteEnded(T, no)
-else
-  redis.call('SADD', T .. ':open', no)
 end
+batches.touch(no)
+batches.flush(T)
 return { 'sealed' }

@@ -119,4 +119,5 @@ end
 
 local replies = each(ARGV[1], settle)
 writeTally()
+batches.flush(T)
 return replies

@@ -95,7 +95,6 @@ elseif verb == 'resume' then
     redis.call('HSET', B, 'limit', ARGV[7], 'limitReason', ARGV[8],
       'cursor', lowest, 'high', math.max(cursor, tonumber(meta[4] or '0')))
   end
-  redis.call('SADD', T .. ':open', no)
 elseif verb == 'cancel' then
   if state == 'done' or state == 'cancelled' then return { 'no', state } end
   if ARGV[4] == 'unapproved' and closedGate(T, no, now) ~= 'approval' then return { 'no', state } end
@@ -118,6 +117,8 @@ else
   return redis.error_reply('ERR steer knows no ' .. verb)
 end
 if ARGV[3] ~= '' then redis.call('RPUSH', B .. ':log', ARGV[3]) end
-redis.call('HINCRBY', B, 'version', 1)
+batches.touch(no)
 noteAct(T)
-return { 'ok', finishIfDone(T, no) }
+local ends = finishIfDone(T, no)
+batches.flush(T)
+return { 'ok', ends }

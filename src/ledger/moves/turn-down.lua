@@ -54,6 +54,7 @@ end
 if detail ~= '' then noteDetail(T, no, index, detail) end
 if to == from then
   redis.call('ZADD', B .. ':due', now + tonumber(ARGV[9]), index)
+  batches.touch(no)
 else
   undispatch(T, no, index)
   bump(B .. ':run', facts.slice .. ':f', 1)
@@ -63,4 +64,5 @@ end
 local handed = from == 'w' and releaseHolds(T, no, index, now) or {}
 if to ~= from then noteRefusal(T, no, facts.class, facts.refusals, now) end
 finishIfDone(T, no)
+batches.flush(T)
 return { 'ok', to, seq(), cjson.encode(handed) }

@@ -10,16 +10,17 @@
 --- @include "move"
 local T, found = KEYS[1], {}
 -- Also of those that are done: a go for their dead letters counts until it ends.
-for _, no in ipairs(redis.call('HVALS', T .. ':batches')) do
+for _, no in ipairs(redis.call('ZRANGE', T .. ':asks', 0, -1)) do
   local B = batchKey(T, no)
   local approval = redis.call('HGET', B, 'approval')
   if approval and isSamePerson(cjson.decode(approval).who, ARGV[1]) then
     redis.call('HDEL', B, 'approval')
-    redis.call('HINCRBY', B, 'version', 1)
+    batches.touch(no)
     found[#found + 1] = redis.call('HGET', B, 'id')
   end
 end
 local lowering = redis.call('HGET', T, 'lowering')
 if lowering and isSamePerson(cjson.decode(lowering).who, ARGV[1]) then redis.call('HDEL', T, 'lowering') end
 if #found > 0 then noteAct(T) end
+batches.flush(T)
 return found

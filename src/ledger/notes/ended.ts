@@ -1,12 +1,12 @@
 import type { RealmLedger } from '../realm-ledger.js';
 
 /**
- * Batches of the workers that have ended and whose report is still to be written (includes/move.lua): `<no>:<version>`,
+ * Batches of the workers that have ended and whose report is still to be written (includes/batches.lua): `<no>:<version>`,
  * so that one which was retried and has ended again meanwhile is not taken for reported.
  */
 export type EndedBatch = { readonly entry: string; readonly no: string };
 
-const keyOf = ({ keyPrefix }: RealmLedger) => `${keyPrefix}:ended`;
+const keyOf = ({ keyPrefix }: RealmLedger) => `${keyPrefix}:reports`;
 
 export async function endedBatches(ledger: RealmLedger): Promise<EndedBatch[]> {
   const found = await ledger.scripts.ask('list ended', (redis) => redis.smembers(keyOf(ledger)));

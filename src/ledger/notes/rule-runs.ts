@@ -91,8 +91,8 @@ export async function lastRunNumber(
   const last = await scripts.ask('read number', (redis) => redis.hget(`${keyPrefix}:rules:numbers`, account));
   if (last === null) return null;
   const [number = '', no = ''] = last.split(' ');
-  const open = await scripts.ask('read batch', (redis) => redis.sismember(`${keyPrefix}:open`, no));
-  return { number: Number(number), isOpen: open === 1 };
+  const open = await scripts.ask('read batch', (redis) => redis.zscore(`${keyPrefix}:open`, no));
+  return { number: Number(number), isOpen: open !== null };
 }
 
 /**

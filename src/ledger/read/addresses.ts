@@ -1,7 +1,8 @@
 import { openCount } from '../../core/states.js';
 import { ledgerId } from '../keys.js';
 import { allLedgers, type RealmLedger } from '../realm-ledger.js';
-import { listBatches, readBatch } from './batches.js';
+import { batchesIn, paidEver } from './batch-lists.js';
+import { readBatch } from './batches.js';
 
 /**
  * A ledger belongs to an address and a realm id. The same id under another spelling of its address, or at a new
@@ -72,19 +73,21 @@ async function otherLedgers({ scripts, keyPrefix, realm }: RealmLedger): Promise
 
 async function pastOf(ledger: RealmLedger): Promise<EarlierAddress> {
   const { realm } = ledger;
-  let [open, paid, tokens, lastAt]: [number, number, bigint, number | null] = [0, 0, 0n, null];
-  for (const ref of await listBatches(ledger)) {
+  const { paid, tokens, lastAt: lastPaidAt } = await paidEver(ledger);
+  let [open, lastAt] = [0, lastPaidAt];
+  for (const ref of await everyOpen(ledger)) {
     const batch = await readBatch(ref);
     if (batch === undefined) continue;
-    const { counts, sums } = batch;
-    const mayBePaid = openCount(counts) + (counts.doubt ?? 0);
-    paid += counts.paid ?? 0;
-    tokens += sums.paid ?? 0n;
+    const mayBePaid = openCount(batch.counts) + (batch.counts.doubt ?? 0);
     open += mayBePaid;
-    if ((counts.paid ?? 0) + mayBePaid > 0)
-      lastAt = Math.max(lastAt ?? 0, batch.startedAt ?? batch.manifest.createdAt);
+    if (mayBePaid > 0) lastAt = Math.max(lastAt ?? 0, batch.startedAt ?? batch.manifest.createdAt);
   }
   return { baseUrl: realm.baseUrl, paid, open, tokens, lastAt };
+}
+
+async function everyOpen(ledger: RealmLedger) {
+  const refs = [...(await batchesIn(ledger, 'open')), ...(await batchesIn(ledger, 'doubts'))];
+  return new Map(refs.map((ref) => [ref.no, ref])).values();
 }
 
 function keyOf({ keyPrefix }: Pick<RealmLedger, 'keyPrefix'>): string {

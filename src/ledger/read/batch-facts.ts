@@ -1,5 +1,5 @@
 import { batchKeys } from '../keys.js';
-import { askRealm, type BatchPlace, batchFacts, type RealmLedger } from '../realm-ledger.js';
+import { askRealm, type BatchPlace, type BatchRef, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { whereabouts } from '../sessions/liveness.js';
 import {
   type BatchView,
@@ -9,7 +9,6 @@ import {
   type RunSeries,
 } from '../views.js';
 import { storeSource } from './batch-source.js';
-import type { BatchRef } from './batches.js';
 import { histogram, series } from './snapshot.js';
 
 /** Single facts of a batch, for those who need no whole view of it. */

@@ -3,21 +3,20 @@ import { z } from 'zod';
 import { counted } from '../../core/counted.js';
 import { CATALOGUE, type ErrorCode } from '../../core/errors/catalogue.js';
 import { AlmonerError } from '../../core/errors/error.js';
-import { type BatchId, batchId, orderId } from '../../core/ids.js';
+import { type BatchId, batchId, isBatchId, orderId } from '../../core/ids.js';
 import { OPS, type Op } from '../../core/order.js';
 import { BATCH_STATES, ORDER_STATES, type OrderState } from '../../core/states.js';
 import { batchKeys, unresumedKey } from '../keys.js';
 import { type Gate, readGate, withSetTime } from '../moves/gate.js';
 import { decodeReason, realmState } from '../moves/steer.js';
-import { allLedgers, askRealm, type BatchPlace, batchFacts, type RealmLedger } from '../realm-ledger.js';
+import { askRealm, type BatchRef, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
 import type { ScriptClient } from '../script-client.js';
 import { type BatchView, decodeManifest, type Manifest, type Reason } from '../views.js';
+import { batchesIn, batchesLike, ledgersNamed, newestFirst } from './batch-lists.js';
 import { archivePath } from './batch-source.js';
 
 /** Finding batches by what people type, and reading one as a view. */
-
-export type BatchRef = BatchPlace & { readonly id: BatchId };
 
 /** The batch that a number stands for now, or stood for before an import was given up. */
 export async function batchRef(ledger: RealmLedger, no: string): Promise<BatchRef> {
@@ -30,7 +29,7 @@ export async function idOfBatch(ledger: RealmLedger, no: string): Promise<BatchI
   return id == null ? null : batchId(id);
 }
 
-/** All batches of a realm, oldest first. */
+/** All batches of a realm, oldest first: for the auditor, who reads everything. */
 export async function listBatches(ledger: RealmLedger): Promise<BatchRef[]> {
   const found = await askRealm(ledger, 'list batches', (redis, T) => redis.hgetall(`${T}:batches`));
   return Object.entries(found)
@@ -41,7 +40,7 @@ export async function listBatches(ledger: RealmLedger): Promise<BatchRef[]> {
 /** The hash of every archive that the ledger names, by its file's path in a data folder or a backup. */
 export async function namedArchives(ledger: RealmLedger): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  for (const ref of await listBatches(ledger)) {
+  for (const ref of await batchesIn(ledger, 'archived')) {
     const [state, sha256] = await batchFacts(ref, 'state', 'archive');
     if (state === 'archived' && sha256 != null) found.set(archivePath('archive', ledger.id, ref.id), sha256);
   }
@@ -50,14 +49,6 @@ export async function namedArchives(ledger: RealmLedger): Promise<Map<string, st
 
 export async function batchNumber(ledger: RealmLedger, id: BatchId): Promise<string | null> {
   return askRealm(ledger, 'find batch', (redis, T) => redis.hget(`${T}:batches`, id));
-}
-
-/** All batches of all realms of the store, or of one, by its name or id. */
-export async function everyBatch(scripts: ScriptClient, realm?: string): Promise<BatchRef[]> {
-  const ledger = (await allLedgers(scripts)).filter(
-    ({ realm: of }) => realm === undefined || of.name === realm || of.realmId === realm,
-  );
-  return (await Promise.all(ledger.map((one) => listBatches(one)))).flat();
 }
 
 /**
@@ -70,10 +61,19 @@ export async function findBatch(
   realm?: string,
   { lookingOnly = false } = {},
 ): Promise<BatchRef> {
-  const all = await everyBatch(scripts, realm);
-  if (wanted === 'last') return lastOf(all, realm === undefined && !lookingOnly);
-  const exact = all.filter(({ id }) => id === wanted);
-  const matches = exact.length > 0 ? exact : all.filter(({ id }) => id.startsWith(wanted));
+  const ledgers = await ledgersNamed(scripts, realm);
+  if (wanted === 'last') return lastOf(ledgers, realm === undefined && !lookingOnly);
+  const exact = await Promise.all(
+    ledgers.map(async (ledger) => {
+      const no = isBatchId(wanted) ? await batchNumber(ledger, wanted) : null;
+      return no === null ? [] : [{ ledger, no, id: batchId(wanted) }];
+    }),
+  );
+  const known = exact.flat();
+  const like =
+    known.length > 0 ? [] : await Promise.all(ledgers.map((one) => batchesLike(one, wanted, NAMED)));
+  const matches = [...known, ...like.flatMap(({ refs }) => refs)];
+  const count = like.reduce((sum, one) => sum + one.count, known.length);
   const [match, ...more] = matches;
   if (match === undefined)
     throw new AlmonerError(
@@ -83,21 +83,19 @@ export async function findBatch(
   if (more.length > 0)
     throw new AlmonerError(
       'ALM_BATCH_AMBIGUOUS',
-      `${matches.length} batches begin with ${JSON.stringify(wanted)}. Nothing was done.`,
-      { details: matches.slice(0, 10).map(named) },
+      `${counted(count, 'batch', 'batches')} begin with ${JSON.stringify(wanted)}. Nothing was done.`,
+      { details: matches.slice(0, NAMED).map(named) },
     );
   return match;
 }
 
+const NAMED = 10;
+
 /** The newest; `ofOneRealm`: refused where another realm has batches too. A rehearsal is nobody's other realm. */
-async function lastOf(all: readonly BatchRef[], ofOneRealm: boolean): Promise<BatchRef> {
-  const stamped = await Promise.all(
-    all.map(async (ref) => ({ ref, at: Number((await batchFacts(ref, 'createdAt'))[0]) })),
-  );
-  stamped.sort((a, b) => b.at - a.at || Number(b.ref.no) - Number(a.ref.no));
-  const newest = new Map<string, BatchRef>();
-  for (const { ref } of stamped) if (!newest.has(ref.ledger.id)) newest.set(ref.ledger.id, ref);
-  const [last, ...others] = newest.values();
+async function lastOf(ledgers: readonly RealmLedger[], ofOneRealm: boolean): Promise<BatchRef> {
+  const newest = await Promise.all(ledgers.map(async (ledger) => (await newestFirst(ledger).next()).value));
+  const stamped = newest.flatMap((ref) => ref ?? []).sort((a, b) => b.madeAt - a.madeAt);
+  const [last, ...others] = stamped;
   if (last === undefined)
     throw new AlmonerError('ALM_BATCH_NOT_FOUND', 'There is no batch yet. Nothing was done.', {
       next: 'Make one with `almoner run FILE`, or try with `almoner rehearse FILE`.',

@@ -2,12 +2,18 @@ import { z } from 'zod';
 import type { BatchId, OrderId } from '../../core/ids.js';
 import { REFERENCE_HASH_BYTES, referenceHash } from '../../core/reference.js';
 import type { OrderState } from '../../core/states.js';
-import { askRealm, askScript, batchFacts, type RealmLedger, storeNowMs } from '../realm-ledger.js';
+import {
+  askRealm,
+  askScript,
+  type BatchRef,
+  batchFacts,
+  type RealmLedger,
+  storeNowMs,
+} from '../realm-ledger.js';
 import { stateOfCode } from '../record.js';
 import { parseHolder, REF_BYTES, type ReferenceHolder } from '../reference.js';
 import { listFromLua } from '../script-client.js';
 import { readFence, storeSeen } from '../sessions/fence.js';
-import type { BatchRef } from './batches.js';
 
 /** What a plan is compared with: spent references, earlier orders, requests that may still arrive. */
 

@@ -1,8 +1,10 @@
 import type { BatchId } from '../../core/ids.js';
 import { batchKeys } from '../keys.js';
+import { noteChange } from '../moves/note-change.js';
 import { decodeRow, type PlanRow } from '../plan-block.js';
 import { askRealm, batchFacts, type RealmLedger, storeNowMs } from '../realm-ledger.js';
-import { batchNumber, listBatches } from './batches.js';
+import { batchesIn } from './batch-lists.js';
+import { batchNumber } from './batches.js';
 
 /** Batches of which the store knows no more than journals told it (see includes/recovered.lua). */
 export type RecoveredBatch = {
@@ -49,13 +51,12 @@ export async function recoveredBatches(
   ledger: RealmLedger,
 ): Promise<{ batch: BatchId; orders: number; incomplete: boolean }[]> {
   const found = await Promise.all(
-    (await listBatches(ledger)).map(async ({ no, id }) => {
-      const [recovered, incomplete] = await batchFacts({ ledger, no }, 'recovered', 'incomplete');
-      if (recovered !== '1') return [];
-      return [{ batch: id, orders: await recoveredCount(ledger, no), incomplete: incomplete === '1' }];
+    (await batchesIn(ledger, 'recovered')).map(async ({ no, id }) => {
+      const [incomplete] = await batchFacts({ ledger, no }, 'incomplete');
+      return { batch: id, orders: await recoveredCount(ledger, no), incomplete: incomplete === '1' };
     }),
   );
-  return found.flat();
+  return found;
 }
 
 /** How many orders of the batch were recovered; 0 for any other batch. */
@@ -72,11 +73,9 @@ export async function acceptLoss(ledger: RealmLedger): Promise<void> {
   await askRealm(ledger, 'accept loss', (redis, T) =>
     redis.multi().hset(T, 'gap', at).hincrby(T, 'seals', 1).exec(),
   );
-  for (const ref of await listBatches(ledger)) {
-    if ((await batchFacts(ref, 'recovered'))[0] !== '1') continue;
-    await askRealm(ledger, 'accept loss', (redis, T) =>
-      redis.hset(batchKeys(T, ref.no).meta, 'incomplete', '1'),
-    );
+  for (const { no } of await batchesIn(ledger, 'recovered')) {
+    await askRealm(ledger, 'accept loss', (redis, T) => redis.hset(batchKeys(T, no).meta, 'incomplete', '1'));
+    await noteChange(ledger, no);
   }
 }
 

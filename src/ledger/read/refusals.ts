@@ -3,9 +3,8 @@ import { overdueAfterMs } from '../../core/overdue.js';
 import type { SendingGroup } from '../../core/waiting.js';
 import { batchKeys } from '../keys.js';
 import type { OrderRef } from '../moves/begin-sending.js';
-import { askRealm, type RealmLedger, timeOn } from '../realm-ledger.js';
+import { askRealm, type BatchRef, type RealmLedger, timeOn } from '../realm-ledger.js';
 import type { OrderRecord } from '../record.js';
-import type { BatchRef } from './batches.js';
 
 /**
  * Orders that are `sending` for too long although their session lives, and why.

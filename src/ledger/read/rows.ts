@@ -4,11 +4,11 @@ import type { OrderState } from '../../core/states.js';
 import { BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS } from '../keys.js';
 import { decodeEvent, type Named, type OrderEvent, tracesOf } from '../order-event.js';
 import { type PlanRow, UNKNOWN_ROW } from '../plan-block.js';
-import type { BatchPlace } from '../realm-ledger.js';
+import type { BatchPlace, BatchRef } from '../realm-ledger.js';
 import { decodeRecord, type OrderRecord, STATE_CODES } from '../record.js';
 import type { RowView } from '../views.js';
 import { batchSource, storeSource } from './batch-source.js';
-import { type BatchRef, readBatch } from './batches.js';
+import { readBatch } from './batches.js';
 import type { PlanReader } from './plan-reader.js';
 
 /** Rows of a batch as views: plan and record put together, with the last trouble of those that met any. */

@@ -1,6 +1,7 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { OrderState } from '../../core/states.js';
 import { latencyOfBucket } from '../moves/settle.js';
+import type { BatchRef } from '../realm-ledger.js';
 import {
   type AuditEntry,
   type BatchRecord,
@@ -10,7 +11,7 @@ import {
   type RunSeries,
 } from '../views.js';
 import { batchSource } from './batch-source.js';
-import { type BatchRef, readBatch } from './batches.js';
+import { readBatch } from './batches.js';
 import type { PlanReader } from './plan-reader.js';
 import { RecordSnapshot, snapshotRows } from './rows.js';
 

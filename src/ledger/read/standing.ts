@@ -4,12 +4,12 @@ import { presenceOf } from '../../core/presence.js';
 import type { BatchStanding, Group, RealmStanding } from '../../core/waiting.js';
 import { BLOCK_ORDERS, batchKeys } from '../keys.js';
 import { readPaceState } from '../moves/pace-slots.js';
-import type { RealmLedger } from '../realm-ledger.js';
+import type { BatchRef, RealmLedger } from '../realm-ledger.js';
 import { decodeRecord, type OrderRecord } from '../record.js';
 import { readFence } from '../sessions/fence.js';
 import { readSigns } from '../sessions/signs.js';
 import type { BatchView } from '../views.js';
-import type { BatchRef, StoredBatch } from './batches.js';
+import type { StoredBatch } from './batches.js';
 import { PlanReader } from './plan-reader.js';
 import { isOverdue, sendingParts } from './refusals.js';
 import { attentionPage, type UnsettledState } from './unsettled.js';
@@ -234,7 +234,7 @@ class BatchLook {
   private async holder(member: string) {
     const { ledger } = this.ref;
     const { nowMs, signs, settleMs } = this.realm;
-    const place = await this.ask((redis) => redis.get(`${ledger.keyPrefix}:hold:${member}`));
+    const place = await this.ask((redis) => redis.hget(`${ledger.keyPrefix}:holders`, member));
     const [no = '', index = ''] = place?.split(':') ?? [];
     if (place === null) return [];
     const record = (await this.records([Number(index)], no)).get(Number(index));

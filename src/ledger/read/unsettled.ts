@@ -1,7 +1,7 @@
 import type { OrderState } from '../../core/states.js';
 import { batchKeys } from '../keys.js';
+import type { BatchRef } from '../realm-ledger.js';
 import type { RowView } from '../views.js';
-import type { BatchRef } from './batches.js';
 import { type RowContext, readRow } from './rows.js';
 
 /**

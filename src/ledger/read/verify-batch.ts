@@ -4,10 +4,9 @@ import { membersOf } from '../../core/order.js';
 import { BATCH_STATES, type OrderState, SPENDING_STATES } from '../../core/states.js';
 import { PLAN_BLOCK_ROWS } from '../keys.js';
 import { type PlannedOrder, UNKNOWN_ROW } from '../plan-block.js';
-import { storeNowMs } from '../realm-ledger.js';
+import { type BatchRef, storeNowMs } from '../realm-ledger.js';
 import { decodeRecord, type OrderRecord, STATE_CODES } from '../record.js';
 import { decodeManifest } from '../views.js';
-import type { BatchRef } from './batches.js';
 import type { BatchAudit, MisheldReference } from './verify-audit.js';
 import {
   archivedRows,

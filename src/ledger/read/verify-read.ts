@@ -1,12 +1,12 @@
 import type { Cluster, Redis } from 'ioredis';
 import { batchKeys } from '../keys.js';
 import { decodePlanBlock, type PlanRow } from '../plan-block.js';
-import { batchFacts, type RealmLedger } from '../realm-ledger.js';
+import { type BatchRef, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import type { ReferenceHolder } from '../reference.js';
 import type { ScriptClient } from '../script-client.js';
 import { ArchiveFile, openNamedArchive } from './archive-file.js';
 import { archivePath, recordsOfBlock, storeSource } from './batch-source.js';
-import { type BatchRef, batchNumber } from './batches.js';
+import { batchNumber } from './batches.js';
 import { findSpent } from './earlier.js';
 
 /** What the auditor reads of one batch: its small keys, which tell whether it moves, and its rows block by block. */
@@ -17,16 +17,16 @@ export type Small = Awaited<ReturnType<typeof readSmall>>;
 export async function readSmall({ ledger, no }: BatchRef) {
   const keys = batchKeys(ledger.keyPrefix, no);
   return ledger.scripts.ask('read batch', async (redis) => {
-    const [meta, counters, attention, due, waiting, holding, open] = await Promise.all([
+    const [meta, counters, attention, due, waiting, holding, listedAt] = await Promise.all([
       redis.hgetall(keys.meta),
       redis.hgetall(keys.counters),
       redis.zrange(keys.attention, 0, '-1', 'WITHSCORES'),
       redis.zrange(keys.due, 0, '-1'),
       redis.hgetall(keys.waiting),
       redis.hgetall(keys.holding),
-      redis.sismember(`${ledger.keyPrefix}:open`, no),
+      redis.zscore(`${ledger.keyPrefix}:open`, no),
     ]);
-    return { meta, counters, attention, due, waiting, holding, open };
+    return { meta, counters, attention, due, waiting, holding, open: listedAt === null ? 0 : 1 };
   });
 }
 

@@ -1,9 +1,10 @@
 import { counted } from '../../core/counted.js';
-import { askRealm, batchFacts, type RealmLedger } from '../realm-ledger.js';
-import { type BatchRef, listBatches } from './batches.js';
+import { askRealm, type BatchRef, batchFacts, type RealmLedger } from '../realm-ledger.js';
+import { listBatches } from './batches.js';
 import { readRecord } from './rows.js';
 import type { BatchAudit, MisheldReference } from './verify-audit.js';
 import { auditBatch } from './verify-batch.js';
+import { listsText } from './verify-lists.js';
 import { keysLike, type Unread } from './verify-read.js';
 import { strayReferencesText } from './verify-references.js';
 import { add, nonZero, sameEntries, shown } from './verify-sums.js';
@@ -55,7 +56,7 @@ export async function verifyLedger(
       }
       onProgress(done + 1, refs.length);
     }
-    const whole = unread.size === 0 ? await overAll(ledger, read) : null;
+    const whole = unread.size === 0 ? await overAll(ledger, refs, read) : null;
     const isStill = (await realmStamp(ledger)) === before;
     if (!isStill && pass < PASSES) continue;
     const isMissing = (one: Unread) => one.unread === 'away' && archives === 'here';
@@ -111,7 +112,11 @@ async function realmStamp(ledger: RealmLedger): Promise<string> {
 }
 
 /** What ties only over all batches of the realm. */
-async function overAll(ledger: RealmLedger, audits: readonly BatchAudit[]): Promise<string[]> {
+async function overAll(
+  ledger: RealmLedger,
+  refs: readonly BatchRef[],
+  audits: readonly BatchAudit[],
+): Promise<string[]> {
   const undone = new Set(audits.flatMap((audit) => audit.undone));
   const misheld = audits
     .flatMap(({ references }) => references)
@@ -126,6 +131,7 @@ async function overAll(ledger: RealmLedger, audits: readonly BatchAudit[]): Prom
     ),
     realmText(ledger),
     strayReferencesText(ledger, new Map(audits.map(({ no, spent }) => [no, spent]))),
+    listsText(ledger, refs),
   ]);
   return [...lines.flat(), ...(await holdsText(ledger, audits))];
 }
@@ -179,10 +185,7 @@ async function hashOf(ledger: RealmLedger, name: 'days' | 'held' | 'keptHeld'): 
 async function holdsText(ledger: RealmLedger, audits: readonly BatchAudit[]): Promise<string[]> {
   const noted = new Map(audits.flatMap(({ holds }) => [...holds]));
   const { holders, strangers } = await askRealm(ledger, 'read holds', async (redis, T) => {
-    const prefix = `${T}:hold:`;
-    const members = (await keysLike(redis, `${prefix}*`)).map((key) => key.slice(prefix.length));
-    const values = await Promise.all(members.map((member) => redis.get(`${prefix}${member}`)));
-    const found = new Map(members.map((member, i) => [member, values[i] ?? '']));
+    const found = new Map(Object.entries(await redis.hgetall(`${T}:holders`)));
     const waits = audits.flatMap((audit) => audit.waits);
     const queues = await Promise.all(waits.map(({ member }) => redis.lrange(`${T}:wait:${member}`, 0, -1)));
     return {
@@ -209,7 +212,7 @@ async function realmText(ledger: RealmLedger): Promise<string[]> {
     const prefix = `${T}:b:`;
     const [[count, seq, era], open, looked, keys] = await Promise.all([
       redis.hmget(T, 'batches', 'seq', 'era'),
-      redis.smembers(`${T}:open`),
+      redis.zrange(`${T}:open`, 0, '-1'),
       redis.hvals(`${T}:looked`),
       keysLike(redis, `${prefix}*`, (key) => /^[0-9]+$/.test(key.slice(prefix.length))),
     ]);

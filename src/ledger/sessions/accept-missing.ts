@@ -8,9 +8,9 @@ import { acceptLost, type LostOrder } from '../moves/orphan.js';
 import type { MergeContext } from '../moves/replay.js';
 import { writeAudit } from '../moves/retry.js';
 import type { PlannedOrder, PlanRow } from '../plan-block.js';
-import { type BatchRef, listBatches } from '../read/batches.js';
+import { batchesIn } from '../read/batch-lists.js';
 import { acceptLoss } from '../read/recovered.js';
-import { askRealm, batchFacts, type RealmLedger } from '../realm-ledger.js';
+import { askRealm, type BatchRef, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { acceptDamaged, acceptRemoved, readFence, storeSeen } from './fence.js';
 import { listFolders, retireFolders, unseenFolders } from './folders.js';
 import { sendingOf } from './sending.js';
@@ -138,8 +138,10 @@ const NOT_FINAL = ['p', 'u', 's', 'R', 'X'] as const;
 /** Batches with orders that a store which forgot something may be wrong about. */
 async function uncertain(ledger: RealmLedger) {
   const { scripts, keyPrefix } = ledger;
+  const listed = [...(await batchesIn(ledger, 'open')), ...(await batchesIn(ledger, 'dead'))];
+  const refs = [...new Map(listed.map((ref) => [ref.no, ref])).values()];
   const found = await Promise.all(
-    (await listBatches(ledger)).map(async (ref) => {
+    refs.map(async (ref) => {
       const [state = null] = await batchFacts(ref, 'state');
       const { counters } = batchKeys(keyPrefix, ref.no);
       return { ref, state, counters: await scripts.ask('read batch', (redis) => redis.hgetall(counters)) };

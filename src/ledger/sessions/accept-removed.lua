@@ -18,6 +18,8 @@ redis.call('HDEL', T, 'missed', 'fenceReason', 'fenceAt')
 if ARGV[4] ~= '' then
   redis.call('HSETNX', T, 'rollback', ARGV[4])
   redis.call('HSET', T, 'forgotAt', nowMs(), 'forgot', '1')
+  batches.touchOpen(T)
+  batches.flush(T)
 end
 if ARGV[3] ~= '' then
   redis.call('HSET', T, 'folder', ARGV[3])

@@ -14,7 +14,7 @@ export async function readWaitAfterRollback(
   return askRealm(ledger, 'read wait after rollback', async (redis, T) => {
     const [since, batches] = await Promise.all([
       redis.hget(T, 'waitsSince'),
-      redis.sinter(unresumedKey(ledger), `${T}:open`),
+      redis.zinter(2, unresumedKey(ledger), `${T}:open`),
     ]);
     return since === null ? null : { sinceMs: Number(since), batches: batches.length };
   });

@@ -39,5 +39,6 @@ redis.call('RPUSH', T .. ':eras', ARGV[2] .. ' ' .. (state[5] or state[3] or '0'
 -- A restored store tells since when the breaker was open in a past: how long the realm was silent since, nobody knows.
 if redis.call('HEXISTS', T, 'breaker') == 1 then redis.call('HSET', T, 'breaker', now) end
 waitForPerson(T, ARGV[4], now)
+batches.flush(T)
 for _, session in ipairs(sessions) do redis.call('HSET', T .. ':joined', session, run .. ' ' .. ARGV[2]) end
 return { 'armed', ARGV[2] }

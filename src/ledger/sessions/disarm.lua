@@ -20,6 +20,7 @@ redis.call('HSET', T, 'seq', seq)
 if ARGV[2] ~= '' then
   redis.call('HSET', T, 'rollback', ARGV[2], 'forgotAt', nowMs(), 'forgot', '1')
   noteForgotten(T, ARGV[5])
+  batches.touchOpen(T)
 end
 local found = redis.call('HGET', T, 'found')
 if not found or tonumber(found) > seq then redis.call('HSET', T, 'found', seq) end
@@ -30,4 +31,5 @@ if redis.call('HDEL', T, 'armed') == 1 then
 else
   redis.call('HDEL', T .. ':merged', ARGV[3])
 end
+batches.flush(T)
 return 'disarmed'

@@ -17,14 +17,15 @@ if since ~= ARGV[2] then return { 'disarmed' } end
 redis.call('HDEL', T, 'waitsSince')
 local resumed = { 'resumed' }
 for _, no in ipairs(redis.call('SMEMBERS', T .. ':unresumed')) do
+  batches.touch(no)
   local B = batchKey(T, no)
   local meta = redis.call('HMGET', B, 'id', 'state')
   if meta[2] == 'planned' or meta[2] == 'running' or meta[2] == 'paused' or meta[2] == 'halted' then
     redis.call('RPUSH', B .. ':log', ARGV[1])
-    redis.call('HINCRBY', B, 'version', 1)
     resumed[#resumed + 1] = meta[1]
   end
 end
 redis.call('DEL', T .. ':unresumed')
 noteAct(T)
+batches.flush(T)
 return resumed

@@ -1,8 +1,8 @@
 import { openBatches } from '../moves/feed.js';
-import { type BatchRef, batchRef } from '../read/batches.js';
+import { batchRef } from '../read/batches.js';
 import { readRecord } from '../read/rows.js';
 import { attention } from '../read/unsettled.js';
-import type { RealmLedger } from '../realm-ledger.js';
+import type { BatchRef, RealmLedger } from '../realm-ledger.js';
 import type { OrderRecord } from '../record.js';
 
 export type Sending = {
@@ -15,7 +15,8 @@ export type Sending = {
 /** The orders that these sessions are sending, in open batches: nothing is sent in others. */
 export async function sendingOf(ledger: RealmLedger, sessions: ReadonlySet<string>): Promise<Sending[]> {
   const found: Sending[] = [];
-  for (const { no } of await openBatches(ledger, 0)) {
+  for (const { no, sending } of await openBatches(ledger)) {
+    if (sending === 0) continue;
     const ref = await batchRef(ledger, no);
     for await (const index of attention(ref, 'sending')) {
       const record = await readRecord(ref, index);

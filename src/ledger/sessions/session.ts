@@ -236,7 +236,7 @@ export async function forgetSession(ledger: RealmLedger, id: string, store = '')
 }
 
 async function disownBatches(ledger: RealmLedger, id: string): Promise<void> {
-  for (const batch of await openBatches(ledger, 0))
+  for (const batch of await openBatches(ledger))
     if (batch.owner === id)
       await disownBatch(
         { ...batch, ledger },

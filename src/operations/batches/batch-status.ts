@@ -1,15 +1,16 @@
 import type { ExitStatus } from '../../core/errors/entry.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import { CONCLUSIONS } from '../../core/presence.js';
-import { openCount } from '../../core/states.js';
+import { type BatchState, openCount } from '../../core/states.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import {
   type BatchRef,
   type BatchView,
-  everyBatch,
+  lists,
   type Reason,
   readBatch,
   readPresence,
+  type StoredBatch,
   settlingMs,
 } from '../../ledger/index.js';
 import { reasonOf } from '../../queue/reasons.js';
@@ -85,16 +86,46 @@ export async function batchStatus(
   };
 }
 
-/** All that are completely imported, oldest first. */
-export async function allStatuses(
-  { scripts, config }: App,
-  realm: string | undefined,
-): Promise<BatchStatus[]> {
-  const refs = await everyBatch(scripts, realm);
-  const sealed = await Promise.all(
-    refs.map(async (ref) => ((await readBatch(ref)) === undefined ? [] : [await batchStatus(ref, config)])),
-  );
-  return sealed.flat().sort((a, b) => a.createdAt.localeCompare(b.createdAt));
+export type BatchFilter = {
+  readonly realm?: string | undefined;
+  readonly state?: BatchState | undefined;
+  /** Only batches that were made since then. */
+  readonly sinceMs?: number | null | undefined;
+  /** Goes on after this place; see placeOf. */
+  readonly after?: string | undefined;
+};
+
+/** Those that are completely imported, newest first. They are read as far as they are asked for. */
+export async function* batchesMade(
+  { scripts, config }: Pick<App, 'scripts' | 'config'>,
+  { realm, state, sinceMs, after }: BatchFilter,
+): AsyncGenerator<{ readonly ref: BatchRef; readonly view: StoredBatch; readonly still: Standing | null }> {
+  const isOpenState = state !== undefined && !isOver({ state });
+  for await (const ref of lists.batchesOfAll(scripts, { realm, after, list: isOpenState ? 'open' : null })) {
+    if (ref.madeAt < (sinceMs ?? 0)) return;
+    const view = await readBatch(ref);
+    if (view === undefined) continue;
+    const still = await standsStill(ref, view, config);
+    if (state === undefined || (still?.state ?? view.state) === state) yield { ref, view, still };
+  }
+}
+
+/** One page of them, and the place to go on from. */
+export async function statusPage(app: App, filter: BatchFilter, limit: number) {
+  const batches: BatchStatus[] = [];
+  let last: BatchRef | null = null;
+  for await (const { ref } of batchesMade(app, filter)) {
+    if (batches.length === limit && last !== null) return { batches, next: lists.placeOf(last) };
+    batches.push(await batchStatus(ref, app.config));
+    last = ref;
+  }
+  return { batches, next: null };
+}
+
+/** How many batches the books hold, unfinished imports included. */
+export async function howManyBatches({ scripts }: Pick<App, 'scripts'>, realm?: string): Promise<number> {
+  const counts = await Promise.all((await lists.ledgersNamed(scripts, realm)).map(lists.countBatches));
+  return counts.reduce((sum, { batches }) => sum + batches, 0);
 }
 
 /** Nothing of an archive can be retried or mended, whatever it says. */

@@ -2,8 +2,8 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { type OrderId, orderId } from '../../core/ids.js';
 import {
   type BatchRef,
-  everyBatch,
   findBatch,
+  lists,
   PlanReader,
   type RowContext,
   readBatch,
@@ -68,13 +68,14 @@ export function findOrder(scripts: ScriptClient, text: string, realm?: string): 
   return orderFinder(scripts, realm)(text);
 }
 
-/** The named batch, or all that are completely imported. */
+/** The named batch, or all that hold dead letters or doubts; `all`: also those whose letters somebody has dealt with. */
 export async function chooseBatches(
   scripts: ScriptClient,
-  named: { readonly batch?: string | undefined; readonly realm?: string | undefined },
+  named: { readonly batch?: string | undefined; readonly realm?: string | undefined; readonly all?: boolean },
 ): Promise<BatchRef[]> {
   if (named.batch !== undefined) return [await findBatch(scripts, named.batch, named.realm)];
-  return everyBatch(scripts, named.realm);
+  const marked = named.all === true ? (['aside'] as const) : [];
+  return lists.everyBatchIn(scripts, ['dead', 'doubts', ...marked], named.realm);
 }
 
 export function contextOf(ref: BatchRef): Promise<RowContext> {

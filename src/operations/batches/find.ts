@@ -1,13 +1,16 @@
 import { FIND_BY, type FindBy, type Meanings, meaningsOf } from '../../core/find-meanings.js';
 import {
   type BatchRef,
+  batchRef,
   findSpent,
   isArchiveAway,
+  lists,
   mayAmountTo,
   mayMention,
   type OrderRecord,
   type PlanRow,
   type RowView,
+  readBatch,
   readRow,
   type ScriptClient,
 } from '../../ledger/index.js';
@@ -15,6 +18,7 @@ import { isoTime } from '../../words/spelling.js';
 import { contextOf } from './find-orders.js';
 import {
   type BatchesBounds,
+  rowsOfAll,
   type ScanPlace,
   type SealedBatch,
   scanBatches,
@@ -23,34 +27,42 @@ import {
 } from './scan-rows.js';
 
 /**
- * The one search of all faces, over all batches of the books, archives included, newest first. Batches, an order's id
- * and a reference that is spent are found at once; everything else is a scan, asked for piece by piece.
+ * The one search of all faces, over all batches of the books, archives included, newest first. An order's id and a
+ * reference that is spent are found at once; batches and other orders are looked for piece by piece.
  */
 export class Find {
   private constructor(
+    private readonly scripts: ScriptClient,
     readonly meanings: Meanings,
-    private readonly sealed: readonly SealedBatch[],
+    private readonly realm: string | undefined,
   ) {}
 
-  static async open(
+  static open(
     scripts: ScriptClient,
     text: string,
     wish: { readonly by?: FindBy | undefined; readonly realm?: string | undefined },
-  ): Promise<Find> {
-    const meanings = meaningsOf(text, wish.by ?? null, Date.now());
-    return new Find(meanings, await sealedBatches(scripts, wish.realm));
+  ): Find {
+    return new Find(scripts, meaningsOf(text, wish.by ?? null, Date.now()), wish.realm);
   }
 
-  /** The batches that match as a whole. */
-  batches() {
-    return this.sealed.flatMap((batch) => {
-      const by = batchMatches(batch, this.meanings);
-      return by.length === 0 ? [] : [batchHit(batch, by)];
-    });
+  /** The next batches that match as a whole. */
+  async batches({ from, limit, untilMs }: BatchesLook): Promise<FoundBatches> {
+    const found: BatchHit[] = [];
+    const { batch, file, day } = this.meanings;
+    if (batch === null && file === null && day === null) return { found, next: null };
+    let looked = 0;
+    for await (const one of sealedBatches(this.scripts, { realm: this.realm, from: from ?? undefined })) {
+      const isOver = looked > 0 && (found.length >= limit || performance.now() >= untilMs);
+      if (isOver) return { found, next: lists.placeOf(one.ref) };
+      looked += 1;
+      const by = batchMatches(one, this.meanings);
+      if (by.length > 0) found.push(batchHit(one, by));
+    }
+    return { found, next: null };
   }
 
   /** The next orders that match. Those found at once come first, and are not told again by the scan. */
-  async orders(bounds: Omit<BatchesBounds, 'onUnread'>): Promise<FoundOrders> {
+  async orders(bounds: OrdersLook): Promise<FoundOrders> {
     const unsearched: FoundOrders['unsearched'][number][] = [];
     const onUnread = ({ id }: BatchRef, error: Error) =>
       unsearched.push({ batch: id, message: error.message });
@@ -70,12 +82,15 @@ export class Find {
       );
     const wanted = (batch: SealedBatch) => wantedOf(batch, this.meanings);
     const limit = Math.max(1, bounds.limit - first.length);
-    const scan = await scanBatches(this.sealed, wanted, { ...bounds, limit, onUnread });
+    const of = await rowsOfAll(this.scripts, this.realm);
+    const sealed = sealedBatches(this.scripts, { realm: this.realm, from: bounds.from?.place });
+    const onScanned = (rows: number) => bounds.onScanned?.(rows, of);
+    const scan = await scanBatches(sealed, wanted, { ...bounds, limit, onScanned, onUnread });
     const scanned = scan.found
       .filter(({ ref, row }) => !isTold(ref, row.index))
       .map(({ ref, row }) => ({ ref, row, by: rowMatches(ref, row, this.meanings) }));
     const batches = new Map(unsearched.map((one) => [one.batch, one]));
-    return { ...scan, found: [...first, ...scanned], unsearched: [...batches.values()] };
+    return { ...scan, of, found: [...first, ...scanned], unsearched: [...batches.values()] };
   }
 
   /** Orders that the books name without a scan. */
@@ -84,19 +99,32 @@ export class Find {
     const found = new Map<string, { ref: BatchRef; index: number }>();
     const add = (ref: BatchRef, index: number) =>
       found.set(`${ref.ledger.id} ${ref.no} ${index}`, { ref, index });
-    for (const { ref, view } of this.sealed)
-      if (order !== null && ref.id.startsWith(order.batch) && order.index <= view.lastIndex)
-        add(ref, order.index);
-    const ledgers = new Map(this.sealed.map(({ ref: { ledger } }) => [ledger.id, ledger]));
-    if (reference !== null)
-      for (const ledger of ledgers.values()) {
-        const holder = (await findSpent(ledger, [reference])).get(reference);
-        const owner = this.sealed.find(({ ref }) => ref.ledger.id === ledger.id && ref.no === holder?.no);
-        if (holder !== undefined && owner !== undefined) add(owner.ref, holder.index);
-      }
+    for (const ledger of await lists.ledgersNamed(this.scripts, this.realm)) {
+      if (order !== null)
+        for (const ref of (await lists.batchesLike(ledger, order.batch, NAMED_MAX)).refs) {
+          const view = await readBatch(ref);
+          if (view !== undefined && order.index <= view.lastIndex) add(ref, order.index);
+        }
+      if (reference === null) continue;
+      const holder = (await findSpent(ledger, [reference])).get(reference);
+      if (holder === undefined) continue;
+      const ref = await batchRef(ledger, holder.no);
+      if ((await readBatch(ref)) !== undefined) add(ref, holder.index);
+    }
     return [...found.values()];
   }
 }
+
+/** Batches of which an order is named by the beginning of their ids. */
+const NAMED_MAX = 100;
+
+type OrdersLook = Omit<BatchesBounds, 'onUnread' | 'onScanned'> & {
+  readonly onScanned?: (rows: number, of: number) => void;
+};
+type BatchesLook = { readonly from: string | null; readonly limit: number; readonly untilMs: number };
+
+/** `next`: the place from which the search goes on; null once all batches were looked at. */
+export type FoundBatches = { readonly found: readonly BatchHit[]; readonly next: string | null };
 
 type Hit = { readonly ref: BatchRef; readonly row: RowView; readonly by: readonly FindBy[] };
 

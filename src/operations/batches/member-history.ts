@@ -1,7 +1,7 @@
 import type { MemberId } from '../../core/ids.js';
-import type { BatchRef, RowView, ScriptClient } from '../../ledger/index.js';
+import { type BatchRef, lists, type Manifest, type RowView, type ScriptClient } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
-import { placeOf, type SealedBatch, scanBatches, sealedBatches, wantMember } from './scan-rows.js';
+import { rowsOfAll, type SealedBatch, scanBatches, sealedBatches, wantMember } from './scan-rows.js';
 
 export type HistoryEntry = ReturnType<typeof entryOf>;
 
@@ -22,18 +22,23 @@ export async function memberHistory(
   const { since, ledger, onScanned } = options;
   const isMeant = ({ ref, view: { finishedAt } }: SealedBatch) =>
     (ledger ?? ref.ledger.id) === ref.ledger.id && (finishedAt ?? Number.POSITIVE_INFINITY) >= (since ?? 0);
-  const sealed = (await sealedBatches(scripts, options.realm)).filter(isMeant);
-  const manifests = new Map(sealed.map(({ ref, view }) => [placeOf(ref), view.manifest]));
+  const manifests = new Map<string, Manifest>();
   const wanted = wantMember(member);
-  const { found } = await scanBatches(sealed, () => wanted, {
+  const ofRows = await rowsOfAll(scripts, options.realm);
+  const wantedOf = (batch: SealedBatch) => {
+    if (!isMeant(batch)) return null;
+    manifests.set(lists.placeOf(batch.ref), batch.view.manifest);
+    return wanted;
+  };
+  const { found } = await scanBatches(sealedBatches(scripts, { realm: options.realm }), wantedOf, {
     from: null,
     limit: Number.POSITIVE_INFINITY,
     untilMs: Number.POSITIVE_INFINITY,
-    onScanned: (rows, ofRows) => onScanned({ rows, ofRows }),
+    onScanned: (rows) => onScanned({ rows, ofRows }),
   });
   return found
     .flatMap(({ ref, row }) => {
-      const { createdAt = 0, source = '' } = manifests.get(placeOf(ref)) ?? {};
+      const { createdAt = 0, source = '' } = manifests.get(lists.placeOf(ref)) ?? {};
       const at = row.sentAt ?? createdAt;
       return since === null || at >= since ? [entryOf(ref, row, member, at, source)] : [];
     })

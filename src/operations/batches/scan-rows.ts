@@ -5,10 +5,10 @@ import {
   type BatchSource,
   batchSource,
   decodeRecord,
-  everyBatch,
   hasTrouble,
   inflatePlanBlock,
   isArchiveAway,
+  lists,
   mayMention,
   type OrderRecord,
   PLAN_BLOCK_ROWS,
@@ -197,76 +197,85 @@ function planHits(
 /** A sealed batch, with what the books say of it as a whole. */
 export type SealedBatch = { readonly ref: BatchRef; readonly view: StoredBatch };
 
-/** Those of all realms, or of one by its name or id, newest first. */
-export async function sealedBatches(scripts: ScriptClient, realm?: string): Promise<SealedBatch[]> {
-  const refs = await everyBatch(scripts, realm);
-  const read = await Promise.all(refs.map(async (ref) => ({ ref, view: await readBatch(ref) })));
-  return read
-    .flatMap(({ ref, view }) => (view === undefined ? [] : [{ ref, view }]))
-    .sort(
-      (a, b) =>
-        b.view.manifest.createdAt - a.view.manifest.createdAt ||
-        Number(b.ref.no) - Number(a.ref.no) ||
-        (a.ref.ledger.id < b.ref.ledger.id ? -1 : 1),
-    );
+/** Those of all realms, or of one by its name or id, newest first, from a place on; read page by page. */
+export async function* sealedBatches(
+  scripts: ScriptClient,
+  { realm, from }: { readonly realm?: string | undefined; readonly from?: string | undefined } = {},
+): AsyncGenerator<SealedBatch> {
+  let page: BatchRef[] = [];
+  for await (const ref of lists.batchesOfAll(scripts, { realm, from })) {
+    page.push(ref);
+    if (page.length < BATCHES_AT_ONCE) continue;
+    yield* await viewsOf(page);
+    page = [];
+  }
+  yield* await viewsOf(page);
 }
 
-/** Where a scan of many batches goes on: a batch, and the index of a row in it. */
-export type ScanPlace = { readonly place: string; readonly index: number };
+const BATCHES_AT_ONCE = 50;
 
-export function placeOf({ ledger, no }: BatchRef): string {
-  return `${ledger.id}.${no}`;
+async function viewsOf(refs: readonly BatchRef[]): Promise<SealedBatch[]> {
+  const views = await Promise.all(refs.map((ref) => readBatch(ref)));
+  return refs.flatMap((ref, at) => {
+    const view = views[at];
+    return view === undefined ? [] : [{ ref, view }];
+  });
 }
+
+/** How many rows there are to look through. */
+export async function rowsOfAll(scripts: ScriptClient, realm?: string): Promise<number> {
+  const counts = await Promise.all((await lists.ledgersNamed(scripts, realm)).map(lists.countBatches));
+  return counts.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+/** Where a scan of many batches goes on: a batch, the index of a row in it, and how many rows were passed by then. */
+export type ScanPlace = { readonly place: string; readonly index: number; readonly scanned: number };
 
 export type BatchesScanned = {
   readonly found: readonly { readonly ref: BatchRef; readonly row: RowView }[];
   readonly next: ScanPlace | null;
   readonly scanned: number;
-  readonly of: number;
 };
 
 export type BatchesBounds = Omit<ScanBounds, 'from' | 'onScanned'> & {
   readonly from: ScanPlace | null;
-  readonly onScanned?: (rows: number, of: number) => void;
+  readonly onScanned?: (rows: number) => void;
   /** An archive that is missing or damaged; without this it ends the search. */
   readonly onUnread?: (ref: BatchRef, error: AlmonerError) => void;
 };
 
-/** The same over many batches, in the order given; `wantedOf` tells what to look for in each, or null. */
+/** The same over many batches, in the order given, which begins at `from`; `wantedOf` tells what to look for in each, or null. */
 export async function scanBatches(
-  batches: readonly SealedBatch[],
+  batches: AsyncIterable<SealedBatch>,
   wantedOf: (batch: SealedBatch) => Wanted | null,
   { from: start, limit, untilMs, onScanned, onUnread }: BatchesBounds,
 ): Promise<BatchesScanned> {
-  const todo = batches.flatMap(({ ref, view }) => {
-    const wanted = wantedOf({ ref, view });
-    return wanted === null ? [] : [{ ref, wanted, rows: view.lastIndex }];
-  });
-  const of = todo.reduce((sum, { rows }) => sum + rows, 0);
-  const at = start === null ? 0 : todo.findIndex(({ ref }) => placeOf(ref) === start.place);
-  if (at < 0)
-    throw new AlmonerError(
-      'ALM_DESK_BAD_REQUEST',
-      'The cursor names a batch that is not among those searched any more. Nothing was done.',
-      { next: 'Begin the search again, without a cursor.' },
-    );
-  let scanned = todo.slice(0, at).reduce((sum, { rows }) => sum + rows, 0);
   const found: { ref: BatchRef; row: RowView }[] = [];
-  for (const [i, { ref, wanted, rows }] of todo.slice(at).entries()) {
-    const from = i === 0 ? (start?.index ?? 1) : 1;
-    const isOver = i > 0 && (found.length >= limit || performance.now() >= untilMs);
-    if (isOver) return { found, next: { place: placeOf(ref), index: from }, scanned, of };
-    const before = scanned;
-    const tell = (done: number) => onScanned?.(before + done, of);
-    const bounds = { from, limit: limit - found.length, untilMs, onScanned: tell };
-    const part = await scanRows(await contextOf(ref), rows, wanted, bounds).catch((error: unknown) => {
-      if (onUnread === undefined || !isArchiveAway(error)) throw error;
-      onUnread(ref, error);
-      return { found: [], next: null };
-    });
-    found.push(...part.found.map((row) => ({ ref, row })));
-    scanned += part.next === null ? rows : part.next - 1;
-    if (part.next !== null) return { found, next: { place: placeOf(ref), index: part.next }, scanned, of };
+  let scanned = start?.scanned ?? 0;
+  let isFirst = true;
+  for await (const { ref, view } of batches) {
+    const from = isFirst ? (start?.index ?? 1) : 1;
+    const isOver = !isFirst && (found.length >= limit || performance.now() >= untilMs);
+    if (isOver) return { found, next: { place: lists.placeOf(ref), index: from, scanned }, scanned };
+    isFirst = false;
+    const wanted = wantedOf({ ref, view });
+    const before = scanned - (from - 1);
+    let next: number | null = null;
+    if (wanted !== null) {
+      const tell = (done: number) => onScanned?.(before + done);
+      const bounds = { from, limit: limit - found.length, untilMs, onScanned: tell };
+      const part = await scanRows(await contextOf(ref), view.lastIndex, wanted, bounds).catch(
+        (error: unknown) => {
+          if (onUnread === undefined || !isArchiveAway(error)) throw error;
+          onUnread(ref, error);
+          return { found: [], next: null };
+        },
+      );
+      found.push(...part.found.map((row) => ({ ref, row })));
+      next = part.next;
+    }
+    scanned = before + (next === null ? view.lastIndex : next - 1);
+    if (next !== null) return { found, next: { place: lists.placeOf(ref), index: next, scanned }, scanned };
   }
-  return { found, next: null, scanned, of };
+  return { found, next: null, scanned };
 }

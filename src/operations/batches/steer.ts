@@ -5,7 +5,6 @@ import {
   approvalNeeded,
   type BatchRef,
   cancelBatch,
-  closeIfIdle,
   pauseBatch,
   readBatch,
   realmState,
@@ -100,8 +99,6 @@ export async function cancel(
 ): Promise<Steering> {
   const { done, state } = await cancelBatch(ref, audit(by, what));
   if (!done && state !== 'cancelled') throw await cannot(ref, state, 'cancelled');
-  // A run that nobody works any more has no feeder to close it.
-  await closeIfIdle(ref.ledger, ref.no);
   return { changed: done, status: await batchStatus(ref, config) };
 }
 

@@ -6,7 +6,7 @@ import { spellMoment } from '../../core/zones.js';
 import {
   type BatchRef,
   type BatchView,
-  everyBatch,
+  lists,
   type RealmLook,
   readBatch,
   readBatchStanding,
@@ -71,7 +71,7 @@ export async function waitingOfAll(
 
 /** Every batch of the store of which something stands still. */
 export async function allWaiting(app: App) {
-  const refs = await everyBatch(app.scripts);
+  const refs = await lists.everyBatchIn(app.scripts, ['open', 'doubts']);
   const seen = (
     await Promise.all(
       refs.map(async (ref) => {

@@ -52,16 +52,13 @@ async function* deadRows(
 /** Dead letters that are hidden because their rows stand in imports that did not finish: nothing pays those. */
 export type HeldLetters = { readonly batch: string; readonly orders: number };
 
-export async function heldByImports(
-  scripts: ScriptClient,
-  refs: readonly BatchRef[],
-  filter: Pick<DeadFilter, 'class' | 'state'> = {},
-): Promise<HeldLetters[]> {
+export async function heldByImports(scripts: ScriptClient, filter: DeadFilter): Promise<HeldLetters[]> {
   // Seldom any: the letters are read a second time only where there is one.
   if ((await unfinishedImports(scripts)).length === 0) return [];
   const held = new Map<string, number>();
-  for (const ref of refs)
-    for await (const { index, marks } of deadRows(ref, { ...filter, all: true })) {
+  const all = { ...filter, all: true };
+  for (const ref of await chooseBatches(scripts, all))
+    for await (const { index, marks } of deadRows(ref, all)) {
       if (!marks.includes('replaced') || marks.includes('discarded')) continue;
       const { replacedBy } = await readRecord(ref, index);
       if (replacedBy === null) continue;

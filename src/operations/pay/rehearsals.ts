@@ -1,7 +1,14 @@
 import { effectsOf } from '../../core/order.js';
 import { presenceOf } from '../../core/presence.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { allLedgers, decodePlanBlock, dropLedger, type RealmLedger, readSigns } from '../../ledger/index.js';
+import {
+  allLedgers,
+  decodePlanBlock,
+  dropLedger,
+  lists,
+  type RealmLedger,
+  readSigns,
+} from '../../ledger/index.js';
 import type { Plan } from '../../planning/plan.js';
 import type { EmbeddedRealm } from '../../realm/embedded.js';
 import type { App } from '../../runtime/app.js';
@@ -40,8 +47,21 @@ export async function dropOldRehearsals(app: App): Promise<void> {
   for (const ledger of old)
     if (!(await isInUse(ledger))) {
       await createRealmAdmin(app.store.ledger).dropRealm(ledger.realm.realmId);
-      await dropLedger(ledger);
+      await forget(app, ledger);
     }
+}
+
+async function forget(app: App, ledger: RealmLedger): Promise<void> {
+  const { dropQueues } = await import('../../queue/queues.js');
+  const runs: string[] = [];
+  for await (const { no } of lists.newestFirst(ledger)) runs.push(no);
+  const connection = app.store.connect('rehearsals');
+  try {
+    await dropQueues(ledger, connection, runs);
+    await dropLedger(ledger);
+  } finally {
+    connection.disconnect();
+  }
 }
 
 async function isInUse(ledger: RealmLedger): Promise<boolean> {

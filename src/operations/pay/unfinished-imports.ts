@@ -2,7 +2,7 @@ import {
   type BatchRef,
   type BegunImport,
   begunImport,
-  everyBatch,
+  lists,
   PLAN_BLOCK_ROWS,
   releaseImport,
   type ScriptClient,
@@ -17,7 +17,7 @@ export type UnfinishedImport = ReturnType<typeof describe>;
 
 export async function unfinishedImports(scripts: ScriptClient, realm?: string): Promise<UnfinishedImport[]> {
   const found = await Promise.all(
-    (await everyBatch(scripts, realm)).map(async (ref) => {
+    (await lists.everyBatchIn(scripts, ['importing'], realm)).map(async (ref) => {
       const begun = await begunImport(ref);
       return begun === null || begun.recovered ? [] : [describe(ref, begun)];
     }),

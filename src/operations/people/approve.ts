@@ -7,7 +7,7 @@ import {
   type BatchRef,
   cancelBatch,
   changeRequirement,
-  everyBatch,
+  lists,
   readBatch,
   readGate,
   readRequirement,
@@ -16,7 +16,7 @@ import {
   strictest,
   withdrawApprovals,
 } from '../../ledger/index.js';
-import { booksPast, requestsFor, secondsFor } from '../../planning/preview.js';
+import { requestsFor, secondsFor } from '../../planning/preview.js';
 import type { App, Books } from '../../runtime/app.js';
 import { onGoWords } from '../../words/people.js';
 import { realmOfBatch } from '../batches/batch-realm.js';
@@ -32,7 +32,7 @@ import { personWith } from './who.js';
 /** Batches that wait for one, oldest first. */
 export async function waitingForApproval(app: App): Promise<{ ref: BatchRef; view: StoredBatch }[]> {
   const found = await Promise.all(
-    (await everyBatch(app.scripts)).map(async (ref) => {
+    (await lists.everyBatchIn(app.scripts, ['asks'])).map(async (ref) => {
       const view = await readBatch(ref);
       return view !== undefined && waitsForApproval(view) ? [{ ref, view }] : [];
     }),
@@ -107,7 +107,7 @@ export async function previewApproval(app: App, ref: BatchRef) {
       now,
       quietUntil: quiet === null ? null : spellMoment(quiet, timezone),
     }),
-    past: await booksPast(ref.ledger),
+    past: await lists.paidEver(ref.ledger),
     /** What is to be sent, apart by what it does; null for the rest of a batch that does several things. */
     amounts:
       !isRetry && manifest.duplicates === 0 && orders === credit + debit + transfer ? manifest.tokens : null,

@@ -4,7 +4,7 @@ import {
   type BatchRef,
   batchSource,
   decodePlanBlock,
-  listBatches,
+  lists,
   PLAN_BLOCK_ROWS,
   readBatch,
   type StoredBatch,
@@ -33,6 +33,8 @@ export type OrderChange = {
 
 /** Beyond this the comparison would take more memory than a desk should. */
 const COMPARED_ROWS_MAX = 200_000;
+/** A file like this one that was paid so many batches ago is no yardstick either. */
+const LOOKED_AT_MAX = 2_000;
 const EXAMPLES = 20;
 
 /** Null where there is no such batch; `too-many` where they are too large to be held side by side. */
@@ -72,15 +74,16 @@ export async function differenceToLast(
 }
 
 async function lastLike({ ledger, id }: BatchRef, { header, createdAt }: StoredBatch['manifest']) {
-  let last: { ref: BatchRef; view: StoredBatch } | null = null;
-  for (const ref of await listBatches(ledger)) {
+  let looked = 0;
+  for await (const ref of lists.newestFirst(ledger)) {
+    looked += 1;
+    if (looked > LOOKED_AT_MAX) break;
     const view = ref.id === id ? undefined : await readBatch(ref);
     // What paid nobody is no yardstick: whoever prepares could choose it.
     if (view === undefined || view.manifest.createdAt > createdAt || (view.counts.paid ?? 0) === 0) continue;
-    if (!isDeepStrictEqual(view.manifest.header, header)) continue;
-    if (last === null || view.manifest.createdAt >= last.view.manifest.createdAt) last = { ref, view };
+    if (isDeepStrictEqual(view.manifest.header, header)) return { ref, view };
   }
-  return last;
+  return null;
 }
 
 /** Amounts by who gets or gives them. */

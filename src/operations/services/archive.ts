@@ -1,13 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors/error.js';
-import {
-  allLedgers,
-  archiveBatch,
-  everyBatch,
-  foldOldDays,
-  rowsToArchive,
-  takeTurn,
-} from '../../ledger/index.js';
+import { allLedgers, archiveBatch, foldOldDays, lists, rowsToArchive, takeTurn } from '../../ledger/index.js';
 import { type App, archiveFolder } from '../../runtime/app.js';
 
 /**
@@ -34,7 +27,7 @@ async function archiveDue(app: App, limits: ArchivingLimits, stop?: AbortSignal)
   await foldDays(app);
   const before = Date.now() - app.config.retentionDays * DAY_MS;
   let rowsLeft = limits.rowsMax;
-  for (const ref of await everyBatch(app.scripts)) {
+  for (const ref of await lists.batchesToArchive(app.scripts, before)) {
     if (stop?.aborted === true) break;
     const rows = await rowsToArchive(ref, before);
     if (rows === null || rows > rowsLeft) continue;

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { RealmProfile } from '../../core/profile.js';
 import {
   JOURNAL_FOLDER,
-  listBatches,
   listJournals,
+  lists,
   type MergeContext,
   PlanReader,
   type RealmLedger,
@@ -97,7 +97,7 @@ export async function recovering<T>(
     const done = await work({ ledger, context, watch, now, session: session.id });
     await session.deregister(ledger);
     // A store that has forgotten everything has forgotten the realm as well; what was recovered of it is to be seen.
-    if ((await listBatches(ledger)).length > 0) await registerRealm(ledger);
+    if ((await lists.countBatches(ledger)).batches > 0) await registerRealm(ledger);
     return done;
   } catch (error) {
     // Opening would wait for it until it is proven dead; where the store is away, that is all there is.

@@ -70,7 +70,7 @@ async function tellWaiting(app: App, say: (message: string) => void): Promise<vo
     const { realm } = ledger;
     // Also what was confirmed for another address of the same realm: nobody else would say that it stands still.
     if (!profiles.some(({ name, realmId }) => name === realm.name || realmId === realm.realmId)) continue;
-    for (const { no, id } of await openBatches(ledger, 0))
+    for (const { no, id } of await openBatches(ledger))
       for (const { why, orders, message } of await waitingOf({ ledger, no, id: batchId(id) }, app.config))
         if (why !== 'doubt')
           say(`${why} in batch ${id}: ${counted(orders, 'order waits', 'orders wait')}. ${message}`);

@@ -105,7 +105,7 @@ describe('conclude', () => {
     await cancelBatch(batch.ref, audit('cancelled'));
     expect(await concludeAs(batch, 1, 'u', 'w')).toMatchObject({ concluded: true, state: 'cancelled' });
     expect((await readBatch(batch.ref))?.counts).toEqual({ cancelled: 2 });
-    expect(await ledger.scripts.redis.smembers(`${ledger.keyPrefix}:open`)).toEqual([]);
+    expect(await ledger.scripts.redis.zrange(`${ledger.keyPrefix}:open`, 0, '-1')).toEqual([]);
     expect(await tieUp(ledger)).toEqual([]);
   });
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { dispatched, feed, openBatches } from '../../../src/ledger/moves/feed.js';
+import { dispatched, openBatches } from '../../../src/ledger/moves/feed.js';
 import { pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
+import { feed } from '../../support/ledger/feed-one.js';
 import { type Line, ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import {
   afterwards,
@@ -124,19 +125,20 @@ describe('feed', () => {
     expect(fed.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
   });
 
-  test('batches with work are listed with what is due of them soon', async () => {
+  test('batches with work are listed with what is dispatched of them', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, credits(3), { owner: 'run-1' });
     await feed(ledger, batch.no, 2, 'run-1');
     await settleAs(batch, 1, 'w', await begun(batch, 1), { dueInMs: 3_600_000 });
-    const [open] = await openBatches(ledger, 5_000);
+    const [open] = await openBatches(ledger);
     expect(open).toMatchObject({
       no: batch.no,
       owner: 'run-1',
       state: 'running',
       cursor: 3,
       rows: 3,
-      dueSoon: 1,
+      dispatched: 2,
+      sending: 0,
     });
   });
 });

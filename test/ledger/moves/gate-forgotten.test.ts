@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { Person } from '../../../src/core/people.js';
-import { feed } from '../../../src/ledger/moves/feed.js';
 import {
   approveBatch,
   changeRequirement,
@@ -14,6 +13,7 @@ import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { openLedger, storeNowMs } from '../../../src/ledger/realm-ledger.js';
 import { disarm } from '../../../src/ledger/sessions/fence.js';
+import { feed } from '../../support/ledger/feed-one.js';
 import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, feedAll, sendAs } from '../../support/ledger/order-moves.js';
 

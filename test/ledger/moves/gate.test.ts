@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { Person } from '../../../src/core/people.js';
-import { feed } from '../../../src/ledger/moves/feed.js';
 import {
   approveBatch,
   changeRequirement,
@@ -16,6 +15,7 @@ import { pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readAudit } from '../../../src/ledger/read/snapshot.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import { feed } from '../../support/ledger/feed-one.js';
 import { type Line, ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, feedAll, sendAs, WHY } from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Begun } from '../../../src/ledger/moves/begin-sending.js';
-import { dispatched, feed } from '../../../src/ledger/moves/feed.js';
+import { dispatched } from '../../../src/ledger/moves/feed.js';
 import { cancelBatch, disownBatch, pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
 import { type RealmLedger, storeNowMs } from '../../../src/ledger/realm-ledger.js';
 import { acceptMissing } from '../../../src/ledger/sessions/accept-missing.js';
+import { feed } from '../../support/ledger/feed-one.js';
 import { ledgersOnRedis, START, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import {
   afterwards,
@@ -24,14 +25,7 @@ import { tieUp } from '../../support/ledger/tie-up.js';
 /** Under read-back one order at a time moves a member: holds, hand-over, and nobody held for ever. */
 const bench = ledgersOnRedis();
 
-const holders = async (ledger: RealmLedger) => {
-  const { redis } = ledger.scripts;
-  const keys = await redis.keys(`${ledger.keyPrefix}:hold:*`);
-  const entries = await Promise.all(
-    keys.map(async (key) => [key.split(':').at(-1) ?? '', await redis.get(key)] as const),
-  );
-  return Object.fromEntries(entries.sort());
-};
+const holders = ({ scripts, keyPrefix }: RealmLedger) => scripts.redis.hgetall(`${keyPrefix}:holders`);
 const due = async (batch: TestBatch) =>
   (await dispatched(batch.ledger, batch.no)).map(({ index }) => index).sort();
 
@@ -103,7 +97,7 @@ describe('holding members', () => {
     const first = await begun(batch, 1, { hold: await held(batch, 1) });
     await settleAs(batch, 1, 'u', first);
     expect((await claimFor(batch, 2)).answer).toBe('held');
-    expect(await ledger.scripts.redis.ttl(`${ledger.keyPrefix}:hold:1`)).toBe(-1);
+    expect(await ledger.scripts.redis.ttl(`${ledger.keyPrefix}:holders`)).toBe(-1);
     expect(await concludeAs(batch, 1, 'u', 'w')).toMatchObject({ concluded: true, next: [{ index: 2 }] });
     await begun(batch, 2, { hold: await held(batch, 2) });
     await orphanAs(batch, 2, 'u');

@@ -107,7 +107,7 @@ describe('orphan', () => {
     await cancelBatch(batch.ref, audit('cancelled'));
     await adopt(batch, 1);
     expect((await readBatch(batch.ref))?.counts).toEqual({ unknown: 1, cancelled: 1 });
-    expect(await ledger.scripts.redis.smembers(`${ledger.keyPrefix}:open`)).toEqual([batch.no]);
+    expect(await ledger.scripts.redis.zrange(`${ledger.keyPrefix}:open`, 0, '-1')).toEqual([batch.no]);
     expect(await tieUp(ledger)).toEqual([]);
   });
 });

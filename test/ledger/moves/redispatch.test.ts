@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { dispatched, generationsOf, redispatch } from '../../../src/ledger/moves/feed.js';
+import { dispatched, redispatch } from '../../../src/ledger/moves/feed.js';
 import { cancelBatch, pauseBatch } from '../../../src/ledger/moves/steer.js';
-import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
+import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, begun, claimFor, feedAll, held, sendAs, WHY } from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
 
 const bench = ledgersOnRedis();
+
+const generationsOf = async ({ ledger, no }: TestBatch, indexes: readonly number[]) =>
+  (await ledger.scripts.redis.hmget(`${ledger.keyPrefix}:b:${no}:g`, ...indexes.map(String))).map(Number);
 
 describe('redispatch', () => {
   test('gives what is due and open a new generation, and leaves out what is being sent or over', async () => {
@@ -20,7 +23,7 @@ describe('redispatch', () => {
       generation: 1,
       indexes: [3, 4, 5],
     });
-    expect(await generationsOf(ledger, batch.no, [1, 2, 3, 4, 5])).toEqual([0, 0, 1, 1, 1]);
+    expect(await generationsOf(batch, [1, 2, 3, 4, 5])).toEqual([0, 0, 1, 1, 1]);
     expect(await tieUp(ledger)).toEqual([]);
   });
 
@@ -30,7 +33,7 @@ describe('redispatch', () => {
     await feedAll(batch);
     await redispatch(ledger, batch.no, '', [1, 2]);
     expect(await redispatch(ledger, batch.no, '', [1])).toEqual({ generation: 2, indexes: [1] });
-    expect(await generationsOf(ledger, batch.no, [1, 2])).toEqual([2, 1]);
+    expect(await generationsOf(batch, [1, 2])).toEqual([2, 1]);
     await sendAs(batch, 1, 'P');
     await sendAs(batch, 2, 'R');
     expect(await ledger.scripts.redis.exists(`${ledger.keyPrefix}:b:${batch.no}:g`)).toBe(0);

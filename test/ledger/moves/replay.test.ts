@@ -137,7 +137,9 @@ describe('replay', () => {
     expect((await readRecord(batch.ref, 2)).code).toBe('u');
     // Whose process is over does not own it any more: a worker may take it, and so may a run.
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'running', owner: '', finishedAt: null });
-    expect(await batch.ledger.scripts.redis.smembers(`${batch.ledger.keyPrefix}:open`)).toEqual([batch.no]);
+    expect(await batch.ledger.scripts.redis.zrange(`${batch.ledger.keyPrefix}:open`, 0, '-1')).toEqual([
+      batch.no,
+    ]);
     expect(await tieUp(batch.ledger)).toEqual([]);
     expect(await begun(batch, 2, { session: 'worker', nonce: 'next', keyAgeMaxMs: 1e15 })).toMatchObject({
       resend: true,
@@ -149,14 +151,16 @@ describe('replay', () => {
     await feedAll(batch);
     await sendAs(batch, 1, 'P');
     await cancelBatch(batch.ref, audit('cancelled'));
-    expect(await batch.ledger.scripts.redis.smembers(`${batch.ledger.keyPrefix}:open`)).toEqual([]);
+    expect(await batch.ledger.scripts.redis.zrange(`${batch.ledger.keyPrefix}:open`, 0, '-1')).toEqual([]);
     expect(await merge(batch, 'idempotent', attemptOf(batch, 2, null))).toMatchObject({ unknown: 1 });
     expect(await readBatch(batch.ref)).toMatchObject({
       state: 'cancelled',
       owner: '',
       counts: { unknown: 1 },
     });
-    expect(await batch.ledger.scripts.redis.smembers(`${batch.ledger.keyPrefix}:open`)).toEqual([batch.no]);
+    expect(await batch.ledger.scripts.redis.zrange(`${batch.ledger.keyPrefix}:open`, 0, '-1')).toEqual([
+      batch.no,
+    ]);
     expect(await begun(batch, 2, { session: 'worker', nonce: 'next', keyAgeMaxMs: 1e15 })).toMatchObject({
       resend: true,
       firstSentAt: START,

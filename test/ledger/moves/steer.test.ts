@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../../src/core/ids.js';
-import { dispatched, feed } from '../../../src/ledger/moves/feed.js';
+import { dispatched } from '../../../src/ledger/moves/feed.js';
 import {
   cancelBatch,
   disownBatch,
@@ -11,6 +11,7 @@ import {
 } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readAudit } from '../../../src/ledger/read/snapshot.js';
+import { feed } from '../../support/ledger/feed-one.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import {
   afterwards,
@@ -155,7 +156,7 @@ describe('cancel', () => {
       done: false,
       state: 'cancelled',
     });
-    expect(await ledger.scripts.redis.smembers(`${ledger.keyPrefix}:open`)).toEqual([]);
+    expect(await ledger.scripts.redis.zrange(`${ledger.keyPrefix}:open`, 0, '-1')).toEqual([]);
     expect(await tieUp(ledger)).toEqual([]);
   });
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderState } from '../../../src/core/states.js';
-import { feed } from '../../../src/ledger/moves/feed.js';
 import { discardOrder } from '../../../src/ledger/moves/retry.js';
 import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
@@ -9,6 +8,7 @@ import { readRecord, readRow, rowContext } from '../../../src/ledger/read/rows.j
 import { snapshotBatch } from '../../../src/ledger/read/snapshot.js';
 import { attention } from '../../../src/ledger/read/unsettled.js';
 import type { BatchRecord, RowView } from '../../../src/ledger/views.js';
+import { feed } from '../../support/ledger/feed-one.js';
 import { type Line, ledgersOnRedis, START, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, begun, feedAll, sendAs, settleAs } from '../../support/ledger/order-moves.js';
 

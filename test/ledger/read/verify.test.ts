@@ -44,8 +44,8 @@ describe('each thing that does not tie is named', () => {
     ['a list', (l, { keys }) => redis(l).zrem(keys.due, '3'), /order 3 is planned and in no list/],
     ['a day', (l) => redis(l).del(`${l.keyPrefix}:days`), /days say \{\}, orders say/],
     ['an account', (l) => redis(l).hset(`${l.keyPrefix}:held`, 'tea:2026', '5'), /accounts say/],
-    ['a hold', (l) => redis(l).set(`${l.keyPrefix}:hold:1001`, '1:1'), /holds are \{"1001":"1:1"\}/],
-    ['open', (l, { batch }) => redis(l).srem(`${l.keyPrefix}:open`, batch.no), /is not open/],
+    ['a hold', (l) => redis(l).hset(`${l.keyPrefix}:holders`, '1001', '1:1'), /holds are \{"1001":"1:1"\}/],
+    ['open', (l, { batch }) => redis(l).zrem(`${l.keyPrefix}:open`, batch.no), /is not open/],
     [
       'a reference',
       async (l) => redis(l).del(await redis(l).keys(`${l.keyPrefix}:ref:*`)),
@@ -89,7 +89,7 @@ describe('each thing that does not tie is named', () => {
       },
       /ends at move 27, and a process has seen move 28/,
     ],
-    ['a stray open batch', (l) => redis(l).sadd(`${l.keyPrefix}:open`, '77'), /no. 77 is open/],
+    ['a stray open batch', (l) => redis(l).zadd(`${l.keyPrefix}:open`, 1, '77'), /no. 77 is open/],
   ];
 
   test.each(FAULTS)('%s', async (_, damage, said) => {

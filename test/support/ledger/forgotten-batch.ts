@@ -1,8 +1,7 @@
 import type { BatchId } from '../../../src/core/ids.js';
 import { mergeTidings, tidingsFor } from '../../../src/ledger/journal/merge.js';
-import type { BatchRef } from '../../../src/ledger/read/batches.js';
 import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
-import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import type { BatchRef, RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { arm, readFence } from '../../../src/ledger/sessions/fence.js';
 import { importPlan } from '../../../src/planning/store-plan.js';
 import { planCsv } from './csv-plans.js';

@@ -14,8 +14,7 @@ import {
 } from '../../../src/ledger/moves/import-batch.js';
 import { blockClaims, putBlock } from '../../../src/ledger/moves/put-block.js';
 import { encodePlanBlock, type PlanRow } from '../../../src/ledger/plan-block.js';
-import type { BatchRef } from '../../../src/ledger/read/batches.js';
-import { openLedger, type RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import { type BatchRef, openLedger, type RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
 import type { Manifest } from '../../../src/ledger/views.js';
 import { startRedis, type TestRedis } from '../redis-server.js';

@@ -1,6 +1,7 @@
 import type { OpenState, WaitingWhy } from '../../../src/core/waiting.js';
-import { type BatchRef, readBatch } from '../../../src/ledger/read/batches.js';
+import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readRecord, stateOf } from '../../../src/ledger/read/rows.js';
+import type { BatchRef } from '../../../src/ledger/realm-ledger.js';
 import { causesOf } from '../../../src/operations/batches/waiting.js';
 import { NO_PROFILES } from './realm-profile.js';
 

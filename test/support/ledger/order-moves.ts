@@ -2,7 +2,6 @@ import type { ErrorCode } from '../../../src/core/errors/catalogue.js';
 import { membersOf } from '../../../src/core/order.js';
 import { type Begun, beginSending, type Claim, claim } from '../../../src/ledger/moves/begin-sending.js';
 import { type Conclusion, conclude } from '../../../src/ledger/moves/conclude.js';
-import { feed } from '../../../src/ledger/moves/feed.js';
 import { orphan } from '../../../src/ledger/moves/orphan.js';
 import { type Settled, type Settlement, settle } from '../../../src/ledger/moves/settle.js';
 import { realmState } from '../../../src/ledger/moves/steer.js';
@@ -11,6 +10,7 @@ import { readRecord } from '../../../src/ledger/read/rows.js';
 import { batchFacts } from '../../../src/ledger/realm-ledger.js';
 import type { StateCode } from '../../../src/ledger/record.js';
 import type { AuditEntry, Reason } from '../../../src/ledger/views.js';
+import { feed } from './feed-one.js';
 import { joinAs, START, type TestBatch } from './ledgers-on-redis.js';
 
 /** The moves of orders as a worker makes them, with everything filled in that a test does not care about. */

@@ -5,11 +5,11 @@ import {
   type BatchRef,
   decodePlanBlock,
   keepRequirement,
-  listBatches,
   type RealmLedger,
   readBatch,
   storeSource,
 } from '../../../src/ledger/index.js';
+import { listBatches } from '../../../src/ledger/read/batches.js';
 import { disarm, readFence } from '../../../src/ledger/sessions/fence.js';
 import { writeUndo } from '../../../src/operations/batches/undo.js';
 import { retryDead } from '../../../src/operations/dead/retry-discard.js';

@@ -1,7 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { BatchRef } from '../../../src/ledger/read/batches.js';
+import type { BatchRef } from '../../../src/ledger/realm-ledger.js';
 import { auditByContent } from './auditor.js';
 import type { Program } from './program.js';
 

@@ -3,7 +3,8 @@ import { lstat, open, readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { AlmonerError } from '../../../core/errors/error.js';
-import { type BatchRef, findBatch, readAudit } from '../../../ledger/index.js';
+import { type BatchRef, findBatch, lists, readAudit } from '../../../ledger/index.js';
+import { batchesMade } from '../../../operations/batches/batch-status.js';
 import { contextOf } from '../../../operations/batches/find-orders.js';
 import { reportBatch } from '../../../operations/batches/report.js';
 import { cancel, pause, resume } from '../../../operations/batches/steer.js';
@@ -55,19 +56,20 @@ const resuming = route('POST /api/batches/:batch/resume', 'operator', {
 
 export const BATCH_ROUTES = [
   route('GET /api/batches', 'viewer', {
-    summary: 'All batches, newest first.',
+    summary: 'Batches, newest first; asks again with `next` while it is not null.',
     query: api.BatchesQuery,
     reply: api.BatchesPage,
-    async handle({ board }, { query }) {
-      const { seen } = await board.look();
-      const fitting = seen
-        .filter(({ view }) => (query.realm ?? view.manifest.realm) === view.manifest.realm)
-        .filter(({ view }) => (query.state ?? view.state) === view.state)
-        .sort((a, b) => b.view.manifest.createdAt - a.view.manifest.createdAt);
-      const from = Number(query.cursor ?? 0);
-      const page = fitting.slice(from, from + query.limit);
-      const next = from + page.length < fitting.length ? String(from + page.length) : null;
-      return { batches: await Promise.all(page.map((each) => board.summary(each))), next };
+    async handle({ app, board }, { query }) {
+      const { realm, state, since, cursor: after, limit } = query;
+      const sinceMs = since === undefined ? null : Date.parse(since);
+      const batches: api.BatchSummary[] = [];
+      let last: BatchRef | null = null;
+      for await (const { ref, view } of batchesMade(app, { realm, state, sinceMs, after })) {
+        if (batches.length === limit && last !== null) return { batches, next: lists.placeOf(last) };
+        batches.push(await board.summaryOf({ ref, view, dispatched: 0 }));
+        last = ref;
+      }
+      return { batches, next: null };
     },
   }),
   route('GET /api/batches/:batch', 'viewer', {

@@ -6,14 +6,14 @@ import { ListFilter, RealmFilter } from '../parts/filters.js';
 import { BatchStateMark, RehearsalChip, Time } from '../parts/marks.js';
 import { OrdersPager, OrdersTable, useOrders } from '../parts/orders.js';
 import { Empty, Failure, Notice, Panel, Table } from '../parts/panel.js';
-import { BatchLink, Link, pathWith, placeOf, useAddress } from '../shell/address.js';
+import { BatchLink, Link, pathWith, placeOf, useAddress, withQuery } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 
 /** What one text finds over all batches, archives included: batches at once, orders as the scan meets them. */
 export function FindPage({ text }: { readonly text: string }) {
   const { query } = useAddress();
   const asked = { q: text, by: query.get('by'), realm: query.get('realm') };
-  const whole = useResource<FindReply>(pathWith('/api/find', asked));
+  const whole = useResource<FindReply>(pathWith('/api/find', { ...asked, cursor: query.get('from') }));
   const orders = useOrders<FindOrdersPage['orders'][number]>(
     pathWith('/api/find/orders', asked),
     query.get('cursor'),
@@ -27,7 +27,9 @@ export function FindPage({ text }: { readonly text: string }) {
         <RealmFilter />
       </div>
       <Failure failure={whole.failure} onRetry={whole.reload} />
-      {value !== null && value.batches.length > 0 && <Batches found={value} />}
+      {value !== null && (value.batches.length > 0 || value.next !== null) && (
+        <Batches found={value} further={withQuery({ from: value.next })} />
+      )}
       <Panel title="Orders" flush>
         {orders.unsearched.length > 0 && (
           <Notice tone="warn">
@@ -70,7 +72,13 @@ function Lead({ found: { member, day } }: { readonly found: FindReply }) {
   );
 }
 
-function Batches({ found: { batches, moreBatches } }: { readonly found: FindReply }) {
+function Batches({
+  found: { batches, next },
+  further,
+}: {
+  readonly found: FindReply;
+  readonly further: string;
+}) {
   return (
     <Panel title="Batches" flush>
       <Table label="Batches found" css="orders" heads={['File', 'State', 'Made', 'Found by', 'Batch']}>
@@ -96,9 +104,10 @@ function Batches({ found: { batches, moreBatches } }: { readonly found: FindRepl
           </tr>
         ))}
       </Table>
-      {moreBatches > 0 && (
+      {next !== null && (
         <p class="pager soft">
-          {counted(moreBatches, 'more batch matches', 'more batches match')}; a longer text finds fewer.
+          There are older batches to look through; a longer text finds fewer.{' '}
+          <Link to={further}>Look through older batches</Link>
         </p>
       )}
     </Panel>
