@@ -39,15 +39,16 @@ async function keysOfBatch(ledger: RealmLedger, no: string): Promise<string[]> {
   ];
 }
 
-/** Keys whose names stand in other keys: of sessions, of held members, of runs of rules, and of batches without a number. */
+/** Keys whose names stand in other keys: of sessions, members, runs of rules, running totals, and batches without a number. */
 async function keysNamedInside(ledger: RealmLedger): Promise<string[]> {
   return askRealm(ledger, 'forget realm', async (redis, T) => {
-    const [sessions, members, misfits, runs, carried] = await Promise.all([
+    const [sessions, members, misfits, runs, carried, sums] = await Promise.all([
       redis.hkeys(`${T}:begun`),
       redis.hkeys(`${T}:holders`),
       redis.smembers(`${T}:misfits`),
       redis.hgetall(`${T}:rules:runs`),
       redis.hget(T, 'carried'),
+      redis.smembers(`${T}:sums`),
     ]);
     const others = [
       ...misfits.map((order) => `m${order.replace(/-\d+$/, '')}`),
@@ -56,6 +57,9 @@ async function keysNamedInside(ledger: RealmLedger): Promise<string[]> {
     return [
       ...sessions.map((session) => `${T}:refused:${session}`),
       ...members.map((member) => `${T}:wait:${member}`),
+      ...sums.flatMap((period) =>
+        ['sum', 'by:rule', 'by:reason', 'work'].map((name) => `${T}:${name}:${period}`),
+      ),
       ...others.flatMap((no) => [batchKeys(T, no).meta, batchKeys(T, no).audit]),
       ...Object.entries(runs).flatMap(([id, run]) => [
         `${T}:rules:run:${id}:facts`,
@@ -108,7 +112,18 @@ const FIXED = [
     'replayed',
     'alike',
   ],
-  ...['heldFor', 'cleared', 'holders', 'expected', 'void', 'statuses', 'addresses', 'waits', 'recovery'],
+  ...[
+    'heldFor',
+    'cleared',
+    'holders',
+    'expected',
+    'void',
+    'statuses',
+    'addresses',
+    'waits',
+    'recovery',
+    'sums',
+  ],
   ...['sessions', 'seen', 'begun', 'joined', 'merged', 'lost', 'eras', 'lostEras', 'looks', 'looked'],
   ...['dataFolders', 'folders', 'pace', 'pace:o', 'pace:w', 'pace:s'],
   ...['runs', 'schedules', 'last', 'waiting', 'texts', 'rounds', 'numbers'].map((name) => `rules:${name}`),

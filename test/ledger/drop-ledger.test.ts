@@ -38,7 +38,7 @@ test('a realm leaves no key behind, whatever its orders met, and another one kee
 });
 
 /** Keys whose names follow from other keys, or which end by themselves. */
-const FOLLOWS = ['b', 'ref', 'wait', 'prepared', 'pace:l'];
+const FOLLOWS = ['b', 'by', 'ref', 'wait', 'prepared', 'pace:l'];
 
 test('every key that a script of the ledger names leaves with its realm', () => {
   const source = readFileSync('src/ledger/drop-ledger.ts', 'utf8');
