@@ -87,8 +87,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'an-undo-is-undone',
     file: 'src/planning/judge-earlier.ts',
-    find: '  if (original.reference?.startsWith(UNDO) === true)\n',
-    put: "  if (original.reference === '')\n",
+    find: '  while (root.row.reference?.startsWith(UNDO) === true) {',
+    put: "  while (root.row.reference === '') {",
     test: 'test/planning/earlier-orders.test.ts',
   },
   {
@@ -101,8 +101,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'doubts-left-out-in-silence',
     file: 'src/operations/batches/undo.ts',
-    find: "    if (row.state !== 'paid') leave(row, row.state);",
-    put: "    if (row.state === 'doubt') continue;\n    else if (row.state !== 'paid') leave(row, row.state);",
+    find: "    if (row.state !== 'paid') this.leave(row, row.state);",
+    put: "    if (row.state === 'doubt') return;\n    if (row.state !== 'paid') this.leave(row, row.state);",
     test: 'test/cli/doubt.test.ts',
   },
   {
@@ -867,5 +867,40 @@ export const BOOKS_AND_DESK = [
     find: 'return takeBackDead(await batchRef(this.ledger, no));',
     put: 'return (await batchRef(this.ledger, no)).no === takeBackDead.name;',
     test: 'test/cli/steering.test.ts',
+  },
+  {
+    name: 'a-kept-mapping-closes-a-column',
+    file: 'src/csv/kept-columns.ts',
+    find: '    if (closesName || movesName) return',
+    put: '    if (closesName && movesName) return',
+    test: 'test/csv/mapping.test.ts',
+  },
+  {
+    name: 'a-kept-mapping-is-taken-unseen',
+    file: 'src/operations/pay/plan-unseen.ts',
+    find: "    findings[unattended ? 'fault' : 'warning'](",
+    put: '    findings.warning(',
+    test: 'test/cli/kept-columns.test.ts',
+  },
+  {
+    name: 'rows-above-the-header-vanish',
+    file: 'src/csv/shape.ts',
+    find: '  if (missing.length === 0) faultRowsAbove(',
+    put: '  if (missing.length === 1) faultRowsAbove(',
+    test: 'test/csv/mapping.test.ts',
+  },
+  {
+    name: 'a-resume-begins-early',
+    file: 'src/ledger/moves/steer.lua',
+    find: "closed ~= 'approval' and ARGV[10] == '1' then",
+    put: "closed ~= 'approval' and not isBound and ARGV[3] ~= '' then",
+    test: 'test/ledger/moves/gate.test.ts',
+  },
+  {
+    name: 'an-undo-takes-more-than-the-rest',
+    file: 'src/planning/judge-earlier.ts',
+    find: "(row.order.tokens > left ? 'tokens' : undefined)",
+    put: "(row.order.tokens > wanted.tokens ? 'tokens' : undefined)",
+    test: 'test/cli/undo-parts.test.ts',
   },
 ];

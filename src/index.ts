@@ -9,6 +9,7 @@ export type { Almoner, Because } from './library/almoner.js';
 export type {
   CheckOptions,
   EnqueueOptions,
+  ExpectedTokens,
   Input,
   OpenOptions,
   PayOptions,

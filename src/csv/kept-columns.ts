@@ -1,6 +1,5 @@
 import { COLUMNS, type Column } from '../core/columns.js';
 import { type ColumnMap, columnNamed, headerKey } from './columns.js';
-import type { TakenColumns } from './taken-columns.js';
 
 /** The mapping that somebody said of a header in an earlier file of the same realm. */
 export type KeptColumns = { readonly map: ColumnMap; readonly who: string; readonly at: number };
@@ -10,7 +9,7 @@ export type KeptColumns = { readonly map: ColumnMap; readonly who: string; reado
  * tokens, which the file has none for. `changes`: without it the file is read otherwise. `refused`: it would close or
  * move a column that bears a name of the contract, so it is not taken. `none`: the file is read so in any case.
  */
-export type KeptEffect = 'fills' | 'changes' | 'refused' | 'none';
+type KeptEffect = 'fills' | 'changes' | 'refused' | 'none';
 
 export type KeptPair = {
   readonly column: Column;
@@ -22,7 +21,7 @@ export type KeptPair = {
 /** Judges the pairs of a kept mapping by what the columns are taken for without it. */
 export function judgeKept(
   kept: ColumnMap,
-  { columns }: Pick<TakenColumns, 'columns'>,
+  columns: Readonly<Record<Column, number>>,
   names: readonly string[],
 ): KeptPair[] {
   const keys = names.map(headerKey);

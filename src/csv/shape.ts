@@ -133,7 +133,7 @@ function takeColumns(
     return taken;
   };
   const without = take(new Map(), () => {});
-  const pairs = judgeKept(kept?.map ?? new Map(), without, names);
+  const pairs = judgeKept(kept?.map ?? new Map(), without.columns, names);
   const left = pairs.filter(({ effect }) => effect !== 'refused');
   const used: ColumnMap = new Map(left.map(({ column, header }) => [column, header]));
   return { taken: take(used, fault), said: new Map([...used, ...map]), pairs };

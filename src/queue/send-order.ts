@@ -2,7 +2,7 @@ import type { WriteOutcome } from '../core/classify.js';
 import { type Decision, decide } from '../core/decide.js';
 import { messageOf } from '../core/errors/error.js';
 import { failPoint } from '../core/fail-point.js';
-import { type BatchId, orderId, UNDO } from '../core/ids.js';
+import { type BatchId, orderId } from '../core/ids.js';
 import { membersOf, type Order, signedTokens } from '../core/order.js';
 import { REFUSED_MAX } from '../core/overdue.js';
 import type { RealmProfile } from '../core/profile.js';
@@ -158,8 +158,7 @@ export class OrderSender {
       slot.answered();
       return this.notBegun(manifest.batch, ref, row, terms, begun);
     }
-    const isUndo = row.reference?.startsWith(UNDO) === true;
-    const attempt = { manifest, nonce, begun, key: `${order}.${begun.keyNumber}`, isUndo };
+    const attempt = { manifest, nonce, begun, key: `${order}.${begun.keyNumber}`, reference: row.reference };
     // A process that was frozen since may have been given up. Both clocks: one stands still while a machine sleeps, the
     // other may be stepped. They are compared when the connection stands, because connecting may take long too.
     const isLate = () =>

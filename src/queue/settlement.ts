@@ -1,5 +1,6 @@
 import type { WriteOutcome } from '../core/classify.js';
 import type { Decision } from '../core/decide.js';
+import { UNDO } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { Begun, Manifest, OrderEvent, Settlement } from '../ledger/index.js';
 import { haltReason, refusalReason } from './reasons.js';
@@ -10,19 +11,18 @@ export type Attempt = {
   readonly nonce: string;
   readonly begun: Begun;
   readonly key: string;
-  /** It takes points back, which its member may have spent. */
-  readonly isUndo: boolean;
+  readonly reference: string | null;
 };
 
 /** Makes the settlement that the ledger takes, from the outcome of an attempt and the decision about it. */
 export function settlementOf(
   profile: RealmProfile,
-  { manifest, nonce, begun, key, isUndo }: Attempt,
+  { manifest, nonce, begun, key, reference }: Attempt,
   outcome: WriteOutcome,
   decision: Decision,
 ): Settlement {
   // Members who have spent their points say nothing of the file or the address: the undo goes on.
-  const isSpent = isUndo && outcome.code === 'ALM_REFUSED_BALANCE';
+  const isSpent = reference?.startsWith(UNDO) === true && outcome.code === 'ALM_REFUSED_BALANCE';
   const plain = decision.next === 'paid' && begun.attempts === 1;
   // A reply that does not settle the order does not reset its settle timer.
   const until =
