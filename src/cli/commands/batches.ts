@@ -11,6 +11,7 @@ import {
 } from '../../operations/batches/steer.js';
 import { waitingNow } from '../../operations/batches/waiting.js';
 import { type UnfinishedImport, unfinishedImports } from '../../operations/pay/unfinished-imports.js';
+import { missedNotes } from '../../operations/rules/calendar.js';
 import { type ResumedRealms, resumeAfterRollback } from '../../operations/services/after-rollback.js';
 import { allPaceNotes } from '../../operations/services/pace.js';
 import { recoveryNotes } from '../../operations/services/recovery-state.js';
@@ -37,21 +38,30 @@ export const status = storeCommand({
     const { output, args, options } = context;
     if (args.BATCH === undefined && !options.watch) {
       const batches = await allStatuses(app, context.global.realm);
-      const [recovery, workers, pace, unfinished] = await Promise.all([
+      const [missed, recovery, workers, pace, unfinished] = await Promise.all([
+        missedNotes(app, context.global.realm),
         recoveryNotes(app, context.global.realm),
         countWorkers(app),
         allPaceNotes(app, context.global.realm),
         unfinishedImports(app.scripts, context.global.realm),
       ]);
       output.print({
-        json: { batches, workers, pace, unfinished, recovery },
-        text: [...listLines(batches, workers), ...pace, ...unfinishedLines(unfinished), ...recovery],
+        json: { batches, workers, pace, unfinished, missed, recovery },
+        text: [
+          ...listLines(batches, workers),
+          ...pace,
+          ...unfinishedLines(unfinished),
+          ...missed,
+          ...recovery,
+        ],
         next:
           recovery.length > 0
             ? 'almoner recover'
-            : batches.length === 0
-              ? 'almoner plan FILE'
-              : 'almoner status BATCH',
+            : missed.length > 0
+              ? 'almoner rules calendar'
+              : batches.length === 0
+                ? 'almoner plan FILE'
+                : 'almoner status BATCH',
       });
       return 0;
     }
