@@ -3,6 +3,7 @@ import { CSRF_HEADER } from '../http/access/guard.js';
 import type { Route, RouteGroup } from '../http/route.js';
 import * as approvals from './approvals.js';
 import * as batches from './batches.js';
+import * as calendar from './calendar.js';
 import * as imports from './imports.js';
 import * as notices from './notices.js';
 import * as orders from './orders.js';
@@ -106,6 +107,7 @@ const bodies = z.registry<{ id: string }>();
 for (const [id, schema] of Object.entries({
   ...approvals,
   ...batches,
+  ...calendar,
   ...imports,
   ...notices,
   ...orders,
