@@ -135,7 +135,6 @@ function Missed({
     planning.attempt(async () =>
       setTask(await change<TaskReply>(`/api/rules/${encodeURIComponent(rule)}/plan`, { missed: at })),
     );
-  const rules = [...new Set(missed.map(({ rule }) => rule))];
   if (missed.length + unserved.length === 0)
     return (
       <Panel title="Missed times">
@@ -173,22 +172,31 @@ function Missed({
           </li>
         ))}
       </ul>
-      {operator && (
-        <div class="buttons">
-          {rules.map((rule) => {
-            const times = missed.filter((one) => one.rule === rule).map(({ at }) => at);
-            return times.length < 2 ? null : (
-              <Button
-                key={rule}
-                name={`Let all ${times.length} of ${rule} go`}
-                onPress={() => setAsked({ rule, times })}
-              />
-            );
-          })}
-        </div>
-      )}
+      {operator && <LetAllGo missed={missed} onAsk={setAsked} />}
       {asked !== null && <LetGo asked={asked} onDone={onDone} onClose={() => setAsked(null)} />}
     </Panel>
+  );
+}
+
+type LetAllGoProps = { readonly missed: readonly MissedTime[]; readonly onAsk: (asked: Asked) => void };
+
+function LetAllGo({ missed, onAsk }: LetAllGoProps) {
+  const rules = [...new Set(missed.map(({ rule }) => rule))].map((rule) => ({
+    rule,
+    times: missed.filter((one) => one.rule === rule).map(({ at }) => at),
+  }));
+  return (
+    <div class="buttons">
+      {rules
+        .filter(({ times }) => times.length > 1)
+        .map((asked) => (
+          <Button
+            key={asked.rule}
+            name={`Let all ${asked.times.length} of ${asked.rule} go`}
+            onPress={() => onAsk(asked)}
+          />
+        ))}
+    </div>
   );
 }
 
