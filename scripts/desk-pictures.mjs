@@ -37,6 +37,7 @@ export const PAGES = [
   },
   { page: 'ImportPage', picture: 'import', path: () => '/import', before: offerFile },
   { page: 'RulesPage', picture: 'rules', path: () => '/rules' },
+  { page: 'CalendarPage', picture: 'calendar', path: () => '/calendar', before: missTimes },
   { page: 'RulePlanPage', picture: 'rule-plan', path: ({ plan }) => `/rules/plans/${plan}` },
   { page: 'NoticesPage', picture: 'notices', path: () => '/notices' },
   { page: 'RecoveryPage', picture: 'recovery', path: () => '/recovery', before: awaitDecision },
@@ -123,11 +124,32 @@ async function offerFile(page, folder) {
     .catch(() => {});
 }
 
-/** As after a restore: the ledgers are closed, and their first sends wait once the worker has opened them again. */
-async function putStoreBack(folder) {
+async function storeOf(folder) {
   const { Redis } = await import('ioredis');
   const said = async (name) => (await readFile(join(folder, 'data', 'redis', name), 'utf8')).trim();
-  const redis = new Redis({ port: Number(await said('port')), password: await said('password') });
+  return new Redis({ port: Number(await said('port')), password: await said('password') });
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+/** As after two weeks in which no desk ran, of which one is run late. */
+async function missTimes(page, folder, api) {
+  const [rule] = (await api.ask('/api/rules')).rules.filter((one) => one.rule === 'weekly-thanks');
+  if (rule.text !== null) await api.ask('/api/rules/weekly-thanks/approve', { hash: rule.text.hash });
+  const redis = await storeOf(folder);
+  const [schedules] = await redis.keys('*:rules:schedules');
+  const entry = JSON.parse(await redis.hget(schedules, 'weekly-thanks'));
+  const next = Date.parse(rule.nextRuns[0].at);
+  entry.approved.at = next - 30 * DAY_MS;
+  await redis.hset(schedules, 'weekly-thanks', JSON.stringify(entry));
+  redis.disconnect();
+  await api.until('/api/calendar', ({ past }) => past.length > 0);
+  await page.reload();
+}
+
+/** As after a restore: the ledgers are closed, and their first sends wait once the worker has opened them again. */
+async function putStoreBack(folder) {
+  const redis = await storeOf(folder);
   for (const key of await redis.keys('almoner:{*}'))
     if (/^almoner:\{[0-9a-f]+\}$/.test(key) && (await redis.zcard(`${key}:open`)) > 0)
       await redis.hset(key, 'forgot', '1', 'armed', 'another-server');
@@ -293,7 +315,7 @@ async function takePictures(stage) {
       if (wanted.length > 0 && !wanted.includes(one.picture)) return;
       await page.goto(`${desk.url}${one.path(seen)}`);
       await page.locator('h1').first().waitFor();
-      await one.before?.(page, stage.folder);
+      await one.before?.(page, stage.folder, api);
       // What is still coming has bones in its place; the live stream never rests.
       await page.waitForFunction('document.querySelector(".bone") === null').catch(() => {});
       await page.evaluate('document.fonts.ready.then(() => new Promise((so) => setTimeout(so, 400)))');

@@ -218,6 +218,21 @@ export const BOOKS_AND_DESK = [
     test: 'test/queue/schedule-once.test.ts',
   },
   {
+    name: 'a-missed-time-made-up-in-any-period',
+    file: 'src/operations/rules/missed.ts',
+    find: '  if (now === listed.period) return;',
+    put: "  if (now !== '') return;",
+    test: 'test/queue/schedule-missed.test.ts',
+    build: true,
+  },
+  {
+    name: 'passed-over-times-unlisted',
+    file: 'src/ledger/includes/schedule.lua',
+    find: "  if type(missed) == 'table' then keepMissed(T, rule, missed, 0) end\n",
+    put: '',
+    test: 'test/queue/schedule-missed.test.ts',
+  },
+  {
     name: 'no-limit-for-all-members',
     file: 'src/rules/rule-thread.ts',
     find: 'sameMs < memberMs && this.judgedMs < allMs',

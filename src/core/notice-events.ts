@@ -14,6 +14,7 @@ export const NOTICE_EVENTS = [
   'schedule.done',
   'schedule.failed',
   'schedule.waits',
+  'schedule.missed',
   'store.away',
   'test',
 ] as const;

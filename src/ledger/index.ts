@@ -292,9 +292,9 @@ export {
   type FactsKept,
   forgetDecisions,
   lastRunNumber,
-  noteLastRun,
   openFacts,
   putDecisions,
   readDecisions,
   takeReading,
 } from './notes/rule-runs.js';
+export * as scheduledTimes from './notes/scheduled-times.js';

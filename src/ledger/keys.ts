@@ -26,6 +26,11 @@ export function unresumedKey({ keyPrefix }: { readonly keyPrefix: string }): str
   return `${keyPrefix}:unresumed`;
 }
 
+/** What is kept of a realm's rules. */
+export function rulesKey({ keyPrefix }: { readonly keyPrefix: string }, what: string): string {
+  return `${keyPrefix}:rules:${what}`;
+}
+
 export function batchKeys(realm: string, no: string) {
   const batch = `${realm}:b:${no}`;
   return {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isAlmonerError } from '../core/errors/error.js';
 import { type RealmLedger, ruleNotes } from '../ledger/index.js';
+import { PERIODS } from './schema.js';
 
 /** What a person said of a rule's schedule. */
 const said = z.object({ who: z.string(), at: z.number(), why: z.string().nullable().default(null) });
@@ -21,6 +22,8 @@ const scheduledRule = z.object({
   cron: z.string(),
   timezone: z.string(),
   missed: z.enum(['skip', 'once']),
+  /** Names the period of each time, also once the file is another one or gone. */
+  period: z.enum(PERIODS),
   /** When it last came to wait for a go; the times after it are told as waiting, as long as there is none. */
   waitsSince: z.number().default(0),
   /** `asked`: who wanted this text to have it, where the realm requires a second person. */
@@ -41,9 +44,10 @@ export function isGoOfTwo(approved: ScheduledRule['approved'], audience: string)
   return approved?.asked != null && approved.audience === audience;
 }
 
-const lastRun = z.object({
+export const lastRun = z.object({
   /** The scheduled time that was dealt with. */
   at: z.number(),
+  period: z.string(),
   result: z.enum(['enqueued', 'nothing', 'stopped', 'failed', 'skipped', 'missed', 'paused']),
   run: z.string().nullable(),
   batch: z.string().nullable(),
@@ -113,7 +117,7 @@ export function dealtWithUntil({ approved, waitsSince }: ScheduledRule, last: La
 }
 
 export function lastRunOf(
-  done: Pick<LastRun, 'at' | 'result'> & Partial<LastRun>,
+  done: Pick<LastRun, 'at' | 'period' | 'result'> & Partial<LastRun>,
   finishedAt: number,
 ): LastRun {
   return { run: null, batch: null, message: null, skipped: 0, ...done, finishedAt };

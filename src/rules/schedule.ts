@@ -98,24 +98,41 @@ export function cronFault(cron: string): string | undefined {
 export type Due = {
   /** The scheduled time to run for; its period is the run's period, however late it is made up for. */
   readonly run: number | null;
-  /** Times that passed without a run and stay without one, counted up to a hundred. */
-  readonly skipped: number;
   /** The last time that has come, and is not dealt with. */
   readonly newest: number | null;
 };
 
 /** A wake-up within this time of its schedule is on time; the program may be busy, or just starting. */
 export const ON_TIME_MS = 10 * 60_000;
-const SKIPPED_COUNTED_MAX = 100;
 
 export function dueRuns(schedule: Schedule, lastRun: number, now: number): Due {
   const newest = newestTime(schedule, lastRun, now);
-  if (newest === null) return { run: null, skipped: 0, newest };
-  const runs = schedule.missed === 'once' || now - newest <= ON_TIME_MS;
-  let skipped = runs ? 0 : 1;
-  for (const time of timesAfter(schedule, lastRun)) {
-    if (time >= newest || skipped >= SKIPPED_COUNTED_MAX) break;
-    skipped += 1;
+  const runs = newest !== null && (schedule.missed === 'once' || now - newest <= ON_TIME_MS);
+  return { run: runs ? newest : null, newest };
+}
+
+/** The list of missed times keeps so many of a rule (includes/schedule.lua). */
+const PASSED_LISTED_MAX = 1_000;
+/** A rule that runs every minute and was away for a year is not walked to its beginning. */
+const PASSED_COUNTED_MAX = 10_000;
+
+/** The times after `after` up to and with `upTo`: the newest of them in order, and how many come before those. */
+export function timesPassed(
+  { cron, timezone }: Times,
+  after: number,
+  upTo: number,
+): { readonly times: readonly number[]; readonly older: number } {
+  const walls = wallTimes(cron, wallOf(upTo, timezone) + STEP_MS);
+  const times: number[] = [];
+  let [last, older] = [upTo + 1, 0];
+  while (walls.hasPrev() && times.length + older < PASSED_COUNTED_MAX) {
+    const moment = momentOf(walls.prev().getTime(), timezone);
+    if (moment <= after) break;
+    // Two wall times may have one moment, on the day an hour is left out.
+    if (moment >= last) continue;
+    last = moment;
+    if (times.length < PASSED_LISTED_MAX) times.push(moment);
+    else older += 1;
   }
-  return { run: runs ? newest : null, skipped, newest };
+  return { times: times.reverse(), older };
 }

@@ -70,6 +70,11 @@ export function isoTime(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString();
 }
 
+/** A moment as a person types it into a command. */
+export function minuteTime(at: number): string {
+  return isoTime(at).replace(/(:00)?\.000Z$/, 'Z');
+}
+
 /** A moment in a report or on a terminal, which travel between zones. */
 export function utcTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

@@ -34,6 +34,7 @@ beforeAll(async () => {
     ['Member 5001', '/members/5001'],
     ['Import', '/import'],
     ['Rules', '/rules'],
+    ['Calendar', '/calendar'],
     ['Approvals', '/approvals'],
     ['People', '/people'],
     ['Notices', '/notices'],

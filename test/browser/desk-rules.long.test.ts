@@ -141,6 +141,66 @@ test('the plan of a rule that was looked at is run as it is, and a member is exp
   expect(await flaws(page, 'rules')).toEqual([]);
 });
 
+test('missed times stand on the calendar and the overview; one is made up, the others are let go by keyboard', async () => {
+  await operator.goTo('Rules');
+  await press('Approve');
+  await answer('Approve');
+  const days = [4, 3, 2].map((ago) => new Date(Date.now() - ago * 24 * 3_600_000).toISOString().slice(0, 10));
+  for (const day of days) await missTime(Date.parse(`${day}T00:30:00Z`), day);
+  await operator.goTo('Overview');
+  const told = page.getByRole('region', { name: 'Missed times' });
+  await told.getByText('3 scheduled times').waitFor();
+  expect(await flaws(page, 'overview-missed')).toEqual([]);
+  await told.getByRole('link', { name: NAME }).click();
+  await page.getByRole('heading', { level: 1, name: 'Calendar' }).waitFor();
+  expect(new URL(page.url()).search).toBe(`?rule=${NAME}`);
+  const missed = page.getByRole('region', { name: /missed times? paid nobody$/ });
+  await missed.getByText('No process ran the schedules').first().waitFor();
+  const coming = page.getByRole('region', { name: 'Coming runs' });
+  expect(await coming.locator('li').count()).toBe(10);
+  expect(await flaws(page, 'calendar')).toEqual([]);
+
+  await missed.getByRole('button', { name: new RegExp(`^Make up: ${NAME}, ${days[0]}`) }).click();
+  await page.getByRole('heading', { level: 1, name: `Plan of ${NAME}` }).waitFor();
+  await page.getByRole('button', { name: 'Run now' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Type the total to confirm').fill('21');
+  await dialog.getByRole('button', { name: 'Pay 3 members' }).click();
+  await operator.stateSays('done');
+
+  await operator.goTo('Calendar');
+  const past = page.getByRole('region', { name: 'Past runs' });
+  await past.getByText('made up', { exact: true }).waitFor();
+  await past.getByText('paid 3 (21 tokens)').waitFor();
+  const all = missed.getByRole('button', { name: `Let all 2 of ${NAME} go` });
+  await all.focus();
+  await page.keyboard.press('Enter');
+  expect(await flaws(page, 'let-go')).toEqual([]);
+  await dialog.getByLabel(/^Reason/).fill('nobody was there');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByText('No scheduled time was missed.').waitFor();
+  expect(await past.getByText('let go', { exact: true }).count()).toBe(2);
+  await past
+    .getByText(/nobody was there/)
+    .first()
+    .waitFor();
+  expect(await flaws(page, 'calendar-past')).toEqual([]);
+  await operator.goTo('Audit');
+  await page.getByText(`let 2 missed times of rule ${NAME} go`).waitFor();
+});
+
+/** As the scheduler notes it when no process has served. */
+async function missTime(at: number, period: string): Promise<void> {
+  const { store } = world();
+  const [schedules = ''] = await store.keys('*:rules:schedules');
+  const key = schedules.replace(/schedules$/, 'missed');
+  const why = 'No process ran the schedules at that time.';
+  const time = { at, period, zone: 'Europe/Berlin', why, notedAt: Date.now() };
+  await store.zadd(`${key}:${NAME}`, at, JSON.stringify(time));
+  await store.hset(key, NAME, 0);
+}
+
 test('met no error and asked no other host', () => {
   expect(opened).toMatchObject({ strangers: [], complaints: [] });
 });

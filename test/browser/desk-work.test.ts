@@ -235,6 +235,7 @@ test(
       [`Search for “${ADA}”`, `/find?q=${ADA}`],
       ['Import', '/import'],
       ['Rules', '/rules'],
+      ['Calendar', '/calendar'],
       ['Notices', '/notices'],
       ['Audit', '/audit'],
       ['No such page', '/nowhere'],

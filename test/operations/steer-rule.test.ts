@@ -23,6 +23,7 @@ test('a rule that was moved to another realm is paused in both', async () => {
         cron: '0 9 * * *',
         timezone: 'UTC',
         missed: 'once',
+        period: 'day',
         waitsSince: 0,
         approved: { who: 'ada', at, why: null, asked: null, audience: null },
         asked: null,

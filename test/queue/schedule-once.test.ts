@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cancelBatch } from '../../src/ledger/moves/steer.js';
-import { noteLastRun } from '../../src/ledger/notes/rule-runs.js';
+import { noteLastRun } from '../../src/ledger/notes/scheduled-times.js';
 import { listBatches } from '../../src/ledger/read/batches.js';
 import { lastRunOf, lastRuns } from '../../src/rules/approvals.js';
 import { listRuns } from '../../src/rules/run-store.js';
@@ -114,11 +114,19 @@ test('the next time pays the very same orders again that were cancelled', async 
 
 test('what became of a time is noted by one, also where nobody is paid or the run failed', async () => {
   const own = booksOf(await daily.app());
-  const nothing = lastRunOf({ at: MONDAY, result: 'nothing' }, MONDAY + 1);
+  const nothing = lastRunOf({ at: MONDAY, period: '2020-11', result: 'nothing' }, MONDAY + 1);
   expect(await noteLastRun(own, 'daily', nothing)).toBe(true);
   expect(await noteLastRun(own, 'daily', nothing)).toBe(true);
   for (const result of ['failed', 'stopped', 'enqueued'] as const)
-    expect(await noteLastRun(own, 'daily', lastRunOf({ at: MONDAY, result }, MONDAY + 2))).toBe(false);
-  expect(await noteLastRun(own, 'daily', lastRunOf({ at: MONDAY + DAY_MS, result: 'failed' }, 0))).toBe(true);
+    expect(
+      await noteLastRun(own, 'daily', lastRunOf({ at: MONDAY, period: '2020-11', result }, MONDAY + 2)),
+    ).toBe(false);
+  expect(
+    await noteLastRun(
+      own,
+      'daily',
+      lastRunOf({ at: MONDAY + DAY_MS, period: '2020-11', result: 'failed' }, 0),
+    ),
+  ).toBe(true);
   expect((await lastRuns(own)).get('daily')).toMatchObject({ at: MONDAY + DAY_MS, result: 'failed' });
 });

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { momentOf, spellMoment } from '../../src/core/zones.js';
-import { cronFault, dueRuns, nextTime, ON_TIME_MS, type Schedule } from '../../src/rules/schedule.js';
+import {
+  cronFault,
+  dueRuns,
+  nextTime,
+  ON_TIME_MS,
+  type Schedule,
+  timesPassed,
+} from '../../src/rules/schedule.js';
 
 const at = (iso: string) => Date.parse(iso);
 const schedule = (cron: string, timezone: string, missed: 'skip' | 'once' = 'once'): Schedule => ({
@@ -101,17 +108,21 @@ describe('missed runs', () => {
 
   test('once: a missed week is made up for, with the time it was scheduled for', () => {
     const due = dueRuns(monday('once'), lastMonday, at('2026-11-11T15:00:00Z'));
-    expect(due).toMatchObject({ run: at('2026-11-09T09:00:00Z'), skipped: 0 });
+    expect(due).toMatchObject({ run: at('2026-11-09T09:00:00Z') });
   });
 
-  test('once: of three missed weeks only the last is made up for, and the others are counted', () => {
+  test('once: of three missed weeks only the last is made up for, and the others passed', () => {
     const due = dueRuns(monday('once'), lastMonday, at('2026-11-25T15:00:00Z'));
-    expect(due).toMatchObject({ run: at('2026-11-23T09:00:00Z'), skipped: 2 });
+    expect(due).toMatchObject({ run: at('2026-11-23T09:00:00Z') });
+    expect(timesPassed(monday('once'), lastMonday, (due.run ?? 0) - 1)).toEqual({
+      times: [at('2026-11-09T09:00:00Z'), at('2026-11-16T09:00:00Z')],
+      older: 0,
+    });
   });
 
   test('skip: a missed week stays missed, and the next Monday runs', () => {
     const policy = monday('skip');
-    expect(dueRuns(policy, lastMonday, at('2026-11-11T15:00:00Z'))).toMatchObject({ run: null, skipped: 1 });
+    expect(dueRuns(policy, lastMonday, at('2026-11-11T15:00:00Z'))).toMatchObject({ run: null });
     expect(dueRuns(policy, lastMonday, at('2026-11-16T09:00:30Z')).run).toBe(at('2026-11-16T09:00:00Z'));
   });
 
@@ -124,7 +135,7 @@ describe('missed runs', () => {
   test('asked again after the run was noted, nothing is due', () => {
     const now = at('2026-11-11T15:00:00Z');
     const first = dueRuns(monday('once'), lastMonday, now);
-    expect(dueRuns(monday('once'), first.run ?? 0, now)).toMatchObject({ run: null, skipped: 0 });
+    expect(dueRuns(monday('once'), first.run ?? 0, now)).toMatchObject({ run: null });
   });
 
   test('a rule that runs every minute and was away for a year is answered at once', () => {
@@ -135,9 +146,30 @@ describe('missed runs', () => {
       at('2026-11-01T00:00:30Z'),
     );
     expect(due.run).toBe(at('2026-11-01T00:00:00Z'));
-    expect(due.skipped).toBe(100);
+    const passed = timesPassed(
+      schedule('* * * * *', 'Europe/Berlin'),
+      at('2025-11-01T00:00:00Z'),
+      due.run ?? 0,
+    );
+    expect([passed.times.length, passed.older, passed.times.at(-1)]).toEqual([1_000, 9_000, due.run]);
     expect(performance.now() - started).toBeLessThan(5_000);
   });
+
+  test.each([
+    ['*/30 * * * *', '2026-03-28T20:00:00Z', '2026-03-29T06:00:00Z'],
+    ['*/30 * * * *', '2026-10-24T20:00:00Z', '2026-10-25T06:00:00Z'],
+    ['30 2 * * *', '2026-03-20T00:00:00Z', '2026-04-05T00:00:00Z'],
+    ['30 2 * * *', '2026-10-20T00:00:00Z', '2026-10-30T00:00:00Z'],
+    ['15 0 * * 0', '2026-09-01T00:00:00Z', '2026-12-01T00:00:00Z'],
+  ])(
+    '%s from %s: the times that passed are the times of the schedule, on days of 23 and 25 hours',
+    (cron, from, to) => {
+      const berlin = schedule(cron, 'Europe/Berlin');
+      const { times: passed } = timesPassed(berlin, at(from), at(to) - 1);
+      expect(passed.map((time) => new Date(time).toISOString())).toEqual(times(berlin, from, to));
+      expect(passed.length).toBeGreaterThan(9);
+    },
+  );
 });
 
 describe('cron nonsense', () => {

@@ -202,7 +202,9 @@ async function world(): Promise<World> {
       open: [1, 2, 3, 11],
     },
     { name: 'note-clock-step', args: [String(START), '1000', '60000'], open: [1, 2, 3] },
-    { name: 'note-scheduled', args: ['daily', '{"at":1}'], open: [1] },
+    { name: 'note-scheduled', args: ['daily', '{"at":1}', missedTimes(1)], open: [1] },
+    { name: 'note-missed', args: ['daily', missedTimes(2)], open: [1] },
+    { name: 'dismiss-missed', args: ['daily', '{"who":"ada"}', '2'], open: [1, 2, 3] },
     { name: 'open-batch', args: ['d'.repeat(64), 'fresh', 'im', String(START), '', '', ''], open: [3, 4] },
     { name: 'orphan', args: [no, '6', 'worker', '5 c ', detail, 'u', '', 'nonce-6'], open: [1, 2, 3, 8] },
     { name: 'probe', args: ['1000', '60000', why], open: [1, 2] },
@@ -303,6 +305,10 @@ async function answers(work: Promise<unknown>, what: string): Promise<void> {
     await bench.redis().kill();
     throw new Error(`the store hangs in ${what}`);
   }
+}
+
+function missedTimes(at: number): string {
+  return JSON.stringify({ zone: 'UTC', older: 0, times: [[at, '2026-11', 'x']] });
 }
 
 async function strayBatches(ledger: RealmLedger): Promise<string[]> {

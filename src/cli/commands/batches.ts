@@ -18,6 +18,7 @@ import {
 } from '../../operations/batches/steer.js';
 import { waitingNow } from '../../operations/batches/waiting.js';
 import { type UnfinishedImport, unfinishedImports } from '../../operations/pay/unfinished-imports.js';
+import { missedNotes } from '../../operations/rules/calendar.js';
 import { type ResumedRealms, resumeAfterRollback } from '../../operations/services/after-rollback.js';
 import { allPaceNotes } from '../../operations/services/pace.js';
 import { recoveryNotes } from '../../operations/services/recovery-state.js';
@@ -60,28 +61,32 @@ export const status = storeCommand({
       const { state, cursor: after, limit = LIMIT_USUAL } = options;
       const filter = { realm, state, sinceMs: readSince(options.since, Date.now()), after };
       const { batches, next } = await statusPage(app, filter, limit);
-      const [total, recovery, workers, pace, unfinished] = await Promise.all([
+      const [total, missed, recovery, workers, pace, unfinished] = await Promise.all([
         howManyBatches(app, realm),
+        missedNotes(app, realm),
         recoveryNotes(app, context.global.realm),
         countWorkers(app),
         allPaceNotes(app, context.global.realm),
         unfinishedImports(app.scripts, context.global.realm),
       ]);
       output.print({
-        json: { batches, next, total, workers, pace, unfinished, recovery },
+        json: { batches, next, total, workers, pace, unfinished, missed, recovery },
         text: [
           ...listLines(batches, workers),
           ...moreLines(filter, batches.length, next, total),
           ...pace,
           ...unfinishedLines(unfinished),
+          ...missed,
           ...recovery,
         ],
         next:
           recovery.length > 0
             ? 'almoner recover'
-            : batches.length === 0
-              ? 'almoner plan FILE'
-              : 'almoner status BATCH',
+            : missed.length > 0
+              ? 'almoner rules calendar'
+              : batches.length === 0
+                ? 'almoner plan FILE'
+                : 'almoner status BATCH',
       });
       return 0;
     }

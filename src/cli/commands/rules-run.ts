@@ -1,6 +1,7 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { batchStatus } from '../../operations/batches/batch-status.js';
 import { openRule } from '../../operations/rules/files.js';
+import { makeUp, refuseOtherPeriod } from '../../operations/rules/missed.js';
 import { findRunOf } from '../../operations/rules/plan.js';
 import { importRun, isEdited, payRun, usablePlan } from '../../operations/rules/run.js';
 import { runToGoOnWith } from '../../operations/rules/unfinished-runs.js';
@@ -9,7 +10,7 @@ import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
 import { periodName } from '../../rules/calendar.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
-import { counted } from '../../words/spelling.js';
+import { counted, minuteTime } from '../../words/spelling.js';
 import type { CommandBase } from '../frame/command.js';
 import { confirmRisk, confirmTotal } from '../frame/confirm.js';
 import { storeCommand } from '../frame/open-app.js';
@@ -27,9 +28,16 @@ import { printPaid, whilePaying } from '../frame/while-paying.js';
 import { batchLines, batchNext } from '../text/batch-text.js';
 import { findingLines, refusedNext, toSendWords } from '../text/preview-text.js';
 import { ruleDocument, ruleLines } from '../text/rules-text.js';
+import { audit } from './rules.js';
 import { openRuleSession, planWithProgress } from './rules-plan.js';
 
-type Chosen = { readonly realm: OpenRealm; readonly run: RunMeta; readonly edited: boolean };
+type Chosen = {
+  readonly realm: OpenRealm;
+  readonly run: RunMeta;
+  readonly edited: boolean;
+  /** The missed time that the run makes up. */
+  readonly missed: number | null;
+};
 
 export const run = storeCommand({
   name: 'rules run',
@@ -39,6 +47,7 @@ export const run = storeCommand({
   options: {
     plan: text('ID', 'make the batch of exactly this plan; reads nothing again'),
     at: text('DATE', 'run for this time instead of now; a day means its beginning'),
+    missed: text('TIME', 'make up this missed time of the schedule, and take it off the list'),
     ...YES,
     import: flag('hand the batch to the workers instead of paying it here'),
     ...FIRST,
@@ -51,6 +60,8 @@ export const run = storeCommand({
     const { options, args, output } = context;
     if (options.import && options.first !== undefined)
       throw usage('--first pays here; it does not go with --import.');
+    if (options.missed !== undefined && (options.plan ?? options.at) !== undefined)
+      throw usage('--missed names the time itself; it goes with neither --plan nor --at.');
     await refuseUnsafeStore(app);
     const chosen =
       options.plan === undefined
@@ -58,8 +69,10 @@ export const run = storeCommand({
         : await fromPlan(context, app, options.plan, args.FILE);
     if (chosen === null) return 3;
     const { realm, run, edited } = chosen;
+    const madeUp = (batch: string | null) => noteMadeUp(app, chosen, batch);
     const planned = await usablePlan(realm, run, Date.now(), options);
     if (planned === null) {
+      await madeUp(null);
       output.print({
         json: { plan: run.id, rule: run.rule, period: run.period, batch: null, state: 'nothing', edited },
         text: 'Nobody gets anything: no batch was made, and nothing was sent.',
@@ -97,6 +110,7 @@ export const run = storeCommand({
     const told = { plan: run.id, rule: run.rule, period: run.period, edited };
     if (options.import) {
       const { ref, existing } = await importRun(app, realm, run, planned);
+      await madeUp(ref.id);
       const [status, workers] = await Promise.all([
         batchStatus(ref, app.config, { existing }),
         countWorkers(app),
@@ -112,6 +126,7 @@ export const run = storeCommand({
     const status = await whilePaying(context, app, realm.profile.rate, (watch) =>
       payRun(app, realm, run, planned, { ...watch, first }),
     );
+    await madeUp(status.batch);
     return printPaid(context, status, `almoner rules run --plan ${run.id}`, { json: told });
   },
 });
@@ -124,12 +139,14 @@ async function fromFile(
   context: CommandBase,
   app: App,
   file: string | undefined,
-  { at, yes }: { readonly at?: string | undefined; readonly yes: boolean },
+  options: { readonly at?: string | undefined; readonly missed?: string | undefined; readonly yes: boolean },
 ): Promise<Chosen | null> {
   if (file === undefined) throw usage('Name a rule file, or a plan with --plan ID.');
-  const session = await openRuleSession(context, app, file, at);
+  const session = await openRuleSession(context, app, file, options.missed ?? options.at);
   const { realm, loaded } = session;
   const { rule } = loaded;
+  const missed = options.missed === undefined ? null : session.at;
+  if (missed !== null) await refuseOtherPeriod(realm.ledger, rule, missed);
   const period = periodName(rule.period, session.at, rule.zone);
   const { open, givenUp } = await runToGoOnWith(realm, rule.name, period);
   if (givenUp !== null) context.output.note(givenUp);
@@ -137,18 +154,18 @@ async function fromFile(
     const { run } = open;
     const edited = run.ruleHash !== rule.hash;
     // What the person has in hand is another text, so that no --yes is meant for this one.
-    if (edited && yes) throw otherText(run, file);
+    if (edited && options.yes) throw otherText(run, file);
     if (edited) await confirmRisk(context, otherText(run, file), false);
     context.output.note(
       `Going on with run ${run.id} of this period, which is not through. Nothing is read again.`,
     );
-    return { realm, run, edited };
+    return { realm, run, edited, missed };
   }
   const planned = await planWithProgress(context, app, session);
   if (planned.meta.state === 'planned') {
     for (const line of ruleLines(planned, realm.profile, null, context.output.colours))
       context.output.line(line);
-    return { realm, run: planned.meta, edited: false };
+    return { realm, run: planned.meta, edited: false, missed };
   }
   context.output.print({
     json: ruleDocument(planned, realm.profile, null, undefined),
@@ -159,6 +176,16 @@ async function fromFile(
     next: 'mend the rule, its limits or its audience; then run it again',
   });
   return null;
+}
+
+/** Whoever is killed before this finds the time on the list, and the same command pays only who is missing. */
+async function noteMadeUp(
+  app: App,
+  { realm, run: { rule, period, id }, missed: at }: Chosen,
+  batch: string | null,
+): Promise<void> {
+  if (at === null || !(await makeUp(app, realm.ledger, { rule, period, id, at }, batch))) return;
+  await audit(app, `made up the missed time ${minuteTime(at)} of rule ${rule}`, null, batch);
 }
 
 function otherText({ id, period, batch, awards, tokens }: RunMeta, file: string): AlmonerError {
@@ -185,8 +212,9 @@ async function fromPlan(
     );
   const { profile, run } = found;
   const realm = await app.realm(profile);
-  if (file === undefined) return { realm, run, edited: await isEdited(run) };
+  const missed = null;
+  if (file === undefined) return { realm, run, edited: await isEdited(run), missed };
   const { rule } = await openRule(app.config, context.cwd, file);
-  if (rule.name === run.rule) return { realm, run, edited: rule.hash !== run.ruleHash };
+  if (rule.name === run.rule) return { realm, run, edited: rule.hash !== run.ruleHash, missed };
   throw usage(`Plan ${run.id} is one of the rule ${run.rule}, and ${file} is the rule ${rule.name}.`);
 }

@@ -247,9 +247,14 @@ export const skip = steering('skip');
 export const revoke = steering('revoke');
 
 /** Beside what is done at the desk: the audit of rules is one list. */
-async function audit(app: App, what: string, why: string | null): Promise<void> {
+export async function audit(
+  app: App,
+  what: string,
+  why: string | null,
+  batch: string | null = null,
+): Promise<void> {
   const { AuditTrail } = await import('../../desk/audit-trail.js');
-  await new AuditTrail(app.scripts).write({ who: app.config.operator, what, why, batch: null }, 'operator');
+  await new AuditTrail(app.scripts).write({ who: app.config.operator, what, why, batch }, 'operator');
 }
 
 export const explain = storeCommand({

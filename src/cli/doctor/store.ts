@@ -4,6 +4,7 @@ import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { isAlmonerError } from '../../core/errors/error.js';
 import { folderProblem, ledgersElsewhere } from '../../ledger/index.js';
 import { allWaiting } from '../../operations/batches/waiting.js';
+import { missedNotes } from '../../operations/rules/calendar.js';
 import { journalsHere } from '../../operations/services/recovery.js';
 import { type RealmRecovery, recoveryState } from '../../operations/services/recovery-state.js';
 import { isAccepted } from '../../operations/services/store-safety.js';
@@ -29,6 +30,7 @@ export function storeChecks(open: () => Promise<App>): Check[] {
     asking('witness', witness),
     asking('journals', journals),
     asking('waiting', waiting),
+    asking('schedules', schedules),
   ];
 }
 
@@ -179,4 +181,14 @@ async function waiting(app: App): Promise<CheckResult> {
   if (all.length === 0) return ok('no order stands still');
   if (first?.next == null) return ok(lines);
   return (first.session === null ? warning : failed)(lines, `Run \`${first.next}\`.`);
+}
+
+/** Whether scheduled times passed and paid nobody. */
+async function schedules(app: App): Promise<CheckResult> {
+  const missed = await missedNotes(app);
+  if (missed.length === 0) return ok('no scheduled time stands on the list of missed ones');
+  return warning(
+    missed.join('\n'),
+    'Make each time up with `almoner rules run RULE --missed TIME`, or let it go with `almoner rules dismiss`. Keep `almoner serve` running.',
+  );
 }

@@ -52,6 +52,8 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'rules resume': 'take a pause or a skip back',
     'rules skip': 'let the next time of a schedule pass',
     'rules revoke': 'take the go of a rule back',
+    'rules calendar': 'past and coming times of the schedules, and the missed ones',
+    'rules dismiss': 'take missed times off the list, giving a reason',
     'rules explain': 'a past decision from the facts of then',
   },
   'Ask the realm': {
@@ -90,6 +92,7 @@ const MODULES: Readonly<Record<string, RegExp>> = {
   'dead-mend': /^dead (retry|discard)$/,
   doubts: /^doubt /,
   rules: /^rules (list|sync|pause|resume|skip|revoke|explain)$/,
+  'rules-calendar': /^rules (calendar|dismiss)$/,
   'rules-plan': /^rules (plan|try)$/,
   'realm-reads': /^(member|wallets)$/,
   'desk-tokens': /^desk token /,

@@ -282,6 +282,14 @@ export const RULES_ERRORS = {
     'Another process has dealt with this time of the rule’s schedule, it has not come by the store’s clock, or a person has paused or skipped it. Nothing was enqueued.',
     'Nothing to do; `almoner rules list` shows what became of it.',
   ),
+  ALM_RULE_NOT_MISSED: usage(
+    'The time is not on the rule’s list of missed times: it was run or made up, a person has taken it off, or it was never missed.',
+    'List the missed times with `almoner rules calendar`.',
+  ),
+  ALM_RULE_OTHER_PERIOD: refused(
+    'The rule counts other periods now than when the time was missed, so that making it up could pay members twice. Nothing was enqueued.',
+    'Look at who was paid (`almoner rules calendar RULE`, `almoner history MEMBER`); pay who is missing with a CSV file, then take the time off with `almoner rules dismiss`.',
+  ),
   ALM_RULE_EDITED: refused(
     'The rule file is not the text that the plan was made of. Named with --plan, the plan is paid as it was planned, with this warning; the desk makes no batch of it, and a run of another text that is not through goes on by nobody’s hand but a person’s.',
     'Plan again with `almoner rules plan FILE` if the edit should count; `almoner rules run --plan ID` pays the plan as it was; cancel the batch of a run that should not go on.',

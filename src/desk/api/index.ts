@@ -18,6 +18,7 @@
  */
 export type * from './approvals.js';
 export type * from './batches.js';
+export type * from './calendar.js';
 export type * from './history.js';
 export type * from './imports.js';
 export type * from './notices.js';

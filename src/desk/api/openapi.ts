@@ -3,6 +3,7 @@ import { CSRF_HEADER } from '../http/access/guard.js';
 import type { Route, RouteGroup } from '../http/route.js';
 import * as approvals from './approvals.js';
 import * as batches from './batches.js';
+import * as calendar from './calendar.js';
 import * as history from './history.js';
 import * as imports from './imports.js';
 import * as notices from './notices.js';
@@ -107,6 +108,7 @@ const bodies = z.registry<{ id: string }>();
 for (const [id, schema] of Object.entries({
   ...approvals,
   ...batches,
+  ...calendar,
   ...history,
   ...imports,
   ...notices,

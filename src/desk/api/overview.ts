@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { NOTICE_EVENTS } from '../../core/notice-events.js';
 import { BatchSummary } from './batches.js';
+import { MissedCount } from './calendar.js';
 import { ScheduleRow } from './rules.js';
 import {
   batch,
@@ -158,6 +159,7 @@ export const Overview = z.strictObject({
   batches: z.array(BatchSummary).describe('All that are not over, then the newest that are: at most 50.'),
   matters: z.array(Matter).describe('Everything that waits for a person.'),
   schedules: z.array(ScheduleRow).describe('Every schedule of the configured realms, good or not.'),
+  missed: z.array(MissedCount).describe('Scheduled times that paid nobody, by configured realm.'),
   tasks: z.array(TaskReply),
 });
 export type Overview = Of<typeof Overview>;

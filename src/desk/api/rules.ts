@@ -112,6 +112,14 @@ export const RulePlanPage = z.strictObject({
 });
 export type RulePlanPage = Of<typeof RulePlanPage>;
 
+export const RulePlanRequest = z
+  .object({
+    missed: time
+      .optional()
+      .describe('Plan for this missed time instead of now; the run of that plan makes it up.'),
+  })
+  .optional();
+
 export const RuleRunRequest = z.object({
   plan: name,
   members: count.describe('The awarded members that the person confirmed.'),

@@ -57,6 +57,12 @@ async function fillSchedules({ gauge }: Families, { overview }: Picture, { app }
   );
   for (const { realm, rule, outcome: name, isGood } of overview.schedules)
     outcome.set({ realm, rule, outcome: name }, isGood ? 1 : 0);
+  const missed = gauge(
+    'schedule_missed',
+    'Scheduled times that paid nobody because nothing ran, until a person takes them off the list.',
+    ['realm'],
+  );
+  for (const { realm, times } of overview.missed) missed.set({ realm }, times);
   const round = gauge(
     'schedule_good_round_timestamp_seconds',
     'When every schedule of the realm was last looked at, and no time was without its outcome.',

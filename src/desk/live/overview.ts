@@ -21,6 +21,7 @@ import { waitingOfAll } from '../../operations/batches/waiting.js';
 import { type LessWanted, lessWanted } from '../../operations/people/approve.js';
 import { Tokens } from '../../operations/people/tokens.js';
 import { requirementOf } from '../../operations/people/who.js';
+import { type MissedOfRealm, missedOfRealms } from '../../operations/rules/calendar.js';
 import { scheduleStandings, standingDocument, withoutStore } from '../../operations/rules/standings.js';
 import { paceOf } from '../../operations/services/pace.js';
 import type { ScheduleStanding } from '../../rules/standing.js';
@@ -72,6 +73,7 @@ export class OverviewBoard {
     at: Number.NEGATIVE_INFINITY,
     schedules: [] as ScheduleStanding[],
     less: [] as LessWanted[],
+    missed: [] as MissedOfRealm[],
   };
 
   constructor(
@@ -155,8 +157,12 @@ export class OverviewBoard {
   private async slowly() {
     const at = performance.now();
     if (at - this.slow.at > this.times.slowMs) {
-      const [schedules, less] = await Promise.all([scheduleStandings(this.app), lessWanted(this.app)]);
-      this.slow = { at, schedules, less };
+      const [schedules, less, missed] = await Promise.all([
+        scheduleStandings(this.app),
+        lessWanted(this.app),
+        missedOfRealms(this.app),
+      ]);
+      this.slow = { at, schedules, less, missed };
     }
     return this.slow;
   }
@@ -171,9 +177,9 @@ export class OverviewBoard {
     const alive = workers.filter(
       ({ kind, state }) => kind === 'worker' && state !== 'dead' && state !== 'silent',
     ).length;
-    const { schedules, less } = await this.slowly();
+    const { schedules, less, missed } = await this.slowly();
     const holdMs = (realm: string) => holdMsOf(this.app.config, realm);
-    const standings = standingsOf(seen, schedules, less, { nowMs: now, holdMs, realms });
+    const standings = standingsOf(seen, schedules, less, { nowMs: now, holdMs, realms, missed });
     const overview: Overview = {
       at: new Date(now).toISOString(),
       store,
@@ -183,6 +189,7 @@ export class OverviewBoard {
       batches: await Promise.all(shown(seen).map((batch) => this.summary(batch))),
       matters: standings.filter(({ event }) => !ONLY_NEWS.includes(event)).map(matterOf),
       schedules: schedules.map(standingDocument),
+      missed: missed.map(missedReply),
       tasks: this.tasks.list().slice(0, 10),
     };
     return { overview, seen, standings, less };
@@ -225,6 +232,15 @@ export class OverviewBoard {
   }
 }
 
+function missedReply({ realm, times, since, rules }: MissedOfRealm): Overview['missed'][number] {
+  return {
+    realm,
+    times,
+    since: isoTime(since),
+    rules: rules.map(({ rule, times: of, older }) => ({ rule, times: of + older })),
+  };
+}
+
 /** Every sending process that gave a sign in any realm. */
 async function processes(scripts: ScriptClient): Promise<WorkerRow[]> {
   const found = new Map<string, WorkerRow>();
@@ -259,5 +275,6 @@ const NOTHING: Omit<Overview, 'store'> = {
   batches: [],
   matters: [],
   schedules: [],
+  missed: [],
   tasks: [],
 };

@@ -5,9 +5,10 @@ import type { Waiting, WaitingWhy } from '../../core/waiting.js';
 import { approvalNeeded } from '../../ledger/index.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import { type LessWanted, waitsForApproval } from '../../operations/people/approve.js';
+import type { MissedOfRealm } from '../../operations/rules/calendar.js';
 import type { ScheduleStanding } from '../../rules/standing.js';
 import { requirementWords } from '../../words/people.js';
-import { isoTime } from '../../words/spelling.js';
+import { counted, isoTime } from '../../words/spelling.js';
 import type { Matter, RealmCard } from '../api/index.js';
 import type { SeenBatch } from '../live/batch-views.js';
 
@@ -53,6 +54,7 @@ export function standingsOf(
     readonly nowMs: number;
     readonly holdMs: (realm: string) => number;
     readonly realms: readonly RealmCard[];
+    readonly missed: readonly MissedOfRealm[];
   },
 ): Standing[] {
   return [
@@ -61,6 +63,7 @@ export function standingsOf(
     ...less.flatMap(lessStanding),
     ...facts.realms.flatMap(rollbackStanding),
     ...schedules.flatMap(scheduleStanding),
+    ...facts.missed.flatMap(missedStanding),
   ];
 }
 
@@ -111,6 +114,25 @@ function scheduleStanding(schedule: ScheduleStanding): Standing[] {
   const mark = asked === null ? key : `${key} ${asked.who} ${asked.at}`;
   const about = { subject: `schedule ${realm}/${rule}`, realm, batch: null, rule, next, mark };
   return [{ ...about, event, message: `Schedule of rule ${rule}: ${message}`, since: isoTime(since) }];
+}
+
+/** Told again when one more stands on the list; it ends when a person has taken the last one off. */
+function missedStanding({ realm, times, rules, since }: MissedOfRealm): Standing[] {
+  if (since === null) return [];
+  const named = rules.map((one) => `${one.rule} (${one.times + one.older})`).join(', ');
+  return [
+    {
+      event: 'schedule.missed',
+      subject: `missed times of ${realm}`,
+      realm,
+      batch: null,
+      rule: null,
+      message: `${counted(times, 'scheduled time')} of realm ${realm} paid nobody, because nothing ran: ${named}.`,
+      next: 'almoner rules calendar',
+      since: isoTime(since),
+      mark: times,
+    },
+  ];
 }
 
 function batchStandings(seen: ToldBatch, nowMs: number): Standing[] {

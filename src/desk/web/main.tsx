@@ -21,6 +21,7 @@ import { OrderPage } from './pages/order.js';
 import { OverviewPage } from './pages/overview.js';
 import { PeoplePage } from './pages/people.js';
 import { RecoveryPage } from './pages/recovery.js';
+import { CalendarPage } from './pages/rules/calendar-page.js';
 import { RulePlanPage } from './pages/rules/rule-plan-page.js';
 import { RulesPage } from './pages/rules/rules-page.js';
 import { Empty, Failure } from './parts/panel.js';
@@ -104,6 +105,8 @@ function pageFor({ path, query, visit }: Address): VNode {
     case 'rules':
       if (second !== 'plans' || third === '') return <RulesPage key="rules" />;
       return <RulePlanPage key={`p ${third}`} plan={third} />;
+    case 'calendar':
+      return <CalendarPage key="calendar" />;
     case 'history':
       return <HistoryPage key="history" />;
     case 'notices':

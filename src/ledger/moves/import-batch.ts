@@ -4,6 +4,7 @@ import { type OverLimit, parseOverLimit } from '../accounts.js';
 import { FILE_LABEL } from '../amount.js';
 import { otherFormat } from '../format.js';
 import { PLAN_BLOCK_ROWS } from '../keys.js';
+import type { MissedToNote } from '../notes/scheduled-times.js';
 import type { Judged } from '../read/earlier.js';
 import { askScript, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
@@ -61,6 +62,8 @@ export type SealedRun = {
     readonly hash: string;
     readonly audience: string;
     readonly last: string;
+    /** Times that go onto the list of missed ones in the same step. */
+    readonly missed: MissedToNote | null;
     readonly only: boolean;
   } | null;
 };

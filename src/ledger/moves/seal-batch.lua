@@ -10,7 +10,7 @@
   ARGV[9] '1': strictly one order after the other
   ARGV[10] '<seals> <retries>' of the realm when the plan was judged again ('' where nothing was asked)
   ARGV[11] '' or, of a run of a rule, JSON {account, limit: n | null, number: n | null (see T:rules:numbers),
-    id, record: JSON of the run, schedule: {rule, hash, audience, last: JSON, only} | null}
+    id, record: JSON of the run, schedule: {rule, hash, audience, last: JSON, missed, only} | null}
   ARGV[12] how many recovered orders the batch has, which were looked at ('0': it is no recovered one). Their rows are
     those of the plan, and neither the counters nor the accounts that are given hold them
   ARGV[13] the store in which it was judged (see isSameStore)
@@ -80,7 +80,7 @@ if run then
   local schedule = type(run.schedule) == 'table' and run.schedule
   local isHeld = schedule and schedule.only and (isHeldBack(T, schedule.rule, schedule.hash, schedule.last) or waitsAtAll(T))
   if isHeld then return { 'noted' } end
-  if schedule and not noteScheduled(T, schedule.rule, schedule.last) and schedule.only then return { 'noted' } end
+  if schedule and not noteScheduled(T, schedule.rule, schedule.last, schedule.missed) and schedule.only then return { 'noted' } end
   local limit = limitNow(run.account)
   if limit then redis.call('HSET', T .. ':limits', run.account, limit) else redis.call('HDEL', T .. ':limits', run.account) end
   if type(run.number) == 'number' then

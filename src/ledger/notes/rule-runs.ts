@@ -94,13 +94,3 @@ export async function lastRunNumber(
   const open = await scripts.ask('read batch', (redis) => redis.zscore(`${keyPrefix}:open`, no));
   return { number: Number(number), isOpen: open !== null };
 }
-
-/**
- * Notes what became of a scheduled time; false where somebody else has dealt with it, or it has not come. What was
- * noted with the seal of a batch is noted.
- */
-export async function noteLastRun(ledger: RealmLedger, rule: string, last: object): Promise<boolean> {
-  return (
-    (await ledger.scripts.script('note-scheduled', ledger.keyPrefix, [rule, JSON.stringify(last)])) === 'ok'
-  );
-}

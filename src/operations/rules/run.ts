@@ -7,8 +7,9 @@ import type { Person } from '../../core/people.js';
 import { accountName } from '../../core/reference.js';
 import { type BatchRef, batchNumber, type RealmLedger, type SealedRun } from '../../ledger/index.js';
 import type { Imported } from '../../planning/store-plan.js';
-import { type LastRun, lastRunOf } from '../../rules/approvals.js';
+import { type LastRun, lastRunOf, lastRuns, scheduledRules } from '../../rules/approvals.js';
 import { hashOf } from '../../rules/load-rule.js';
+import { missedOf } from '../../rules/missed.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { changeRun, putRun } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
@@ -107,7 +108,9 @@ async function makingBatch<T extends { existing: boolean }>(
   // A schedule's run that was cut off may be finished by hand; its time is dealt with then as well.
   const last =
     scheduled ??
-    (run.scheduled ? lastRunOf({ at: run.at, result: 'enqueued', run: run.id }, Date.now()) : null);
+    (run.scheduled
+      ? lastRunOf({ at: run.at, period: run.period, result: 'enqueued', run: run.id }, Date.now())
+      : null);
   const note = last === null ? null : JSON.stringify({ ...last, batch });
   let made: T;
   try {
@@ -125,6 +128,7 @@ async function makingBatch<T extends { existing: boolean }>(
               hash: run.ruleHash,
               audience: run.audienceHash,
               last: note,
+              missed: await missedBefore(ledger, run),
               only: scheduled !== null,
             },
     });
@@ -134,6 +138,13 @@ async function makingBatch<T extends { existing: boolean }>(
   }
   if (made.existing) await putRun(ledger, record);
   return made;
+}
+
+/** The times that the run's time passes over: its seal lists them, whoever goes on with the run. */
+async function missedBefore(ledger: RealmLedger, { rule, at }: RunMeta) {
+  const entry = (await scheduledRules(ledger)).find((one) => one.rule === rule);
+  const last = (await lastRuns(ledger)).get(rule) ?? null;
+  return entry === undefined ? null : missedOf(entry, { last, upTo: at, withIt: false });
 }
 
 /** The run's batch was refused as a whole, for example because another has spent a reference: it is none any more. */

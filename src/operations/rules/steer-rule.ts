@@ -1,10 +1,9 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { spellMoment } from '../../core/zones.js';
-import { noteLastRun, type RealmLedger, storeNowMs } from '../../ledger/index.js';
+import { type RealmLedger, storeNowMs } from '../../ledger/index.js';
 import {
   changeScheduledRule,
   dealtWithUntil,
-  lastRunOf,
   lastRuns,
   type Said,
   type ScheduledRule,
@@ -13,6 +12,7 @@ import {
 import { newestTime, nextTime } from '../../rules/schedule.js';
 import { heldWords } from '../../rules/standing.js';
 import type { App } from '../../runtime/app.js';
+import { lastOf, noteTime } from './note-time.js';
 
 /** What a person may do to a rule's schedule. None of it touches a batch that is sealed. */
 export const RULE_STEP_DONE = {
@@ -87,5 +87,5 @@ async function notePause(
   const at = newestTime(entry, dealtWithUntil(entry, last), now);
   if (at === null || entry.approved === null) return;
   const message = heldWords('Paused', paused);
-  await noteLastRun(ledger, entry.rule, lastRunOf({ at, result: 'paused', message }, now));
+  await noteTime(ledger, entry, await lastOf(ledger, entry, { at, result: 'paused', message }, now));
 }

@@ -2,19 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import {
-  keepRequirement,
-  noteLastRun,
-  type RealmLedger,
-  registerRealm,
-  storeNowMs,
-} from '../../ledger/index.js';
+import { keepRequirement, type RealmLedger, registerRealm, storeNowMs } from '../../ledger/index.js';
 import {
   approvedTexts,
   changeScheduledRule,
   dealtWithUntil,
   isGoOfTwo,
-  lastRunOf,
   lastRuns,
   type Said,
   type ScheduledRule,
@@ -28,6 +21,7 @@ import { newestTime, type Schedule } from '../../rules/schedule.js';
 import type { App } from '../../runtime/app.js';
 import { isRequired, personWith, requirementOf } from '../people/who.js';
 import { findRules, profileOrNull } from './files.js';
+import { lastOf, listBeforeChange, noteTime } from './note-time.js';
 
 /** One rule with a schedule, in the files or in the store, and what the sync made of it. */
 export type SyncedRule = {
@@ -128,6 +122,7 @@ async function syncRealm(
     const seen = present.find((entry) => entry.rule === rule.name);
     const isApproved = request.approve.includes(rule.name);
     let said = UNSAID;
+    if (seen !== undefined && hasOtherTimes(rule, seen)) await listBeforeChange(ledger, seen, at);
     const { before, after: entry } = await changeScheduledRule(ledger, rule.name, (known) => {
       said = isApproved ? say(known?.hash === rule.hash ? known : null, rule.audience) : UNSAID;
       const wanted = entryOf(rule, known, said, at);
@@ -156,6 +151,7 @@ async function syncRealm(
   }
   for (const entry of present) {
     if (rules.some((rule) => rule.name === entry.rule)) continue;
+    if (request.prune) await listBeforeChange(ledger, entry, at);
     const { after } = await changeScheduledRule(ledger, entry.rule, (known) =>
       request.prune && isDeepStrictEqual(known, entry) ? null : known,
     );
@@ -178,14 +174,25 @@ function entryOf(rule: TimedRule, known: ScheduledRule | null, said: SaidOfGo, a
     file: rule.path,
     hash: rule.hash,
     ...rule.schedule,
+    period: rule.period,
     approved,
     asked: said.approved === null ? (said.asked ?? (isSame ? known.asked : null)) : null,
-    // A time that had come before is not forgotten with the text that it was of.
-    waitsSince: known === null ? at : isSame ? known.waitsSince : (known.approved?.at ?? known.waitsSince),
+    // A time that had come before is not forgotten with the text that it was of; under other times it is listed.
+    waitsSince:
+      known === null || hasOtherTimes(rule, known)
+        ? at
+        : isSame
+          ? known.waitsSince
+          : (known.approved?.at ?? known.waitsSince),
     takenBack: approved === null ? (known?.takenBack ?? null) : null,
     paused: known?.paused ?? null,
     skip: known?.skip ?? null,
   };
+}
+
+function hasOtherTimes({ schedule, period }: TimedRule, known: ScheduledRule): boolean {
+  const { cron, timezone } = schedule;
+  return cron !== known.cron || timezone !== known.timezone || period !== known.period;
 }
 
 /** What a person says of a text's go comes to: the go itself, or that they want it and another has to say it. */
@@ -229,14 +236,19 @@ async function keepGo(
   before: ScheduledRule | null,
   at: number,
 ): Promise<void> {
+  if (before !== null) await noteWaited(ledger, before, at);
   const text = await readFile(path, 'utf8').catch(() => null);
   if (text !== null && hashOf(text) === hash) await approvedTexts(ledger).put(name, text);
-  if (before === null) return;
+}
+
+async function noteWaited(ledger: RealmLedger, before: ScheduledRule, at: number): Promise<void> {
+  const name = before.rule;
   const last = (await lastRuns(ledger)).get(name) ?? null;
   const due = newestTime(before, dealtWithUntil(before, last), at);
   if (due === null) return;
   const waited = (await waitingRuns(ledger)).get(name);
   const why = waited?.at === due ? `It waited: ${waited.message}` : 'Nobody had seen to it.';
   const message = `${why} A go came later and counts for the times after it.`;
-  await noteLastRun(ledger, name, lastRunOf({ at: due, result: 'missed', skipped: 1, message }, at));
+  const became = { at: due, result: 'missed', message } as const;
+  await noteTime(ledger, before, await lastOf(ledger, before, became, at), message);
 }

@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isAlmonerError, messageOf } from '../../core/errors/error.js';
-import { afterRollback, claimRule, newNonce, noteLastRun, storeNowMs } from '../../ledger/index.js';
+import { afterRollback, claimRule, newNonce, storeNowMs } from '../../ledger/index.js';
 import { Rounds } from '../../queue/rounds.js';
 import { startScheduler } from '../../queue/schedules.js';
 import {
   dealtWithUntil,
   type LastRun,
-  lastRunOf,
   lastRuns,
   noteWaiting,
   roundNotes,
@@ -25,6 +24,7 @@ import { listRuns } from '../../rules/run-store.js';
 import { type Due, dueRuns } from '../../rules/schedule.js';
 import { goWords, heldWords } from '../../rules/standing.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
+import { type Became, lastOf, listWaited, noteTime } from '../rules/note-time.js';
 import { planRule } from '../rules/plan.js';
 import { makeBatchApart } from '../rules/run.js';
 import { scheduleStandings } from '../rules/standings.js';
@@ -42,10 +42,9 @@ export type SchedulesOptions = {
   readonly lookEveryMs?: number;
 };
 
-type Became = Pick<LastRun, 'result'> & Partial<LastRun>;
-
 const CLAIM_MS = 120_000;
 const LOOK_EVERY_MS = 30_000;
+const OTHER_TEXT = 'Its file is not the text that has the go; nothing is paid by it.';
 
 /**
  * Runs the approved rules of every configured realm at their times, until stopped: plans each due run and hands its
@@ -148,24 +147,23 @@ class RealmWatch {
   }
 
   /** Every time that has come gets its outcome here, or a word on what it waits for. */
-  private async deal(entry: ScheduledRule, { run, newest, skipped }: Due): Promise<void> {
+  private async deal(entry: ScheduledRule, { run, newest }: Due): Promise<void> {
     const at = run ?? newest;
     if (at === null) return;
     const { approved, paused, skip } = entry;
-    const done = async (became: Became) => this.note(entry, lastRunOf({ at, ...became }, await this.now()));
-    if (approved === null) return this.wait(entry, at, 'go', goWords(entry));
+    const done = async (became: Became, why?: string) =>
+      this.note(entry, await this.lastOf(entry, at, became), why);
+    if (approved === null) return this.wait(entry, { at, why: 'go', message: goWords(entry) });
+    const waited = (await waitingRuns(this.realm.ledger)).get(entry.rule);
+    if (waited !== undefined && waited.at < at) await listWaited(this.realm.ledger, entry, waited);
     if (paused !== null) return done({ result: 'paused', message: heldWords('Paused', paused) });
     if (skip?.time === at) return done({ result: 'skipped', message: heldWords('Skipped', skip) });
-    if (run !== null) return this.run(entry, run, skipped);
+    if (run !== null) return this.run(entry, run);
     // A time that was missed and is not made up for is still told.
-    const waited = (await waitingRuns(this.realm.ledger)).get(entry.rule);
-    const why =
-      waited?.at === at ? `In time it could not be run: ${waited.message}` : 'Nobody was serving in time.';
-    return done({
-      result: 'missed',
-      skipped,
-      message: `${why} A missed time of this rule is not made up for.`,
-    });
+    const why = waited?.at === at ? waited.message : undefined;
+    const told = why === undefined ? 'Nobody was serving in time.' : `In time it could not be run: ${why}`;
+    const message = `${told} A missed time of this rule is not made up for.`;
+    return done({ result: 'missed', message }, why);
   }
 
   private async due(entry: ScheduledRule): Promise<Due> {
@@ -186,38 +184,32 @@ class RealmWatch {
     return begun === undefined ? due : { ...due, run: begun.at };
   }
 
-  private async run(entry: ScheduledRule, at: number, skipped: number): Promise<void> {
+  private async run(entry: ScheduledRule, at: number): Promise<void> {
     const loaded = await this.load(entry);
-    if (loaded === null)
-      return this.wait(entry, at, 'go', 'Its file is not the text that has the go; nothing is paid by it.');
-    const became = async (done: Became) => lastRunOf({ at, skipped, ...done }, await this.now());
+    if (loaded === null) return this.wait(entry, { at, why: 'go', message: OTHER_TEXT });
+    const became = (done: Became) => this.lastOf(entry, at, done);
     const failed = async (message: string) => this.note(entry, await became({ result: 'failed', message }));
     if (typeof loaded === 'string') return failed(loaded);
     try {
       await afterRollback.needResumed(this.realm.ledger);
-      await this.wait(entry, at, 'planning', 'Its run is being planned.');
+      await this.wait(entry, { at, why: 'planning', message: 'Its run is being planned.' });
       await this.note(entry, await this.enqueue(loaded, at, became));
     } catch (error) {
       // Somebody else has noted it, or a person holds it back: the next look tells.
       if (isAlmonerError(error, 'ALM_RULE_ALREADY_RUN')) return;
       // What may pass by itself (a realm that is down, a stop) stays due and is tried again at the next look.
       if (!isAlmonerError(error) || error.exit === 5 || error.exit === 130) {
-        if (!this.options.stop.aborted) await this.wait(entry, at, whyWaiting(error), messageOf(error));
+        const waits = { at, why: whyWaiting(error), message: messageOf(error) };
+        if (!this.options.stop.aborted) await this.wait(entry, waits);
         throw error;
       }
       await failed(error.message);
     }
   }
 
-  private async wait(
-    entry: ScheduledRule,
-    at: number,
-    why: WaitingRun['why'],
-    message: string,
-  ): Promise<void> {
-    const { ledger } = this.realm;
-    const isNews = await noteWaiting(ledger, entry.rule, { at, why, message, since: await this.now() });
-    if (isNews) this.app.logger.info({ rule: entry.rule, at, why, message }, 'scheduled run waits');
+  private async wait({ rule }: ScheduledRule, waits: Omit<WaitingRun, 'since'>): Promise<void> {
+    const isNews = await noteWaiting(this.realm.ledger, rule, { ...waits, since: await this.now() });
+    if (isNews) this.app.logger.info({ rule, ...waits }, 'scheduled run waits');
   }
 
   private async enqueue(
@@ -288,10 +280,14 @@ class RealmWatch {
   }
 
   /** Notes what became of it, as whoever dealt with it tells. */
-  private async note(entry: ScheduledRule, last: LastRun): Promise<void> {
-    if (!(await noteLastRun(this.realm.ledger, entry.rule, last))) return;
+  private async note(entry: ScheduledRule, last: LastRun, why?: string): Promise<void> {
+    if (!(await noteTime(this.realm.ledger, entry, last, why))) return;
     this.app.logger.info({ rule: entry.rule, ...last }, 'scheduled run');
     this.options.onRun?.({ ...last, realm: this.realm.profile.name, rule: entry.rule });
+  }
+
+  private async lastOf(entry: ScheduledRule, at: number, became: Became): Promise<LastRun> {
+    return lastOf(this.realm.ledger, entry, { ...became, at }, await this.now());
   }
 
   private async now(): Promise<number> {

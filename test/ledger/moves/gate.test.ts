@@ -142,7 +142,14 @@ describe('a realm that requires a second person', () => {
       await keepRequirement(ledger, OVER_100);
       const entry = JSON.stringify({ hash: 'text', approved });
       await ledger.scripts.redis.hset(`${ledger.keyPrefix}:rules:schedules`, 'daily', entry);
-      const schedule = { rule: 'daily', hash: 'text', audience: 'these', last: '{"at":5}', only: true };
+      const schedule = {
+        rule: 'daily',
+        hash: 'text',
+        audience: 'these',
+        last: '{"at":5}',
+        missed: null,
+        only: true,
+      };
       const run = { account: 'daily 1', limit: null, number: null, id: 'r', record: '{}', schedule };
       const batch = await sealed(ledger, [{ tokens: 1 }], { run });
       expect([approved, await fed(batch)]).toEqual([approved, begins]);

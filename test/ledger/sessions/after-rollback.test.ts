@@ -173,7 +173,14 @@ test('a run of a schedule that was being planned is not sealed', async () => {
     'daily',
     JSON.stringify({ hash: 'text', approved: { at: 1 } }),
   );
-  const schedule = { rule: 'daily', hash: 'text', audience: 'these', last: '{"at":5}', only: true };
+  const schedule = {
+    rule: 'daily',
+    hash: 'text',
+    audience: 'these',
+    last: '{"at":5}',
+    missed: null,
+    only: true,
+  };
   const run = { id: 'r', account: 'rule:daily:d', limit: null, number: null, record: '{}', schedule };
   await rolledBack(ledger);
   await expect(sealed(ledger, [{}], { id: 'scheduled', run })).rejects.toThrow('noted');

@@ -289,6 +289,7 @@ export class Try {
         hash: entry.hash,
         audience: entry.approved.audience ?? '',
         last,
+        missed: null,
         only: true,
       },
     };

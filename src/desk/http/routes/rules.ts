@@ -1,12 +1,16 @@
 import { counted } from '../../../core/counted.js';
 import { AlmonerError } from '../../../core/errors/error.js';
+import { calendarDocument, calendarOf } from '../../../operations/rules/calendar.js';
 import { explainMember } from '../../../operations/rules/explain.js';
 import { findRules, openRule, profileOfRule } from '../../../operations/rules/files.js';
+import { dismissTimes, letGoWords, makeUp, refuseOtherPeriod } from '../../../operations/rules/missed.js';
 import { planRule } from '../../../operations/rules/plan.js';
 import { isEdited, makeBatchApart } from '../../../operations/rules/run.js';
 import { RULE_STEP_DONE, type RuleStep, steerRule } from '../../../operations/rules/steer-rule.js';
 import { syncRules } from '../../../operations/rules/sync.js';
 import { refuseUnsafeStore } from '../../../operations/services/store-safety.js';
+import { isoTime, minuteTime } from '../../../words/spelling.js';
+import * as calendar from '../../api/calendar.js';
 import { TaskReply } from '../../api/overview.js';
 import * as api from '../../api/rules.js';
 import { refuseOtherFirst } from '../../approvals.js';
@@ -42,9 +46,10 @@ export const RULE_ROUTES = [
   route('POST /api/rules/:rule/plan', 'operator', {
     summary: 'Who would get what and why; reads the members at the realm’s pace and sends nothing.',
     params: api.RuleParams,
+    body: api.RulePlanRequest,
     reply: TaskReply,
     audit: ({ params }) => ({ what: `planned rule ${params.rule}`, batch: null }),
-    handle({ app, cwd, stop, tasks }, { params: { rule }, visitor }) {
+    handle({ app, cwd, stop, tasks }, { params: { rule }, body, visitor }) {
       const who = visitor.identity.name;
       return tasks.start(`plan rule ${rule}`, who, null, async (progress) => {
         // By name only: a path from a request must not reach the disk.
@@ -54,7 +59,9 @@ export const RULE_ROUTES = [
           throw new AlmonerError('ALM_RULE_NOT_FOUND', `No usable rule is called ${JSON.stringify(rule)}.`);
         const loaded = await openRule(app.config, cwd, file, stop);
         const realm = await app.realm(profileOfRule(app.config, loaded.rule));
-        const request = { at: Date.now(), scheduled: false, stop, onProgress: progress };
+        const missed = body?.missed === undefined ? null : Date.parse(body.missed);
+        if (missed !== null) await refuseOtherPeriod(realm.ledger, loaded.rule, missed);
+        const request = { at: missed ?? Date.now(), scheduled: false, stop, onProgress: progress };
         return { plan: (await planRule(app.as(visitor.identity), realm, loaded, request)).meta.id };
       });
     },
@@ -98,7 +105,10 @@ export const RULE_ROUTES = [
           );
         const made = await makeBatchApart(app.as(visitor.identity), realm, meta, null, Date.now());
         const batch = made?.ref.id ?? null;
-        const line = { who, what: `ran rule ${rule}, plan ${meta.id}`, why: body.reason ?? null, batch };
+        const isMadeUp = await makeUp(app.as(visitor.identity), realm.ledger, meta, batch);
+        const madeUp = isMadeUp ? `, which makes up the missed time ${minuteTime(meta.at)}` : '';
+        const what = `ran rule ${rule}, plan ${meta.id}${madeUp}`;
+        const line = { who, what, why: body.reason ?? null, batch };
         await audit.write({ ...line, ...sums }, 'operator');
         return { done: meta.awards, batch };
       });
@@ -139,6 +149,29 @@ export const RULE_ROUTES = [
     'Take the go back: the rule does not run by itself until it is approved again.',
     api.RuleSteerRequest,
   ),
+  route('GET /api/calendar', 'viewer', {
+    summary: 'Times of the schedules: the missed ones, what became of past ones, and coming ones.',
+    query: calendar.CalendarQuery,
+    reply: calendar.CalendarReply,
+    async handle({ app }, { query: { rule, cursor, limit } }) {
+      const before = cursor === undefined ? undefined : Date.parse(cursor);
+      return calendarDocument(await calendarOf(app, { rule, before, limit }));
+    },
+  }),
+  route('POST /api/rules/:rule/dismiss', 'operator', {
+    summary: 'Take missed times of the schedule off the list: they are let go, and nobody is paid for them.',
+    params: api.RuleParams,
+    body: calendar.DismissRequest,
+    reply: calendar.DismissReply,
+    audit: null,
+    async handle({ app, audit }, { params: { rule }, body: { times, reason }, visitor }) {
+      const choose = () => times.map((time) => Date.parse(time));
+      const gone = await dismissTimes(app.as(visitor.identity), rule, choose, reason);
+      const who = visitor.identity.name;
+      await audit.write({ who, what: letGoWords(rule, gone), why: reason, batch: null }, 'operator');
+      return { dismissed: gone.map((at) => isoTime(at)) };
+    },
+  }),
   route('GET /api/rule-runs/:run/explain', 'viewer', {
     summary: 'A past decision about a member, from the facts frozen then.',
     params: api.RuleRunParams,

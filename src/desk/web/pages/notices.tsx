@@ -54,6 +54,7 @@ const EVENT_WORDS: Readonly<Record<Matter['event'], string>> = {
   'schedule.done': 'schedule ran',
   'schedule.failed': 'schedule failed',
   'schedule.waits': 'rule waits for a go',
+  'schedule.missed': 'scheduled times missed',
   'store.away': 'store away',
   test: 'test',
 };

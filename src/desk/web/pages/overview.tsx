@@ -7,7 +7,7 @@ import { isClosedForPerson, live, recoveryWaited } from '../live/stream.js';
 import { Time } from '../parts/marks.js';
 import { Empty, Loading, Notice, Panel, Prose, Said, Typed } from '../parts/panel.js';
 import { TaskProgress } from '../parts/task-progress.js';
-import { BatchLink, Link, placeOf } from '../shell/address.js';
+import { BatchLink, Link, pathWith, placeOf } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 import { BatchList } from './batches.js';
 import { RecentDays } from './history/recent-days.js';
@@ -35,6 +35,7 @@ function Picture({ overview }: { readonly overview: Overview }) {
       <Recoveries overview={overview} />
       <LostSessions overview={overview} />
       <Schedules overview={overview} />
+      <MissedTimes overview={overview} />
       <Attention overview={overview} />
       {overview.tasks
         .filter(({ state }) => state === 'running')
@@ -140,6 +141,29 @@ function Schedules({ overview: { schedules } }: { readonly overview: Overview })
               </>
             )}
             : <Said message={message} next={next ?? ''} /> {batch !== null && <BatchLink batch={batch} />}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+/** Scheduled times that paid nobody because nothing ran, until a person takes them off the list. */
+function MissedTimes({ overview: { missed } }: { readonly overview: Overview }) {
+  const realms = missed.filter(({ times }) => times > 0);
+  if (realms.length === 0) return null;
+  return (
+    <Panel title="Missed times" tone="bad" aside={<Link to="/calendar">Calendar</Link>}>
+      <ul class="bullets">
+        {realms.map(({ realm, times, since, rules }) => (
+          <li key={realm}>
+            <b>{counted(times, 'scheduled time')}</b> of {realm} paid nobody, the oldest <Time at={since} />:{' '}
+            {rules.map((one, at) => (
+              <span key={one.rule}>
+                {at > 0 && ', '}
+                <Link to={pathWith('/calendar', { rule: one.rule })}>{one.rule}</Link> ({one.times})
+              </span>
+            ))}
           </li>
         ))}
       </ul>

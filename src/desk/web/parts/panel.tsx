@@ -110,6 +110,7 @@ const ON_THE_DESK: readonly (readonly [command: RegExp, here: string])[] = [
   [/^almoner approve\b/, 'the page Approvals'],
   [/^almoner doubt\b/, 'the page Doubts'],
   [/^almoner dead\b/, 'the page Dead letters'],
+  [/^almoner rules (calendar|dismiss)\b/, 'the page Calendar'],
 ];
 
 function onTheDesk(command: string): string | undefined {

@@ -19,6 +19,7 @@ const PLACES = [
   { to: '/approvals', name: 'Approvals' },
   { to: '/import', name: 'Import' },
   { to: '/rules', name: 'Rules' },
+  { to: '/calendar', name: 'Calendar' },
   { to: '/notices', name: 'Notices' },
   { to: '/recovery', name: 'Recovery' },
   { to: '/audit', name: 'Audit' },

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { accountName } from '../core/reference.js';
+import { spellMoment } from '../core/zones.js';
+import { type RealmLedger, scheduledTimes } from '../ledger/index.js';
+import { dealtWithUntil, type LastRun, lastRun, type ScheduledRule } from './approvals.js';
+import { periodName } from './calendar.js';
+import { timesPassed } from './schedule.js';
+
+/**
+ * Times of a schedule that paid nobody because nothing ran. The step that deals with a later time lists them, so that no
+ * crash leaves the one without the other; a person takes them off.
+ */
+
+const missedTime = z.object({
+  at: z.number(),
+  period: z.string(),
+  zone: z.string(),
+  why: z.string(),
+  notedAt: z.number(),
+});
+
+export type MissedTime = z.infer<typeof missedTime> & {
+  readonly rule: string;
+  /** Tokens that orders of its period hold, by whichever run they came. */
+  readonly held: bigint;
+  /** The store was rolled back after that time, and may have forgotten its run. */
+  readonly mayBeForgotten: boolean;
+};
+
+const dismissed = z.object({
+  who: z.string(),
+  at: z.number(),
+  why: z.string().nullable(),
+  /** The batch that makes it up; null where the time was let go. */
+  batch: z.string().nullable(),
+});
+export type Dismissed = z.infer<typeof dismissed>;
+
+const pastTime = lastRun
+  .partial()
+  .required({ at: true, period: true, result: true, message: true })
+  .extend({ dismissed: dismissed.nullable().default(null) });
+export type PastTime = z.infer<typeof pastTime>;
+
+const UNSEEN = 'No process ran the schedules at that time.';
+
+/** How far a rule's times are looked at, and what is known of the last of them. */
+export type Passed = {
+  readonly last: LastRun | null;
+  readonly upTo: number;
+  /** Whether the time `upTo` is missed itself, and not only those before it. */
+  readonly withIt: boolean;
+  /** Why the time `upTo` was not run. */
+  readonly why?: string;
+};
+
+/**
+ * The times that passed without a run since the last that was dealt with. Those after a person paused the schedule or
+ * withdrew its approval, and one that a person skipped, were not to be run.
+ */
+export function missedOf(
+  entry: ScheduledRule,
+  { last, upTo, withIt, why }: Passed,
+): scheduledTimes.MissedToNote | null {
+  const { timezone: zone, paused, takenBack, approved, skip } = entry;
+  const heldBackAt = [paused?.at, approved === null ? takenBack?.at : undefined];
+  const end = Math.min(
+    withIt ? upTo : upTo - 1,
+    ...heldBackAt.map((at) => (at ?? Number.POSITIVE_INFINITY) - 1),
+  );
+  const { times, older } = timesPassed(entry, dealtWithUntil(entry, last), end);
+  const missed = times.filter((at) => at !== skip?.time);
+  if (missed.length === 0) return null;
+  const whyOf = (at: number) => {
+    if (at === upTo && why !== undefined) return why;
+    if (last === null || at > last.finishedAt) return UNSEEN;
+    return `The run of ${spellMoment(last.at, zone)} was still waiting or under way.`;
+  };
+  return { zone, older, times: missed.map((at) => [at, periodName(entry.period, at, zone), whyOf(at)]) };
+}
+
+/** How many times a note of missed ones speaks of. */
+export function missedCount(missed: scheduledTimes.MissedToNote | null): number {
+  return missed === null ? 0 : missed.times.length + missed.older;
+}
+
+/** The missed times of one rule, oldest first. */
+export async function missedTimes(ledger: RealmLedger, rule: string): Promise<MissedTime[]> {
+  const notes = (await scheduledTimes.missedNotes(ledger, rule)).map((text) =>
+    missedTime.parse(JSON.parse(text)),
+  );
+  const periods = [...new Set(notes.map(({ period }) => period))];
+  const [held, forgotAt] = await Promise.all([
+    scheduledTimes.heldTokens(
+      ledger,
+      periods.map((period) => accountName(rule, period)),
+    ),
+    scheduledTimes.forgotAt(ledger),
+  ]);
+  return notes.map((note) => ({
+    ...note,
+    rule,
+    held: BigInt(held[periods.indexOf(note.period)] ?? '0'),
+    mayBeForgotten: forgotAt !== null && note.at < forgotAt && forgotAt < note.notedAt,
+  }));
+}
+
+/** What became of the times of one rule before a moment, newest first. */
+export async function pastTimes(
+  ledger: RealmLedger,
+  rule: string,
+  before: number,
+  limit: number,
+): Promise<PastTime[]> {
+  const notes = await scheduledTimes.pastNotes(ledger, rule, before, limit);
+  return notes.map((text) => pastTime.parse(JSON.parse(text)));
+}

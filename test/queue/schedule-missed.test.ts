@@ -1,0 +1,368 @@
+import { appendFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { afterRollback } from '../../src/ledger/index.js';
+import { noteLastRun, noteMissed } from '../../src/ledger/notes/scheduled-times.js';
+import { calendarOf, missedOfRealms } from '../../src/operations/rules/calendar.js';
+import { steerRule } from '../../src/operations/rules/steer-rule.js';
+import { syncRules } from '../../src/operations/rules/sync.js';
+import { missedTimes } from '../../src/rules/missed.js';
+import type { App } from '../../src/runtime/app.js';
+import { almoner } from '../support/program/almoner.js';
+import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
+import { REALM_ID } from '../support/program/program.js';
+import { until } from '../support/until.js';
+
+/** Times that paid nobody because nothing ran stand on a list, until a person takes them off. */
+const daily = dailySchedule();
+
+const command = (...args: string[]) => almoner(args, { env: daily.world().env, cwd: daily.world().folder });
+const sync = async (app: App, approve: string[], prune = false) =>
+  syncRules(app, { cwd: daily.world().folder, approve, prune, now: daily.clock });
+const rule = (changes: Record<string, string>) =>
+  daily.world().file(
+    'jobs/daily.yaml',
+    Object.values({
+      name: 'name: daily',
+      realm: `realm: ${REALM_ID}`,
+      schedule: 'schedule: { cron: "0 9 * * *", timezone: UTC, missed: once }',
+      period: 'period: day',
+      audience: 'audience: { file: audience.csv }',
+      award: 'award: { tokens: 5 }',
+      limits: 'limits: { perRun: 10000 }',
+      reason: 'reason: Daily',
+      ...changes,
+    }).join('\n'),
+  );
+const listed = async (app: App) => (await missedTimes(booksOf(app), 'daily')).map(({ at }) => at);
+const days = (...numbers: number[]) => numbers.map((day) => MONDAY + day * DAY_MS);
+/** What the realm was asked to pay to a member. */
+const balanceOf = (member: string) => daily.world().realm.admin.balance(REALM_ID, member);
+
+describe('the process was off', () => {
+  test('missed: once runs the newest time, and the ones that it passed over stay on the list until a person acts', async () => {
+    const app = await daily.app();
+    const runs = await daily.schedule(app);
+    daily.clock = days(3)[0] ?? 0;
+    await until('the run', () => runs.length > 0);
+    expect(runs).toMatchObject([{ at: daily.clock, result: 'enqueued', skipped: 3, period: '2020-11' }]);
+    expect(await listed(app)).toEqual(days(0, 1, 2));
+    // The next good time changes nothing of it, and neither does a restart.
+    daily.clock += DAY_MS;
+    await until('the next', () => runs.length > 1);
+    const other = await daily.app();
+    expect(await listed(other)).toEqual(days(0, 1, 2));
+    const { missed, past } = await calendarOf(other, { limit: 50 });
+    expect(missed.map(({ at, why, period }) => ({ at, why, period }))).toEqual(
+      days(2, 1, 0).map((at) => ({
+        at,
+        why: 'No process ran the schedules at that time.',
+        period: '2020-11',
+      })),
+    );
+    expect(past.map(({ at, outcome }) => [at, outcome])).toEqual([
+      [MONDAY + 4 * DAY_MS, 'planned'],
+      [MONDAY + 3 * DAY_MS, 'planned'],
+    ]);
+    expect(past[1]?.sums).toMatchObject({ open: { orders: 2, tokens: 10n }, paid: { orders: 0 } });
+    expect(await missedOfRealms(other)).toMatchObject([{ realm: REALM_ID, times: 3, since: MONDAY }]);
+  });
+
+  test('missed: skip lists all of them, the newest too', async () => {
+    const app = await daily.app();
+    await rule({ schedule: 'schedule: { cron: "0 9 * * *", timezone: UTC, missed: skip }' });
+    await sync(app, ['daily']);
+    daily.clock = MONDAY + 2 * DAY_MS + 3_600_000;
+    const runs = await daily.schedule(app);
+    await until('the note', () => runs.length > 0);
+    expect(runs).toMatchObject([{ result: 'missed', skipped: 3 }]);
+    expect(await listed(app)).toEqual(days(0, 1, 2));
+  });
+
+  test('two schedulers list each time once', async () => {
+    const app = await daily.app();
+    daily.clock = MONDAY + 5 * DAY_MS;
+    const [one, other] = [await daily.schedule(app), await daily.schedule(await daily.app())];
+    await until('the run', () => one.length + other.length > 0);
+    await daily.looked();
+    expect(await listed(app)).toEqual(days(0, 1, 2, 3, 4));
+    expect(await batchRows(app)).toEqual([2]);
+  });
+
+  test.each([
+    ['23 hours', '2020-03-27T12:00:00Z', ['2020-03-28T22:30Z', '2020-03-29T21:30Z']],
+    ['25 hours', '2020-10-23T12:00:00Z', ['2020-10-24T21:30Z', '2020-10-25T22:30Z']],
+  ])('a day of %s has one missed time, in the period of the rule’s zone', async (_, from, times) => {
+    const app = await daily.app();
+    daily.clock = Date.parse(from) + DAY_MS;
+    await rule({
+      schedule: 'schedule: { cron: "30 23 * * *", timezone: Europe/Berlin, missed: skip }',
+      day: `description: ${from}`,
+    });
+    await sync(app, ['daily']);
+    daily.clock = Date.parse(from) + 3 * DAY_MS;
+    const runs = await daily.schedule(app);
+    await until('the note', () => runs.length > 0);
+    const found = await missedTimes(booksOf(app), 'daily');
+    expect(found.map(({ at, period }) => [at, period])).toEqual(
+      times.map((time) => [Date.parse(time), time.slice(0, 10)]),
+    );
+  });
+});
+
+describe('why nothing ran', () => {
+  test('a realm that refused the key: the time that was begun runs once it answers, and so does the newest', async () => {
+    const app = await daily.app();
+    const { admin, key } = daily.world().realm;
+    await rule({ award: 'award: { tokens: web3.held, rounding: floor }' });
+    await sync(app, ['daily']);
+    await admin.putMembers(
+      REALM_ID,
+      ['101', '102'].map((member) => ({ member, tokens: 0, web3: { held: 5 } })),
+    );
+    await admin.revokeKeys(REALM_ID);
+    const runs = await daily.schedule(app);
+    daily.clock = MONDAY;
+    await until('it to wait for the realm', async () => (await waits(app))?.why === 'realm');
+    daily.clock = MONDAY + 2 * DAY_MS;
+    await daily.looked();
+    await admin.adoptKey(REALM_ID, key);
+    await until('the runs', () => runs.length > 1);
+    expect(runs.map(({ at, result }) => [at, result])).toEqual(days(0, 2).map((at) => [at, 'enqueued']));
+    expect(await missedTimes(booksOf(app), 'daily')).toMatchObject([
+      {
+        at: MONDAY + DAY_MS,
+        why: 'The run of 2020-11-16 09:00 UTC was still waiting or under way.',
+      },
+    ]);
+  });
+
+  test('first sends that wait after a rollback: the times that passed meanwhile are listed, and the newest runs', async () => {
+    const app = await daily.app();
+    const books = booksOf(app);
+    const { redis } = app.scripts;
+    await redis.hset(books.keyPrefix, { waitsSince: 1, forgotAt: Date.now() });
+    const runs = await daily.schedule(app);
+    for (const at of days(0, 1, 2)) {
+      daily.clock = at;
+      await until('it to wait', async () => (await waits(app))?.at === at);
+    }
+    expect(runs).toEqual([]);
+    await afterRollback.resumeAfterRollback(books, 1, { at: 1, who: 'ada', what: 'resumed', why: null });
+    await until('the run', () => runs.length > 0);
+    expect(runs).toMatchObject([{ at: MONDAY + 2 * DAY_MS, result: 'enqueued' }]);
+    const found = await missedTimes(books, 'daily');
+    expect(found.map(({ at }) => at)).toEqual(days(0, 1));
+    expect(found[0]).toMatchObject({ why: expect.stringMatching(/rolled back/), mayBeForgotten: true });
+  });
+
+  test('times under a pause, and one that a person skipped, are not missed; one that came before the pause is', async () => {
+    const app = await daily.app();
+    await app.scripts.redis.hset(
+      `${booksOf(app).keyPrefix}:rules:schedules`,
+      'daily',
+      await pausedSince(app, MONDAY + DAY_MS + 1),
+    );
+    daily.clock = MONDAY + 4 * DAY_MS;
+    const runs = await daily.schedule(app);
+    await until('the note', () => runs.length > 0);
+    expect(runs).toMatchObject([{ result: 'paused' }]);
+    expect(await listed(app)).toEqual(days(0, 1));
+    await steerRule(app, 'daily', 'resume', null);
+  });
+
+  test('a schedule that is changed or removed: the times of the former one are listed before it is gone', async () => {
+    const app = await daily.app();
+    daily.clock = MONDAY + 2 * DAY_MS + 1;
+    await rule({ schedule: 'schedule: { cron: "0 7 * * *", timezone: UTC, missed: once }' });
+    await sync(app, []);
+    expect(await listed(app)).toEqual(days(0, 1, 2));
+    await sync(app, ['daily']);
+    expect(await listed(app)).toEqual(days(0, 1, 2));
+    daily.clock += DAY_MS;
+    await rm(join(daily.world().folder, 'jobs/daily.yaml'));
+    await sync(app, [], true);
+    const removed = (await listed(app)).slice(3);
+    expect(removed).toEqual([MONDAY + 3 * DAY_MS - 2 * 3_600_000]);
+    const { missed } = await calendarOf(app, { limit: 1 });
+    expect(missed.map(({ makeUp }) => makeUp)).toEqual([null, null, null, null]);
+  });
+
+  test('a rule that was never approved owes nobody; a changed one does for the time that it waited', async () => {
+    const app = await daily.app();
+    await daily.world().file('jobs/new.yaml', 'name: new\n'.concat(await text()));
+    await sync(app, []);
+    await appendFile(join(daily.world().folder, 'jobs/daily.yaml'), '\n# changed\n');
+    await sync(app, []);
+    daily.clock = MONDAY + DAY_MS + 1;
+    await sync(app, ['all']);
+    expect(await missedTimes(booksOf(app), 'new')).toEqual([]);
+    expect(await listed(app)).toEqual(days(0, 1));
+  });
+});
+
+test('a time that is run after all leaves the list, and one that is dealt with is not put there', async () => {
+  const books = booksOf(await daily.app());
+  const missed = { zone: 'UTC', older: 0, times: [[MONDAY, '2020-11', 'x']] as const };
+  await noteMissed(books, 'daily', missed);
+  await noteMissed(books, 'daily', missed);
+  expect(await missedTimes(books, 'daily')).toMatchObject([{ at: MONDAY }]);
+  const last = { at: MONDAY, period: '2020-11', result: 'enqueued' };
+  expect(await noteLastRun(books, 'daily', last)).toBe(true);
+  expect(await missedTimes(books, 'daily')).toEqual([]);
+  await noteMissed(books, 'daily', missed);
+  expect(await missedTimes(books, 'daily')).toEqual([]);
+});
+
+test('the list holds the newest 1,000 of a rule and counts the others', async () => {
+  const app = await daily.app();
+  await rule({ schedule: 'schedule: { cron: "* * * * *", timezone: UTC, missed: once }' });
+  await sync(app, ['daily']);
+  const started = daily.clock;
+  const runs = await daily.schedule(app);
+  daily.clock = started + 1_500 * 60_000;
+  await until('the run', () => runs.length > 0);
+  expect((await listed(app)).length).toBe(1_000);
+  expect((await listed(app)).at(-1)).toBe(daily.clock - 60_000);
+  expect((await calendarOf(app, { limit: 1 })).older).toEqual([
+    { realm: REALM_ID, rule: 'daily', times: 499 },
+  ]);
+  expect(await missedOfRealms(app)).toMatchObject([{ times: 1_499 }]);
+});
+
+describe('a person', () => {
+  /** The list holds the first three days, and the fourth is enqueued. */
+  async function threeMissed(changes: Record<string, string> = {}) {
+    const app = await daily.app();
+    await daily.world().realm.admin.putMembers(
+      REALM_ID,
+      ['101', '102'].map((member) => ({ member, tokens: 0 })),
+    );
+    await rule(changes);
+    await sync(app, ['daily']);
+    daily.clock = MONDAY + 3 * DAY_MS;
+    const runs = await daily.schedule(app);
+    await until('the run', () => runs.length > 0);
+    expect(await listed(app)).toEqual(days(0, 1, 2));
+    return app;
+  }
+
+  test('makes a time up: its own period is paid once, however often the command is given, and it leaves the list', async () => {
+    const app = await threeMissed();
+    const time = '2020-11-17T09:00Z';
+    const made = await command('rules', 'run', 'daily', '--missed', time, '--yes', '--json');
+    expect(JSON.parse(made.stdout)).toMatchObject({ period: '2020-11-17', counts: { paid: 2 } });
+    expect(await listed(app)).toEqual(days(0, 2));
+    const again = await command('rules', 'run', 'daily', '--missed', time, '--yes', '--json');
+    expect([again.status, again.stdout]).toEqual([2, expect.stringContaining('ALM_RULE_NOT_MISSED')]);
+    const byHand = await command('rules', 'run', 'daily', '--at', time, '--yes');
+    expect(byHand.status, byHand.stderr).toBe(0);
+    expect([await balanceOf('101'), await balanceOf('102')]).toEqual([5, 5]);
+    const { past } = await calendarOf(app, { limit: 50 });
+    expect(past.find(({ at }) => at === MONDAY + DAY_MS)).toMatchObject({
+      outcome: 'made up',
+      sums: { paid: { orders: 2, tokens: 10n } },
+      dismissed: { batch: JSON.parse(made.stdout).batch },
+    });
+  }, 60_000);
+
+  test('cannot make a time up under another period than it had, which would pay its members twice', async () => {
+    const app = await threeMissed({ period: 'period: week' });
+    // The batch of the fourth day pays everybody for the week of the three missed days.
+    expect(await batchRows(app)).toEqual([2]);
+    await rule({ period: 'period: day' });
+    const refused = await command(
+      'rules',
+      'run',
+      'daily',
+      '--missed',
+      '2020-11-17T09:00Z',
+      '--yes',
+      '--json',
+    );
+    expect([refused.status, refused.stdout]).toEqual([3, expect.stringContaining('ALM_RULE_OTHER_PERIOD')]);
+    expect(await batchRows(app)).toEqual([2]);
+    expect(await listed(app)).toEqual(days(0, 1, 2));
+  }, 60_000);
+
+  test('lets times go with a reason, which stays in the calendar and the audit', async () => {
+    const app = await threeMissed();
+    const none = await command('rules', 'dismiss', 'daily', '2020-11-17T09:00Z');
+    expect(none.status).toBe(2);
+    const one = await command(
+      'rules',
+      'dismiss',
+      'daily',
+      '2020-11-17T09:00Z',
+      '--reason',
+      'a holiday',
+      '--json',
+    );
+    expect(JSON.parse(one.stdout)).toMatchObject({ dismissed: ['2020-11-17T09:00:00.000Z'] });
+    expect(await listed(app)).toEqual(days(0, 2));
+    const twice = await command('rules', 'dismiss', 'daily', '2020-11-17T09:00Z', '--reason', 'a holiday');
+    expect(twice.status).toBe(2);
+    await command('rules', 'dismiss', 'daily', '--all', '--reason', 'nobody was there');
+    expect(await missedOfRealms(app)).toMatchObject([{ times: 0, since: null }]);
+    const shown = await command('rules', 'calendar', 'daily');
+    expect(shown.stdout).toMatch(/2020-11-17 09:00 UTC {2}daily, 2020-11-17: let go, .* by .*: a holiday/);
+    const audit = await app.scripts.redis.keys('*audit*');
+    const lines = (await Promise.all(audit.map((key) => app.scripts.redis.lrange(key, 0, -1)))).flat();
+    expect(lines.join('\n')).toMatch(
+      /let 1 missed time of rule daily go: 2020-11-17T09:00Z","why":"a holiday"/,
+    );
+  }, 60_000);
+
+  test('is told by status and doctor as long as a time stands on the list', async () => {
+    await threeMissed();
+    const told = /3 scheduled times of realm \S+ paid nobody, because nothing ran: `almoner rules calendar`/;
+    expect((await command('status')).stdout).toMatch(told);
+    expect((await command('doctor')).stdout).toMatch(told);
+    await command('rules', 'dismiss', 'daily', '--all', '--reason', 'seen');
+    expect((await command('status')).stdout).not.toMatch(/paid nobody/);
+  }, 60_000);
+});
+
+test('a restored store lists again what was taken off after its copy; making it up again pays nobody twice', async () => {
+  const app = await daily.app();
+  const { redis } = app.scripts;
+  await daily.world().realm.admin.putMembers(
+    REALM_ID,
+    ['101', '102'].map((member) => ({ member, tokens: 0 })),
+  );
+  await rule({});
+  await sync(app, ['daily']);
+  daily.clock = MONDAY + DAY_MS;
+  const runs = await daily.schedule(app);
+  await until('the run', () => runs.length > 0);
+  const key = `${booksOf(app).keyPrefix}:rules:missed`;
+  const copy = [await redis.dumpBuffer(key), await redis.dumpBuffer(`${key}:daily`)] as const;
+  const again = async () => {
+    const made = await command('rules', 'run', 'daily', '--missed', '2020-11-16T09:00Z', '--yes', '--json');
+    expect(made.status, made.stderr).toBe(0);
+  };
+  await again();
+  await redis.restore(key, 0, copy[0] ?? '');
+  await redis.restore(`${key}:daily`, 0, copy[1] ?? '');
+  expect((await missedTimes(booksOf(app), 'daily')).map(({ at, held }) => [at, held])).toEqual([
+    [MONDAY, 10n],
+  ]);
+  await again();
+  expect(await listed(app)).toEqual([]);
+  expect([await balanceOf('101'), await balanceOf('102')]).toEqual([5, 5]);
+}, 60_000);
+
+async function waits(app: App): Promise<{ at: number; why: string } | null> {
+  const text = await app.scripts.redis.hget(`${booksOf(app).keyPrefix}:rules:waiting`, 'daily');
+  return text === null ? null : JSON.parse(text);
+}
+
+async function pausedSince(app: App, at: number): Promise<string> {
+  const entry = await app.scripts.redis.hget(`${booksOf(app).keyPrefix}:rules:schedules`, 'daily');
+  return JSON.stringify({ ...JSON.parse(entry ?? ''), paused: { who: 'ada', at, why: null } });
+}
+
+async function text(): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
+  return (await readFile(join(daily.world().folder, 'jobs/daily.yaml'), 'utf8')).replace('name: daily\n', '');
+}
