@@ -126,5 +126,7 @@ const FIXED = [
   ],
   ...['sessions', 'seen', 'begun', 'joined', 'merged', 'lost', 'eras', 'lostEras', 'looks', 'looked'],
   ...['dataFolders', 'folders', 'pace', 'pace:o', 'pace:w', 'pace:s'],
-  ...['runs', 'schedules', 'last', 'waiting', 'texts', 'rounds', 'numbers'].map((name) => `rules:${name}`),
+  ...['runs', 'schedules', 'last', 'past', 'missed', 'waiting', 'texts', 'rounds', 'numbers'].map(
+    (name) => `rules:${name}`,
+  ),
 ];
