@@ -42,13 +42,15 @@ async function keysOfBatch(ledger: RealmLedger, no: string): Promise<string[]> {
 /** Keys whose names stand in other keys: of sessions, members, runs of rules, running totals, and batches without a number. */
 async function keysNamedInside(ledger: RealmLedger): Promise<string[]> {
   return askRealm(ledger, 'forget realm', async (redis, T) => {
-    const [sessions, members, misfits, runs, carried, sums] = await Promise.all([
+    const [sessions, members, misfits, runs, carried, sums, past, missed] = await Promise.all([
       redis.hkeys(`${T}:begun`),
       redis.hkeys(`${T}:holders`),
       redis.smembers(`${T}:misfits`),
       redis.hgetall(`${T}:rules:runs`),
       redis.hget(T, 'carried'),
       redis.smembers(`${T}:sums`),
+      redis.smembers(`${T}:rules:past`),
+      redis.hkeys(`${T}:rules:missed`),
     ]);
     const others = [
       ...misfits.map((order) => `m${order.replace(/-\d+$/, '')}`),
@@ -57,6 +59,8 @@ async function keysNamedInside(ledger: RealmLedger): Promise<string[]> {
     return [
       ...sessions.map((session) => `${T}:refused:${session}`),
       ...members.map((member) => `${T}:wait:${member}`),
+      ...past.map((rule) => `${T}:rules:past:${rule}`),
+      ...missed.map((rule) => `${T}:rules:missed:${rule}`),
       ...sums.flatMap((period) =>
         ['sum', 'by:rule', 'by:reason', 'work'].map((name) => `${T}:${name}:${period}`),
       ),

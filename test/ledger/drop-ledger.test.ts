@@ -29,6 +29,9 @@ test('a realm leaves no key behind, whatever its orders met, and another one kee
   await noteBalances(ledger, [['100', '7']]);
   await cancelBatch((await sealed(ledger, [{}])).ref, audit('cancelled'));
   const { redis } = ledger.scripts;
+  const T = ledger.keyPrefix;
+  await redis.multi().sadd(`${T}:rules:past`, 'tax').zadd(`${T}:rules:past:tax`, 1, '{}').exec();
+  await redis.multi().hset(`${T}:rules:missed`, 'tax', 0).zadd(`${T}:rules:missed:tax`, 1, '{}').exec();
   const before = await redis.keys(`${other.keyPrefix}*`);
   await dropLedger(ledger);
   expect(await redis.keys(`${ledger.keyPrefix}*`)).toEqual([]);
