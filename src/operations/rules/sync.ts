@@ -149,21 +149,29 @@ async function syncRealm(
       asked: entry.asked?.who ?? null,
     });
   }
-  for (const entry of present) {
-    if (rules.some((rule) => rule.name === entry.rule)) continue;
-    if (request.prune) await listBeforeChange(ledger, entry, at);
-    const { after } = await changeScheduledRule(ledger, entry.rule, (known) =>
-      request.prune && isDeepStrictEqual(known, entry) ? null : known,
-    );
-    const { rule, file } = entry;
-    const change = after === null ? 'removed' : 'gone';
-    synced.push({ ...NOT_APPROVED, rule, realm: profile.name, file, change });
-  }
+  const gone = present.filter((entry) => !rules.some(({ name }) => name === entry.rule));
+  for (const entry of gone) synced.push(await syncGone(ledger, profile, entry, { prune: request.prune, at }));
   if (kept.length > 0 || present.length > 0) {
     const { syncWakeUps } = await import('../../queue/schedules.js');
     await syncWakeUps(ledger, app.store.connect('schedules'), kept);
   }
   return synced;
+}
+
+/** A rule whose file or schedule is gone. */
+async function syncGone(
+  ledger: RealmLedger,
+  profile: RealmProfile,
+  entry: ScheduledRule,
+  { prune, at }: { readonly prune: boolean; readonly at: number },
+): Promise<SyncedRule> {
+  if (prune) await listBeforeChange(ledger, entry, at);
+  const { after } = await changeScheduledRule(ledger, entry.rule, (known) =>
+    prune && isDeepStrictEqual(known, entry) ? null : known,
+  );
+  const { rule, file } = entry;
+  const change = after === null ? 'removed' : 'gone';
+  return { ...NOT_APPROVED, rule, realm: profile.name, file, change };
 }
 
 function entryOf(rule: TimedRule, known: ScheduledRule | null, said: SaidOfGo, at: number): ScheduledRule {
