@@ -21,6 +21,7 @@ export const PAGES = [
   { page: 'Login', picture: 'login', path: () => '/login' },
   { page: 'OverviewPage', picture: 'overview', path: () => '/' },
   { page: 'BatchesPage', picture: 'batches', path: () => '/batches' },
+  { page: 'HistoryPage', picture: 'history', path: () => '/history?realm=town' },
   { page: 'BatchPage', picture: 'batch', path: ({ mixed }) => `/batches/${mixed}` },
   { page: 'OrderPage', picture: 'order', path: ({ refused }) => `/orders/${refused}` },
   { page: 'MemberPage', picture: 'member', path: () => `/members/${MEMBERS[1]}` },

@@ -918,4 +918,25 @@ export const BOOKS_AND_DESK = [
     put: "(row.order.tokens > wanted.tokens ? 'tokens' : undefined)",
     test: 'test/cli/undo-parts.test.ts',
   },
+  {
+    name: 'a-late-answer-counts-on-the-day-it-is-heard',
+    file: 'src/ledger/includes/totals.lua',
+    find: 'local day = dayOf(moved.after, nowMs())',
+    put: 'local day = utcDay(nowMs())',
+    test: 'test/ledger/read/totals.test.ts',
+  },
+  {
+    name: 'what-leaves-an-outcome-is-not-counted',
+    file: 'src/ledger/includes/totals.lua',
+    find: '    if OUTCOMES[from] then count(',
+    put: '    if from == nil then count(',
+    test: 'test/ledger/read/totals.test.ts',
+  },
+  {
+    name: 'a-folded-day-keeps-its-labels-letters',
+    file: 'src/ledger/moves/fold-day.lua',
+    find: 'return (label and totals.letterOf(to, label) or letter) .. kind',
+    put: "if label then redis.call('HSET', to, letter, label) end\n    return letter .. kind",
+    test: 'test/ledger/read/totals.test.ts',
+  },
 ];

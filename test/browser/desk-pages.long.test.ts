@@ -28,6 +28,7 @@ beforeAll(async () => {
     ['Overview', '/'],
     ['Batches', '/batches'],
     ['gifts.csv', `/batches/${batch}`],
+    ['History', '/history'],
     [`Order ${batch}-1`, `/orders/${batch}-1`],
     ['Dead letters', '/dead'],
     ['Doubts', '/doubts'],

@@ -228,6 +228,7 @@ test(
       ['Overview', '/'],
       ['Batches', '/batches'],
       ['late.csv', batch],
+      ['History', '/history'],
       [/^Order /, `${batch.replace('/batches/', '/orders/')}-2`],
       ['Dead letters', '/dead'],
       ['Doubts', '/doubts'],

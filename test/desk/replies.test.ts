@@ -45,6 +45,7 @@ async function get(path: string, as: CallOptions = {}): Promise<unknown> {
   const reply = await desk.call(path, as);
   expect([path, reply.status, reply.status < 400 ? '' : reply.text]).toEqual([path, 200, '']);
   return path.includes('/files/') ||
+    path.includes('.csv') ||
     path.endsWith('undo') ||
     path.endsWith('faults') ||
     path.endsWith('/file')
@@ -104,6 +105,8 @@ test('every route answers what the document of the API says, and no field more',
   const at = `/api/batches/${batch}`;
   await until('the end', async () => summary.parse(await get(at)).summary.state === 'done', 60_000);
   await get('/api/overview');
+  for (const part of ['stats', 'stats.csv', 'statement?month=2026-11', 'statement.csv?month=2026-11'])
+    await get(`/api/${part}`);
   await post('/api/realms/picky/pace/reset');
   await get(`/api/find?q=${batch}`);
   await get(`/api/find/orders?q=${batch}-1`);

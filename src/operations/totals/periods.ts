@@ -19,11 +19,11 @@ const USUAL: Readonly<Record<Span, number>> = { day: 14, week: 12, month: 12 };
 const msOf = (day: string) => Date.parse(`${day}T00:00:00Z`);
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, DAY_LENGTH);
 
-export function daysAfter(day: string, days: number): string {
+function daysAfter(day: string, days: number): string {
   return dayOf(msOf(day) + days * DAY_MS);
 }
 
-export function dayCount({ from, to }: Days): number {
+function dayCount({ from, to }: Days): number {
   return (msOf(to) - msOf(from)) / DAY_MS + 1;
 }
 

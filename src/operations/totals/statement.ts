@@ -8,7 +8,7 @@ import { monthDays } from './periods.js';
  * The statement of a month (UTC): what was paid in each realm and currency, over all batches. An order is of the month in
  * which it was sent. A rehearsal pays nobody and is in it only where it is named.
  */
-export type StatementLine = {
+type StatementLine = {
   readonly realm: string;
   readonly realmId: string;
   readonly baseUrl: string;

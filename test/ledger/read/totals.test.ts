@@ -204,6 +204,29 @@ test('days older than two years are folded into their month, and what comes late
   expect(await verifyLedger(ledger)).toMatchObject({ differences: [], unchecked: [] });
 });
 
+test('what was allowed of the rate counts while slots are asked for, and a rest does not', async () => {
+  const ledger = await bench.ledger();
+  const ask = { timeoutMs: 1000, wanted: 1, session: '' };
+  const rate = { requests: 600, windowMs: 60_000, reserve: 0 };
+  const take = async () => {
+    expect(await takeSlots(ledger, rate, ask)).toMatchObject({ answer: 'go' });
+    const [work] = await readWork(ledger);
+    return [work?.granted, Math.round(work?.allowed ?? 0)];
+  };
+  const restedFor = (ms: number) =>
+    ledger.scripts.ask('step back', async (redis) => {
+      const pace = `${ledger.keyPrefix}:pace`;
+      await redis.hset(pace, 'last', Number(await redis.hget(pace, 'last')) - ms);
+    });
+  expect(await take()).toEqual([1, 1]);
+  await restedFor(3_000);
+  const [granted, allowed = 0] = await take();
+  // Ten a second, and what this machine took for the step.
+  expect([granted, allowed >= 31 && allowed < 60]).toEqual([2, true]);
+  await restedFor(60_000);
+  expect(await take()).toEqual([3, allowed + 1]);
+});
+
 const day = () => `${today()}:gold`;
 const FAULTS: [string, (T: string) => [key: string, field: string], RegExp][] = [
   ['orders of a day', (T) => [`${T}:sum:${day()}`, 'cP+'], /cP\+ is 1, the periods say 2/],

@@ -138,7 +138,7 @@ export async function tie(): Promise<void> {
   expect(paid).toBe(log.reduce((sum, { tokens }) => sum + tokens, 0));
 }
 
-const PAGES = ['/', '/batches', '/dead', '/doubts', '/import', '/rules', '/notices', '/audit'];
+const PAGES = ['/', '/batches', '/history', '/dead', '/doubts', '/import', '/rules', '/notices', '/audit'];
 const NEVER = /undefined|\bNaN\b|\[object|Infinity|\b1 (batches|orders|doubts|rows|members|dead letters)\b/;
 
 /** Reads every page as a person would, and the batch's own. */

@@ -10,7 +10,7 @@ import { TaskProgress } from '../parts/task-progress.js';
 import { BatchLink, Link, pathWith, placeOf } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 import { BatchList } from './batches.js';
-import { RecentDays } from './history/recent-days.js';
+import { RecentDays } from './history/history-charts.js';
 import { RealmPanel } from './realm-panel.js';
 
 const OVER = new Set(['done', 'cancelled']);
@@ -47,7 +47,6 @@ function Picture({ overview }: { readonly overview: Overview }) {
           <RealmPanel key={`${realm.realm} ${realm.baseUrl} ${realm.realmId}`} realm={realm} />
         ))}
       </div>
-      <RecentDays />
       <Panel title="Under way" flush aside={<Link to="/batches">All batches</Link>}>
         {open.length === 0 ? (
           <Empty title="No batch is open.">
@@ -62,6 +61,7 @@ function Picture({ overview }: { readonly overview: Overview }) {
           <BatchList batches={over.slice(0, 12)} />
         </Panel>
       )}
+      <RecentDays />
       <Health overview={overview} />
     </>
   );

@@ -1,7 +1,7 @@
 import { OPS, type Op } from '../../../../core/order.js';
 import type { TotalOutcome } from '../../../../core/states.js';
 import type { Columns } from '../../../../words/charts.js';
-import { duration, grouped, percent } from '../../../../words/spelling.js';
+import { counted, duration, grouped, percent } from '../../../../words/spelling.js';
 import type { StatsReply } from '../../../api/index.js';
 
 /** What the charts of history show, and the same numbers as tables. */
@@ -126,7 +126,7 @@ export function requestColumns({ realm, periods, whole }: Realm, span: string): 
     label: `Requests per ${span} of realm ${realm}: ${grouped(whole.requests)}, ${grouped(whole.rateLimited)} of them told to slow down.`,
     columns: periods.map(({ period, requests, rateLimited }, at) => ({
       key: at,
-      title: `${period}: ${grouped(requests)} requests, ${grouped(rateLimited)} told to slow down`,
+      title: `${period}: ${counted(requests, 'request')}, ${grouped(rateLimited)} told to slow down`,
       parts: [
         { css: 'f-requests', value: Math.max(0, requests - rateLimited) },
         { css: 'f-limited', value: rateLimited },
@@ -161,6 +161,23 @@ export function rateColumns({ realm, periods, whole }: Realm): Columns {
       key: at,
       title: `${period}: ${shareWords(share)}`,
       parts: [{ css: 'f-requests', value: (share ?? 0) * 100 }],
+    })),
+  };
+}
+
+/** Paid orders among those that ended. */
+export function successColumns({ realm, periods, whole }: Realm): Columns {
+  return {
+    ...frame(periods),
+    units: { y: '% of the orders that ended', x: 'UTC' },
+    label: `Paid among the orders of realm ${realm} that ended: ${shareWords(whole.success)}.`,
+    columns: periods.map(({ period, success }, at) => ({
+      key: at,
+      title: `${period}: ${shareWords(success)}`,
+      parts: [
+        { css: 'f-paid', value: (success ?? 0) * 100 },
+        { css: 'f-refused', value: success === null ? 0 : (1 - success) * 100 },
+      ],
     })),
   };
 }

@@ -1,17 +1,21 @@
+import { useEffect } from 'preact/hooks';
 import type { Span } from '../../../../core/spans.js';
 import { grouped } from '../../../../words/spelling.js';
 import type { StatsReply } from '../../../api/index.js';
+import { useResource } from '../../live/resource.js';
 import { ColumnChart } from '../../parts/charts.js';
 import { Panel } from '../../parts/panel.js';
-import { pathWith } from '../../shell/address.js';
+import { Link, pathWith } from '../../shell/address.js';
 import {
   latencyColumns,
   MEASURE_WORDS,
+  ordersIn,
   rateColumns,
   requestColumns,
   seriesOf,
   shareWords,
   stackedColumns,
+  successColumns,
   timeWords,
   type View,
 } from './columns.js';
@@ -60,7 +64,22 @@ export function AnswersPanel({ realm, by, asked }: Props) {
     realm.periods.map((one) => ({ key: one.period, cells: [one.period, ...cells(one)] as const }));
   return (
     <Panel title="How the realm answered">
-      <div class="charts">
+      <div class="charts answers">
+        <ChartFigure
+          title="Success"
+          legend={
+            <>
+              <i class="key k-paid" /> paid <i class="key k-refused" /> not paid, or in doubt
+            </>
+          }
+          csv={csv}
+          chart={<ColumnChart {...successColumns(realm)} />}
+          table={{
+            label: 'Success',
+            heads: ['Period', 'Paid of those that ended'],
+            rows: rows((one) => [shareWords(one.success)]),
+          }}
+        />
         <ChartFigure
           title={`Requests per ${by}`}
           legend={
@@ -72,13 +91,8 @@ export function AnswersPanel({ realm, by, asked }: Props) {
           chart={<ColumnChart {...requestColumns(realm, by)} />}
           table={{
             label: `Requests per ${by}`,
-            heads: ['Period', 'Requests', 'Retries', '429s', 'Success'],
-            rows: rows((one) => [
-              grouped(one.requests),
-              grouped(one.retries),
-              grouped(one.rateLimited),
-              shareWords(one.success),
-            ]),
+            heads: ['Period', 'Requests', 'Retries', '429s'],
+            rows: rows((one) => [grouped(one.requests), grouped(one.retries), grouped(one.rateLimited)]),
           }}
         />
         <ChartFigure
@@ -111,6 +125,39 @@ export function AnswersPanel({ realm, by, asked }: Props) {
             rows: rows((one) => [shareWords(one.share)]),
           }}
         />
+      </div>
+    </Panel>
+  );
+}
+
+/** Yesterday does not change much. */
+const RELOAD_MS = 60_000;
+const VIEW = { measure: 'orders', currency: '', by: 'outcome' } as const;
+
+/** The last fortnight of each realm that has sent anything in it, in small. */
+export function RecentDays() {
+  const { value, reload } = useResource<StatsReply>('/api/stats');
+  useEffect(() => {
+    const timer = setInterval(reload, RELOAD_MS);
+    return () => clearInterval(timer);
+  }, [reload]);
+  const realms = (value?.realms ?? []).filter(({ whole }) => whole.outcomes.length > 0);
+  if (realms.length === 0) return null;
+  return (
+    <Panel title="Last 14 days" aside={<Link to="/history">History</Link>}>
+      <div class="charts">
+        {realms.map((realm) => (
+          <figure key={realm.realm}>
+            <figcaption>
+              <Link to={pathWith('/history', { realm: realm.realm })}>{realm.realm}</Link>
+              <span class="legend n">
+                {grouped(ordersIn(realm.whole, 'paid'))} paid, {grouped(ordersIn(realm.before, 'paid'))} in
+                the 14 days before
+              </span>
+            </figcaption>
+            <ColumnChart low {...stackedColumns(realm, seriesOf(realm, VIEW), 'orders', 'day')} />
+          </figure>
+        ))}
       </div>
     </Panel>
   );
