@@ -4,7 +4,7 @@ import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { isAlmonerError } from '../../core/errors/error.js';
 import { folderProblem, ledgersElsewhere } from '../../ledger/index.js';
 import { allWaiting } from '../../operations/batches/waiting.js';
-import { missedNotes } from '../../operations/rules/calendar.js';
+import { missedNotes } from '../../operations/rules/missed-counts.js';
 import { journalsHere } from '../../operations/services/recovery.js';
 import { type RealmRecovery, recoveryState } from '../../operations/services/recovery-state.js';
 import { isAccepted } from '../../operations/services/store-safety.js';

@@ -21,7 +21,7 @@ import { waitingOfAll } from '../../operations/batches/waiting.js';
 import { type LessWanted, lessWanted } from '../../operations/people/approve.js';
 import { Tokens } from '../../operations/people/tokens.js';
 import { requirementOf } from '../../operations/people/who.js';
-import { type MissedOfRealm, missedOfRealms } from '../../operations/rules/calendar.js';
+import { type MissedOfRealm, missedOfRealms } from '../../operations/rules/missed-counts.js';
 import { scheduleStandings, standingDocument, withoutStore } from '../../operations/rules/standings.js';
 import { paceOf } from '../../operations/services/pace.js';
 import type { ScheduleStanding } from '../../rules/standing.js';

@@ -5,7 +5,7 @@ import type { Waiting, WaitingWhy } from '../../core/waiting.js';
 import { approvalNeeded } from '../../ledger/index.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import { type LessWanted, waitsForApproval } from '../../operations/people/approve.js';
-import type { MissedOfRealm } from '../../operations/rules/calendar.js';
+import type { MissedOfRealm } from '../../operations/rules/missed-counts.js';
 import type { ScheduleStanding } from '../../rules/standing.js';
 import { requirementWords } from '../../words/people.js';
 import { counted, isoTime } from '../../words/spelling.js';
