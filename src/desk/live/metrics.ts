@@ -1,7 +1,8 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import { ORDER_STATES } from '../../core/states.js';
-import { lostSessions } from '../../core/waiting.js';
+import { lostSessions, type WaitingWhy } from '../../core/waiting.js';
 import { answersByStatus, batchLatency, type LatencyHistogram } from '../../ledger/index.js';
+import { isOver } from '../../operations/batches/batch-status.js';
 import { roundNotes } from '../../rules/approvals.js';
 import type { Desk } from '../desk.js';
 import type { Picture } from './overview.js';
@@ -91,31 +92,51 @@ function familiesOf(registry: Registry) {
   };
 }
 
-function fillOrders({ gauge, counter }: Families, { seen }: Picture): void {
+/** No standstill: it is known when they go on, and nobody has to do anything. */
+const SCHEDULED: readonly WaitingWhy[] = ['start-time', 'quiet'];
+
+function fillOrders({ gauge, counter }: Families, { seen, overview, over }: Picture): void {
   const orders = gauge('orders', 'Orders by realm and state.', ['realm', 'state']);
   const tokens = gauge('tokens', 'Tokens by realm and state of their order.', ['realm', 'state']);
-  const batches = gauge('batches', 'Batches by realm and state.', ['realm', 'state']);
+  const batches = gauge(
+    'batches',
+    'Batches by realm and state; `ended` are over, `archived` left the store.',
+    ['realm', 'state'],
+  );
   const requests = counter('requests_total', 'Requests made for orders.', ['realm']);
   const retries = counter('retries_total', 'Attempts beyond the first.', ['realm']);
   const waiting = gauge('orders_waiting', 'Orders that are neither final nor moving, by why.', [
     'realm',
     'why',
   ]);
+  const scheduled = gauge(
+    'orders_scheduled',
+    'Orders that wait for a set time or for the end of quiet hours.',
+    ['realm'],
+  );
   const missing = gauge('sessions_missing', 'Senders that are silent or dead with orders under way.', [
     'realm',
   ]);
   const limited = counter('rate_limited_total', 'Answers that asked to slow down (429).', ['realm']);
+  for (const { realm } of overview.realms) scheduled.set({ realm }, 0);
+  for (const { realm, ended, archived } of over) {
+    batches.set({ realm, state: 'ended' }, ended);
+    batches.set({ realm, state: 'archived' }, archived);
+  }
   const lost = new Map<string, Set<string>>();
   for (const { view, waiting: list } of seen) {
     const { realm } = view.manifest;
-    for (const { why, orders: count } of list) waiting.inc({ realm, why }, count);
+    for (const { why, orders: count } of list) {
+      waiting.inc({ realm, why }, count);
+      if (SCHEDULED.includes(why)) scheduled.inc({ realm }, count);
+    }
     for (const session of lostSessions(list)) lost.set(realm, (lost.get(realm) ?? new Set()).add(session));
     missing.set({ realm }, lost.get(realm)?.size ?? 0);
     for (const state of ORDER_STATES) {
       orders.inc({ realm, state }, view.counts[state] ?? 0);
       tokens.inc({ realm, state }, Number(view.sums[state] ?? 0n));
     }
-    batches.inc({ realm, state: view.state });
+    if (!isOver(view)) batches.inc({ realm, state: view.state });
     requests.inc({ realm }, view.requests);
     retries.inc({ realm }, view.retries);
     limited.inc({ realm }, view.rateLimited);

@@ -8,6 +8,7 @@ import {
   batchLatency,
   batchSeries,
   ledgerId,
+  lists,
   type RealmLedger,
   readFence,
   readRequirement,
@@ -58,6 +59,8 @@ export type Picture = {
   readonly seen: readonly ToldBatch[];
   readonly standings: readonly Standing[];
   readonly less: readonly LessWanted[];
+  /** How many batches of each realm are over: they are counted, and not looked at. */
+  readonly over: readonly { readonly realm: string; readonly ended: number; readonly archived: number }[];
 };
 
 export class OverviewBoard {
@@ -89,6 +92,11 @@ export class OverviewBoard {
     if (this.taken === null || now - this.taken.at > this.times.sharedMs)
       this.taken = { at: now, picture: this.take() };
     return this.taken.picture;
+  }
+
+  /** Batches that ended since then are seen until somebody has told of them. */
+  seeEndedSince(ms: number): void {
+    this.views.endedSince = ms;
   }
 
   /** One batch with its manifest and the charts of its run: a handful of small reads, whatever its size. */
@@ -143,7 +151,13 @@ export class OverviewBoard {
   }
 
   private withoutStore(): Picture {
-    const { overview, ...known } = this.last ?? { overview: NOTHING, seen: [], standings: [], less: [] };
+    const { overview, ...known } = this.last ?? {
+      overview: NOTHING,
+      seen: [],
+      standings: [],
+      less: [],
+      over: [],
+    };
     const now = Date.now();
     this.awaySince ??= now;
     const matters = [storeAway(this.awaySince, null), ...overview.matters];
@@ -185,7 +199,7 @@ export class OverviewBoard {
       schedules: schedules.map(standingDocument),
       tasks: this.tasks.list().slice(0, 10),
     };
-    return { overview, seen, standings, less };
+    return { overview, seen, standings, less, over: await endedByRealm(this.app.scripts) };
   }
 
   /** The configured realms, and those that only the books know while something of theirs is open. */
@@ -223,6 +237,13 @@ export class OverviewBoard {
   private profileOf(ledger: RealmLedger): RealmProfile | undefined {
     return this.app.config.profiles.find((profile) => ledgerId(profile) === ledger.id);
   }
+}
+
+async function endedByRealm(scripts: ScriptClient): Promise<Picture['over']> {
+  const ledgers = await allLedgers(scripts);
+  return Promise.all(
+    ledgers.map(async (ledger) => ({ realm: ledger.realm.name, ...(await lists.countEnded(ledger)) })),
+  );
 }
 
 /** Every sending process that gave a sign in any realm. */
