@@ -10,6 +10,7 @@ import { Guard, type Reached } from './http/access/guard.js';
 import { Sessions } from './http/access/sessions.js';
 import { WrongTokens } from './http/access/wrong-tokens.js';
 import { UPLOAD_LIMITS, type UploadLimits, Uploads } from './http/uploads.js';
+import { changesBetween } from './live/changes.js';
 import { Live } from './live/live.js';
 import { OverviewBoard, type PictureTimes } from './live/overview.js';
 import { openNotices } from './notify/notices.js';
@@ -100,6 +101,7 @@ export function openDesk(app: App, options: DeskOptions) {
           const { overview } = await board.look();
           return { value: overview, essence: essenceOf(overview) };
         },
+        changes: changesBetween,
         async batch(id) {
           const value = await board.describe(await findBatch(scripts, id));
           return { value, essence: JSON.stringify(value) };

@@ -155,7 +155,7 @@ export function batchFacts({ ledger: { scripts, keyPrefix }, no }: BatchPlace, .
 }
 
 /** Due times are the store's: this machine's clock may be another one, or be stepped. */
-export function storeNowMs({ scripts }: RealmLedger): Promise<number> {
+export function storeNowMs({ scripts }: Pick<RealmLedger, 'scripts'>): Promise<number> {
   return scripts.ask('read the clock', timeOn);
 }
 

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { BatchReply } from '../../src/desk/api/batches.js';
 import { Overview } from '../../src/desk/api/overview.js';
 import { Live } from '../../src/desk/live/live.js';
+import { withChanges } from '../../src/desk/web/live/changes.js';
 import { startDesk, type TestDesk } from '../support/program/desk.js';
 import { until } from '../support/until.js';
 
@@ -20,11 +21,18 @@ afterEach(() => {
 });
 afterAll(() => desk.close());
 
+const SHAPES = new Map<string, z.ZodType>([
+  ['overview', Overview],
+  ['batch', BatchReply],
+]);
+
 type Event = { readonly event: string; readonly data: unknown };
 
 /** An EventSource with nothing hidden: every event that came so far. */
 async function listen(path: string, headers: Record<string, string>) {
   const events: Event[] = [];
+  const kinds: string[] = [];
+  let shown: unknown;
   let ended = false;
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const sent = request(`${desk.url}${path}`, { headers, agent: false }, resolve);
@@ -44,11 +52,15 @@ async function listen(path: string, headers: Record<string, string>) {
       text = text.slice(cut + 2);
       if (!first.startsWith('event: ')) continue;
       const [event, data] = [first.slice(7), JSON.parse(second.slice('data: '.length))];
-      if (event !== 'bye') (event === 'batch' ? BatchReply : Overview).parse(data);
-      events.push({ event, data });
+      if (event !== 'bye') SHAPES.get(event)?.parse(data);
+      kinds.push(event);
+      // What changed since, as a page puts it together.
+      if (event === 'changes') shown = Overview.parse(withChanges(Overview.parse(shown), data));
+      if (event === 'overview') shown = data;
+      events.push(event === 'changes' ? { event: 'overview', data: shown } : { event, data });
     }
   });
-  return { response, events, ended: () => ended };
+  return { response, events, kinds, ended: () => ended };
 }
 
 const overview = z.object({ batches: z.array(z.object({ batch: z.string(), state: z.string() })) });
@@ -77,7 +89,7 @@ describe('the live line', () => {
   test('tells the whole picture at once, then what a worker changes, until the batch is done', async () => {
     const page = await desk.login(desk.tokens.viewer);
     const id = await importRows(100, 40);
-    const { response, events } = await listen(`/api/events?batch=${id}`, { cookie: page.cookie });
+    const { response, events, kinds } = await listen(`/api/events?batch=${id}`, { cookie: page.cookie });
     expect(response.headers['content-type']).toBe('text/event-stream; charset=utf-8');
     expect(response.headers['content-security-policy']).toContain("script-src 'self'");
     await until('the first picture', () => events.some(({ event }) => event === 'overview'));
@@ -89,6 +101,8 @@ describe('the live line', () => {
           overview.parse(data).batches.some(({ batch, state }) => batch === id && state === 'done'),
       ),
     );
+    expect(kinds.filter((kind) => kind === 'overview')).toHaveLength(1);
+    expect(kinds).toContain('changes');
     await until('its own event with all paid', () =>
       events.some(
         ({ event, data }) => event === 'batch' && batchEvent.parse(data).summary.counts.paid === 40,
@@ -150,6 +164,7 @@ describe('a line that cannot be served', () => {
     const live = new Live(
       {
         overview: async () => picture('all'),
+        changes: (_, now) => now,
         batch: (id) => {
           if (id === 'broken') return Promise.reject(new Error('no such batch'));
           return id === 'hangs' ? new Promise(() => {}) : Promise.resolve(picture(id));

@@ -4,6 +4,7 @@ import { Notifier } from '../../src/desk/notify/notifier.js';
 import { Outbox } from '../../src/desk/notify/outbox.js';
 import { webhook } from '../../src/desk/notify/webhook.js';
 import { keepRequirement } from '../../src/ledger/index.js';
+import { noteChange } from '../../src/ledger/moves/note-change.js';
 import { startDesk, type TestDesk } from '../support/program/desk.js';
 import { closers, logged, outside } from '../support/program/outside.js';
 import { until } from '../support/until.js';
@@ -56,8 +57,10 @@ async function missed(csv: string, tokens: string): Promise<string> {
   const { redis } = desk.app.scripts;
   const { keyPrefix } = ledger();
   for (const key of await redis.keys(`${keyPrefix.replace(/[{}]/g, '?')}:b:*`))
-    if ((await redis.type(key)) === 'hash' && (await redis.hget(key, 'id')) === summary.batch)
+    if ((await redis.type(key)) === 'hash' && (await redis.hget(key, 'id')) === summary.batch) {
       await redis.hset(key, 'startAt', Date.now() - 2 * HOUR);
+      await noteChange(ledger(), key.split(':').at(-1) ?? '');
+    }
   return summary.batch;
 }
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { startDesk, type TestDesk } from '../support/program/desk.js';
+import { until } from '../support/until.js';
 
 let desk: TestDesk;
 let served: Set<string>;
@@ -66,4 +67,31 @@ test('docker compose starts them under a profile of their own, from files that e
     for (const volume of files)
       expect([volume, existsSync(volume.split(':')[0] ?? '')]).toEqual([volume, true]);
   }
+});
+
+/** The value of a series of one realm. */
+async function metric(name: string): Promise<number> {
+  const { text } = await desk.call('/metrics');
+  const line = text.split('\n').find((one) => one.startsWith(`${name}{`));
+  return Number(line?.split(' ').at(-1));
+}
+
+test('orders that wait for a set time are no standstill, and dead letters are counted', async () => {
+  const sent = await desk.call('/api/uploads?name=later.csv', {
+    method: 'POST',
+    body: 'member,tokens\n1,5\n2,5\n',
+  });
+  const { upload } = z.object({ upload: z.string() }).parse(sent.json());
+  const begin = new Date(Date.now() + 3_600_000).toISOString().replace(/\.\d+Z$/, 'Z');
+  await desk.call(`/api/uploads/${upload}/plan`, { method: 'POST', body: { begin } });
+  const started = await desk.call(`/api/uploads/${upload}/start`, {
+    method: 'POST',
+    body: { rows: 2, tokens: '10', begin },
+  });
+  expect(started.status).toBe(200);
+  await until('the orders to be seen', async () => (await metric('almoner_queue_depth')) === 2);
+  expect(await metric('almoner_orders_scheduled')).toBe(2);
+  expect(await metric('almoner_dead_letters')).toBe(0);
+  const standstill = readFileSync('deploy/monitoring/alerts.yml', 'utf8');
+  expect(standstill).toContain('almoner_queue_depth - on (realm) almoner_orders_scheduled > 0');
 });

@@ -164,9 +164,19 @@ export const Overview = z.strictObject({
 });
 export type Overview = Of<typeof Overview>;
 
+/** The event `changes`: parts of the overview that are other ones now. */
+export type OverviewChanges = Partial<Omit<Overview, 'at' | 'batches'>> & {
+  readonly at: string;
+  readonly batches: {
+    /** Each as realm/batch. */
+    readonly order: readonly string[];
+    readonly changed: readonly BatchSummary[];
+  };
+};
+
 /**
- * The events of `/api/events`, at once and then whenever something changed, at most once a second: `overview`,
- * with ?batch=B also `batch` (its reply), and `bye` when the session is over, so that the login form is shown. A
+ * The events of `/api/events`, at once and then whenever something changed, at most once a second: `overview` once, then
+ * `changes` to it; with ?batch=B also `batch` (its reply), and `bye` when the session is over, so that the login form is shown. A
  * comment line every 15 seconds keeps the line open. After a break the browser connects again and gets the whole
  * picture anew.
  */

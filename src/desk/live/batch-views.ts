@@ -1,9 +1,11 @@
-import { LRUCache } from 'lru-cache';
+import { openCount } from '../../core/states.js';
 import {
   allLedgers,
   type BatchRef,
-  batchStamp,
+  dispatchedOf,
+  idOfBatch,
   lists,
+  openDead,
   pingStore,
   type RealmLedger,
   readBatch,
@@ -15,10 +17,7 @@ import {
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { Overview } from '../api/index.js';
 
-/**
- * All batches as views, asked for every second while somebody looks. A batch is read again only when its
- * version, state or realm has changed: a hundred finished batches cost one small question each.
- */
+/** A batch as a view. While it does not change, it is the same object at every look. */
 export type SeenBatch = {
   readonly ref: BatchRef;
   readonly view: StoredBatch;
@@ -26,43 +25,119 @@ export type SeenBatch = {
   readonly dispatched: number;
 };
 
-const CACHED_MAX = 2_000;
-
+/**
+ * The batches that somebody may have to do with, asked for every second while somebody looks: those that are open, that hold
+ * doubts or dead letters, that need an approval, and those that ended last. The ledger tells which changed since the last
+ * look, and only those are read again: however many batches have ended, they cost nothing.
+ */
 export class BatchViews {
-  private readonly cache = new LRUCache<string, { stamp: string; seen: SeenBatch['view'] }>({
-    max: CACHED_MAX,
-  });
+  private readonly realms = new Map<string, RealmViews>();
+  /** Batches that ended since then are seen, also where there are many. */
+  endedSince = Number.POSITIVE_INFINITY;
 
   constructor(private readonly scripts: ScriptClient) {}
 
   async list(): Promise<SeenBatch[]> {
-    const ledger = await allLedgers(this.scripts);
-    return (await Promise.all(ledger.map((one) => this.ofRealm(one)))).flat();
+    const ledgers = await allLedgers(this.scripts);
+    const known = new Set(ledgers.map(({ id }) => id));
+    for (const id of this.realms.keys()) if (!known.has(id)) this.realms.delete(id);
+    const found = await Promise.all(
+      ledgers.map((ledger) => {
+        const views = this.realms.get(ledger.id) ?? new RealmViews(ledger);
+        this.realms.set(ledger.id, views);
+        return views.look(this.endedSince);
+      }),
+    );
+    return found.flat();
   }
+}
 
-  private async ofRealm(ledger: RealmLedger): Promise<SeenBatch[]> {
-    const refs: BatchRef[] = [];
-    for await (const ref of lists.newestFirst(ledger)) refs.unshift(ref);
+/** Of those that are over. */
+const ENDED_SEEN = 20;
+const HOUR_MS = 3_600_000;
+
+class RealmViews {
+  private batches = new Map<string, SeenBatch>();
+  private changes = 0;
+  private about = '';
+
+  constructor(private readonly ledger: RealmLedger) {}
+
+  async look(endedSince: number): Promise<SeenBatch[]> {
+    const { ledger } = this;
     const realm = await realmState(ledger);
-    // A store that was lost counts its versions anew, under the same ids.
     const about = JSON.stringify([realm.disarmed ?? realm.halt, realm.era]);
-    const seen = await Promise.all(refs.map((ref) => this.one(ref, about)));
-    return seen.filter((each) => each !== null);
+    const since = about === this.about ? this.changes : Number.MAX_SAFE_INTEGER;
+    const { changes, numbers } = await lists.changedSince(ledger, since);
+    // Another memory of the store, or another reason for all: everything is read anew.
+    if (changes < since) {
+      this.batches = new Map();
+      await this.read(await this.wanted(endedSince));
+    } else await this.read(await this.refsOf([...numbers, ...(await this.mayHaveOpened())]));
+    [this.about, this.changes] = [about, changes];
+    this.letGo(endedSince);
+    return [...this.batches.values()].sort((one, other) => Number(one.ref.no) - Number(other.ref.no));
   }
 
-  private async one(ref: BatchRef, about: string): Promise<SeenBatch | null> {
-    const { stamp: own, dispatched } = await batchStamp(ref);
-    const stamp = `${own} ${about}`;
-    const key = `${ref.ledger.id} ${ref.no} ${ref.id}`;
-    const known = this.cache.get(key);
-    // What may not begin yet may by the next look: by the clock, or by what its realm requires.
-    const mayOpen = known !== undefined && known.seen.gate !== null && !isOver(known.seen);
-    if (known?.stamp === stamp && !mayOpen) return { ref, view: known.seen, dispatched };
-    const view = await readBatch(ref);
-    if (view === undefined) return null;
-    this.cache.set(key, { stamp, seen: view });
-    return { ref, view, dispatched };
+  private async wanted(endedSince: number): Promise<BatchRef[]> {
+    const { ledger } = this;
+    const waiting = await Promise.all(
+      (['open', 'dead', 'doubts', 'asks'] as const).map((list) => lists.batchesIn(ledger, list)),
+    );
+    const ended = await lists.lastEnded(ledger, ENDED_SEEN, endedSince);
+    return [...new Map([...waiting.flat(), ...ended].map((ref) => [ref.no, ref])).values()];
   }
+
+  private async refsOf(numbers: readonly string[]): Promise<BatchRef[]> {
+    const { ledger } = this;
+    const ids = await Promise.all(numbers.map((no) => idOfBatch(ledger, no)));
+    for (const [at, no] of numbers.entries()) if (ids[at] == null) this.batches.delete(no);
+    return numbers.flatMap((no, at) => {
+      const id = ids[at] ?? null;
+      return id === null ? [] : [{ ledger, no, id }];
+    });
+  }
+
+  private async read(refs: readonly BatchRef[]): Promise<void> {
+    for (let first = 0; first < refs.length; first += READ_AT_ONCE)
+      await Promise.all(
+        refs.slice(first, first + READ_AT_ONCE).map(async (ref) => {
+          const [view, dispatched] = await Promise.all([readBatch(ref), dispatchedOf(ref)]);
+          if (view === undefined) this.batches.delete(ref.no);
+          else this.batches.set(ref.no, { ref, view, dispatched });
+        }),
+      );
+  }
+
+  /** What may not begin yet may by now, and an approval may have run out: no change tells of a time. */
+  private async mayHaveOpened(): Promise<string[]> {
+    const nowMs = Date.now();
+    const asks = new Set((await lists.batchesIn(this.ledger, 'asks')).map(({ no }) => no));
+    return [...this.batches.values()].flatMap(({ ref, view: { gate, retry } }) => {
+      const startAt = gate?.start?.at ?? null;
+      const ends = startAt === null ? null : gate?.closed === 'start-time' ? startAt : startAt + HOUR_MS;
+      const isDue = ends !== null && gate?.closed !== 'start-missed' && nowMs >= ends;
+      const asked = gate?.closed === 'approval' || retry !== null;
+      return isDue || asked !== asks.has(ref.no) ? [ref.no] : [];
+    });
+  }
+
+  /** Those that are over and wait for nobody leave, but for the newest. */
+  private letGo(endedSince: number): void {
+    const over = [...this.batches.values()].filter(
+      ({ view }) => isOver(view) && !waitsForSomebody(view) && (view.finishedAt ?? 0) < endedSince,
+    );
+    over.sort((one, other) => (other.view.finishedAt ?? 0) - (one.view.finishedAt ?? 0));
+    for (const { ref } of over.slice(ENDED_SEEN)) this.batches.delete(ref.no);
+  }
+}
+
+const READ_AT_ONCE = 500;
+
+function waitsForSomebody(view: StoredBatch): boolean {
+  return (
+    openDead(view) > 0 || (view.counts.doubt ?? 0) > 0 || view.retry !== null || openCount(view.counts) > 0
+  );
 }
 
 /** Whether the store answers, how fast, and how full it is. A store that hides INFO is no less up. */

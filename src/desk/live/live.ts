@@ -5,9 +5,9 @@ import { AlmonerError, messageOf } from '../../core/errors/error.js';
 /**
  * Server-sent events. One clock for all pages: while anybody listens, each picture that somebody looks at is
  * taken at every tick and sent to those for whom it has changed. Pictures and lines fail alone: one that
- * cannot be taken holds up no other, nor the heartbeat that ends the line of a revoked token. Each client
- * holds at most one unsent picture: a slow phone gets the newest when it has caught up, and one that takes
- * nothing at all is cut off. Nothing is kept for clients that are gone, so a tab may stay open for days.
+ * cannot be taken holds up no other, nor the heartbeat that ends the line of a revoked token. Of the
+ * overview only the first is told whole, then what changed. Each client holds at most one unsent picture: a slow phone gets
+ * the newest, whole, when it has caught up, and one that takes nothing at all is cut off. Nothing is kept for clients that are gone, so a tab may stay open for days.
  */
 export type LiveClient = {
   readonly out: ServerResponse;
@@ -19,10 +19,12 @@ export type LiveClient = {
   readonly stillWelcome: () => Promise<boolean>;
 };
 
-export type LiveSource = {
+export type LiveSource<Overview> = {
   /** A picture, and the same without what changes by itself: pages are told only of real changes. */
-  overview(): Promise<Picture>;
-  batch(id: string): Promise<Picture>;
+  overview(): Promise<Picture<Overview>>;
+  /** What of the overview is another than before. */
+  changes(before: Overview, now: Overview): unknown;
+  batch(id: string): Promise<Picture<unknown>>;
 };
 
 const CLIENTS_MAX = 200;
@@ -31,17 +33,19 @@ const CLIENTS_PER_PERSON_MAX = 20;
 const UNSENT_BYTES_MAX = 4 * 2 ** 20;
 
 type Line = LiveClient & { sent: Map<string, string>; beatAt: number };
-type Picture = { readonly value: unknown; readonly essence: string };
+type Picture<Value> = { readonly value: Value; readonly essence: string };
 
-export class Live {
+export class Live<Overview> {
   private readonly lines = new Set<Line>();
   private timer: NodeJS.Timeout | null = null;
+  /** The overview that was told last. */
+  private shown: Picture<Overview> | null = null;
   /** Batches whose picture is being taken, null for the overview; and those that could not be taken. */
   private readonly looking = new Set<string | null>();
   private readonly failing = new Set<string | null>();
 
   constructor(
-    private readonly source: LiveSource,
+    private readonly source: LiveSource<Overview>,
     private readonly logger: Logger,
     private readonly times: { readonly tickMs: number; readonly heartbeatMs: number },
   ) {}
@@ -86,7 +90,12 @@ export class Live {
     if (this.looking.has(batch)) return;
     this.looking.add(batch);
     try {
-      this.send(batch, await (batch === null ? this.source.overview() : this.source.batch(batch)));
+      if (batch === null) this.sendOverview(await this.source.overview());
+      else {
+        const picture = await this.source.batch(batch);
+        const lines = [...this.lines].filter((line) => line.batch === batch);
+        this.send('batch', picture, lines);
+      }
       this.failing.delete(batch);
     } catch (error) {
       // The trouble is said once, not every second until the store is back.
@@ -98,14 +107,32 @@ export class Live {
     }
   }
 
-  private send(batch: string | null, { value, essence }: Picture): void {
-    const event = batch === null ? 'overview' : 'batch';
+  /** Whoever has the picture of before gets what changed; who is behind, or new, gets the whole. */
+  private sendOverview(picture: Picture<Overview>): void {
+    const { shown: before } = this;
+    this.shown = picture;
+    const following = [...this.lines].filter(
+      (line) => before !== null && line.sent.get('overview') === before.essence,
+    );
+    if (before !== null && before.essence !== picture.essence && following.length > 0) {
+      const { essence } = picture;
+      const changes = { value: this.source.changes(before.value, picture.value), essence };
+      this.send('changes', changes, following);
+    }
+    this.send('overview', picture, [...this.lines]);
+  }
+
+  private send(
+    event: 'overview' | 'changes' | 'batch',
+    { value, essence }: Picture<unknown>,
+    lines: readonly Line[],
+  ): void {
+    const kind = event === 'changes' ? 'overview' : event;
     let text: string | undefined;
-    for (const line of this.lines) {
-      if (batch !== null && line.batch !== batch) continue;
-      if (line.sent.get(event) === essence || line.out.writableNeedDrain) continue;
+    for (const line of lines) {
+      if (line.sent.get(kind) === essence || line.out.writableNeedDrain) continue;
       text ??= `event: ${event}\ndata: ${JSON.stringify(value)}\n\n`;
-      line.sent.set(event, essence);
+      line.sent.set(kind, essence);
       line.out.write(text);
     }
   }

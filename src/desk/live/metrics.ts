@@ -1,8 +1,9 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Op } from '../../core/order.js';
 import { TOTAL_OUTCOMES } from '../../core/states.js';
-import { lostSessions } from '../../core/waiting.js';
+import { lostSessions, type WaitingWhy } from '../../core/waiting.js';
 import { allLedgers, answersByStatus, type LatencyHistogram, totals } from '../../ledger/index.js';
+import { isOver } from '../../operations/batches/batch-status.js';
 import { roundNotes } from '../../rules/approvals.js';
 import type { Desk } from '../desk.js';
 import type { Picture } from './overview.js';
@@ -104,22 +105,42 @@ function familiesOf(registry: Registry) {
   };
 }
 
-function fillBatches({ gauge }: Families, { seen }: Picture): void {
-  const batches = gauge('batches', 'Batches by realm and state.', ['realm', 'state']);
+/** No standstill: it is known when they go on, and nobody has to do anything. */
+const SCHEDULED: readonly WaitingWhy[] = ['start-time', 'quiet'];
+
+function fillBatches({ gauge }: Families, { seen, overview, over }: Picture): void {
+  const batches = gauge(
+    'batches',
+    'Batches by realm and state; `ended` are over, `archived` left the store.',
+    ['realm', 'state'],
+  );
   const waiting = gauge('orders_waiting', 'Orders that are neither final nor moving, by why.', [
     'realm',
     'why',
   ]);
+  const scheduled = gauge(
+    'orders_scheduled',
+    'Orders that wait for a set time or for the end of quiet hours.',
+    ['realm'],
+  );
   const missing = gauge('sessions_missing', 'Senders that are silent or dead with orders under way.', [
     'realm',
   ]);
+  for (const { realm } of overview.realms) scheduled.set({ realm }, 0);
+  for (const { realm, ended, archived } of over) {
+    batches.set({ realm, state: 'ended' }, ended);
+    batches.set({ realm, state: 'archived' }, archived);
+  }
   const lost = new Map<string, Set<string>>();
   for (const { view, waiting: list } of seen) {
     const { realm } = view.manifest;
-    for (const { why, orders: count } of list) waiting.inc({ realm, why }, count);
+    for (const { why, orders: count } of list) {
+      waiting.inc({ realm, why }, count);
+      if (SCHEDULED.includes(why)) scheduled.inc({ realm }, count);
+    }
     for (const session of lostSessions(list)) lost.set(realm, (lost.get(realm) ?? new Set()).add(session));
     missing.set({ realm }, lost.get(realm)?.size ?? 0);
-    batches.inc({ realm, state: view.state });
+    if (!isOver(view)) batches.inc({ realm, state: view.state });
   }
 }
 

@@ -8,6 +8,7 @@ import {
   batchLatency,
   batchSeries,
   ledgerId,
+  lists,
   type RealmLedger,
   readFence,
   readRequirement,
@@ -59,6 +60,8 @@ export type Picture = {
   readonly seen: readonly ToldBatch[];
   readonly standings: readonly Standing[];
   readonly less: readonly LessWanted[];
+  /** How many batches of each realm are over: they are counted, and not looked at. */
+  readonly over: readonly { readonly realm: string; readonly ended: number; readonly archived: number }[];
 };
 
 export class OverviewBoard {
@@ -91,6 +94,11 @@ export class OverviewBoard {
     if (this.taken === null || now - this.taken.at > this.times.sharedMs)
       this.taken = { at: now, picture: this.take() };
     return this.taken.picture;
+  }
+
+  /** Batches that ended since then are seen until somebody has told of them. */
+  seeEndedSince(ms: number): void {
+    this.views.endedSince = ms;
   }
 
   /** One batch with its manifest and the charts of its run: a handful of small reads, whatever its size. */
@@ -145,7 +153,13 @@ export class OverviewBoard {
   }
 
   private withoutStore(): Picture {
-    const { overview, ...known } = this.last ?? { overview: NOTHING, seen: [], standings: [], less: [] };
+    const { overview, ...known } = this.last ?? {
+      overview: NOTHING,
+      seen: [],
+      standings: [],
+      less: [],
+      over: [],
+    };
     const now = Date.now();
     this.awaySince ??= now;
     const matters = [storeAway(this.awaySince, null), ...overview.matters];
@@ -192,7 +206,7 @@ export class OverviewBoard {
       missed: missed.map(missedReply),
       tasks: this.tasks.list().slice(0, 10),
     };
-    return { overview, seen, standings, less };
+    return { overview, seen, standings, less, over: await endedByRealm(this.app.scripts) };
   }
 
   /** The configured realms, and those that only the books know while something of theirs is open. */
@@ -239,6 +253,13 @@ function missedReply({ realm, times, since, rules }: MissedOfRealm): Overview['m
     since: isoTime(since),
     rules: rules.map(({ rule, times: of, older }) => ({ rule, times: of + older })),
   };
+}
+
+async function endedByRealm(scripts: ScriptClient): Promise<Picture['over']> {
+  const ledgers = await allLedgers(scripts);
+  return Promise.all(
+    ledgers.map(async (ledger) => ({ realm: ledger.realm.name, ...(await lists.countEnded(ledger)) })),
+  );
 }
 
 /** Every sending process that gave a sign in any realm. */

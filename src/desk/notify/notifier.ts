@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { isAlmonerError, messageOf } from '../../core/errors/error.js';
 import { ONLY_NEWS } from '../../core/notice-events.js';
-import { deskMessages, deskNotes, type ScriptClient, takeTurn } from '../../ledger/index.js';
+import { deskMessages, deskNotes, type ScriptClient, storeNowMs, takeTurn } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
 import type { OverviewBoard, Picture } from '../live/overview.js';
 import {
@@ -48,6 +48,8 @@ export function toldNotes(scripts: ScriptClient) {
 const PROGRESS_MS = 15_000;
 const AWAY_MS = 30_000;
 const AWAY_AGAIN_MS = 60_000;
+/** Looks overlap by so much: the clocks of desk and store may differ. What is told twice is told once (see noticeId). */
+const TWICE_MS = 60_000;
 /** A batch that ended longer ago, before anybody was told of it, is history and no news. */
 const NEWS_MS = 10 * 60_000;
 
@@ -57,6 +59,9 @@ export class Notifier {
   private readonly timer: NodeJS.Timeout;
   private looking: Promise<void> | null = null;
   private sending: Promise<void> | null = null;
+  /** Up to here ends were told; null before the first look. */
+  private toldUntil: number | null = null;
+  private notedAt: number | null = null;
   private trouble: { readonly since: number; readonly told: Set<Target>; triedAt: number } | null = null;
 
   constructor(private readonly options: NotifierOptions) {
@@ -83,6 +88,7 @@ export class Notifier {
 
   private async round(): Promise<void> {
     try {
+      if (this.toldUntil === null) await this.goOnFrom();
       const picture = await this.options.board.look();
       if (!picture.overview.store.up) return await this.storeIsAway();
       await this.storeIsBack();
@@ -91,6 +97,13 @@ export class Notifier {
       this.complain(error);
       if (isAlmonerError(error) && error.code.startsWith('ALM_STORE_')) await this.storeIsAway();
     }
+  }
+
+  /** What ended while no desk was there is news, however many batches it is. */
+  private async goOnFrom(): Promise<void> {
+    const looked = (await this.told.subjects.get(BEGUN))?.marks.looked;
+    this.toldUntil = typeof looked === 'number' ? looked : Date.now() - NEWS_MS + TWICE_MS;
+    this.options.board.seeEndedSince(this.toldUntil - TWICE_MS);
   }
 
   private async send(): Promise<void> {
@@ -110,6 +123,8 @@ export class Notifier {
     const { scripts, lookEveryMs } = this.options;
     // Two desks that look at the same moment would count the same occurrence twice.
     if (!(await takeTurn(scripts, 'notices', lookEveryMs))) return;
+    // By the store's clock, as the ends that it is compared with.
+    const looked = await storeNowMs({ scripts });
     const known = await this.told.subjects.all();
     const subjects = new Map<string, Standing[]>([...known.keys()].map((subject) => [subject, []]));
     for (const standing of standings) {
@@ -118,11 +133,21 @@ export class Notifier {
     }
     const batches = new Set(seen.map(({ view }) => batchSubject(view.manifest)));
     const isFirst = !known.has(BEGUN);
+    const since = (this.toldUntil ?? 0) - TWICE_MS;
     subjects.delete(BEGUN);
     for (const [subject, each] of subjects)
       if (isBatch(subject) && !batches.has(subject)) await this.forget(subject);
-      else await this.tell(subject, each, known.get(subject) ?? null, isFirst);
-    if (isFirst) await this.told.subjects.put(BEGUN, { marks: {} });
+      else await this.tell(subject, each, known.get(subject) ?? null, (one) => isPast(one, since, isFirst));
+    await this.noteLook(looked);
+  }
+
+  /** Kept in the store now and then: a desk that comes later goes on from there. */
+  private async noteLook(looked: number): Promise<void> {
+    if (this.notedAt !== null && looked - this.notedAt < TWICE_MS / 4) return;
+    await this.told.subjects.put(BEGUN, { marks: { looked } });
+    this.notedAt = looked;
+    this.toldUntil = looked;
+    this.options.board.seeEndedSince(looked - TWICE_MS);
   }
 
   private async forget(subject: string): Promise<void> {
@@ -136,12 +161,12 @@ export class Notifier {
     subject: string,
     standings: readonly Standing[],
     told: Told | null,
-    isFirst: boolean,
+    isOld: (standing: Standing) => boolean,
   ): Promise<void> {
     const marks = marksOf(standings);
     if (told !== null && JSON.stringify(told.marks) === JSON.stringify(marks)) return;
     for (const standing of newsOf(standings, told))
-      if (!isFirst || !isHistory(standing)) await this.write(standing);
+      if (told?.marks[standing.event] !== undefined || !isOld(standing)) await this.write(standing);
     await this.told.subjects.put(subject, { marks });
   }
 
@@ -229,9 +254,12 @@ export class Notifier {
   }
 }
 
-/** An end that nobody was told of, long ago: a desk that begins to tell does not begin with history. */
-function isHistory({ event, since }: Standing): boolean {
-  return ONLY_NEWS.includes(event) && Date.now() - Date.parse(since) > NEWS_MS;
+/**
+ * An end that was told of, or that nobody was told of long ago: what was told of a batch is forgotten with it, and a desk that
+ * begins to tell does not begin with history.
+ */
+function isPast({ event, since, subject }: Standing, beforeMs: number, isFirst: boolean): boolean {
+  return ONLY_NEWS.includes(event) && (isFirst || isBatch(subject)) && Date.parse(since) < beforeMs;
 }
 
 export function letterOf(target: Target, notice: Notice) {

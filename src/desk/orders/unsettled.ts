@@ -4,6 +4,7 @@ import { absoluteOf, NO_SUMS, type OpSums, plus, sumOf } from '../../core/op-sum
 import {
   attentionRows,
   type BatchRef,
+  isArchiveAway,
   lists,
   openDead,
   type RowContext,
@@ -250,8 +251,13 @@ async function* walk<S extends WalkState>(
     for (const state of here === null ? states : states.slice(here.state)) {
       if ((view.counts[state] ?? 0) === 0) continue;
       const after = here !== null && state === states[here.state] ? here.index : 0;
-      for await (const row of attentionRows(context, state, after))
-        yield { ref, context, row, state, cursor: `${lists.placeOf(ref)}.${state}.${row.index}` };
+      try {
+        for await (const row of attentionRows(context, state, after))
+          yield { ref, context, row, state, cursor: `${lists.placeOf(ref)}.${state}.${row.index}` };
+      } catch (error) {
+        // The rows of an archive on another machine cannot be shown; they are counted.
+        if (!isArchiveAway(error)) throw error;
+      }
     }
   }
 }

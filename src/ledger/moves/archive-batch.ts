@@ -23,7 +23,7 @@ import { takeBackDead } from './release-import.js';
  * block. Whatever is interrupted is done again by the next who comes by: every step is safe to repeat.
  *
  * What stays in the store: the batch's summary, its counters, its spent references, which of its orders were retried,
- * and for 30 days its sketch.
+ * its dead letters that nobody has dealt with, and for 30 days its sketch.
  */
 export type Archived = { readonly batch: string; readonly rows: number; readonly path: string };
 
@@ -179,6 +179,7 @@ async function purge({ ledger, no }: BatchPlace, rows: number): Promise<void> {
   const [purged, finishedAt] = await batchFacts({ ledger, no }, 'purged', 'finishedAt');
   if (purged === '1') return;
   await sketchRecovered({ ledger, no }, rows);
+  await keepOpenDead({ ledger, no });
   for (let block = 0; block * PLAN_BLOCK_ROWS < rows; block++) {
     const names = [
       keys.plan(block),
@@ -187,11 +188,10 @@ async function purge({ ledger, no }: BatchPlace, rows: number): Promise<void> {
     ];
     await scripts.ask('archive', (redis) => redis.unlink(...names));
   }
-  const { attention, due, waiting, holding, accounts, generations, audit, latency, run, meta, sketch } = keys;
+  const { due, waiting, holding, accounts, generations, audit, latency, run, meta, sketch } = keys;
   const { recoveredRows, recoveredMembers } = keys;
   await scripts.ask('archive', (redis) =>
     redis.unlink(
-      attention,
       due,
       waiting,
       holding,
@@ -208,6 +208,32 @@ async function purge({ ledger, no }: BatchPlace, rows: number): Promise<void> {
   await scripts.ask('archive', (redis) => redis.pexpireat(sketch, Number(finishedAt) + LOOK_BACK_MS));
   await scripts.ask('archive', (redis) => redis.hset(meta, 'purged', '1'));
   await noteChange(ledger, no);
+}
+
+/**
+ * Dead letters that nobody has dealt with go on waiting for a person. Those that are marked leave the list; done again after
+ * a crash, the records of some have left already, and so have they.
+ */
+async function keepOpenDead({ ledger, no }: BatchPlace): Promise<void> {
+  const { scripts, keyPrefix } = ledger;
+  const { attention } = batchKeys(keyPrefix, no);
+  const listed = await scripts.ask('list orders', (redis) => redis.zrange(attention, 0, '-1'));
+  for (let first = 0; first < listed.length; first += LISTED_AT_ONCE) {
+    const some = listed.slice(first, first + LISTED_AT_ONCE);
+    const records = await Promise.all(some.map((index) => storedRecord({ ledger, no }, Number(index))));
+    const marked = some.filter((_, at) => {
+      const record = records[at];
+      return record != null && decodeRecord(record).marks.length > 0;
+    });
+    if (marked.length > 0) await scripts.ask('archive', (redis) => redis.zrem(attention, ...marked));
+  }
+}
+
+const LISTED_AT_ONCE = 1_000;
+
+function storedRecord({ ledger: { scripts, keyPrefix }, no }: BatchPlace, index: number) {
+  const key = batchKeys(keyPrefix, no).records(Math.floor((index - 1) / BLOCK_ORDERS));
+  return scripts.ask('read order', (redis) => redis.hget(key, String(index)));
 }
 
 /**

@@ -102,13 +102,9 @@ export async function rowsToArchive(ref: BatchPlace, endedBefore: number): Promi
   return finishedAt != null && Number(finishedAt) <= endedBefore ? Number(rows) : null;
 }
 
-/** Changes whenever the view of the batch may have; and how many of its orders are dispatched and not settled. */
-export async function batchStamp({ ledger, no }: BatchPlace) {
-  const [stamp, dispatched] = await Promise.all([
-    batchFacts({ ledger, no }, 'version', 'state', 'reason', 'owner', 'startedAt'),
-    askRealm(ledger, 'list batches', (redis, T) => redis.zcard(batchKeys(T, no).due)),
-  ]);
-  return { stamp: JSON.stringify(stamp), dispatched };
+/** How many of its orders are dispatched and not settled. */
+export function dispatchedOf({ ledger, no }: BatchPlace): Promise<number> {
+  return askRealm(ledger, 'count dispatched', (redis, T) => redis.zcard(batchKeys(T, no).due));
 }
 
 /** The latencies of a batch in the store. */

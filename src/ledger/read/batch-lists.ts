@@ -107,6 +107,27 @@ export async function batchesLike(ledger: RealmLedger, prefix: string, most: num
   return { refs, count };
 }
 
+/** The batches that ended last, at most so many; and all that ended since that moment. */
+export async function lastEnded(ledger: RealmLedger, most: number, since: number): Promise<BatchRef[]> {
+  return askRealm(ledger, 'list ended', async (redis, T) => {
+    const found = await Promise.all(
+      [`${T}:ended`, `${T}:archived`].flatMap((list) => [
+        redis.zrange(list, '+inf', '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, most),
+        redis.zrangebyscore(list, since, '+inf'),
+      ]),
+    );
+    return refsOf(ledger, redis, [...new Set(found.flat())]);
+  });
+}
+
+/** How many batches are over, and how many of them are archived. */
+export async function countEnded(ledger: RealmLedger): Promise<{ ended: number; archived: number }> {
+  const [ended, archived] = await askRealm(ledger, 'count ended', (redis, T) =>
+    Promise.all([redis.zcard(`${T}:ended`), redis.zcard(`${T}:archived`)]),
+  );
+  return { ended, archived };
+}
+
 /** How many batches the realm has ever had, imports that are not sealed included, and how many rows. */
 export async function countBatches(ledger: RealmLedger): Promise<{ batches: number; rows: number }> {
   return askRealm(ledger, 'count batches', async (redis, T) => {

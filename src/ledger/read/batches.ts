@@ -203,7 +203,7 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
       waitsForPerson: unresumed === 1,
       aside,
       gate,
-      retry: read?.retry === true && openDead({ archived, counts, aside }) > 0 ? read : null,
+      retry: read?.retry === true && openDead({ counts, aside }) > 0 ? read : null,
       // A recovered one may have grown since it was looked at.
       sealHash: createHash('sha1')
         .update(recovered ? `${meta.manifest} ${recoveredTotals(meta).rows}` : meta.manifest)
@@ -244,13 +244,9 @@ export function approvalNeeded(gate: Pick<Gate, 'preparer'> | null): string {
     : `This realm requires a second person: somebody other than ${preparer} has to say go.`;
 }
 
-/** The dead letters that wait for a person; those of an archive cannot be mended any more. */
-export function openDead({
-  archived,
-  counts,
-  aside,
-}: Pick<StoredBatch, 'archived' | 'counts' | 'aside'>): number {
-  return archived ? 0 : (counts.refused ?? 0) + (counts.exhausted ?? 0) - aside;
+/** The dead letters that wait for a person, also in an archive: its letters cannot be retried, only discarded. */
+export function openDead({ counts, aside }: Pick<StoredBatch, 'counts' | 'aside'>): number {
+  return (counts.refused ?? 0) + (counts.exhausted ?? 0) - aside;
 }
 
 const batchState = z.enum(BATCH_STATES);

@@ -83,7 +83,7 @@ class BatchAuditor {
   private readonly due: ReadonlySet<string>;
   private orders = 0;
   private spent = 0;
-  private aside = 0;
+  private readonly marked = new Set<string>();
 
   constructor(
     private readonly ref: BatchRef,
@@ -194,13 +194,16 @@ class BatchAuditor {
       if (count !== countFound) this.say(`${count} counted in ${code}, ${countFound} found`);
       if (sum !== sumFound) this.say(`sum ${sum} in ${code}, ${sumFound} found`);
     }
-    if (this.isArchived) return;
     const listed = new Map<string, string>();
     for (let i = 0; i < attention.length; i += 2) listed.set(attention[i] ?? '', attention[i + 1] ?? '');
+    if (this.isArchived) {
+      this.compareArchived(listed);
+      return;
+    }
     if (!sameEntries(listed, this.listed))
       this.say(`attention lists ${shown(listed)}, records say ${shown(this.listed)}`);
-    if (Number(meta.aside ?? 0) !== this.aside)
-      this.say(`${meta.aside} dead letters counted as aside, ${this.aside} found`);
+    if (Number(meta.aside ?? 0) !== this.marked.size)
+      this.say(`${meta.aside} dead letters counted as aside, ${this.marked.size} found`);
     const planned = accountsIn(counters);
     if (!sameEntries(planned, nonZero(this.planned)))
       this.say(`planned of accounts ${shown(planned)}, orders say ${shown(nonZero(this.planned))}`);
@@ -211,6 +214,20 @@ class BatchAuditor {
     if ((meta.state === 'running' || left > 0) && meta.state !== 'cancelled' && open === 0)
       this.say('is not open');
     if (meta.state === 'done' && open === 1) this.say('is still open');
+  }
+
+  /** An archive cannot be marked: what was discarded since has left the list. */
+  private compareArchived(listed: ReadonlyMap<string, string>): void {
+    const { meta } = this.small;
+    if (meta.purged !== '1') return;
+    const strays = [...listed].filter(
+      ([index, score]) => this.listed.get(index) !== score || this.marked.has(index),
+    );
+    if (strays.length > 0)
+      this.say(`attention lists ${shown(new Map(strays))}, which are no open dead letters`);
+    const aside = (this.counts.get('R') ?? 0) + (this.counts.get('X') ?? 0) - listed.size;
+    if (Number(meta.aside ?? 0) !== aside)
+      this.say(`${meta.aside} dead letters counted as aside, ${aside} are not listed`);
   }
 
   /** Every order that is to be worked on stands in one list, and no order that is over stands in any. */
@@ -228,7 +245,8 @@ class BatchAuditor {
   }
 
   private noteHolds({ index, state, row, record }: Ordered): void {
-    if ((state === 'refused' || state === 'exhausted') && record.marks.length > 0) this.aside += 1;
+    const isDead = state === 'refused' || state === 'exhausted';
+    if (isDead && record.marks.length > 0) this.marked.add(String(index));
     const { meta, holding, waiting } = this.small;
     const order = `${this.ref.no}:${index}`;
     const [, ...holds] = holding[String(index)]?.split(' ') ?? [];

@@ -1,3 +1,4 @@
+import { presenceOf } from '../../core/presence.js';
 import { quietUntil } from '../../core/quiet-hours.js';
 import { openCount } from '../../core/states.js';
 import type { Waiting } from '../../core/waiting.js';
@@ -49,24 +50,46 @@ function quietNow(config: Profiles, { ledger }: BatchRef, nowMs: number): RealmL
   return { untilMs, words };
 }
 
-/** The same of many, with one look at each realm. */
+/**
+ * The same of many, with one look at each realm. A view that is the same object has not changed: what waits of it is worked
+ * out again when the realm stands otherwise, and now and then, because times pass.
+ */
 export async function waitingOfAll(
   batches: readonly { readonly ref: BatchRef; readonly view: OwnedBatch }[],
   config: Profiles,
 ): Promise<Waiting[][]> {
-  const looks = new Map<string, Promise<RealmLook>>();
+  const looks = new Map<string, Promise<{ readonly look: RealmLook; readonly key: string }>>();
   return Promise.all(
     batches.map(async ({ ref, view }) => {
       if (!isOpen(view)) return [];
-      const known = unchanging.get(view);
-      if (known !== undefined) return known;
-      const look = looks.get(ref.ledger.id) ?? readRealmStanding(ref.ledger);
-      looks.set(ref.ledger.id, look);
-      const waiting = (await causesOf(ref, config, view, await look)).map(told);
-      if (hasOnlyDoubts(view)) unchanging.set(view, waiting);
+      const known = kept.get(view);
+      const looking = looks.get(ref.ledger.id) ?? lookAt(ref, config);
+      looks.set(ref.ledger.id, looking);
+      const { look, key } = await looking;
+      const isFresh = known?.key === key && performance.now() - known.atMs < keptMs(view);
+      if (known !== undefined && (isFresh || hasOnlyDoubts(view))) return known.waiting;
+      const waiting = (await causesOf(ref, config, view, look)).map(told);
+      kept.set(view, { key, atMs: performance.now(), waiting });
       return waiting;
     }),
   );
+}
+
+async function lookAt(ref: BatchRef, config: Profiles) {
+  const look = await readRealmStanding(ref.ledger);
+  const { nowMs, signs, ...rest } = look;
+  const presence = signs.map((sign) => [sign.session, presenceOf(sign, nowMs)]);
+  return { look, key: JSON.stringify([rest, presence, quietNow(config, ref, nowMs)]) };
+}
+
+type Kept = { readonly key: string; readonly atMs: number; readonly waiting: Waiting[] };
+const kept = new WeakMap<OwnedBatch, Kept>();
+
+const MOVING_KEPT_MS = 2_000;
+const STILL_KEPT_MS = 30_000;
+
+function keptMs({ state }: BatchView): number {
+  return state === 'running' ? MOVING_KEPT_MS : STILL_KEPT_MS;
 }
 
 /** Every batch of the store of which something stands still. */
@@ -86,9 +109,6 @@ export async function allWaiting(app: App) {
     return list.length === 0 ? [] : [{ batch: ref.id, rehearsal: view.manifest.rehearsal, waiting: list }];
   });
 }
-
-/** What is done but for its doubts: whoever shows a hundred of them asks for each view once. */
-const unchanging = new WeakMap<OwnedBatch, Waiting[]>();
 
 function hasOnlyDoubts({ counts }: BatchView): boolean {
   return openCount(counts) === 0;

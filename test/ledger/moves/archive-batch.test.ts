@@ -4,17 +4,27 @@ import { expect, test } from 'vitest';
 import type { OrderRow, OrdersQuery } from '../../../src/desk/api/index.js';
 import { ordersPage } from '../../../src/desk/orders/orders-page.js';
 import { archiveBatch } from '../../../src/ledger/moves/archive-batch.js';
-import { readBatch } from '../../../src/ledger/read/batches.js';
+import { discardOrder } from '../../../src/ledger/moves/retry.js';
+import { batchesIn } from '../../../src/ledger/read/batch-lists.js';
+import { openDead, readBatch } from '../../../src/ledger/read/batches.js';
 import { findSpent } from '../../../src/ledger/read/earlier.js';
 import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
 import { readDetails, readRow, rowContext } from '../../../src/ledger/read/rows.js';
-import { snapshotBatch } from '../../../src/ledger/read/snapshot.js';
+import { readAudit, snapshotBatch } from '../../../src/ledger/read/snapshot.js';
 import { openLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
 import { scanRows, wantMember } from '../../../src/operations/batches/scan-rows.js';
+import { deadLetters } from '../../../src/operations/dead/dead-letters.js';
 import { feed } from '../../support/ledger/feed-one.js';
-import { type Line, ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
+import {
+  type Line,
+  ledgersOnRedis,
+  START,
+  sealed,
+  type TestBatch,
+} from '../../support/ledger/ledgers-on-redis.js';
 import { begun, settleAs } from '../../support/ledger/order-moves.js';
+import { tieUp } from '../../support/ledger/tie-up.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
 const bench = ledgersOnRedis();
@@ -83,6 +93,7 @@ test('an archived batch reads as it did before, and only its summary, counters a
   expect(archived).toMatchObject({ batch: batch.ref.id, rows: 300 });
   expect(await keysOf(batch)).toEqual([
     `${batch.ledger.keyPrefix}:b:${batch.no}`,
+    `${batch.ledger.keyPrefix}:b:${batch.no}:a`,
     `${batch.ledger.keyPrefix}:b:${batch.no}:n`,
     `${batch.ledger.keyPrefix}:b:${batch.no}:unpaid`,
   ]);
@@ -132,4 +143,43 @@ test('an archive that was cut or changed is refused by its checksum', async () =
   await expect(everything(batch)).rejects.toMatchObject({ code: 'ALM_LEDGER_ARCHIVE_DAMAGED' });
   await writeFile(path, bytes.subarray(0, 10));
   await expect(everything(batch)).rejects.toMatchObject({ code: 'ALM_LEDGER_ARCHIVE_DAMAGED' });
+});
+
+test('a dead letter that nobody has dealt with stays listed and counted in an archive, until somebody discards it', async () => {
+  const folder = await tempFolder();
+  const batch = await finished(folder);
+  expect(await archiveBatch(batch.ref, folder)).toMatchObject({ rows: LINES.length });
+  const { ledger, ref } = batch;
+  const letters = async () => {
+    const found = [];
+    const filter = { batch: ref.id, realm: ledger.realm.realmId };
+    for await (const { order } of deadLetters(ledger.scripts, filter)) found.push(order);
+    return found;
+  };
+  const counted = async () => {
+    const view = await readBatch(ref);
+    return view === undefined ? null : openDead(view);
+  };
+  expect([await letters(), await counted()]).toEqual([[`${ref.id}-${REFUSED}`], 1]);
+  expect((await batchesIn(ledger, 'dead')).map(({ no }) => no)).toEqual([batch.no]);
+  expect(await tieUp(ledger)).toEqual([]);
+  const by = { who: 'ada', why: 'written off', at: START };
+  expect(await discardOrder(ref, REFUSED, by)).toBe('ok');
+  expect(await discardOrder(ref, REFUSED, by)).toBe('ok');
+  expect(await discardOrder(ref, REFUSED + 1, by)).toMatchObject({
+    why: expect.stringContaining('archived'),
+  });
+  expect([await letters(), await counted(), await batchesIn(ledger, 'dead')]).toEqual([[], 0, []]);
+  expect((await readAudit(ref)).at(-1)).toMatchObject({ who: 'ada', why: 'written off' });
+  expect(await tieUp(ledger)).toEqual([]);
+});
+
+test('a dead letter that was discarded before is not listed in the archive', async () => {
+  const folder = await tempFolder();
+  const batch = await finished(folder);
+  expect(await discardOrder(batch.ref, REFUSED, { who: 'ada', why: 'known', at: START })).toBe('ok');
+  await archiveBatch(batch.ref, folder);
+  expect(await batchesIn(batch.ledger, 'dead')).toEqual([]);
+  expect(await batch.ledger.scripts.redis.exists(`${batch.ledger.keyPrefix}:b:${batch.no}:a`)).toBe(0);
+  expect(await tieUp(batch.ledger)).toEqual([]);
 });

@@ -32,7 +32,7 @@ export const OVERVIEW_ROUTES = [
     },
   }),
   route('GET /api/events', 'viewer', {
-    summary: 'The same, live: events `overview`, `batch` (with ?batch) and `bye`.',
+    summary: 'The same, live: events `overview`, `changes` to it, `batch` (with ?batch) and `bye`.',
     query: api.EventsQuery,
     reply: 'text/event-stream',
     async handle({ app }, { query: { batch } }) {

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { BatchReply, Matter, Overview, RealmCard } from '../../api/index.js';
 import { CallFailed, read } from './call.js';
+import { withChanges } from './changes.js';
 import { createStore, useStore } from './store.js';
 
 /**
@@ -9,7 +10,7 @@ import { createStore, useStore } from './store.js';
  *   joining ──first event──► live ──line breaks, or silence and no answer──► lost ──event──► live
  *
  * The browser reconnects by itself after a break, but not after a refused connection, and it never notices
- * a line that died silently; both are watched here. Each event is the whole picture and replaces the last one,
+ * a line that died silently; both are watched here. The first event is the whole picture, later ones say what changed in it,
  * so a tab that is open for a day holds no more than one that was opened now.
  *
  * A hidden tab closes its line and asks now and then instead: browsers allow six lines to one host, and a
@@ -74,6 +75,11 @@ function connect(): void {
   const opened = new EventSource(`/api/events${query}`);
   source = opened;
   opened.addEventListener('overview', (event) => heard({ overview: JSON.parse(event.data) }));
+  opened.addEventListener('changes', (event) => {
+    const { overview } = live.get();
+    // Changes follow an overview on the same line.
+    if (overview !== null) heard({ overview: withChanges(overview, JSON.parse(event.data)) });
+  });
   opened.addEventListener('batch', (event) => heard({ batch: JSON.parse(event.data) }));
   // Either the session is over or the server stops: asking tells which, and a refusal leads to the login form.
   opened.addEventListener('bye', () => {
