@@ -45,9 +45,9 @@ beforeAll(async () => {
   const sent = await desk.call('/api/uploads?name=many.csv', { method: 'POST', body: csv });
   const { upload } = z.object({ upload: z.string() }).parse(sent.json());
   const preview = z
-    .object({ rows: z.number(), payable: z.object({ tokens: z.string() }) })
+    .object({ rows: z.number(), payable: z.object({ tokens: z.string() }), shown: z.string() })
     .parse((await desk.call(`/api/uploads/${upload}/plan`, { method: 'POST', body: {} })).json());
-  const body = { rows: preview.rows, tokens: preview.payable.tokens };
+  const body = { rows: preview.rows, tokens: preview.payable.tokens, shown: preview.shown };
   const start = await desk.call(`/api/uploads/${upload}/start`, { method: 'POST', body });
   batch = z.object({ summary: z.object({ batch: z.string() }) }).parse(start.json()).summary.batch;
   await until('the batch to be done', async () => (await stateOf()) === 'done', 60_000);

@@ -5,6 +5,8 @@ import { z } from 'zod';
 import { RecoveryReply } from '../../src/desk/api/recovery.js';
 import { ROUTES } from '../../src/desk/http/routes.js';
 import { keepRequirement } from '../../src/ledger/index.js';
+import { noteMissed } from '../../src/ledger/notes/scheduled-times.js';
+import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { disarm } from '../../src/ledger/sessions/fence.js';
 import { type CallOptions, startDesk, type TestDesk } from '../support/program/desk.js';
 import { answered, checkReply } from '../support/program/desk-replies.js';
@@ -153,6 +155,7 @@ test('every route answers what the document of the API says, and no field more',
   await get(`/api/rule-runs/${plan}/explain?member=100001`);
   for (const step of ['pause', 'resume', 'skip', 'revoke'])
     await post(`/api/rules/gift/${step}`, { reason: 'why not' });
+  await letGo();
   await secondPerson();
   await rollback();
   await get('/api/tasks');
@@ -195,11 +198,24 @@ async function secondPerson(): Promise<void> {
 }
 
 /** The worker recovers by itself, and a person lets first sends go on. */
-async function rollback(): Promise<void> {
+function ledgerOfDesk(): RealmLedger {
   const [profile] = desk.app.config.profiles;
   if (profile === undefined) throw new Error('no realm is configured');
+  return desk.app.ledger(profile);
+}
+
+/** A scheduled time that nobody served. */
+async function letGo(): Promise<void> {
+  const at = Date.UTC(2026, 10, 1);
+  const missed = { zone: 'UTC', times: [[at, '2026-11-01', 'nothing ran']], older: 0 } as const;
+  await noteMissed(ledgerOfDesk(), 'gift', missed);
+  await get('/api/calendar');
+  await post('/api/rules/gift/dismiss', { times: [new Date(at).toISOString()], reason: 'no longer meant' });
+}
+
+async function rollback(): Promise<void> {
   const found = { at: Date.now(), seen: 9, found: 1, by: 'a test', attempts: 1 };
-  await disarm(desk.app.ledger(profile), found, 'anyway');
+  await disarm(ledgerOfDesk(), found, 'anyway');
   const resumed = await until('the decision', async () => {
     const [story] = RecoveryReply.parse(await get('/api/recovery')).realms;
     return story?.decisions.find(({ kind }) => kind === 'resume');

@@ -139,7 +139,7 @@ describe('missed runs', () => {
   });
 
   test('a rule that runs every minute and was away for a year is answered at once', () => {
-    const started = performance.now();
+    const started = process.cpuUsage();
     const due = dueRuns(
       schedule('* * * * *', 'Europe/Berlin'),
       at('2025-11-01T00:00:00Z'),
@@ -152,7 +152,7 @@ describe('missed runs', () => {
       due.run ?? 0,
     );
     expect([passed.times.length, passed.older, passed.times.at(-1)]).toEqual([1_000, 9_000, due.run]);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(process.cpuUsage(started).user).toBeLessThan(5_000_000);
   });
 
   test.each([
