@@ -50,6 +50,8 @@ test('the page’s commands take a file from upload to report', { timeout: 120_0
       'paid',
       '9',
       'true',
+      '1',
+      '2',
       order,
     ]);
     expect(order).toMatch(/-1$/);

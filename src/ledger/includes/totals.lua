@@ -22,14 +22,15 @@
 local totals = (function()
   local OUTCOMES = { P = true, R = true, X = true, u = true, D = true }
   local UNPAID = { R = true, X = true }
-  local LETTERS = {}
-  for letter in string.gmatch('abcdefghijklmnopqrst', '.') do LETTERS[#LETTERS + 1] = letter end
+  local LETTERS = { 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q', 'r', 's', 't' }
   local OTHER = 'u'
   local LABEL_BYTES = 48
 
   local listed = {}
-  local function list(T, entry)
-    if not listed[entry] then redis.call('SADD', T .. ':sums', entry) end
+  --- `behind` is ':' and the currency for sums, and '' for work.
+  local function list(T, period, behind)
+    local entry = period .. behind
+    if not listed[entry] then redis.call('SADD', T .. ':sums', entry, 'all' .. behind) end
     listed[entry] = true
   end
 
@@ -67,9 +68,9 @@ local totals = (function()
   end
 
   local function count(T, day, currency, field, tokens)
+    list(T, day, ':' .. currency)
     for _, period in ipairs({ day, 'all' }) do
       local key = T .. ':sum:' .. period .. ':' .. currency
-      list(T, period .. ':' .. currency)
       bump(key, field, 1)
       bump(key, field .. 't', tokens)
     end
@@ -105,10 +106,8 @@ local totals = (function()
   end
 
   function self.addWork(T, field, by, day)
-    for _, period in ipairs({ day, 'all' }) do
-      list(T, period)
-      bump(T .. ':work:' .. period, field, by)
-    end
+    list(T, day, '')
+    for _, period in ipairs({ day, 'all' }) do bump(T .. ':work:' .. period, field, by) end
   end
 
   return self

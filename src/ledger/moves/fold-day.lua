@@ -48,7 +48,7 @@ for _, entry in ipairs(redis.call('SMEMBERS', T .. ':sums')) do
   end
   if currency or entry == day then
     redis.call('SREM', T .. ':sums', entry)
-    totals.list(T, currency and month .. ':' .. currency or month)
+    totals.list(T, month, currency and ':' .. currency or '')
     folded = folded + 1
   end
 end
