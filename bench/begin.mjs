@@ -56,7 +56,22 @@ try {
   const feed = LEDGER_SCRIPTS.get('feed').text;
   const fed = [];
   while (fed.length < ORDERS)
-    fed.push(...(await client.eval(feed, 1, T, '1', String(ORDERS), '', '0', '', SESSION, '0')));
+    fed.push(
+      ...(
+        await client.eval(
+          feed,
+          1,
+          T,
+          JSON.stringify([['1', ORDERS]]),
+          String(ORDERS),
+          '',
+          '0',
+          '',
+          SESSION,
+          '0',
+        )
+      )[0],
+    );
   const names = Object.keys(VARIANTS);
   const shas = new Map();
   for (const name of names) {

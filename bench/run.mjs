@@ -15,6 +15,8 @@ const BENCHES = {
   scale: 'what grows with the file: 10,000, 100,000 and 1,000,000 rows',
   resume: 'seconds until the next request after everything was killed, the store included',
   archive: 'bytes that an archived batch leaves in Redis, and whether its report stays the same',
+  batches:
+    'what 100,000 ended and 3,000 open batches cost desk, metrics, status and enqueue; beside a ledger with a few',
   planning: 'how fast the desk answers while it plans a rule over 200,000 members',
   start: 'time that a command takes beside its work; beside a bare node',
   realms: '30 realms on a Redis Cluster of three nodes: how they spread, what a row costs',

@@ -58,12 +58,13 @@ const HOUR_MS = 3_600_000;
 
 class RealmViews {
   private batches = new Map<string, SeenBatch>();
+  private list: readonly SeenBatch[] | null = null;
   private changes = 0;
   private about = '';
 
   constructor(private readonly ledger: RealmLedger) {}
 
-  async look(endedSince: number): Promise<SeenBatch[]> {
+  async look(endedSince: number): Promise<readonly SeenBatch[]> {
     const { ledger } = this;
     const realm = await realmState(ledger);
     const about = JSON.stringify([realm.disarmed ?? realm.halt, realm.era]);
@@ -72,11 +73,13 @@ class RealmViews {
     // Another memory of the store, or another reason for all: everything is read anew.
     if (changes < since) {
       this.batches = new Map();
+      this.list = null;
       await this.read(await this.wanted(endedSince));
     } else await this.read(await this.refsOf([...numbers, ...(await this.mayHaveOpened())]));
     [this.about, this.changes] = [about, changes];
     this.letGo(endedSince);
-    return [...this.batches.values()].sort((one, other) => Number(one.ref.no) - Number(other.ref.no));
+    this.list ??= [...this.batches.values()].sort((one, other) => Number(one.ref.no) - Number(other.ref.no));
+    return this.list;
   }
 
   private async wanted(endedSince: number): Promise<BatchRef[]> {
@@ -91,7 +94,7 @@ class RealmViews {
   private async refsOf(numbers: readonly string[]): Promise<BatchRef[]> {
     const { ledger } = this;
     const ids = await Promise.all(numbers.map((no) => idOfBatch(ledger, no)));
-    for (const [at, no] of numbers.entries()) if (ids[at] == null) this.batches.delete(no);
+    for (const [at, no] of numbers.entries()) if (ids[at] == null) this.drop(no);
     return numbers.flatMap((no, at) => {
       const id = ids[at] ?? null;
       return id === null ? [] : [{ ledger, no, id }];
@@ -103,8 +106,9 @@ class RealmViews {
       await Promise.all(
         refs.slice(first, first + READ_AT_ONCE).map(async (ref) => {
           const [view, dispatched] = await Promise.all([readBatch(ref), dispatchedOf(ref)]);
-          if (view === undefined) this.batches.delete(ref.no);
+          if (view === undefined) this.drop(ref.no);
           else this.batches.set(ref.no, { ref, view, dispatched });
+          this.list = null;
         }),
       );
   }
@@ -128,7 +132,12 @@ class RealmViews {
       ({ view }) => isOver(view) && !waitsForSomebody(view) && (view.finishedAt ?? 0) < endedSince,
     );
     over.sort((one, other) => (other.view.finishedAt ?? 0) - (one.view.finishedAt ?? 0));
-    for (const { ref } of over.slice(ENDED_SEEN)) this.batches.delete(ref.no);
+    for (const { ref } of over.slice(ENDED_SEEN)) this.drop(ref.no);
+  }
+
+  private drop(no: string): void {
+    this.batches.delete(no);
+    this.list = null;
   }
 }
 

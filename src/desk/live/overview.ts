@@ -1,6 +1,7 @@
 import { ONLY_NEWS } from '../../core/notice-events.js';
 import { presenceOf } from '../../core/presence.js';
 import type { RealmProfile } from '../../core/profile.js';
+import type { Waiting } from '../../core/waiting.js';
 import {
   afterRollback,
   allLedgers,
@@ -184,7 +185,7 @@ export class OverviewBoard {
   private async collect(store: Overview['store']): Promise<Picture> {
     const [views, workers] = await Promise.all([this.views.list(), processes(this.app.scripts)]);
     const waiting = await waitingOfAll(views, this.app.config);
-    const seen = views.map((view, at) => ({ ...view, waiting: waiting[at] ?? [] }));
+    const seen = this.seenOf(views, waiting);
     const now = Date.now();
     for (const { ref, view } of seen) this.rates.note(`${ref.ledger.id} ${ref.no}`, view, now);
     const realms = await Promise.all(this.realmsOf(seen).map((ledger) => this.card(ledger, seen, now)));
@@ -207,6 +208,21 @@ export class OverviewBoard {
       tasks: this.tasks.list().slice(0, 10),
     };
     return { overview, seen, standings, less, over: await endedByRealm(this.app.scripts) };
+  }
+
+  /** The very list of before, or its very entries, where the view and what waits of it are the same. */
+  private seenOf(views: readonly SeenBatch[], waiting: readonly Waiting[][]): readonly ToldBatch[] {
+    const before = this.last?.seen ?? [];
+    const known = new Map(before.map((one) => [one.view, one]));
+    const seen = views.map((one, at): ToldBatch => {
+      const waits = waiting[at] ?? [];
+      const same = known.get(one.view);
+      return same?.waiting === waits && same.dispatched === one.dispatched
+        ? same
+        : { ...one, waiting: waits };
+    });
+    const isSame = seen.length === before.length && seen.every((one, at) => one === before[at]);
+    return isSame ? before : seen;
   }
 
   /** The configured realms, and those that only the books know while something of theirs is open. */

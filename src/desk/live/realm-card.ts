@@ -67,7 +67,8 @@ export function realmCard(facts: {
 
 /** What a batch that is over counts as its version moves only when somebody deals with its orders; others move always. */
 function unsettledMark(batches: readonly SeenBatch[]): string {
-  const facts = batches.map(({ ref, view }) => [
+  const waiting = batches.filter(({ view }) => openDead(view) > 0 || (view.counts.doubt ?? 0) > 0);
+  const facts = waiting.map(({ ref, view }) => [
     ref.no,
     openDead(view),
     isOver(view) && view.version,

@@ -58,7 +58,7 @@ export function standingsOf(
   },
 ): Standing[] {
   return [
-    ...seen.flatMap((batch) => batchStandings(batch, facts.nowMs)),
+    ...seen.flatMap((batch) => standingsOfBatch(batch, facts.nowMs)),
     ...holds(seen, facts.holdMs),
     ...less.flatMap(lessStanding),
     ...facts.realms.flatMap(rollbackStanding),
@@ -133,6 +133,18 @@ function missedStanding({ realm, times, rules, since }: MissedOfRealm): Standing
       mark: times,
     },
   ];
+}
+
+/** Worked out once for what has not changed, unless it is young enough to pass. */
+const known = new WeakMap<ToldBatch, Standing[]>();
+
+function standingsOfBatch(batch: ToldBatch, nowMs: number): Standing[] {
+  const before = known.get(batch);
+  if (before !== undefined) return before;
+  const found = batchStandings(batch, nowMs);
+  const mayPass = batch.waiting.some(({ since }) => nowMs - Date.parse(since) < PASSING_MS);
+  if (!mayPass) known.set(batch, found);
+  return found;
 }
 
 function batchStandings(seen: ToldBatch, nowMs: number): Standing[] {

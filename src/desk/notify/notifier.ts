@@ -50,6 +50,8 @@ const AWAY_MS = 30_000;
 const AWAY_AGAIN_MS = 60_000;
 /** Looks overlap by so much: the clocks of desk and store may differ. What is told twice is told once (see noticeId). */
 const TWICE_MS = 60_000;
+/** All that was told is read again so often, because another desk may tell as well. */
+const COMPARED_AGAIN_MS = 10_000;
 /** A batch that ended longer ago, before anybody was told of it, is history and no news. */
 const NEWS_MS = 10 * 60_000;
 
@@ -62,6 +64,12 @@ export class Notifier {
   /** Up to here ends were told; null before the first look. */
   private toldUntil: number | null = null;
   private notedAt: number | null = null;
+  private lookedAt: {
+    readonly seen: Picture['seen'];
+    readonly others: string;
+    readonly count: number;
+    readonly at: number;
+  } | null = null;
   private trouble: { readonly since: number; readonly told: Set<Target>; triedAt: number } | null = null;
 
   constructor(private readonly options: NotifierOptions) {
@@ -125,6 +133,7 @@ export class Notifier {
     if (!(await takeTurn(scripts, 'notices', lookEveryMs))) return;
     // By the store's clock, as the ends that it is compared with.
     const looked = await storeNowMs({ scripts });
+    if (this.hasNoNews(seen, standings, looked)) return this.noteLook(looked);
     const known = await this.told.subjects.all();
     const subjects = new Map<string, Standing[]>([...known.keys()].map((subject) => [subject, []]));
     for (const standing of standings) {
@@ -139,6 +148,16 @@ export class Notifier {
       if (isBatch(subject) && !batches.has(subject)) await this.forget(subject);
       else await this.tell(subject, each, known.get(subject) ?? null, (one) => isPast(one, since, isFirst));
     await this.noteLook(looked);
+  }
+
+  /** What was looked at already is not compared again with all that was told; but for what another desk may have done. */
+  private hasNoNews(seen: Picture['seen'], standings: readonly Standing[], looked: number): boolean {
+    const others = JSON.stringify(standings.filter(({ batchSeen }) => batchSeen === undefined));
+    const { lookedAt: before } = this;
+    const isSame = before?.seen === seen && before.count === standings.length && before.others === others;
+    if (isSame && looked - before.at < COMPARED_AGAIN_MS) return true;
+    this.lookedAt = { seen, others, count: standings.length, at: looked };
+    return false;
   }
 
   /** Kept in the store now and then: a desk that comes later goes on from there. */

@@ -58,21 +58,33 @@ export async function waitingOfAll(
   batches: readonly { readonly ref: BatchRef; readonly view: OwnedBatch }[],
   config: Profiles,
 ): Promise<Waiting[][]> {
-  const looks = new Map<string, Promise<{ readonly look: RealmLook; readonly key: string }>>();
-  return Promise.all(
-    batches.map(async ({ ref, view }) => {
-      if (!isOpen(view)) return [];
-      const known = kept.get(view);
-      const looking = looks.get(ref.ledger.id) ?? lookAt(ref, config);
-      looks.set(ref.ledger.id, looking);
-      const { look, key } = await looking;
-      const isFresh = known?.key === key && performance.now() - known.atMs < keptMs(view);
-      if (known !== undefined && (isFresh || hasOnlyDoubts(view))) return known.waiting;
-      const waiting = (await causesOf(ref, config, view, look)).map(told);
-      kept.set(view, { key, atMs: performance.now(), waiting });
-      return waiting;
-    }),
+  const waitsFor = new Map(
+    batches.flatMap(({ ref, view }) => (isOpen(view) ? [[ref.ledger.id, ref] as const] : [])),
   );
+  const found = await Promise.all(
+    [...waitsFor].map(async ([id, ref]) => [id, await lookAt(ref, config)] as const),
+  );
+  const looks = new Map(found);
+  const all = batches.map(({ ref, view }) => {
+    const looking = looks.get(ref.ledger.id);
+    if (looking === undefined || !isOpen(view)) return NOTHING;
+    const { look, key } = looking;
+    const known = kept.get(view);
+    const isFresh = known?.key === key && performance.now() - known.atMs < keptMs(view);
+    if (known !== undefined && (isFresh || hasOnlyDoubts(view))) return known.waiting;
+    return causesOf(ref, config, view, look).then((causes) => keepIfOther(view, key, causes.map(told)));
+  });
+  return Promise.all(all);
+}
+
+const NOTHING: Waiting[] = [];
+
+/** What says the same stays the same list: whoever shows it sees at once that nothing changed. */
+function keepIfOther(view: OwnedBatch, key: string, waiting: Waiting[]): Waiting[] {
+  const before = kept.get(view)?.waiting;
+  const same = before !== undefined && JSON.stringify(before) === JSON.stringify(waiting) ? before : waiting;
+  kept.set(view, { key, atMs: performance.now(), waiting: same });
+  return same;
 }
 
 async function lookAt(ref: BatchRef, config: Profiles) {
