@@ -97,6 +97,8 @@ const STEPS: readonly Step[] = [
   step(['desk', 'token', 'list'], 0, {}),
   step(['desk', 'token', 'revoke', 'ada'], 0, {}),
   step(['recover'], 0, {}),
+  step(['stats'], 0, { by: 'day' }),
+  step(['statement', '2026-11'], 0, { month: '2026-11' }),
   step(['verify'], 0, { ties: true }),
   step(['backup', 'kept'], 0, { almonerBackup: 1 }),
   step(['restore', 'kept', '--yes'], 5, refused('ALM_BACKUP_OUTSIDE')),
