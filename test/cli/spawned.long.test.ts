@@ -90,6 +90,8 @@ const STEPS: readonly Step[] = [
   step(['rules', 'resume', 'thanks'], 2, refused('ALM_RULE_NOT_FOUND')),
   step(['rules', 'skip', 'thanks'], 2, refused('ALM_RULE_NOT_FOUND')),
   step(['rules', 'revoke', 'thanks'], 2, refused('ALM_RULE_NOT_FOUND')),
+  step(['rules', 'calendar'], 0, { missed: [] }),
+  step(['rules', 'dismiss', 'thanks', '--all', '--reason', 'x'], 2, refused('ALM_RULE_NOT_MISSED')),
   step(['references', 'add', 'paid-elsewhere.csv', '--yes'], 0, { marked: 1 }),
   step(['member', '1'], 0, {}),
   step(['wallets', `0x${'1'.padStart(40, '0')}`], 0, { counts: { member: 1 } }),
