@@ -67,7 +67,7 @@ test('from the banner over the batch to the decision, which says what is sent', 
 
   await page.getByRole('button', { name: 'Resume fen' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('1 batch and the schedules go on').waitFor();
+  await dialog.getByText('This decision then starts 1 batch and all schedules').waitFor();
   await dialog.getByText(/From then on \d+ orders may be sent \(\d+ tokens\)/).waitFor();
   expect(await flaws(page, 'recovery-dialog')).toEqual([]);
   await dialog.getByRole('button', { name: 'Resume' }).click();
