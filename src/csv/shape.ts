@@ -100,7 +100,7 @@ export function findShape(
   return { sheet, headerLine: header.line, names, kept: own, columns, found };
 }
 
-/** What stands above the header is left out, so that no row may stand there, whoever named the header's line. */
+/** What stands above the header is left out, so that no row may stand there, also where a person named the header's line. */
 function faultRowsAbove(head: Head, header: Parameters<typeof rowsAbove>[1], fault: HeaderFault): void {
   const lines = rowsAbove(head, header);
   if (lines.length === 0) return;

@@ -41,7 +41,7 @@ const LIMIT_USUAL = 20;
 export const status = storeCommand({
   name: 'status',
   description:
-    'The newest batches, or one: counts and sums per state, rate, time to go, and what stands still: why, since when, and what ends it.',
+    'The newest batches, or one: counts and sums per state, rate, time to go; for a batch that is stopped the reason, since when, and what ends it.',
   arguments: { BATCH: optionalArgument('a batch id, a unique prefix of one, or `last`') },
   options: {
     watch: flag('stay and show the progress until it ends, of the last batch where none is named'),

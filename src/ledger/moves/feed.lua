@@ -19,7 +19,7 @@
 local WAITING_MAX = 5000
 --- Where batches only begin, those that have are not asked again before that time.
 local BEGUN_MS = 1000
---- A clock, or another process, may open a gate; whoever opens it in the ledger has the batch looked at at once.
+--- A clock, or another process, may open a gate. A script that opens it has the batch looked at at once.
 local CLOSED_MS = 30000
 local T, asked, room = KEYS[1], cjson.decode(ARGV[1]), tonumber(ARGV[2])
 local now = nowMs()

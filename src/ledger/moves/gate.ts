@@ -35,7 +35,7 @@ export type Gate = {
   readonly go: z.infer<typeof go> | null;
 };
 
-/** A batch that stands still keeps its set time, and whoever resumes it has to know that. */
+/** A batch that stands still keeps its set time; a person who resumes it has to know that. */
 export function withSetTime(reason: Reason, gate: Pick<Gate, 'closed' | 'start'> | null): Reason {
   if (gate?.start == null) return reason;
   const at = spellMoment(gate.start.at, gate.start.zone);

@@ -40,7 +40,7 @@ export async function pause(config: Profiles, ref: BatchRef, by: SteeredBy): Pro
 }
 
 /**
- * Also lets a halted realm go on, after one read with the key as it is now. A set time stays: whoever resumes a realm
+ * Also lets a halted realm go on, after one read with the key as it is now. A set time stays: a person who resumes a realm
  * thinks of its key, not of the hour at which a batch was to begin. `begin`: now instead of then.
  */
 export async function resume(
