@@ -114,8 +114,8 @@ describe('a backup while payments run at full speed', () => {
       network: true,
       certainty,
       members: seeds,
-      // So that all of it falls into the run, also on a fast machine.
-      rate: '300/s',
+      // So that all of it falls into the run: on a fast machine, and on a busy one where each command takes seconds.
+      rate: '150/s',
       profile: { attempts: { backoffMs: 50, backoffMaxMs: 500 } },
     });
     await world.file('all.csv', csv);
@@ -123,13 +123,13 @@ describe('a backup while payments run at full speed', () => {
     const workers = [0, 1].map(() => world.start(['worker']));
     const reached = (count: number) =>
       until(`payment ${count}`, async () => (await world.appliedCount()) >= count, 60_000);
-    for (const [i, count] of [200, 600, 1_000].entries()) {
+    for (const [i, count] of [150, 400, 700].entries()) {
       await reached(count);
       await ok('backup', `kept-${i}`);
     }
     // A batch that moves is not checked, and nothing that moves is taken for a difference.
     expect((await ok('verify')).ties).toBe(true);
-    await reached(1_400);
+    await reached(1_000);
     for (const { child, ended } of workers) {
       child.kill(signal);
       await ended;

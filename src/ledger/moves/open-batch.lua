@@ -16,6 +16,8 @@
 --- @include "unsealed"
 local T, content, id, importer, createdAt = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local takesBack = ARGV[6] == '1'
+-- It orders the lists of batches, as a number.
+if not string.find(createdAt, '^%d+$') or #createdAt > 15 then return redis.error_reply('ERR createdAt: not a time') end
 local other = otherFormat(T)
 if other then return { other, '', '' } end
 
