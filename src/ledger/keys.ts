@@ -21,6 +21,26 @@ export function queuePrefix({ keyPrefix }: { readonly keyPrefix: string }): stri
   return `${keyPrefix}:q`;
 }
 
+/** Lists of a realm's batches: what each holds stands in includes/batches.lua. */
+export const BATCH_LISTS = [
+  'ids',
+  'importing',
+  'open',
+  'feed',
+  'busy',
+  'ended',
+  'archived',
+  'dead',
+  'aside',
+  'doubts',
+  'sealed',
+  'again',
+  'asks',
+  'recovered',
+  'purging',
+  'changed',
+] as const;
+
 /** The numbers of the batches that wait for a person after a rollback. */
 export function unresumedKey({ keyPrefix }: { readonly keyPrefix: string }): string {
   return `${keyPrefix}:unresumed`;

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { counted } from '../../core/counted.js';
-import { batchKeys, unresumedKey } from '../keys.js';
+import { BATCH_LISTS, batchKeys, unresumedKey } from '../keys.js';
 import { readGate } from '../moves/gate.js';
 import { askRealm, type BatchRef, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import { paidEver } from './batch-lists.js';
@@ -29,10 +29,10 @@ export async function listsText(ledger: RealmLedger, refs: readonly BatchRef[]):
   const present = facts.filter(({ ref, meta }) => meta.id === ref.id);
   const now = await storeNowMs(ledger);
   const kept = await askRealm(ledger, 'read lists', async (redis, T) => {
-    const found = await Promise.all(LISTS.map((name) => scoresOf(redis, `${T}:${name}`)));
-    return new Map(LISTS.map((name, at) => [name, found[at] ?? new Map()]));
+    const found = await Promise.all(BATCH_LISTS.map((name) => scoresOf(redis, `${T}:${name}`)));
+    return new Map(BATCH_LISTS.map((name, at) => [name, found[at] ?? new Map()]));
   });
-  const list = (name: (typeof LISTS)[number]): Scores => kept.get(name) ?? new Map();
+  const list = (name: (typeof BATCH_LISTS)[number]): Scores => kept.get(name) ?? new Map();
   const lines = [
     ...PLAIN.flatMap(([name, score]) => differences(name, list(name), expected(present, score))),
     ...differences('ids', list('ids'), new Map(present.map(({ ref }) => [`${ref.id} ${ref.no}`, '0']))),
@@ -45,25 +45,6 @@ export async function listsText(ledger: RealmLedger, refs: readonly BatchRef[]):
   return lines.map((line) => `the list ${line}`);
 }
 
-const LISTS = [
-  'ids',
-  'importing',
-  'open',
-  'feed',
-  'busy',
-  'ended',
-  'archived',
-  'dead',
-  'aside',
-  'doubts',
-  'sealed',
-  'again',
-  'asks',
-  'recovered',
-  'purging',
-  'changed',
-] as const;
-
 const count = ({ counters }: Facts, code: string) => Number(counters[`c:${code}`] ?? 0);
 const isGoing = ({ meta }: Facts) => meta.state === 'planned' || meta.state === 'running';
 const isOpen = (batch: Facts) =>
@@ -74,7 +55,7 @@ const isOpen = (batch: Facts) =>
 const isImport = ({ meta }: Facts) => meta.state === 'importing';
 
 /** The lists in which a batch stands with a score that its own facts tell; undefined where it does not stand there. */
-const PLAIN: readonly (readonly [(typeof LISTS)[number], (batch: Facts) => string | undefined])[] = [
+const PLAIN: readonly (readonly [(typeof BATCH_LISTS)[number], (batch: Facts) => string | undefined])[] = [
   [
     'importing',
     (batch) =>
