@@ -2,6 +2,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { ensureRedis } from '../scripts/install-redis.mjs';
+import { orExit } from '../scripts/system-packages.mjs';
 import { cleanUpAtExit } from './stage/clean-up.mjs';
 
 const BENCHES = {
@@ -61,6 +63,7 @@ function refuse(wrong, why) {
   process.exit(2);
 }
 
+orExit(ensureRedis);
 cleanUpAtExit();
 const failed = [];
 for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {

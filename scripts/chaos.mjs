@@ -1,6 +1,8 @@
 // Breaks everything in turn while payouts run, then adds up the realm's books against the reports.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
+import { ensureRedis } from './install-redis.mjs';
+import { orExit } from './system-packages.mjs';
 
 const USAGE = 'npm run chaos -- --minutes N --seed S [--certainty idempotent|manual|readback]';
 const HELP = `${USAGE}
@@ -25,6 +27,7 @@ if (!(seconds > 0) || !/^\d+$/.test(values.seed)) {
   console.error(`usage: ${USAGE}`);
   process.exit(2);
 }
+orExit(ensureRedis);
 console.log(`chaos: ${seconds} s, seed ${values.seed}, certainty ${values.certainty}`);
 const { status } = spawnSync('npx', ['vitest', 'run', '--project=long', 'test/chaos/chaos.long.test.ts'], {
   stdio: 'inherit',

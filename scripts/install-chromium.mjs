@@ -1,6 +1,6 @@
 // Makes sure that a Chromium is there for the browser tests. Nothing else needs one.
 import { fileURLToPath } from 'node:url';
-import { canRun, ensureProgram, findProgram } from './system-packages.mjs';
+import { canRun, ensureProgram, findProgram, orExit } from './system-packages.mjs';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const FURTHER_FOLDERS = ['/usr/local/bin', '/opt/google/chrome', '/snap/bin', '/opt/homebrew/bin'];
@@ -31,11 +31,4 @@ export function ensureChromium() {
   }).path;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  try {
-    console.log(`Chromium: ${ensureChromium()}`);
-  } catch (error) {
-    console.error(error.message);
-    process.exitCode = 2;
-  }
-}
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(`Chromium: ${orExit(ensureChromium)}`);

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ensureProgram, findProgram } from './system-packages.mjs';
+import { ensureProgram, findProgram, orExit } from './system-packages.mjs';
 
 // The same places as src/runtime/redis/server.ts, which this runs before the build of.
 const FURTHER_FOLDERS = [
@@ -46,11 +46,4 @@ function stopSystemService(prefix) {
   else if (existsSync('/run/redis/redis-server.pid')) quietly('service', 'redis-server', 'stop');
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  try {
-    console.log(`Redis: ${ensureRedis()}`);
-  } catch (error) {
-    console.error(error.message);
-    process.exitCode = 2;
-  }
-}
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(`Redis: ${orExit(ensureRedis)}`);

@@ -16,8 +16,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformWithOxc } from 'vite';
 import { buildIsCurrent } from './build-age.mjs';
+import { ensureChromium } from './install-chromium.mjs';
+import { ensureRedis } from './install-redis.mjs';
 import { endWithNpm, makeRunFolders, sweep } from './leftovers.mjs';
 import { SABOTAGES } from './sabotages.mjs';
+import { orExit } from './system-packages.mjs';
 
 const HELP = `npm run sabotage [-- NAME…]
 
@@ -162,6 +165,7 @@ async function runTest(tree, suite, test) {
         ALMONER_TEST_NO_BUILD: '1',
         ALMONER_TEST_MEMORY: memory,
         ALMONER_TEST_DISK: disk,
+        CHROMIUM_PATH: chromium,
       },
     });
     if (output.includes('No test files found')) return { fault: NO_FILE };
@@ -232,6 +236,9 @@ function printTable(results, isWhole) {
   return missed.length === 0 && !isTooFew ? 0 : 1;
 }
 
+// Without them every test would fail, and every sabotage would look noticed.
+orExit(ensureRedis);
+const chromium = orExit(ensureChromium);
 if (!buildIsCurrent()) {
   const build = spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' });
   if (build.status !== 0) process.exit(1);

@@ -5,6 +5,8 @@ import { cpSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { ensureRedis } from './install-redis.mjs';
+import { orExit } from './system-packages.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const BUILT = join(ROOT, '.build-simulate');
@@ -40,6 +42,7 @@ if (!asked.every((one) => CERTAINTIES.includes(one)) || !(orders > 0 && seed >= 
   process.exit(2);
 }
 
+orExit(ensureRedis);
 const tsc = spawnSync('npx', ['tsc', '-p', 'tsconfig.simulate.json'], { cwd: ROOT, stdio: 'inherit' });
 if (tsc.status !== 0) process.exit(tsc.status ?? 1);
 cpSync(join(ROOT, 'src'), join(BUILT, 'src'), { recursive: true, filter: (from) => !/\.tsx?$/.test(from) });

@@ -4,17 +4,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildIsCurrent } from './build-age.mjs';
 import { ensureRedis } from './install-redis.mjs';
+import { orExit } from './system-packages.mjs';
 
 process.chdir(join(dirname(fileURLToPath(import.meta.url)), '..'));
 
-if ((process.env.REDIS_URL ?? '') === '') {
-  try {
-    ensureRedis();
-  } catch (error) {
-    console.error(error.message);
-    process.exit(2);
-  }
-}
+if ((process.env.REDIS_URL ?? '') === '') orExit(ensureRedis);
 if (!buildIsCurrent()) {
   const build = spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' });
   if (build.status !== 0) process.exit(build.status ?? 1);

@@ -85,3 +85,13 @@ export function run([command, ...args]) {
   console.log(`$ ${[command, ...args].join(' ')}`);
   return spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] }).status === 0;
 }
+
+/** For a script that can do nothing without the program: tells the ways to install it, and ends the script. */
+export function orExit(ensure) {
+  try {
+    return ensure();
+  } catch (error) {
+    console.error(error.message);
+    return process.exit(2);
+  }
+}

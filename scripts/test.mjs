@@ -8,6 +8,7 @@ import { buildIsCurrent } from './build-age.mjs';
 import { ensureChromium } from './install-chromium.mjs';
 import { ensureRedis } from './install-redis.mjs';
 import { endWithNpm, makeRunFolders, processesOf, sweep } from './leftovers.mjs';
+import { orExit } from './system-packages.mjs';
 import { testServers } from './test-servers.mjs';
 
 process.chdir(join(dirname(fileURLToPath(import.meta.url)), '..'));
@@ -169,15 +170,9 @@ function printSummary(parts) {
   return failed ?? (isWhole && all('left').length === 0 ? 0 : 1);
 }
 
-let chromium = '';
-try {
-  console.log(ensureRedis());
-  chromium = ensureChromium();
-  console.log(chromium);
-} catch (error) {
-  console.error(error.message);
-  process.exit(2);
-}
+console.log(orExit(ensureRedis));
+const chromium = orExit(ensureChromium);
+console.log(chromium);
 const isChecked = suites.includes('quick');
 const checks = isChecked ? staticChecks() : Promise.resolve();
 if (isChecked || !buildIsCurrent())

@@ -73,6 +73,13 @@ describe.each([
   });
 });
 
+it.each(['simulate.mjs', 'chaos.mjs', 'sabotage.mjs', '../bench/run.mjs'])(
+  '%s begins nothing without Redis, and names every way',
+  (name) => {
+    expect(run(name)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^Redis is missing/) });
+  },
+);
+
 describe('install-redis.mjs', () => {
   it('takes valkey-server as well', async () => {
     await program('valkey-server', '');
