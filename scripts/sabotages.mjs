@@ -116,6 +116,20 @@ export const SABOTAGES = [
     test: 'test/operations/evidence-of-this-attempt.test.ts',
   },
   {
+    name: 'no-worker-is-told-of-every-batch',
+    file: 'src/desk/notify/matters.ts',
+    find: "return why === 'no-worker' && owner === '';",
+    put: "return why === 'no-worker' && owner !== '';",
+    test: 'test/desk/notifier.test.ts',
+  },
+  {
+    name: 'the-sums-of-before-are-shown',
+    file: 'src/desk/live/overview.ts',
+    find: 'if (last === null || last.of !== of)',
+    put: 'if (last === null)',
+    test: 'test/desk/orders.test.ts',
+  },
+  {
     name: 'a-count-names-the-doubts',
     file: 'src/desk/http/routes/orders.ts',
     find: '      if (body.orders === undefined && body.which === undefined)',

@@ -142,6 +142,38 @@ describe('the notifier', () => {
     expect(bodies().map(({ type }) => type)).toEqual(['batch.paused', 'batch.paused']);
   });
 
+  test('tells once for the realm that no worker runs, however many batches wait, until one does', async () => {
+    const { start, bodies } = await telling();
+    start();
+    await startFile('member,tokens\n1,5\n2,5\n', 2, '10');
+    await startFile('member,tokens\n3,7\n', 1, '7');
+    await startFile('member,tokens\n4,9\n', 1, '9');
+    const { board } = desk.server.desk;
+    const [paused] = (await board.look()).seen;
+    await desk.call(`/api/batches/${paused?.ref.id}/pause`, { method: 'POST', body: {} });
+    await until('the pause', () => bodies().length > 0);
+    const now = Date.now;
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + 46_000);
+    try {
+      await until('the notice', () => bodies().length > 1);
+      await until('the last batch', async () => (await board.look()).overview.matters.length === 2);
+      const { overview } = await board.look();
+      expect(overview.matters.find(({ event }) => event === 'batch.no-worker')).toMatchObject({
+        batch: null,
+        message: expect.stringMatching(/2 orders in 2 batches of realm \S+ wait/),
+        next: 'almoner worker',
+      });
+      await startFile('member,tokens\n5,9\n', 1, '9');
+      await until('the batch to be seen', async () => (await board.look()).seen.length === 4);
+      await desk.startWorker();
+      await until('three ends', () => bodies().filter(({ type }) => type === 'batch.finished').length === 3);
+      expect(bodies().filter(({ type }) => type === 'batch.no-worker')).toHaveLength(1);
+      expect((await board.look()).overview.matters.map(({ event }) => event)).toEqual(['batch.paused']);
+    } finally {
+      vi.restoreAllMocks();
+    }
+  });
+
   test('tells of a store that is frozen while it is, and notes it when it is back', async () => {
     const { got, start, bodies } = await telling({ lookMs: 200 });
     start({ awayMs: 300 });

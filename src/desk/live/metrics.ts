@@ -1,9 +1,8 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Op } from '../../core/order.js';
 import { TOTAL_OUTCOMES } from '../../core/states.js';
-import { lostSessions, type WaitingWhy } from '../../core/waiting.js';
+import type { WaitingWhy } from '../../core/waiting.js';
 import { allLedgers, answersByStatus, type LatencyHistogram, totals } from '../../ledger/index.js';
-import { isOver } from '../../operations/batches/batch-status.js';
 import { roundNotes } from '../../rules/approvals.js';
 import type { Desk } from '../desk.js';
 import type { Picture } from './overview.js';
@@ -108,7 +107,7 @@ function familiesOf(registry: Registry) {
 /** No standstill: it is known when they go on, and nobody has to do anything. */
 const SCHEDULED: readonly WaitingWhy[] = ['start-time', 'quiet'];
 
-function fillBatches({ gauge }: Families, { seen, overview, over }: Picture): void {
+function fillBatches({ gauge }: Families, { sums, overview, over }: Picture): void {
   const batches = gauge(
     'batches',
     'Batches by realm and state; `ended` are over, `archived` left the store.',
@@ -131,17 +130,16 @@ function fillBatches({ gauge }: Families, { seen, overview, over }: Picture): vo
     batches.set({ realm, state: 'ended' }, ended);
     batches.set({ realm, state: 'archived' }, archived);
   }
-  const lost = new Map<string, Set<string>>();
-  for (const { view, waiting: list } of seen) {
-    const { realm } = view.manifest;
-    for (const { why, orders: count } of list) {
+  const sessions = new Map<string, Set<string>>();
+  for (const { realm, states, whys, lost } of sums.values()) {
+    for (const [state, count] of states) batches.inc({ realm, state }, count);
+    for (const [why, count] of whys) {
       waiting.inc({ realm, why }, count);
       if (SCHEDULED.includes(why)) scheduled.inc({ realm }, count);
     }
-    for (const session of lostSessions(list)) lost.set(realm, (lost.get(realm) ?? new Set()).add(session));
-    missing.set({ realm }, lost.get(realm)?.size ?? 0);
-    if (!isOver(view)) batches.inc({ realm, state: view.state });
+    sessions.set(realm, new Set([...(sessions.get(realm) ?? []), ...lost]));
   }
+  for (const [realm, lost] of sessions) missing.set({ realm }, lost.size);
 }
 
 const DIRECTION: Readonly<Record<Op, string>> = { credit: 'given', debit: 'taken', transfer: 'moved' };

@@ -43,7 +43,8 @@ import {
 } from './batch-reply.js';
 import { BatchViews, type SeenBatch, StoreHealth } from './batch-views.js';
 import { PaceHistory, SettleRates } from './rates.js';
-import { isForWorkers, realmCard } from './realm-card.js';
+import { realmCard } from './realm-card.js';
+import { type RealmSums, sumsByLedger, sumsOf } from './sums.js';
 
 const OVER_SHOWN_MAX = 20;
 const BATCHES_MAX = 50;
@@ -59,6 +60,8 @@ export type PictureTimes = {
 export type Picture = {
   readonly overview: Overview;
   readonly seen: readonly ToldBatch[];
+  /** What the seen batches come to, by ledger. */
+  readonly sums: ReadonlyMap<string, RealmSums>;
   readonly standings: readonly Standing[];
   readonly less: readonly LessWanted[];
   /** How many batches of each realm are over: they are counted, and not looked at. */
@@ -72,6 +75,10 @@ export class OverviewBoard {
   private readonly health: StoreHealth;
   private taken: { at: number; picture: Promise<Picture> } | null = null;
   private last: Picture | null = null;
+  private readonly listed = ofLast((seen: readonly ToldBatch[]) => ({
+    sums: sumsByLedger(seen),
+    shown: shown(seen),
+  }));
   private awaySince: number | null = null;
   private slow = {
     at: Number.NEGATIVE_INFINITY,
@@ -157,6 +164,7 @@ export class OverviewBoard {
     const { overview, ...known } = this.last ?? {
       overview: NOTHING,
       seen: [],
+      sums: new Map<string, RealmSums>(),
       standings: [],
       less: [],
       over: [],
@@ -186,9 +194,10 @@ export class OverviewBoard {
     const [views, workers] = await Promise.all([this.views.list(), processes(this.app.scripts)]);
     const waiting = await waitingOfAll(views, this.app.config);
     const seen = this.seenOf(views, waiting);
+    const { sums, shown } = this.listed(seen);
     const now = Date.now();
     for (const { ref, view } of seen) this.rates.note(`${ref.ledger.id} ${ref.no}`, view, now);
-    const realms = await Promise.all(this.realmsOf(seen).map((ledger) => this.card(ledger, seen, now)));
+    const realms = await Promise.all(this.realmsOf(seen).map((ledger) => this.card(ledger, sums, now)));
     const alive = workers.filter(
       ({ kind, state }) => kind === 'worker' && state !== 'dead' && state !== 'silent',
     ).length;
@@ -199,15 +208,15 @@ export class OverviewBoard {
       at: new Date(now).toISOString(),
       store,
       workers: { alive, processes: workers },
-      noWorker: alive === 0 && seen.some((batch) => isForWorkers(batch)),
+      noWorker: alive === 0 && [...sums.values()].some(({ needsWorkers }) => needsWorkers),
       realms,
-      batches: await Promise.all(shown(seen).map((batch) => this.summary(batch))),
+      batches: await Promise.all(shown.map((batch) => this.summary(batch))),
       matters: standings.filter(({ event }) => !ONLY_NEWS.includes(event)).map(matterOf),
       schedules: schedules.map(standingDocument),
       missed: missed.map(missedReply),
       tasks: this.tasks.list().slice(0, 10),
     };
-    return { overview, seen, standings, less, over: await endedByRealm(this.app.scripts) };
+    return { overview, seen, sums, standings, less, over: await endedByRealm(this.app.scripts) };
   }
 
   /** The very list of before, or its very entries, where the view and what waits of it are the same. */
@@ -235,15 +244,13 @@ export class OverviewBoard {
     return [...known.values()];
   }
 
-  private async card(ledger: RealmLedger, seen: readonly SeenBatch[], now: number) {
+  private async card(ledger: RealmLedger, all: Picture['sums'], now: number) {
     const profile = this.profileOf(ledger);
-    const batches = seen.filter(({ ref }) => ref.ledger.id === ledger.id);
+    const sums = all.get(ledger.id) ?? sumsOf([]);
     const pace = this.paces.get(ledger.id) ?? new PaceHistory();
     this.paces.set(ledger.id, pace);
     // Slots taken, reads included, where the realm has a limit; else what the batches count themselves.
-    const requests = profile?.rate
-      ? await slotsEverTaken(ledger)
-      : batches.reduce((sum, { view }) => sum + view.requests, 0);
+    const requests = profile?.rate ? await slotsEverTaken(ledger) : sums.requests;
     pace.note(requests, now);
     const [state, fence, waits, limits, required] = await Promise.all([
       realmState(ledger),
@@ -253,7 +260,7 @@ export class OverviewBoard {
       profile === undefined ? readRequirement(ledger) : requirementOf(ledger, profile),
     ]);
     const waitsSinceMs = waits?.sinceMs ?? null;
-    const facts = { profile, state, fence, waitsSinceMs, batches, pace, limits, required, now };
+    const facts = { profile, state, fence, waitsSinceMs, sums, pace, limits, required, now };
     return realmCard({ owner: ledger.realm, ...facts });
   }
 
@@ -295,6 +302,15 @@ async function processes(scripts: ScriptClient): Promise<WorkerRow[]> {
     }
   }
   return [...found.values()];
+}
+
+/** Worked out once for the very same thing. */
+function ofLast<Of, Found>(work: (of: Of) => Found): (of: Of) => Found {
+  let last: { readonly of: Of; readonly found: Found } | null = null;
+  return (of) => {
+    if (last === null || last.of !== of) last = { of, found: work(of) };
+    return last.found;
+  };
 }
 
 function shown(seen: readonly ToldBatch[]): ToldBatch[] {

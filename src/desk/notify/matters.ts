@@ -60,6 +60,7 @@ export function standingsOf(
   return [
     ...seen.flatMap((batch) => standingsOfBatch(batch, facts.nowMs)),
     ...holds(seen, facts.holdMs),
+    ...withoutWorker(seen, facts.nowMs),
     ...less.flatMap(lessStanding),
     ...facts.realms.flatMap(rollbackStanding),
     ...schedules.flatMap(scheduleStanding),
@@ -154,7 +155,7 @@ function batchStandings(seen: ToldBatch, nowMs: number): Standing[] {
   const found = new Map<NoticeEvent, Waiting[]>();
   for (const one of waiting) {
     const event = BY_WHY[one.why];
-    if (event === undefined || one.next === null) continue;
+    if (event === undefined || one.next === null || waitsForWorkers(view, one)) continue;
     if (OFTEN_PASSES.includes(event) && nowMs - Date.parse(one.since) < PASSING_MS) continue;
     found.set(event, [...(found.get(event) ?? []), one]);
   }
@@ -163,7 +164,7 @@ function batchStandings(seen: ToldBatch, nowMs: number): Standing[] {
     event,
     message: `${source}: ${causes.map(({ message }) => message).join(' ')}`,
     next: causes[0]?.next ?? null,
-    since: causes.map(({ since }) => since).sort()[0] ?? isoTime(nowMs),
+    since: firstSince(causes) ?? isoTime(nowMs),
     mark: markOf(event, causes, view.reason?.code ?? ''),
   }));
   // Who resumes it would find that it still waits for a second person.
@@ -192,13 +193,57 @@ function batchStandings(seen: ToldBatch, nowMs: number): Standing[] {
 }
 
 function markOf(event: NoticeEvent, causes: readonly Waiting[], reason: string): string | number {
-  if (event === 'batch.doubt') return causes.reduce((sum, { orders }) => sum + orders, 0);
+  if (event === 'batch.doubt') return ordersOf(causes);
   if (event === 'batch.missing-session')
     return causes
       .map(({ session }) => session ?? '')
       .sort()
       .join(' ');
   return event === 'batch.halted' ? reason : (causes[0]?.why ?? '');
+}
+
+/** No worker is a matter of the realm, however many batches wait; a run waits for a process of its own. */
+function waitsForWorkers({ owner }: ToldBatch['view'], { why }: Waiting): boolean {
+  return why === 'no-worker' && owner === '';
+}
+
+function withoutWorker(seen: readonly ToldBatch[], nowMs: number): Standing[] {
+  const found = new Map<string, Waiting[]>();
+  for (const { view, waiting } of seen)
+    for (const one of waiting) {
+      if (!waitsForWorkers(view, one)) continue;
+      const { realm } = view.manifest;
+      const causes = found.get(realm);
+      if (causes === undefined) found.set(realm, [one]);
+      else causes.push(one);
+    }
+  return [...found].flatMap(([realm, causes]) => {
+    const since = firstSince(causes) ?? isoTime(nowMs);
+    if (nowMs - Date.parse(since) < PASSING_MS) return [];
+    const orders = counted(ordersOf(causes), 'order');
+    const batches = counted(causes.length, 'batch', 'batches');
+    return [
+      {
+        event: 'batch.no-worker',
+        subject: `workers of ${realm}`,
+        realm,
+        batch: null,
+        rule: null,
+        message: `${causes[0]?.message} ${orders} in ${batches} of realm ${realm} wait.`,
+        next: 'almoner worker',
+        since,
+        mark: 'no-worker',
+      },
+    ];
+  });
+}
+
+function firstSince(causes: readonly Waiting[]): string | undefined {
+  return causes.map(({ since }) => since).sort()[0];
+}
+
+function ordersOf(causes: readonly Waiting[]): number {
+  return causes.reduce((sum, { orders }) => sum + orders, 0);
 }
 
 /** A realm that asked to wait for longer than somebody wants to be left alone with. */

@@ -65,16 +65,24 @@ export async function waitingOfAll(
     [...waitsFor].map(async ([id, ref]) => [id, await lookAt(ref, config)] as const),
   );
   const looks = new Map(found);
-  const all = batches.map(({ ref, view }) => {
+  const now = performance.now();
+  const all = batches.map(() => NOTHING);
+  const asked = batches.flatMap(({ ref, view }, at) => {
     const looking = looks.get(ref.ledger.id);
-    if (looking === undefined || !isOpen(view)) return NOTHING;
+    if (looking === undefined || !isOpen(view)) return [];
     const { look, key } = looking;
     const known = kept.get(view);
-    const isFresh = known?.key === key && performance.now() - known.atMs < keptMs(view);
-    if (known !== undefined && (isFresh || hasOnlyDoubts(view))) return known.waiting;
-    return causesOf(ref, config, view, look).then((causes) => keepIfOther(view, key, causes.map(told)));
+    all[at] = known?.waiting ?? NOTHING;
+    const isFresh = known?.key === key && now - known.atMs < keptMs(view);
+    if (known !== undefined && (isFresh || hasOnlyDoubts(view))) return [];
+    return [
+      causesOf(ref, config, view, look).then((causes) => {
+        all[at] = keepIfOther(view, key, causes.map(told));
+      }),
+    ];
   });
-  return Promise.all(all);
+  await Promise.all(asked);
+  return all;
 }
 
 const NOTHING: Waiting[] = [];
