@@ -127,7 +127,7 @@ export const SABOTAGES = [
     file: 'src/desk/live/overview.ts',
     find: 'if (last === null || last.of !== of)',
     put: 'if (last === null)',
-    test: 'test/desk/orders.test.ts',
+    test: 'test/desk/notifier.test.ts',
   },
   {
     name: 'a-count-names-the-doubts',

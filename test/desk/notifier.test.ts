@@ -163,12 +163,15 @@ describe('the notifier', () => {
         message: expect.stringMatching(/2 orders in 2 batches of realm \S+ wait/),
         next: 'almoner worker',
       });
+      expect(overview.realms).toMatchObject([{ waiting: 2 }]);
       await startFile('member,tokens\n5,9\n', 1, '9');
       await until('the batch to be seen', async () => (await board.look()).seen.length === 4);
       await desk.startWorker();
       await until('three ends', () => bodies().filter(({ type }) => type === 'batch.finished').length === 3);
       expect(bodies().filter(({ type }) => type === 'batch.no-worker')).toHaveLength(1);
-      expect((await board.look()).overview.matters.map(({ event }) => event)).toEqual(['batch.paused']);
+      const { matters, realms } = (await board.look()).overview;
+      expect(matters.map(({ event }) => event)).toEqual(['batch.paused']);
+      expect(realms).toMatchObject([{ waiting: 0 }]);
     } finally {
       vi.restoreAllMocks();
     }

@@ -48,9 +48,10 @@ export async function tidingsFor(
   attempts: readonly JournaledAttempt[],
 ): Promise<Tidings[]> {
   const tidings: Tidings[] = [];
-  const placed = await placesOf(ledger, attempts);
-  for (let first = 0; first < placed.length; first += AT_ONCE) {
-    const chunk = placed.slice(first, first + AT_ONCE);
+  // In the order in which the ledger saw them: what released a member comes before what held it next.
+  const sorted = [...attempts].sort((a, b) => a.intent.seq - b.intent.seq);
+  for (let first = 0; first < sorted.length; first += AT_ONCE) {
+    const chunk = await placesOf(ledger, sorted.slice(first, first + AT_ONCE));
     const standings = await ledger.scripts.ask('read orders', () =>
       Promise.all(chunk.map((one) => standingInStore(ledger, one))),
     );
@@ -82,12 +83,12 @@ export async function closeIfForgotten(
   return true;
 }
 
-/** In the order in which the ledger saw them: what released a member comes before what held it next. */
 async function placesOf(ledger: RealmLedger, attempts: readonly JournaledAttempt[]): Promise<Placed[]> {
-  const numbers = await askRealm(ledger, 'list batches', (redis, T) => redis.hgetall(`${T}:batches`));
-  return [...attempts]
-    .sort((a, b) => a.intent.seq - b.intent.seq)
-    .map((attempt) => ({ attempt, no: numbers[attempt.intent.batch] }));
+  const batches = attempts.map(({ intent }) => intent.batch);
+  const numbers = await askRealm(ledger, 'find batches', (redis, T) =>
+    redis.hmget(`${T}:batches`, ...batches),
+  );
+  return attempts.map((attempt, at) => ({ attempt, no: numbers[at] ?? undefined }));
 }
 
 async function standingInStore(ledger: RealmLedger, { attempt, no }: Placed): Promise<Standing | 'archived'> {
