@@ -124,7 +124,7 @@ export const SABOTAGES = [
   },
   {
     name: 'the-sums-of-before-are-shown',
-    file: 'src/desk/live/overview.ts',
+    file: 'src/core/of-last.ts',
     find: 'if (last === null || last.of !== of)',
     put: 'if (last === null)',
     test: 'test/desk/notifier.test.ts',

@@ -160,7 +160,7 @@ describe('the notifier', () => {
       const { overview } = await board.look();
       expect(overview.matters.find(({ event }) => event === 'batch.no-worker')).toMatchObject({
         batch: null,
-        message: expect.stringMatching(/2 orders in 2 batches of realm \S+ wait/),
+        message: expect.stringMatching(/Waiting in realm \S+: 2 orders in 2 batches\./),
         next: 'almoner worker',
       });
       expect(overview.realms).toMatchObject([{ waiting: 2 }]);

@@ -117,20 +117,25 @@ class RealmViews {
   private async mayHaveOpened(): Promise<string[]> {
     const nowMs = Date.now();
     const asks = new Set((await lists.batchesIn(this.ledger, 'asks')).map(({ no }) => no));
-    return [...this.batches.values()].flatMap(({ ref, view: { gate, retry } }) => {
+    const due: string[] = [];
+    for (const { ref, view } of this.batches.values()) {
+      const { gate, retry } = view;
       const startAt = gate?.start?.at ?? null;
       const ends = startAt === null ? null : gate?.closed === 'start-time' ? startAt : startAt + HOUR_MS;
       const isDue = ends !== null && gate?.closed !== 'start-missed' && nowMs >= ends;
       const asked = gate?.closed === 'approval' || retry !== null;
-      return isDue || asked !== asks.has(ref.no) ? [ref.no] : [];
-    });
+      if (isDue || asked !== asks.has(ref.no)) due.push(ref.no);
+    }
+    return due;
   }
 
   /** Those that are over and wait for nobody leave, but for the newest. */
   private letGo(endedSince: number): void {
-    const over = [...this.batches.values()].filter(
-      ({ view }) => isOver(view) && !waitsForSomebody(view) && (view.finishedAt ?? 0) < endedSince,
-    );
+    const over: SeenBatch[] = [];
+    for (const one of this.batches.values()) {
+      const { view } = one;
+      if (isOver(view) && !waitsForSomebody(view) && (view.finishedAt ?? 0) < endedSince) over.push(one);
+    }
     over.sort((one, other) => (other.view.finishedAt ?? 0) - (one.view.finishedAt ?? 0));
     for (const { ref } of over.slice(ENDED_SEEN)) this.drop(ref.no);
   }

@@ -1,4 +1,5 @@
 import { ONLY_NEWS } from '../../core/notice-events.js';
+import { ofLast } from '../../core/of-last.js';
 import { presenceOf } from '../../core/presence.js';
 import type { RealmProfile } from '../../core/profile.js';
 import type { Waiting } from '../../core/waiting.js';
@@ -137,8 +138,10 @@ export class OverviewBoard {
 
   async summary({ ref, view, waiting }: ToldBatch): Promise<BatchSummary> {
     const nowMs = Date.now();
+    const batch = `${ref.ledger.id} ${ref.no}`;
+    this.rates.note(batch, view, nowMs);
     return batchSummary(view, {
-      perSecond: this.rates.perSecond(`${ref.ledger.id} ${ref.no}`, view, nowMs),
+      perSecond: this.rates.perSecond(batch, view, nowMs),
       profile: this.profileOf(ref.ledger),
       still: await standsStill(ref, view, this.app.config),
       waiting,
@@ -196,7 +199,6 @@ export class OverviewBoard {
     const seen = this.seenOf(views, waiting);
     const { sums, shown } = this.listed(seen);
     const now = Date.now();
-    for (const { ref, view } of seen) this.rates.note(`${ref.ledger.id} ${ref.no}`, view, now);
     const realms = await Promise.all(this.realmsOf(seen).map((ledger) => this.card(ledger, sums, now)));
     const alive = workers.filter(
       ({ kind, state }) => kind === 'worker' && state !== 'dead' && state !== 'silent',
@@ -222,16 +224,16 @@ export class OverviewBoard {
   /** The very list of before, or its very entries, where the view and what waits of it are the same. */
   private seenOf(views: readonly SeenBatch[], waiting: readonly Waiting[][]): readonly ToldBatch[] {
     const before = this.last?.seen ?? [];
+    const isAt = (one: ToldBatch | undefined, at: number) =>
+      one?.view === views[at]?.view &&
+      one?.dispatched === views[at]?.dispatched &&
+      one?.waiting === waiting[at];
+    if (before.length === views.length && before.every(isAt)) return before;
     const known = new Map(before.map((one) => [one.view, one]));
-    const seen = views.map((one, at): ToldBatch => {
-      const waits = waiting[at] ?? [];
+    return views.map((one, at): ToldBatch => {
       const same = known.get(one.view);
-      return same?.waiting === waits && same.dispatched === one.dispatched
-        ? same
-        : { ...one, waiting: waits };
+      return same !== undefined && isAt(same, at) ? same : { ...one, waiting: waiting[at] ?? [] };
     });
-    const isSame = seen.length === before.length && seen.every((one, at) => one === before[at]);
-    return isSame ? before : seen;
   }
 
   /** The configured realms, and those that only the books know while something of theirs is open. */
@@ -302,15 +304,6 @@ async function processes(scripts: ScriptClient): Promise<WorkerRow[]> {
     }
   }
   return [...found.values()];
-}
-
-/** Worked out once for the very same thing. */
-function ofLast<Of, Found>(work: (of: Of) => Found): (of: Of) => Found {
-  let last: { readonly of: Of; readonly found: Found } | null = null;
-  return (of) => {
-    if (last === null || last.of !== of) last = { of, found: work(of) };
-    return last.found;
-  };
 }
 
 function shown(seen: readonly ToldBatch[]): ToldBatch[] {

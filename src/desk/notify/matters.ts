@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { NoticeEvent } from '../../core/notice-events.js';
+import { ofLast } from '../../core/of-last.js';
 import type { Waiting, WaitingWhy } from '../../core/waiting.js';
 import { approvalNeeded } from '../../ledger/index.js';
 import { isOver } from '../../operations/batches/batch-status.js';
@@ -60,7 +61,7 @@ export function standingsOf(
   return [
     ...seen.flatMap((batch) => standingsOfBatch(batch, facts.nowMs)),
     ...holds(seen, facts.holdMs),
-    ...withoutWorker(seen, facts.nowMs),
+    ...withoutWorker(seen).filter(({ since }) => facts.nowMs - Date.parse(since) >= PASSING_MS),
     ...less.flatMap(lessStanding),
     ...facts.realms.flatMap(rollbackStanding),
     ...schedules.flatMap(scheduleStanding),
@@ -207,7 +208,7 @@ function waitsForWorkers({ owner }: ToldBatch['view'], { why }: Waiting): boolea
   return why === 'no-worker' && owner === '';
 }
 
-function withoutWorker(seen: readonly ToldBatch[], nowMs: number): Standing[] {
+const withoutWorker = ofLast((seen: readonly ToldBatch[]): Standing[] => {
   const found = new Map<string, Waiting[]>();
   for (const { view, waiting } of seen)
     for (const one of waiting) {
@@ -217,26 +218,18 @@ function withoutWorker(seen: readonly ToldBatch[], nowMs: number): Standing[] {
       if (causes === undefined) found.set(realm, [one]);
       else causes.push(one);
     }
-  return [...found].flatMap(([realm, causes]) => {
-    const since = firstSince(causes) ?? isoTime(nowMs);
-    if (nowMs - Date.parse(since) < PASSING_MS) return [];
-    const orders = counted(ordersOf(causes), 'order');
-    const batches = counted(causes.length, 'batch', 'batches');
-    return [
-      {
-        event: 'batch.no-worker',
-        subject: `workers of ${realm}`,
-        realm,
-        batch: null,
-        rule: null,
-        message: `${causes[0]?.message} ${orders} in ${batches} of realm ${realm} wait.`,
-        next: 'almoner worker',
-        since,
-        mark: 'no-worker',
-      },
-    ];
-  });
-}
+  return [...found].map(([realm, causes]) => ({
+    event: 'batch.no-worker',
+    subject: `workers of ${realm}`,
+    realm,
+    batch: null,
+    rule: null,
+    message: `${causes[0]?.message} Waiting in realm ${realm}: ${counted(ordersOf(causes), 'order')} in ${counted(causes.length, 'batch', 'batches')}.`,
+    next: 'almoner worker',
+    since: firstSince(causes) ?? '',
+    mark: 'no-worker',
+  }));
+});
 
 function firstSince(causes: readonly Waiting[]): string | undefined {
   return causes.map(({ since }) => since).sort()[0];

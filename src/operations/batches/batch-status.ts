@@ -18,7 +18,7 @@ import type { App } from '../../runtime/app.js';
 import { isoTime } from '../../words/spelling.js';
 import { deadGone } from '../dead/dead-letters.js';
 import { haltedHere, type OwnedBatch, type Profiles } from './batch-realm.js';
-import { waitingOf } from './waiting.js';
+import { waitingOf, waitingOfAll } from './waiting.js';
 
 /** How a batch stands, as `run`, `import`, `rehearse` and `status` tell it. */
 export type BatchStatus = Awaited<ReturnType<typeof batchStatus>>;
@@ -71,6 +71,14 @@ export async function batchStatus(
       { next: 'Import the file again, or `almoner cancel` it.' },
     );
   const [still, waiting] = await Promise.all([standsStill(ref, view, config), waitingOf(ref, config, view)]);
+  return statusOf({ ref, view, still }, waiting, more);
+}
+
+async function statusOf(
+  { ref, view, still }: MadeBatch,
+  waiting: readonly Waiting[],
+  more: { existing?: boolean; report?: string | null } = {},
+) {
   const told = toldOf(view, still);
   return {
     ...told,
@@ -99,27 +107,54 @@ export type BatchFilter = {
 export async function* batchesMade(
   { scripts, config }: Pick<App, 'scripts' | 'config'>,
   { realm, state, sinceMs, after }: BatchFilter,
-): AsyncGenerator<{ readonly ref: BatchRef; readonly view: StoredBatch; readonly still: Standing | null }> {
-  const isOpenState = state !== undefined && !isOver({ state });
-  for await (const ref of lists.batchesOfAll(scripts, { realm, after, list: isOpenState ? 'open' : null })) {
-    if (ref.madeAt < (sinceMs ?? 0)) return;
-    const view = await readBatch(ref);
-    if (view === undefined) continue;
-    const still = await standsStill(ref, view, config);
-    if (state === undefined || (still?.state ?? view.state) === state) yield { ref, view, still };
+): AsyncGenerator<MadeBatch> {
+  const list = state !== undefined && !isOver({ state }) ? 'open' : null;
+  for await (const refs of inGroups(lists.batchesOfAll(scripts, { realm, after, list }), READ_AT_ONCE)) {
+    const young = refs.filter(({ madeAt }) => madeAt >= (sinceMs ?? 0));
+    const found = await Promise.all(
+      young.map(async (ref) => {
+        const view = await readBatch(ref);
+        return view === undefined ? [] : [{ ref, view, still: await standsStill(ref, view, config) }];
+      }),
+    );
+    for (const made of found.flat())
+      if (state === undefined || (made.still?.state ?? made.view.state) === state) yield made;
+    if (young.length < refs.length) return;
   }
+}
+
+type MadeBatch = {
+  readonly ref: BatchRef;
+  readonly view: StoredBatch;
+  readonly still: Standing | null;
+};
+
+const READ_AT_ONCE = 20;
+
+async function* inGroups<One>(all: AsyncIterable<One>, size: number): AsyncGenerator<One[]> {
+  let group: One[] = [];
+  for await (const one of all) {
+    group.push(one);
+    if (group.length < size) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
 }
 
 /** One page of them, and the place to go on from. */
 export async function statusPage(app: App, filter: BatchFilter, limit: number) {
-  const batches: BatchStatus[] = [];
-  let last: BatchRef | null = null;
-  for await (const { ref } of batchesMade(app, filter)) {
-    if (batches.length === limit && last !== null) return { batches, next: lists.placeOf(last) };
-    batches.push(await batchStatus(ref, app.config));
-    last = ref;
+  const page: MadeBatch[] = [];
+  let hasMore = false;
+  for await (const made of batchesMade(app, filter)) {
+    hasMore = page.length === limit;
+    if (hasMore) break;
+    page.push(made);
   }
-  return { batches, next: null };
+  const waiting = await waitingOfAll(page, app.config);
+  const batches = await Promise.all(page.map((made, at) => statusOf(made, waiting[at] ?? [])));
+  const last = page.at(-1);
+  return { batches, next: hasMore && last !== undefined ? lists.placeOf(last.ref) : null };
 }
 
 /** How many batches the books hold, unfinished imports included. */

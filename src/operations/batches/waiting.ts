@@ -66,21 +66,22 @@ export async function waitingOfAll(
   );
   const looks = new Map(found);
   const now = performance.now();
-  const all = batches.map(() => NOTHING);
-  const asked = batches.flatMap(({ ref, view }, at) => {
-    const looking = looks.get(ref.ledger.id);
-    if (looking === undefined || !isOpen(view)) return [];
+  const all: Waiting[][] = [];
+  const asked: Promise<void>[] = [];
+  for (const [at, { ref, view }] of batches.entries()) {
+    const looking = isOpen(view) ? looks.get(ref.ledger.id) : undefined;
+    all[at] = NOTHING;
+    if (looking === undefined) continue;
     const { look, key } = looking;
     const known = kept.get(view);
     all[at] = known?.waiting ?? NOTHING;
-    const isFresh = known?.key === key && now - known.atMs < keptMs(view);
-    if (known !== undefined && (isFresh || hasOnlyDoubts(view))) return [];
-    return [
-      causesOf(ref, config, view, look).then((causes) => {
-        all[at] = keepIfOther(view, key, causes.map(told));
-      }),
-    ];
-  });
+    const isFresh = known?.key === key && now < known.untilMs;
+    if (known !== undefined && (isFresh || hasOnlyDoubts(view))) continue;
+    const asking = causesOf(ref, config, view, look).then((causes) => {
+      all[at] = keepIfOther(view, { key, untilMs: now + keptMs(view, causes, look.nowMs) }, causes.map(told));
+    });
+    asked.push(asking);
+  }
   await Promise.all(asked);
   return all;
 }
@@ -88,10 +89,10 @@ export async function waitingOfAll(
 const NOTHING: Waiting[] = [];
 
 /** What says the same stays the same list: whoever shows it sees at once that nothing changed. */
-function keepIfOther(view: OwnedBatch, key: string, waiting: Waiting[]): Waiting[] {
+function keepIfOther(view: OwnedBatch, asked: Omit<Kept, 'waiting'>, waiting: Waiting[]): Waiting[] {
   const before = kept.get(view)?.waiting;
   const same = before !== undefined && JSON.stringify(before) === JSON.stringify(waiting) ? before : waiting;
-  kept.set(view, { key, atMs: performance.now(), waiting: same });
+  kept.set(view, { ...asked, waiting: same });
   return same;
 }
 
@@ -102,14 +103,20 @@ async function lookAt(ref: BatchRef, config: Profiles) {
   return { look, key: JSON.stringify([rest, presence, quietNow(config, ref, nowMs)]) };
 }
 
-type Kept = { readonly key: string; readonly atMs: number; readonly waiting: Waiting[] };
+type Kept = { readonly key: string; readonly untilMs: number; readonly waiting: Waiting[] };
 const kept = new WeakMap<OwnedBatch, Kept>();
 
 const MOVING_KEPT_MS = 2_000;
-const STILL_KEPT_MS = 30_000;
+const STILL_KEPT_MS = 5 * 60_000;
 
-function keptMs({ state }: BatchView): number {
-  return state === 'running' ? MOVING_KEPT_MS : STILL_KEPT_MS;
+/** Until the first of its causes passes; what may be overdue soon is not kept for long. */
+function keptMs({ state, counts }: BatchView, causes: readonly Cause[], nowMs: number): number {
+  const { sending = 0, unknown = 0 } = counts;
+  if (state === 'running' || sending + unknown > 0) return MOVING_KEPT_MS;
+  const passing = causes.flatMap(({ untilMs }) =>
+    untilMs === null || untilMs < nowMs ? [] : untilMs - nowMs,
+  );
+  return Math.min(STILL_KEPT_MS, ...passing);
 }
 
 /** Every batch of the store of which something stands still. */
