@@ -58,6 +58,7 @@ export default defineConfig({
           env: { ALMONER_TEST_SUITE: 'long' },
           // The long suite waits more than it computes.
           maxWorkers: 4,
+          sequence: { sequencer: LongestFirst, groupOrder: 1 },
         },
       },
       ...testServers().map(({ project, program }) => ({
