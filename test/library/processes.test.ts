@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 import { listed, openBooks, refusalOf } from './open-books.js';
 
 /** Programs of their own with the built library: what they leave behind when they close, and when they are killed. */
-const ROWS = 40;
+const ROWS = 120;
 const LIBRARY = join(dirname(dirname(MAIN)), 'index.js');
 const PROGRAM = resolve('test/support/library-program.mjs');
 const PRELOAD = pathToFileURL(resolve('test/support/loaded-files-preload.mjs')).href;
