@@ -88,6 +88,8 @@ describe('almoner realm serve', () => {
       [['--fault', 'eror-after:1'], 2, 'ALM_SERVICE_FAULT_INVALID'],
       [['--rate', 'fast'], 2, 'ALM_CLI_USAGE'],
       [['--port', '70000'], 2, 'ALM_CLI_USAGE'],
+      [['--currency', 'gold coins'], 2, 'ALM_CLI_USAGE'],
+      [['--currency', 'default'], 2, 'ALM_CLI_USAGE'],
       [['--realm-id', 'two words'], 2, 'ALM_SERVICE_REALM_ID_INVALID'],
       [['--members', broken], 3, 'ALM_SERVICE_MEMBERS_INVALID'],
     ];

@@ -4,7 +4,9 @@ import type { Rate } from '../../core/profile.js';
 import { parseRate } from '../../core/profile.js';
 import { createRealmAdmin, prepareRealm } from '../../realm/server/admin.js';
 import { FAULT_NAMES, parseFaults } from '../../realm/server/faults.js';
+import { OWN_CURRENCY } from '../../realm/server/request.js';
 import { createRealmService } from '../../realm/server/service.js';
+import { isCurrency } from '../../realm/server/store.js';
 import { readKey } from '../../runtime/config/secrets.js';
 import { registerSecret } from '../../runtime/logger.js';
 import { openStore } from '../../runtime/redis/store.js';
@@ -26,6 +28,7 @@ export const realmServe = defineCommand({
     port: wholeNumber('P', `port, 0 for any free one (default: ${USUAL_PORT})`, { min: 0, max: 65_535 }),
     realmId: text('ID', `the realm to serve (default: ALMONER_REALM_ID, or ${USUAL_REALM})`),
     members: text('FILE', 'CSV of members to add: member, tokens, wallets, web3, attributes'),
+    currency: texts('C', 'a further currency of the realm, beside its own; may be given again'),
     rotateKey: flag('make a new key and end all others of this realm'),
     rate: text('R', 'requests allowed per realm, e.g. 24/min (default: none)'),
     fault: texts('F', FAULTS_HELP),
@@ -37,6 +40,11 @@ export const realmServe = defineCommand({
   ],
   async run({ options, env, output, ...context }) {
     const rateLimit = rateOf(options.rate);
+    const wrong = options.currency.find((name) => !isCurrency(name));
+    if (wrong !== undefined)
+      throw usage(
+        `--currency: expected 1 to 128 letters, digits and any of . _ : -, and not "${OWN_CURRENCY}", got ${JSON.stringify(wrong)}. The realm service was not started.`,
+      );
     const faults = options.fault.length === 0 ? undefined : parseFaults(options.fault, options.faultSeed);
     const realmId = options.realmId ?? (env.ALMONER_REALM_ID?.trim() || USUAL_REALM);
     const config = await context.config({ environmentRealm: 'ignored' });
@@ -52,6 +60,7 @@ export const realmServe = defineCommand({
         ownKey,
         rotateKey: options.rotateKey,
         membersFile: options.members ?? null,
+        currencies: options.currency,
       });
       if (newKey !== null) registerSecret(newKey);
       const service = createRealmService({ redis: store.ledger, logger, faults, rateLimit });

@@ -19,11 +19,13 @@ const RETENTION = {
   appliedMax: 2_000_000,
 };
 
-type Change = {
+export type Change = {
   readonly member: string;
   /** Of a transfer. */
   readonly recipient: string | null;
   readonly tokens: number;
+  /** Null: the realm's own. */
+  readonly currency: string | null;
   readonly idempotencyKey: string | null;
   readonly requestId: string;
 };
@@ -49,10 +51,18 @@ const moveReply = z.union([
     .tuple([z.enum(['too-small', 'out-of-range']), points])
     .transform(([kind, balance]) => ({ kind, balance })),
   z.tuple([z.enum(['conflict', 'unknown-member', 'unknown-recipient'])]).transform(([kind]) => ({ kind })),
+  z.tuple([z.literal('unknown-currency')], z.string()).transform(([kind, ...others]) => ({ kind, others })),
 ]);
 
-const memberReply = z.tuple([z.string().nullable(), z.string().nullable()]);
+const memberReply = z.tuple([z.string().nullable(), z.string().nullable(), z.array(z.string())]);
 const admitReply = z.tuple([z.number(), z.number(), z.number()]);
+
+/** As the script gives them: a currency and what is held of it, in turn. */
+function balancesOf(others: readonly string[]): Record<string, number> {
+  const found = new Map<string, number>();
+  for (let at = 0; at < others.length; at += 2) found.set(others[at] ?? '', Number(others[at + 1]));
+  return Object.fromEntries(found);
+}
 
 export type RealmAccounts = ReturnType<typeof openAccounts>;
 
@@ -61,13 +71,15 @@ export function openAccounts(redis: Redis, retention: Partial<typeof RETENTION> 
   return {
     /** Undefined: no such member. */
     async member(realmId: string, member: string) {
-      const { balances, profiles } = realmKeys(realmId);
-      const reply = await asking(redis, () => runScript(redis, READ_MEMBER, [balances, profiles], [member]));
-      const [balance, profile] = memberReply.parse(reply);
+      const { balances, profiles, currencies } = realmKeys(realmId);
+      const keys = [balances, profiles, currencies];
+      const reply = await asking(redis, () => runScript(redis, READ_MEMBER, keys, [member]));
+      const [balance, profile, others] = memberReply.parse(reply);
       if (balance === null || profile === null) return undefined;
       const [createdAt = ''] = profile.split(':', 1);
       return {
         balance: Number(balance),
+        others: balancesOf(others),
         createdAtMs: Number(createdAt),
         ...storedProfile.parse(parse(profile.slice(createdAt.length + 1) || NOTHING_SAID)),
       };
@@ -83,11 +95,19 @@ export function openAccounts(redis: Redis, retention: Partial<typeof RETENTION> 
 
     /** Adds or, where `tokens` is negative, subtracts; to a recipient it moves. */
     async change(realmId: string, change: Change) {
-      const { member, recipient, tokens, idempotencyKey, requestId } = change;
-      const { balances, answers, answersBefore, applied, profiles } = realmKeys(realmId);
-      const keys = [balances, answers, answersBefore, applied, profiles];
+      const { member, recipient, tokens, currency, idempotencyKey, requestId } = change;
+      const { balances, answers, answersBefore, applied, profiles, currencies } = realmKeys(realmId);
+      const keys = [balances, answers, answersBefore, applied, profiles, currencies];
       const kept = [answersKeptMs, answersMax, appliedMax];
-      const args = [member, recipient ?? '', tokens, idempotencyKey ?? '', requestId, ...kept];
+      const args = [
+        member,
+        recipient ?? '',
+        tokens,
+        idempotencyKey ?? '',
+        requestId,
+        ...kept,
+        currency ?? '',
+      ];
       return moveReply.parse(await asking(redis, () => runScript(redis, MOVE_POINTS, keys, args)));
     },
 

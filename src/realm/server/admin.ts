@@ -4,7 +4,7 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { comparableWallet } from '../wallet.js';
 import { openApiKeys } from './api-keys.js';
 import { type MemberSeed, membersOfCsv, seedFault } from './members.js';
-import { isRealmId, PUT_MEMBERS, realmKeys, runScript, SHARDS } from './store.js';
+import { isRealmId, mapIn, PUT_MEMBERS, realmKeys, runScript, SHARDS } from './store.js';
 
 const BLOCK_MEMBERS = 500;
 const BLOCK_KEYS = 1_000;
@@ -20,13 +20,15 @@ export function createRealmAdmin(redis: Redis) {
     realmId: string,
     members: AsyncIterable<MemberSeed> | Iterable<MemberSeed>,
     existing: 'leave' | 'keep' | 'replace' = 'replace',
+    /** Of the tokens; null: the realm's own. */
+    currency: string | null = null,
   ): Promise<number> => {
     const { realm, balances, profiles, wallets } = realmKeys(realmId);
     await redis.hsetnx(realm, 'createdAt', Date.now());
     let created = 0;
     let block: unknown[] = [];
     const flush = async () => {
-      const args = [existing, JSON.stringify(block)];
+      const args = [existing, JSON.stringify(block), currency ?? ''];
       created += Number(await runScript(redis, PUT_MEMBERS, [balances, profiles, wallets], args));
       block = [];
     };
@@ -48,13 +50,17 @@ export function createRealmAdmin(redis: Redis) {
 
     putMembers,
 
+    /** Beside the realm's own; every member begins with nothing of it. */
+    async addCurrencies(realmId: string, names: readonly string[]): Promise<void> {
+      if (names.length > 0) await redis.sadd(realmKeys(realmId).currencies, ...names);
+    },
+
     async dropRealm(realmId: string): Promise<void> {
       await apiKeys.revokeAll(realmId);
       const named = realmKeys(realmId);
-      const keys = Array.from({ length: SHARDS }, (_, shard) => [
-        `${named.balances}:${shard}`,
-        `${named.profiles}:${shard}`,
-      ]).flat();
+      const others = await redis.smembers(named.currencies);
+      const maps = [named.balances, named.profiles, ...others.map((name) => mapIn(named.balances, name))];
+      const keys = Array.from({ length: SHARDS }, (_, shard) => maps.map((map) => `${map}:${shard}`)).flat();
       // Members first: a change that comes meanwhile leaves an answer only where it still finds its member.
       keys.push(...Object.values(named));
       // By blocks, so that no single command names them all; UNLINK frees the memory in the background.
@@ -82,6 +88,7 @@ type RealmPreparation = {
   readonly ownKey: string | null;
   readonly rotateKey: boolean;
   readonly membersFile: string | null;
+  readonly currencies: readonly string[];
 };
 
 type PreparedRealm = {
@@ -92,7 +99,7 @@ type PreparedRealm = {
 
 /** Brings a realm to the state the operator asked for. Doing it again changes nothing that exists. */
 export async function prepareRealm(admin: RealmAdmin, wanted: RealmPreparation): Promise<PreparedRealm> {
-  const { realmId, membersFile } = wanted;
+  const { realmId, membersFile, currencies } = wanted;
   if (!isRealmId(realmId)) {
     const message = `${JSON.stringify(realmId)} cannot be a realm id. The realm service was not started.`;
     throw new AlmonerError('ALM_SERVICE_REALM_ID_INVALID', message);
@@ -100,6 +107,7 @@ export async function prepareRealm(admin: RealmAdmin, wanted: RealmPreparation):
   // Members first: a file with faults must not leave a realm with a new key behind.
   const membersCreated =
     membersFile === null ? 0 : await admin.putMembers(realmId, await membersOfCsv(membersFile), 'keep');
+  await admin.addCurrencies(realmId, currencies);
   return { newKey: await keyFor(admin, wanted), membersCreated };
 }
 

@@ -1,14 +1,15 @@
 import { counted } from '../../core/counted.js';
-import type { RealmAccounts } from './accounts.js';
+import type { Change, RealmAccounts } from './accounts.js';
 import { type Answer, invalid, ok, read, refuse } from './answer.js';
 import {
-  CURRENCY,
+  OWN_CURRENCY,
   readBody,
   readCurrency,
   readMemberId,
   readRecipient,
   readTokens,
   readWallets,
+  unknownCurrency,
 } from './request.js';
 
 /** One authenticated request, free of the web framework: handlers turn it into an answer. */
@@ -25,10 +26,10 @@ export type Call = {
 type Handler = (call: Call, accounts: RealmAccounts) => Promise<Answer>;
 
 /** Call 1: a member's data. */
-const getMember = memberCall((ids, { balance, wallets, attributes, createdAtMs }) => ({
+const getMember = memberCall((ids, { balance, others, wallets, attributes, createdAtMs }) => ({
   ...ids,
   tokenBalance: balance,
-  balances: { [CURRENCY]: balance },
+  balances: { ...others, [OWN_CURRENCY]: balance },
   wallets,
   attributes,
   createdAt: new Date(createdAtMs).toISOString(),
@@ -84,7 +85,7 @@ function writeCall(isTransfer: boolean): Handler {
 
     const { idempotencyKey, requestId } = call;
     const ends = { member: member.value, recipient: recipient.value };
-    const change = { ...ends, tokens: tokens.value, idempotencyKey, requestId };
+    const change = { ...ends, tokens: tokens.value, currency: currency.value, idempotencyKey, requestId };
     return answerOf(await accounts.change(call.realmId, change), change);
   };
 }
@@ -92,10 +93,7 @@ function writeCall(isTransfer: boolean): Handler {
 type WriteResult = Awaited<ReturnType<RealmAccounts['change']>>;
 
 /** What both writes answer. Each refusal says that nothing was changed: a client may rely on it. */
-function answerOf(
-  result: WriteResult,
-  { member, recipient: other, tokens }: { member: string; recipient: string | null; tokens: number },
-): Answer {
+function answerOf(result: WriteResult, { member, recipient: other, tokens, currency }: Change): Answer {
   const recipient = other ?? member;
   switch (result.kind) {
     case 'applied':
@@ -121,6 +119,8 @@ function answerOf(
       const message = `The balance of member ${recipient} would leave the range of exact integers (2^53-1). Nothing was changed.`;
       return refuse(422, 'balance_out_of_range', message, { member: recipient, balance: result.balance });
     }
+    case 'unknown-currency':
+      return unknownCurrency(currency ?? OWN_CURRENCY, result.others);
     case 'conflict': {
       const message = 'This Idempotency-Key was used for a change with other content. Nothing was changed.';
       return refuse(422, 'idempotency_key_reused', message);

@@ -69,7 +69,11 @@ const tokens = (minimum: number) => ({
   maximum: 1_000_000_000_000_000,
   not: { const: 0 },
 });
-const realmPointId = { type: 'string', enum: ['default'], description: 'The currency; only one exists.' };
+const realmPointId = {
+  type: 'string',
+  default: 'default',
+  description: 'The currency: one of those that stand in `balances` of a member.',
+};
 
 export const OPENAPI = {
   openapi: '3.1.0',

@@ -3,7 +3,7 @@ import { messageOf } from '../../core/errors/error.js';
 import { isMemberId, MEMBER_ID_EXPECTED } from '../../core/ids.js';
 import { isJsonObject, type JsonObject } from '../json.js';
 import { isWallet } from '../wallet.js';
-import { type Read, read, refuse, unreadable } from './answer.js';
+import { type Answer, invalid, type Read, read, refuse, unreadable } from './answer.js';
 
 /**
  * Request bodies, read without ever turning digits into a double: an id beyond 2^53 or an amount like
@@ -15,7 +15,8 @@ const INTEGER = /^-?(0|[1-9][0-9]*)$/;
 const WALLETS_MAX = 1_000;
 /** The largest amount of one change. */
 const TOKENS_MAX = 1_000_000_000_000_000;
-export const CURRENCY = 'default';
+/** The name of the realm's own currency; a request need not name it. */
+export const OWN_CURRENCY = 'default';
 
 export function readBody(contentType: string | undefined, text: string): Read<JsonObject> {
   if (text.trim() === '') return unreadable('The request needs a JSON object as its body; it was empty.');
@@ -75,15 +76,20 @@ export function readRecipient(body: JsonObject): Read<string> {
   return read(digits);
 }
 
-/** The realm keeps one currency; naming any other is a mistake that must not move points. */
-export function readCurrency(body: JsonObject): Read<typeof CURRENCY> {
+/** Null: the realm's own. Whether the realm has any other is known where its points are moved. */
+export function readCurrency(body: JsonObject): Read<string | null> {
   const value = field(body, 'realmPointId');
-  if (value === undefined || value === CURRENCY) return read(CURRENCY);
-  const got = typeof value === 'string' ? shorten(value) : kindOf(value);
-  return unreadable(
-    `realmPointId names no currency of this realm: only "${CURRENCY}" exists, got ${got}.`,
-    'realmPointId',
-  );
+  if (value === undefined || value === OWN_CURRENCY) return read(null);
+  if (typeof value === 'string') return read(value);
+  return unreadable(`realmPointId must be a string, got ${kindOf(value)}.`, 'realmPointId');
+}
+
+/** Naming a currency that the realm does not have is a mistake that must not move points. */
+export function unknownCurrency(named: string, others: readonly string[]): Answer {
+  const known = [OWN_CURRENCY, ...[...others].sort()].map(shorten);
+  const exist = known.length === 1 ? `only ${known[0]} exists` : `${known.join(', ')} exist`;
+  const message = `realmPointId names no currency of this realm: ${exist}, got ${shorten(named)}. Nothing was changed.`;
+  return invalid(message, 'realmPointId');
 }
 
 export function readWallets(body: JsonObject): Read<string[]> {

@@ -15,6 +15,18 @@ export function isRealmId(text: string): boolean {
   return REALM_ID.test(text);
 }
 
+/** As a profile's `realmPointId` may be, and not the name of the realm's own. */
+const CURRENCY = /^(?!default$)[A-Za-z0-9._:-]{1,128}$/;
+
+export function isCurrency(text: string): boolean {
+  return CURRENCY.test(text);
+}
+
+/** The map of the balances in another currency than the realm's own; see lua/includes/members.lua. */
+export function mapIn(balances: string, currency: string): string {
+  return `${balances}-in:${currency}`;
+}
+
 export const API_KEYS = 'almoner:realm-keys';
 
 export function realmKeys(realmId: string) {
@@ -29,6 +41,8 @@ export function realmKeys(realmId: string) {
     apiKeys: `${prefix}:api-keys`,
     /** Map of member id to balance, a signed integer; see lua/includes/members.lua. */
     balances: `${prefix}:balances`,
+    /** Set of the currencies beside the realm's own; each has a map of balances, see `mapIn`. */
+    currencies: `${prefix}:currencies`,
     /** Map of member id to `<created, ms>:<JSON of wallets, web3, attributes>`, or the time alone. */
     profiles: `${prefix}:profiles`,
     /** Hash of wallet to member id. */
@@ -58,12 +72,12 @@ function readScript(name: string): Script {
   return { name, text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
-export const MOVE_POINTS = readScript('move-points-5');
+export const MOVE_POINTS = readScript('move-points-6');
 /** Hashes to a map of members, as its scripts say (lua/includes/members.lua). */
 export const SHARDS = Number(/^local SHARDS = (\d+)$/m.exec(MOVE_POINTS.text)?.[1]);
-export const READ_MEMBER = readScript('read-member-2');
+export const READ_MEMBER = readScript('read-member-3');
 export const ADMIT = readScript('admit-1');
-export const PUT_MEMBERS = readScript('put-members-3');
+export const PUT_MEMBERS = readScript('put-members-4');
 export const SERVICE_SCRIPTS: readonly Script[] = [MOVE_POINTS, READ_MEMBER, ADMIT, PUT_MEMBERS];
 
 /** NOSCRIPT is answered before anything has run, so sending the text then can never apply a move twice. */

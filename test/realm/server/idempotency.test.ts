@@ -134,6 +134,7 @@ describe('kept answers', () => {
         member: '1',
         recipient: null,
         tokens: 1,
+        currency: null,
         idempotencyKey,
         requestId: 'r',
       });

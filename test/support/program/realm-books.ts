@@ -26,6 +26,8 @@ export type AppliedChange = {
   readonly recipient: string | null;
   /** Always positive; `op` says the direction. */
   readonly tokens: number;
+  /** Null: the realm's own. */
+  readonly currency: string | null;
   readonly idempotencyKey: string | null;
   readonly requestId: string;
   /** Balance of `member` after the change. */
@@ -37,6 +39,7 @@ const appliedLine = z.object({
   member: z.string(),
   recipient: z.string(),
   tokens: z.coerce.number(),
+  currency: z.string(),
   key: z.string(),
   request: z.string(),
   balance: z.coerce.number(),
@@ -48,11 +51,13 @@ export function auditedAdmin(redis: Redis): AuditedAdmin {
   return { ...createRealmAdmin(redis), ...realmBooks(redis) };
 }
 
-/** All fields of a map of members, one after the other, whichever of its hashes they stand in. */
+/** All fields of a map of members, without those of other currencies, one after the other, whichever of its hashes they stand in. */
 const READ_MAP = `
 local all = {}
-for _, hash in ipairs(redis.call('KEYS', KEYS[1] .. '*')) do
-  for _, text in ipairs(redis.call('HGETALL', hash)) do all[#all + 1] = text end
+for _, names in ipairs({ KEYS[1], KEYS[1] .. ':*' }) do
+  for _, hash in ipairs(redis.call('KEYS', names)) do
+    for _, text in ipairs(redis.call('HGETALL', hash)) do all[#all + 1] = text end
+  end
 end
 return all`;
 
@@ -93,7 +98,7 @@ function pairs(fields: readonly string[]): [string, string][] {
 }
 
 function toChange(id: string, fields: readonly string[]): AppliedChange {
-  const { op, member, recipient, tokens, key, request, balance } = appliedLine.parse(
+  const { op, member, recipient, tokens, currency, key, request, balance } = appliedLine.parse(
     Object.fromEntries(pairs(fields)),
   );
   return {
@@ -103,6 +108,7 @@ function toChange(id: string, fields: readonly string[]): AppliedChange {
     member,
     recipient: recipient === '' ? null : recipient,
     tokens,
+    currency: currency === '' ? null : currency,
     idempotencyKey: key === '' ? null : key,
     requestId: request,
     balance,

@@ -16,6 +16,11 @@ local function homeOf(map, member)
   return map .. ':' .. (high * (1e9 % SHARDS) + low) % SHARDS
 end
 
+--- The map of the balances in another currency than the realm's own; who stands in none of it has 0.
+local function inCurrency(map, currency)
+  return map .. '-in:' .. currency
+end
+
 -- Asked once in a script, which may name hundreds of members.
 local hadOldHash = {}
 local function hasOldHash(map)

@@ -8,6 +8,7 @@
     KEYS[3] answers, generation before
     KEYS[4] applied changes (stream)
     KEYS[5] profiles
+    KEYS[6] currencies beside the realm's own (set)
 
     ARGV[1] member; of a transfer the one that gives
     ARGV[2] member that receives, another one ('' unless it is a transfer)
@@ -17,6 +18,7 @@
     ARGV[6] how long answers are kept, ms
     ARGV[7] answers in one generation at most
     ARGV[8] applied changes kept
+    ARGV[9] currency, or '' for the realm's own
 
   Output, with nothing done but for the first:
     { 'applied',  balance, balance of the recipient or '' }
@@ -25,6 +27,7 @@
     { 'unknown-member' }, { 'unknown-recipient' }
     { 'too-small', balance }                                  it would go below zero
     { 'out-of-range', balance }                               of who receives: it would leave 2^53 - 1
+    { 'unknown-currency', each currency beside the realm's own }
 ]==]
 -- @include clock
 -- @include points
@@ -32,9 +35,11 @@
 -- @include members
 
 local member, recipient, tokens, key = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local currency = ARGV[9]
 local isTransfer = recipient ~= ''
 local op = isTransfer and 'transfer' or tokens > 0 and 'credit' or 'debit'
 local content = op .. ' ' .. member .. (isTransfer and ' ' .. recipient or '') .. ' ' .. ARGV[3]
+  .. (currency ~= '' and ' ' .. currency or '')
 
 if key ~= '' then
   local answer = firstAnswer(KEYS[2], KEYS[3], key)
@@ -45,10 +50,18 @@ if key ~= '' then
   end
 end
 
---- Where a member is at home, what it has and what it would have; nothing where there is no such member.
+if currency ~= '' and redis.call('SISMEMBER', KEYS[6], currency) == 0 then
+  return { 'unknown-currency', unpack(redis.call('SMEMBERS', KEYS[6])) }
+end
+
+--- Where a member's balance stands, what it is and what it would be; nothing where there is no such member.
 local function effectOn(who, by)
   local home = bringHome(KEYS[1], who)
   local held = redis.call('HGET', home, who)
+  if held and currency ~= '' then
+    home = homeOf(inCurrency(KEYS[1], currency), who)
+    held = redis.call('HGET', home, who) or '0'
+  end
   return held and { home = home, who = who, held = held, by = by, after = tonumber(held) + by }
 end
 
@@ -69,7 +82,7 @@ if key ~= '' then
   keepAnswer(KEYS[2], KEYS[3], key, answer, now, tonumber(ARGV[6]), tonumber(ARGV[7]))
 end
 redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[8], '*', 'op', op, 'member', member, 'recipient', recipient,
-  'tokens', digits(math.abs(tokens)), 'key', key, 'request', ARGV[5], 'balance', after)
+  'tokens', digits(math.abs(tokens)), 'key', key, 'request', ARGV[5], 'balance', after, 'currency', currency)
 bringOthersHome(KEYS[1])
 bringOthersHome(KEYS[5])
 return { 'applied', after, received }

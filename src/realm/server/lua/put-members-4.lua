@@ -8,6 +8,7 @@
 
     ARGV[1] of a member that exists: 'leave' leaves all, 'keep' the balance, 'replace' nothing
     ARGV[2] JSON list of [member, tokens as digits, wallets, profile as JSON text or '' for one that says nothing]
+    ARGV[3] the currency of the tokens, or '' for the realm's own
 
   Output:
     number of members that did not exist before
@@ -15,7 +16,7 @@
 -- @include clock
 -- @include members
 
-local existing = ARGV[1]
+local existing, currency = ARGV[1], ARGV[3]
 local now = string.format('%.0f', nowMs())
 
 local function putProfile(member, wallets, profile)
@@ -38,10 +39,12 @@ local created = 0
 for _, seed in ipairs(cjson.decode(ARGV[2])) do
   local member, tokens, wallets, profile = seed[1], seed[2], seed[3], seed[4]
   local home = bringHome(KEYS[1], member)
-  local isNew = redis.call('HSETNX', home, member, tokens) == 1
-  if isNew then
-    created = created + 1
-  elseif existing == 'replace' then
+  local isNew = redis.call('HSETNX', home, member, currency == '' and tokens or '0') == 1
+  if isNew then created = created + 1 end
+  if currency ~= '' then
+    local other = homeOf(inCurrency(KEYS[1], currency), member)
+    redis.call(existing == 'replace' and 'HSET' or 'HSETNX', other, member, tokens)
+  elseif existing == 'replace' and not isNew then
     redis.call('HSET', home, member, tokens)
   end
   if isNew or existing ~= 'leave' then putProfile(member, wallets, profile) end
