@@ -12,7 +12,7 @@ import { median, printTable, QUICK, saveResult } from './stage/results.mjs';
 /** Batches of one row: made by the program itself, ended in all, and open. */
 const [MADE, ENDED, OPEN] = QUICK ? [300, 3_000, 300] : [5_000, 100_000, 3_000];
 const ASKED = QUICK ? 5 : 15;
-const IDLE_SECONDS = QUICK ? 5 : 20;
+const IDLE_SECONDS = QUICK ? 5 : 60;
 
 const { open } = await load('index.js');
 const { archiveBatch, findBatch, ScriptClient } = await load('ledger/index.js');
