@@ -25,7 +25,10 @@ export type RealmProfile = {
   readonly rehearsal: boolean;
   readonly key: KeySource;
   readonly authScheme: string;
+  /** Null: the realm's own. */
   readonly currency: string | null;
+  /** Others that a batch may be paid in, where it is chosen for it. */
+  readonly currencies: readonly string[];
   /** Where the balance stands in a member record, as a dotted path; null: the usual places are tried. */
   readonly balancePath: string | null;
   readonly recipientAs: 'number' | 'string';

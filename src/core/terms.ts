@@ -1,3 +1,4 @@
+import { currenciesOf, paysIn } from './currencies.js';
 import { CERTAINTIES, type Certainty, type RealmProfile } from './profile.js';
 
 /**
@@ -5,15 +6,18 @@ import { CERTAINTIES, type Certainty, type RealmProfile } from './profile.js';
  * is edited afterwards can only make it more careful. Another address, realm or currency would make every
  * order another one: then the batch stands still until the profile is as it was, or it is cancelled.
  */
-type Profile = Pick<RealmProfile, 'baseUrl' | 'realmId' | 'currency' | 'certainty' | 'keyLifetimeMs'>;
+type Profile = SealedTerms & Pick<RealmProfile, 'currencies'>;
 
 /** The terms as the manifest holds them. */
-export type SealedTerms = Profile;
+export type SealedTerms = Pick<
+  RealmProfile,
+  'baseUrl' | 'realmId' | 'currency' | 'certainty' | 'keyLifetimeMs'
+>;
 
 /** The terms by which an order of the batch is sent and its unknown outcome resolved. */
 export type Terms = Pick<RealmProfile, 'currency' | 'certainty' | 'keyLifetimeMs'>;
 
-export function termsOf(sealed: SealedTerms, profile: Profile): Terms {
+export function termsOf(sealed: SealedTerms, profile: SealedTerms): Terms {
   return {
     currency: sealed.currency,
     certainty: stricter(sealed.certainty, profile.certainty),
@@ -28,10 +32,11 @@ function stricter(one: Certainty, other: Certainty): Certainty {
 
 export type TermsChange = {
   readonly what: 'address' | 'realm' | 'currency';
-  /** Null: the realm's default currency. */
-  readonly sealed: string | null;
-  readonly now: string | null;
+  readonly sealed: string;
+  readonly now: string;
 };
+
+const DEFAULT = 'the realm’s default';
 
 /** What keeps the profile from working the batch; null where nothing does. */
 export function changeOf(sealed: SealedTerms, profile: Profile): TermsChange | null {
@@ -39,7 +44,9 @@ export function changeOf(sealed: SealedTerms, profile: Profile): TermsChange | n
     return { what: 'address', sealed: sealed.baseUrl, now: profile.baseUrl };
   if (sealed.realmId !== profile.realmId)
     return { what: 'realm', sealed: sealed.realmId, now: profile.realmId };
-  if (sealed.currency !== profile.currency)
-    return { what: 'currency', sealed: sealed.currency, now: profile.currency };
+  if (!paysIn(profile, sealed.currency)) {
+    const now = currenciesOf(profile).map((currency) => currency ?? DEFAULT);
+    return { what: 'currency', sealed: sealed.currency ?? DEFAULT, now: now.join(', ') };
+  }
   return null;
 }

@@ -25,6 +25,7 @@ export function approvalsReply({ overview, seen, less }: Picture, person: Person
         orders: retry === null ? (counts.planned ?? 0) : openDead(view),
         retry: retry !== null,
         amounts: digitsOf(manifest.tokens),
+        currency: manifest.currency,
         held: heldBy(view),
         whyNot: whyNotSecond(person, (gate ?? retry)?.preparer ?? null, 'prepared'),
       })),

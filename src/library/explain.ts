@@ -6,6 +6,7 @@ import { AlmonerError, explained } from '../core/errors/error.js';
  */
 const OPTION_OF: Readonly<Record<string, string>> = {
   again: 'again',
+  currency: 'currency',
   'new-rows-only': 'newRowsOnly',
   'skip-invalid': 'skipInvalid',
   'new-address': 'newAddress',

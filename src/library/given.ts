@@ -76,6 +76,8 @@ export interface ExpectedTokens {
 
 /** Each means what the command line's option of the same name does. */
 export interface PlanOptions {
+  /** Pays in this currency, one of the `currencies` in the realm's profile. */
+  readonly currency?: string | undefined;
   /** Pays the same orders once more, on purpose; the label tells them apart. */
   readonly again?: string | undefined;
   /** Leaves out rows that were paid before, and pays the others. */

@@ -44,6 +44,7 @@ type Readers<T> = { readonly [K in keyof T]-?: z.ZodType<T[K]> };
 
 const LABEL_MAX = 100;
 const PLAN = {
+  currency: text,
   again: textOf(
     `a label of 1 to ${LABEL_MAX} characters on one line`,
     (label) => label !== '' && label.length <= LABEL_MAX && oneLine(label) === label,
@@ -155,6 +156,7 @@ export function readInput(
     );
   return {
     ...sourceOf(input, cwd),
+    currency: options.currency ?? null,
     again,
     batchId,
     newRowsOnly,

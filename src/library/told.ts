@@ -119,6 +119,8 @@ export interface BatchProgress {
   readonly realm: string;
   readonly rehearsal: boolean;
   readonly state: BatchState;
+  /** What it is paid in; null: the realm's own. */
+  readonly currency: string | null;
   /** Why it stands still, where it does. */
   readonly reason: Reason | null;
   readonly source: string;
@@ -233,6 +235,7 @@ export interface HistoryEntry {
   readonly at: string;
   readonly realm: string;
   readonly rehearsal: boolean;
+  readonly currency: string | null;
   readonly batch: string;
   readonly source: string;
   readonly order: string;

@@ -1,4 +1,5 @@
 import type { Column } from '../core/columns.js';
+import { currencyName } from '../core/currencies.js';
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import { type BatchId, type OrderId, orderId, parseOrderId, UNDO } from '../core/ids.js';
 import { inverseOf, type Order } from '../core/order.js';
@@ -171,10 +172,6 @@ export class EarlierBatches {
     const rows = await lastIndexOf({ ledger: this.ledger, no });
     return { no, rows, currency: manifest.currency };
   }
-}
-
-export function currencyName(currency: string | null): string {
-  return currency === null ? 'the realm’s default currency' : `currency ${show(currency)}`;
 }
 
 type Denial = { readonly column: string; readonly code: ErrorCode; readonly message: string };

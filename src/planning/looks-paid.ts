@@ -1,3 +1,4 @@
+import { currencyName } from '../core/currencies.js';
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
 import { type OrderId, orderId } from '../core/ids.js';
 import { NO_SUMS, plus, sumOf } from '../core/op-sums.js';
@@ -30,7 +31,6 @@ import {
 import { counted, grouped, utcMinute } from '../words/spelling.js';
 import { ComparedRows } from './compared-rows.js';
 import { type Findings, lineRanges } from './findings.js';
-import { currencyName } from './judge-earlier.js';
 import type { Spent } from './pass.js';
 import { findRepeats, type Repeats } from './repeats.js';
 import { BareRows, type EqualOrder, equalOrders, readSketches } from './sketch.js';

@@ -51,6 +51,8 @@ export type Plan = MaybeIdentity & {
   /** The rows whose orders are in its batch already, recovered from journals; null where there is no such batch. */
   readonly takenOver: TakenOver | null;
   readonly sketch: Buffer;
+  /** What its orders are paid in; null: the realm's own. */
+  readonly currency: string | null;
   readonly again: string | null;
   readonly newRowsOnly: boolean;
   readonly mayPrecede: (moment: number) => boolean;
@@ -103,7 +105,16 @@ export function planFaults(source: string, { faults, found }: FileFaults, option
   const { profile, again, newRowsOnly = false, findings = new Findings() } = options;
   for (const finding of faults) findings.fault(finding);
   const totals = new FileTotals().finish(profile.caps);
-  return { ...NOTHING, source, totals, findings, again, newRowsOnly, found: found ?? null };
+  return {
+    ...NOTHING,
+    source,
+    totals,
+    findings,
+    currency: profile.currency,
+    again,
+    newRowsOnly,
+    found: found ?? null,
+  };
 }
 
 /** An invalid row is no order, so that nothing would tie what is made of it later to the order that it stood in for. */
@@ -207,6 +218,7 @@ export async function planRows(
     compares,
     takenOver,
     sketch: pass.sketch(),
+    currency: profile.currency,
     again,
     newRowsOnly,
     mayPrecede,

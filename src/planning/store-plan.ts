@@ -206,7 +206,7 @@ function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId): Manifes
     baseUrl: profile.baseUrl,
     rehearsal: profile.rehearsal,
     certainty: profile.certainty,
-    currency: profile.currency,
+    currency: plan.currency,
     keyLifetimeMs: profile.keyLifetimeMs,
     source: plan.source,
     delimiter: sheet?.delimiter ?? ',',

@@ -43,10 +43,9 @@ export function capReason(profile: RealmProfile): Reason {
 }
 
 export function changedReason({ what, sealed, now }: TermsChange, profile: string): Reason {
-  const name = (value: string | null) => value ?? 'the realm’s default';
   return reasonOf(
     'ALM_BATCH_TERMS_CHANGED',
-    `The batch was confirmed for ${what} ${name(sealed)}, and the profile ${profile} now says ${name(now)}. Nothing of it is being sent.`,
+    `The batch was confirmed for ${what} ${sealed}, and the profile ${profile} now says ${now}. Nothing of it is being sent.`,
   );
 }
 

@@ -63,6 +63,7 @@ function settingsOf({ name, realm, schedule, period, op, from, keepRuns, reason,
   return {
     name,
     realm,
+    currency: input.currency ?? null,
     schedule:
       schedule === undefined ? null : { cron: schedule.cron.trim(), timezone: zone, missed: schedule.missed },
     zone,

@@ -109,6 +109,7 @@ async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta; resume
     scheduled: request.scheduled,
     who: request.who,
     op: rule.op,
+    currency: rule.currency,
     condition: rule.condition?.text ?? null,
     award: awardText(rule),
     reason: rule.reason,

@@ -17,6 +17,8 @@ export type Rule = Readonly<Pick<RuleInput, 'name' | 'realm' | 'period' | 'op' |
   readonly path: string;
   /** SHA-256 of the file's bytes: what a person approves, and what a plan remembers. */
   readonly hash: string;
+  /** Null: the one that the profile pays in. */
+  readonly currency: string | null;
   readonly schedule: Schedule | null;
   /** The zone whose days, weeks and months count. */
   readonly zone: string;

@@ -29,6 +29,8 @@ export const runMeta = z.object({
   scheduled: z.boolean(),
   who: z.string(),
   op: z.enum(['credit', 'debit', 'transfer']),
+  /** As the rule names it. */
+  currency: z.string().nullable().default(null),
   condition: z.string().nullable(),
   award: z.string(),
   reason: z.string(),

@@ -11,6 +11,7 @@ export const ROUNDINGS = ['floor', 'round', 'ceil'] as const;
 export const LIMITS = ['perMember', 'perRun', 'perPeriod'] as const;
 
 const NAME_PATTERN = /^[a-z0-9][a-z0-9-]{0,47}$/;
+const CURRENCY = /^[A-Za-z0-9._:-]{1,128}$/;
 const PERCENT_PATTERN = /^(100|[0-9]{1,2})(\.[0-9]{1,2})? ?%$/;
 
 const expression = (description: string) => z.string().min(1).max(4000).describe(description);
@@ -121,6 +122,11 @@ export const ruleSchema = z
       .string()
       .min(1)
       .describe('The profile or realm id that the rule pays; `embedded` is the rehearsal'),
+    currency: z
+      .string()
+      .regex(CURRENCY, { error: 'expected the id of a currency' })
+      .optional()
+      .describe('One of the `currencies` in the realm’s profile; its own where nothing is said'),
     schedule: schedule.optional(),
     timezone: z.string().optional().describe('Whose days, weeks and months count; UTC where nothing is said'),
     period: z

@@ -8,7 +8,7 @@ import type { WalletVerdicts } from '../realm/client/wallet-reply.js';
 import type { OpenRealm } from './app.js';
 
 /**
- * The reads of a realm at its pace: each request, retries included, takes a slot that all processes share.
+ * The reads of a realm at its pace, balances in one currency: each request, retries included, takes a slot that all processes share.
  * A failure that may pass is tried again with backoff; the last one is thrown.
  */
 export type PacedReads = {
@@ -21,17 +21,16 @@ export type PacedReads = {
 /** A wait longer than this is told to the person instead of being sat out. */
 const RETRY_AFTER_MAX_MS = 120_000;
 
-export function pacedReads({
-  ledger,
-  profile,
-  client,
-}: Pick<OpenRealm, 'ledger' | 'profile' | 'client'>): PacedReads {
-  return readsAt(new Pace(ledger, profile), profile, client);
+export function pacedReads(
+  { ledger, profile, client }: Pick<OpenRealm, 'ledger' | 'profile' | 'client'>,
+  currency: string | null,
+): PacedReads {
+  return readsAt(new Pace(ledger, profile), { ...profile, currency }, client);
 }
 
 export function readsAt(
   pace: Pick<Pace, 'take'>,
-  { attempts, wallets }: Pick<RealmProfile, 'attempts' | 'wallets'>,
+  { attempts, wallets, currency }: Pick<RealmProfile, 'attempts' | 'wallets' | 'currency'>,
   client: Pick<RealmClient, 'readMember' | 'readWeb3' | 'checkWallets'>,
 ): PacedReads {
   const repeated = async <T>(read: () => Promise<ReadResult<T>>): Promise<T> => {
@@ -48,7 +47,7 @@ export function readsAt(
     }
   };
   return {
-    member: (id) => repeated(() => client.readMember(id)),
+    member: (id) => repeated(() => client.readMember(id, currency)),
     web3: (id) => repeated(() => client.readWeb3(id)),
     async wallets(list) {
       const distinct = [...new Set(list)];

@@ -8,6 +8,7 @@ const NOTHING = {
     headerLine: undefined,
     members: undefined,
     again: undefined,
+    currency: undefined,
     newAddress: false,
     newLedger: false,
     newRowsOnly: false,
@@ -22,6 +23,11 @@ test('what a person is told to type next says of the file what they said of it, 
     'a.csv --new-address --new-rows-only --skip-invalid',
   );
   expect(
-    retyped("Ada's file.csv", { ...NOTHING, map: ['tokens=Punkte', 'member=$id'], again: 'week 46' }),
-  ).toBe("'Ada'\\''s file.csv' --map tokens=Punkte --map 'member=$id' --again 'week 46'");
+    retyped("Ada's file.csv", {
+      ...NOTHING,
+      map: ['tokens=Punkte', 'member=$id'],
+      again: 'week 46',
+      currency: 'gold',
+    }),
+  ).toBe("'Ada'\\''s file.csv' --map tokens=Punkte --map 'member=$id' --currency gold --again 'week 46'");
 });

@@ -12,6 +12,7 @@ const summary: BatchSummary = {
   batch: 'abc123',
   realm: 'main',
   rehearsal: false,
+  currency: null,
   state: 'running',
   reason: null,
   source: 'June @everyone.csv',

@@ -64,6 +64,7 @@ async function prepare(who: string, realmName: string, amount: number, rows = 1)
   const profile = pickProfile(app.config, realmName);
   const choices = {
     again: null,
+    currency: null,
     newLedger: false,
     newRowsOnly: false,
     skipInvalid: false,

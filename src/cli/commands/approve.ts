@@ -1,3 +1,4 @@
+import { inCurrency } from '../../core/currencies.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { findBatch, openDead } from '../../ledger/index.js';
 import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
@@ -79,6 +80,7 @@ async function listWaiting({ output }: CommandBase, app: App): Promise<void> {
     createdAt: new Date(manifest.createdAt).toISOString(),
     orders: retry === null ? (counts.planned ?? 0) : openDead(view),
     amounts: amountsWords(manifest.tokens),
+    currency: manifest.currency,
     retry: retry !== null,
   }));
   output.print({
@@ -87,8 +89,8 @@ async function listWaiting({ output }: CommandBase, app: App): Promise<void> {
       batches.length === 0
         ? 'Nothing waits for a second person.'
         : batches.map(
-            ({ batch, realm, source, preparer, createdAt, orders, amounts, retry }) =>
-              `${batch}  ${realm}  ${source}: ${retry ? `${counted(orders, 'dead letter')} to be retried` : `${counted(orders, 'order')}, ${amounts} tokens`}, prepared by ${preparer ?? 'nobody known'} on ${utcMinute(Date.parse(createdAt))}`,
+            ({ batch, realm, source, preparer, createdAt, orders, amounts, currency, retry }) =>
+              `${batch}  ${realm}  ${source}: ${retry ? `${counted(orders, 'dead letter')} to be retried` : `${counted(orders, 'order')}, ${amounts} tokens`}${inCurrency(currency)}, prepared by ${preparer ?? 'nobody known'} on ${utcMinute(Date.parse(createdAt))}`,
           ),
     next: batches.length === 0 ? null : 'almoner approve BATCH',
   });

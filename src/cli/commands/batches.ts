@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inCurrency } from '../../core/currencies.js';
 import { BATCH_STATES, openCount } from '../../core/states.js';
 import { CLOSED } from '../../core/waiting.js';
 import { findBatch, readBatch } from '../../ledger/index.js';
@@ -156,7 +157,7 @@ function listLines(batches: readonly BatchStatus[], workers: number): string[] {
       ...one.waiting.flatMap(({ why, orders }) =>
         why === 'doubt' ? [] : [`waiting ${grouped(orders)} (${why})`],
       ),
-      `(${amountsWords(one.amounts)})`,
+      `(${amountsWords(one.amounts)}${inCurrency(one.currency)})`,
       one.rehearsal ? 'REHEARSAL' : '',
       one.source,
     ]

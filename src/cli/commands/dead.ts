@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { currencyOption } from '../../core/currencies.js';
 import { type ErrorCode, isErrorCode } from '../../core/errors/catalogue.js';
 import { oneLine } from '../../core/one-line.js';
 import { DEAD_STATES } from '../../core/states.js';
@@ -121,7 +122,7 @@ export const exportRows = storeCommand({
       const ref = await findBatch(app.scripts, batch, global.realm);
       const name = options.out ?? `dead-${ref.id}.csv`;
       const { written, file } = await writeRows(resolve(cwd, name), (add) => exportDead(ref, add));
-      const { rows } = written;
+      const { rows, currency } = written;
       const held = await heldByImports(app.scripts, { batch: ref.id, realm: ref.ledger.realm.name });
       output.print({
         json: { batch: ref.id, file, rows },
@@ -134,7 +135,7 @@ export const exportRows = storeCommand({
         next:
           rows === 0
             ? null
-            : `mend the rows, then almoner run ${name}; it replaces them, so nobody is paid twice`,
+            : `mend the rows, then almoner run ${name}${currencyOption(currency)}; it replaces them, so nobody is paid twice`,
       });
     };
   },

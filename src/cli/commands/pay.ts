@@ -2,6 +2,7 @@ import type { ExitStatus } from '../../core/errors/entry.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
 import { checkMembers } from '../../operations/pay/check-members.js';
+import { payingIn } from '../../operations/pay/paying-in.js';
 import {
   type Planned,
   planDocument,
@@ -163,14 +164,16 @@ export const rehearse = storeCommand({
   run: (context) => async (app) => {
     await refuseUnsafeStore(app);
     const { options, args } = context;
-    const profile = rehearsalProfile(Date.now());
+    const configured = await context.profile().catch(() => null);
+    const currency =
+      configured === null
+        ? (options.currency ?? null)
+        : payingIn(configured, options.currency ?? null).currency;
+    const profile = rehearsalProfile(Date.now(), currency);
     const faults = options.badDay ? parseFaults(BAD_DAY, options.faultSeed ?? 1) : undefined;
     await dropOldRehearsals(app);
     const realm = await app.realm(profile, faults);
-    const columnsOf = await context.profile().then(
-      (configured) => app.books(configured).ledger,
-      () => null,
-    );
+    const columnsOf = configured === null ? null : app.books(configured).ledger;
     const planned = await planFile(realm, { ...planRequest(context, options), columnsOf }, Date.now());
     if (!(await showPlan(context, app, planned, profile))) return 3;
     return payFile(context, app, realm, planned, {

@@ -28,7 +28,7 @@ export const member = storeCommand({
     if (!isMemberId(id)) throw notAMemberId(id);
     const profile = await context.profile();
     return async (app) => {
-      const reads = pacedReads(await app.realm(profile));
+      const reads = pacedReads(await app.realm(profile), profile.currency);
       const head = { member: id, realm: profile.name, rehearsal: profile.rehearsal };
       if (options.web3) {
         const { raw } = await reads.web3(id);
@@ -72,7 +72,7 @@ export const wallets = storeCommand({
     if (asked.length === 0) throw usage('No wallet was named. Nothing was asked.');
     const profile = await context.profile();
     return async (app) => {
-      const verdicts = await pacedReads(await app.realm(profile)).wallets(asked);
+      const verdicts = await pacedReads(await app.realm(profile), profile.currency).wallets(asked);
       const counts = { member: 0, 'not-member': 0, undetermined: 0 };
       for (const verdict of verdicts.values()) counts[verdict]++;
       const answers = asked.map((wallet) => ({ wallet, verdict: verdicts.get(wallet) ?? 'undetermined' }));

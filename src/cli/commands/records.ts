@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { currencyOption, inCurrency } from '../../core/currencies.js';
 import { isRecordedMemberId } from '../../core/ids.js';
 import { oneLine } from '../../core/one-line.js';
 import { findBatch } from '../../ledger/index.js';
@@ -85,7 +86,7 @@ function entryLine(entry: HistoryEntry, member: string): string {
     `  ${when}`,
     entry.rehearsal ? 'REHEARSAL' : entry.realm,
     entry.order,
-    effectWords(entry, member),
+    `${effectWords(entry, member)}${inCurrency(entry.currency)}`,
     [entry.state, ...entry.marks].join(', '),
     entry.reason === null ? '' : oneLine(entry.reason),
     entry.reference === null ? '' : `[${oneLine(entry.reference)}]`,
@@ -117,10 +118,10 @@ export const undo = storeCommand({
     const name = options.out ?? `undo-${ref.id}.csv`;
     if ([options.check, options.takeLeft, options.skipShort].filter(Boolean).length > 1)
       throw usage('Give one of --check, --take-left and --skip-short.');
-    const looks = options.check || options.takeLeft || options.skipShort;
+    const read = options.check || options.takeLeft || options.skipShort ? await realmOfBatch(app, ref) : null;
     const wish: UndoWish = {
       only: options.only,
-      read: looks ? pacedReads(await realmOfBatch(app, ref)).member : null,
+      readIn: read && ((currency) => pacedReads(read, currency).member),
       short: options.takeLeft ? 'left' : options.skipShort ? 'skip' : 'whole',
     };
     const { written: undone, file } = await writeRows(resolve(cwd, name), (add) =>
@@ -201,7 +202,7 @@ function named(orders: readonly string[], count = orders.length): string {
 }
 
 function nextOfUndo(undo: Undo, name: string, batch: string): string | null {
-  if (undo.rows > 0) return `look at it, then almoner run ${name}`;
+  if (undo.rows > 0) return `look at it, then almoner run ${name}${currencyOption(undo.currency)}`;
   if (undo.doubts.length > 0) return `almoner doubt list --batch ${batch}`;
   return undo.leftOut.some(({ why }) => why === 'undo-in-doubt') ? 'almoner doubt list' : null;
 }

@@ -1,3 +1,4 @@
+import { currencyOption, inCurrency } from '../../core/currencies.js';
 import { ORDER_STATES, type OrderState } from '../../core/states.js';
 import type { Waiting } from '../../core/waiting.js';
 import type { BatchStatus } from '../../operations/batches/batch-status.js';
@@ -15,7 +16,7 @@ export function batchLines(status: BatchStatus, colours: Colours): string[] {
   const limited = status.rateLimited > 0 ? `, ${grouped(status.rateLimited)} × 429` : '';
   return [
     ...(status.rehearsal ? [colours.yellow('REHEARSAL: no real points moved.')] : []),
-    `Batch ${colours.bold(status.batch)} (${status.source}) on ${status.realm}: ${colours.bold(standingWords(status))}`,
+    `Batch ${colours.bold(status.batch)} (${status.source}) on ${status.realm}${inCurrency(status.currency)}: ${colours.bold(standingWords(status))}`,
     ...(status.reason === null ? [] : [`  ${status.reason.message} [${status.reason.code}]`]),
     ...(status.notes ?? []).map((note) => `  ${colours.yellow(note)}`),
     `  ${amountsWords(status.amounts)} tokens in all`,
@@ -85,12 +86,12 @@ export function batchNext(status: BatchStatus, rerun: string | null = null): str
  * with new rows only: where its rows stand in for orders, or it has a label, or is a rule's, that is refused.
  */
 export function unsentNext(
-  { batch, archived }: Pick<BatchStatus, 'batch' | 'archived'>,
+  { batch, archived, currency }: Pick<BatchStatus, 'batch' | 'archived' | 'currency'>,
   report: string | null,
 ): string {
   if (archived) return archivedNext('unprocessed.csv');
   const folder = report ?? `the report that \`almoner report ${batch}\` writes`;
-  return `to pay what was never sent: almoner run unprocessed.csv of ${folder}, with --new-rows-only where another file pays some of its rows by now`;
+  return `to pay what was never sent: almoner run unprocessed.csv${currencyOption(currency)} of ${folder}, with --new-rows-only where another file pays some of its rows by now`;
 }
 
 /** Nothing marks orders of an archive any more, so that no row stands in for them. */

@@ -26,7 +26,7 @@ export function planLines(
   const facts = previewFacts({
     ...totals,
     ...preview,
-    profile,
+    profile: { ...profile, currency: plan.currency },
     books,
     table: plan.table,
     source: plan.source,

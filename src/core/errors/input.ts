@@ -2,6 +2,10 @@ import { refused } from './entry.js';
 
 /** A whole file or batch that is refused before anything is sent, and what is odd about a whole file. */
 export const PLAN_ERRORS = {
+  ALM_PLAN_CURRENCY: refused(
+    'The realm’s profile does not pay in the currency that was chosen.',
+    'List it under `currencies` of the profile if the realm has it, or choose one of those that stand there.',
+  ),
   ALM_PLAN_TIME: refused(
     'The time at which the batch is to begin, or to be over, cannot be read or is over.',
     'Write it as 18:00 or 2026-11-20 18:00, in the time zone of the realm’s profile, or with an offset.',

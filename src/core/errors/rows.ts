@@ -65,7 +65,7 @@ export const ROW_ERRORS = {
   ),
   ALM_ROW_CURRENCY_OTHER: refused(
     'The row is meant for another currency than the one of this run.',
-    'Set realmPointId in the realm’s profile to that currency, or remove the row.',
+    'Choose that currency (`--currency`), which the realm’s profile has to list, or remove the row.',
   ),
   ALM_ROW_REFERENCE_INVALID: refused(
     'The reference cannot be used as a key.',

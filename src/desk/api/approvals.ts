@@ -19,6 +19,7 @@ const WaitingBatch = z.strictObject({
     .boolean()
     .describe('It has begun: a retry of its dead letters waits, and amounts are of the whole batch.'),
   amounts: byOp(sum),
+  currency: z.string().nullable(),
   held: z
     .strictObject({ state: z.enum(['paused', 'halted']), message: z.string() })
     .nullable()

@@ -45,6 +45,7 @@ export const BatchSummary = z.strictObject({
   batch: z.string(),
   realm: z.string(),
   rehearsal: z.boolean(),
+  currency: z.string().nullable().describe('What it is paid in; null: the realm’s own.'),
   state: batchState,
   reason: Reason.nullable(),
   source: z.string(),

@@ -46,6 +46,7 @@ const setTime = z.string().trim().min(1).max(40).optional();
 
 export const PlanRequest = z.strictObject({
   realm: name.optional(),
+  currency: name.optional().describe('One of the currencies that the realm’s profile lists; unset: its own.'),
   skipInvalid: z.boolean().default(false),
   map: z
     .array(z.string().max(2_000))

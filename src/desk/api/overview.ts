@@ -50,6 +50,7 @@ export const RealmCard = z.strictObject({
     ),
   certainty: certainty.nullable(),
   currency: z.string().nullable(),
+  currencies: z.array(z.string()).describe('Others of which one may be chosen for a file or a rule.'),
   secondPerson: z
     .string()
     .nullable()

@@ -35,6 +35,7 @@ export function realmCard(facts: {
     configured: profile !== undefined,
     certainty: profile?.certainty ?? null,
     currency: profile?.currency ?? null,
+    currencies: [...(profile?.currencies ?? [])],
     secondPerson: isRequired(required) ? requirementWords(required) : null,
     halt: state.halt,
     breakerSince: isoTime(state.breakerSince),

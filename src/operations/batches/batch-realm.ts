@@ -34,7 +34,7 @@ export function configuredProfile(
 export function profileOfBatch(config: Profiles, { ledger: { realm } }: BatchRef): RealmProfile | undefined {
   const configured = configuredProfile(config, realm);
   if (configured !== undefined || !isRehearsalOfItsOwn(config, realm)) return configured;
-  return { ...rehearsalProfile(Date.now()), realmId: realm.realmId };
+  return { ...rehearsalProfile(Date.now(), null), realmId: realm.realmId };
 }
 
 /**
@@ -42,6 +42,8 @@ export function profileOfBatch(config: Profiles, { ledger: { realm } }: BatchRef
  * realm. A profile whose address was edited is known by its name or by the realm's id.
  */
 export function changeHere(config: Profiles, ref: BatchRef, manifest: Manifest): Reason | null {
+  // Its profile was made for it.
+  if (isRehearsalOfItsOwn(config, ref.ledger.realm)) return null;
   const profile =
     profileOfBatch(config, ref) ??
     config.profiles.find(({ name, realmId }) => name === manifest.realm || realmId === manifest.realmId);

@@ -30,6 +30,7 @@ export function toldOf(view: BatchView, still: Standing | null) {
     batch: manifest.batch,
     realm: manifest.realm,
     rehearsal: manifest.rehearsal,
+    currency: manifest.currency,
     state: still?.state ?? view.state,
     reason: still?.reason ?? view.reason,
     source: manifest.source,

@@ -38,9 +38,11 @@ export async function memberHistory(
   });
   return found
     .flatMap(({ ref, row }) => {
-      const { createdAt = 0, source = '' } = manifests.get(lists.placeOf(ref)) ?? {};
-      const at = row.sentAt ?? createdAt;
-      return since === null || at >= since ? [entryOf(ref, row, member, at, source)] : [];
+      const made = manifests.get(lists.placeOf(ref));
+      const at = row.sentAt ?? made?.createdAt ?? 0;
+      return made !== undefined && (since === null || at >= since)
+        ? [entryOf(ref, row, member, at, made)]
+        : [];
     })
     .reverse()
     .sort((a, b) => a.at.localeCompare(b.at));
@@ -51,7 +53,7 @@ function entryOf(
   row: RowView,
   member: MemberId,
   at: number,
-  source: string,
+  { source, currency }: Manifest,
 ) {
   const role = row.member === member ? ('member' as const) : ('recipient' as const);
   return {
@@ -59,6 +61,7 @@ function entryOf(
     at: isoTime(at),
     realm: realm.name,
     rehearsal: realm.rehearsal,
+    currency,
     batch: id,
     source,
     order: row.order,

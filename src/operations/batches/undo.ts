@@ -57,15 +57,16 @@ const COLUMNS = ['member', 'recipient', 'op', 'tokens', 'reference', 'reason'] a
 const ASK_AT_ONCE = 256;
 const NAMED_MAX = 10;
 
-/** What of a batch is taken back, and what is done about members who hold too little; `read`: their balances are looked at. */
+/** What of a batch is taken back, and what is done about members who hold too little. */
 export type UndoWish = {
   /** Members or lines, as `--only` names them; empty: all orders. */
   readonly only: readonly string[];
-  readonly read: PacedReads['member'] | null;
+  /** Reads what members hold of a currency; null: nobody looks. */
+  readonly readIn: ((currency: string | null) => PacedReads['member']) | null;
   /** Of members who hold too little: the whole amount as ever, what is left, or nothing. */
   readonly short: 'whole' | 'left' | 'skip';
 };
-export const WHOLE_UNDO: UndoWish = { only: [], read: null, short: 'whole' };
+export const WHOLE_UNDO: UndoWish = { only: [], readIn: null, short: 'whole' };
 
 type Write = (text: string) => Promise<void> | undefined;
 
@@ -103,7 +104,7 @@ class UndoFile {
     private readonly wish: UndoWish,
     private readonly write: Write,
   ) {
-    this.balances = wish.read === null ? null : new UndoBalances(wish.read);
+    this.balances = wish.readIn === null ? null : new UndoBalances(wish.readIn(manifest.currency));
   }
 
   get undos(): number {
@@ -174,6 +175,7 @@ class UndoFile {
     const short = (await this.balances?.short()) ?? [];
     return {
       rows: this.count,
+      currency: this.manifest.currency,
       tokens: absoluteOf(this.amounts),
       /** What the file would do. */
       amounts: this.amounts,

@@ -141,7 +141,7 @@ export async function chooseDead(scripts: ScriptClient, selection: DeadSelection
 export async function exportDead(
   ref: BatchRef,
   write: (text: string) => Promise<void> | undefined,
-): Promise<{ readonly rows: number }> {
+): Promise<{ readonly rows: number; readonly currency: string | null }> {
   const view = await readBatch(ref);
   if (view === undefined)
     throw new AlmonerError('ALM_BATCH_CANNOT', `Batch ${ref.id} was never completely imported.`);
@@ -149,7 +149,8 @@ export async function exportDead(
   let rows = 0;
   await write(fileHeader('failed', manifest));
   // What stands in an archive cannot be replaced.
-  if (view.archived) return { rows };
+  const { currency } = manifest;
+  if (view.archived) return { rows, currency };
   for await (const row of inFileOrder(
     deadRows(ref, { state: 'refused' }),
     deadRows(ref, { state: 'exhausted' }),
@@ -157,7 +158,7 @@ export async function exportDead(
     await write(fileLine('failed', row, manifest));
     rows += 1;
   }
-  return { rows };
+  return { rows, currency };
 }
 
 /** Each list is in file order by itself; the two are merged as they come. */

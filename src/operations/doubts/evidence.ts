@@ -53,11 +53,12 @@ export async function doubtEvidence(
     );
   const manifest = (await readBatch(ref))?.manifest;
   const sentAt = row.sentAt ?? manifest?.createdAt ?? 0;
-  const others = await otherOrders(app, place, order, onScanned);
+  const currency = manifest?.currency ?? null;
+  const others = await otherOrders(app, place, order, currency, onScanned);
   const { now, notRead } =
     options.readNow === false
       ? { now: null, notRead: 'it was not asked for' }
-      : await readNow(app, place, order, manifest?.currency ?? null);
+      : await readNow(app, place, order, currency);
   const members = effectsOf(order).map(({ member, delta }) => {
     const role = member === order.member ? ('member' as const) : ('recipient' as const);
     const before = balancesSeen(history, 'before', named);
@@ -110,18 +111,21 @@ export function laterOrders<T extends Pick<Touching, 'at' | 'state' | 'order'>>(
   return [...new Map(others.filter(isLater).map((one) => [one.order, one])).values()];
 }
 
-/** All other orders of the realm that touch the members of this one. */
+/** All other orders of the realm that touch the same balances. */
 async function otherOrders(
   app: App,
   place: OrderPlace,
   order: Order,
+  currency: string | null,
   onScanned: (scanned: Scanned) => void,
 ): Promise<Touching[]> {
   const found: Touching[] = [];
   for (const { member } of effectsOf(order)) {
     const ledger = place.ref.ledger.id;
     const entries = await memberHistory(app.scripts, member, { ledger, since: null, onScanned });
-    for (const entry of entries) if (entry.order !== idOf(place)) found.push({ ...entry, touched: member });
+    for (const entry of entries)
+      if (entry.order !== idOf(place) && entry.currency === currency)
+        found.push({ ...entry, touched: member });
   }
   return found.sort((a, b) => a.at.localeCompare(b.at));
 }

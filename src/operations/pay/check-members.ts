@@ -14,7 +14,7 @@ export async function checkMembers(
   onRead: (read: number, of: number) => void,
 ): Promise<void> {
   const members = outgoing(plan);
-  const reads = pacedReads(realm);
+  const reads = pacedReads(realm, plan.currency);
   await checkWallets(reads, plan);
   let read = 0;
   for (const [member, { line, takes, gains }] of members) {

@@ -20,6 +20,7 @@ import { digitsOf } from '../batches/batch-status.js';
 import { needPreparer } from '../people/who.js';
 import { openForJudging } from '../services/recovery.js';
 import { refuseUnsafeStore } from '../services/store-safety.js';
+import { payingIn } from './paying-in.js';
 import { type GivenRows, type PlannedFile, planInput } from './plan-input.js';
 import { noteExpectations, noteKept } from './plan-unseen.js';
 
@@ -27,6 +28,8 @@ import { noteExpectations, noteKept } from './plan-unseen.js';
 export type PlanRequest = PlanChoices & (PlannedFile | GivenRows);
 
 export type PlanChoices = {
+  /** One of those that the profile lists; null: the profile's own. */
+  readonly currency: string | null;
   readonly again: string | null;
   /** The id that a person gives the batch. */
   readonly batchId?: BatchId | null;
@@ -46,11 +49,13 @@ export type PlanChoices = {
 export type Planned = { readonly plan: Plan; readonly preview: Preview };
 
 export async function planFile(realm: Books, request: PlanRequest, now: number): Promise<Planned> {
-  const times = readTimes(realm.profile, request, now);
+  const profile = payingIn(realm.profile, request.currency);
+  const times = readTimes(profile, request, now);
   const findings = new Findings();
   try {
     const plan = await planInput(request, {
       ...realm,
+      profile,
       again: request.again,
       batchId: request.batchId ?? null,
       newAddress: request.newAddress,
@@ -60,8 +65,8 @@ export async function planFile(realm: Books, request: PlanRequest, now: number):
       now,
       findings,
     });
-    const preview = await previewPlan(plan, realm.profile, realm.ledger, now, timesOf(plan, times));
-    noteLate(plan, preview, realm.profile);
+    const preview = await previewPlan(plan, profile, realm.ledger, now, timesOf(plan, times));
+    noteLate(plan, preview, profile);
     noteKept(plan, request.unattended ?? false);
     noteExpectations(plan, request);
     noteDayCap(plan, preview);
@@ -188,7 +193,7 @@ export async function planDocument(
     realm: profile.name,
     rehearsal: profile.rehearsal,
     baseUrl: profile.baseUrl,
-    currency: profile.currency,
+    currency: plan.currency,
     certainty: profile.certainty,
     existing: plan.existing?.view != null,
     existingState: plan.existing?.view?.state ?? null,

@@ -18,11 +18,13 @@ import { embeddedProfile } from '../../runtime/config/profiles.js';
 const NAME = 'rehearsal';
 const KEPT = 5;
 
-export function rehearsalProfile(now: number): RealmProfile {
+/** `currency`: the one that its realm is given beside its own; null: its own. */
+export function rehearsalProfile(now: number, currency: string | null): RealmProfile {
   const stamp = new Date(now).toISOString().replaceAll(/[-:.TZ]/g, '');
   return {
     ...embeddedProfile({}),
     name: NAME,
+    currency,
     realmId: `${NAME}-${stamp}`,
     // The service is in this process: what does not answer in seconds will not answer.
     timeouts: { connectMs: 2_000, tlsMs: 2_000, responseMs: 2_000, totalMs: 3_000 },
@@ -78,7 +80,8 @@ async function isInUse(ledger: RealmLedger): Promise<boolean> {
  */
 const POCKET_MONEY = 100;
 
-export async function makeMembers(embedded: EmbeddedRealm, realmId: string, plan: Plan): Promise<void> {
+export async function makeMembers({ admin }: EmbeddedRealm, realmId: string, plan: Plan): Promise<void> {
+  if (plan.currency !== null) await admin.addCurrencies(realmId, [plan.currency]);
   const taken = takenFrom(plan);
   for (const bytes of plan.blocks) {
     const members = new Set<string>();
@@ -88,7 +91,7 @@ export async function makeMembers(embedded: EmbeddedRealm, realmId: string, plan
       member,
       tokens: Math.min((taken.get(member) ?? 0) + POCKET_MONEY, MOST),
     }));
-    await embedded.admin.putMembers(realmId, seeds, 'keep');
+    await admin.putMembers(realmId, seeds, 'keep', plan.currency);
   }
 }
 

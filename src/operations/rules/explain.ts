@@ -10,6 +10,7 @@ import { decodeEntries, type RunEntry, type RunMeta } from '../../rules/run-reco
 import { readEntries } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { pacedReads } from '../../runtime/paced-reads.js';
+import { payingIn } from '../pay/paying-in.js';
 import { makeAudienceMembers } from './members.js';
 import { findRunOf } from './plan.js';
 
@@ -59,7 +60,8 @@ export async function tryMember(
   member: MemberId,
   at: number,
 ): Promise<{ explained: Explained; inAudience: boolean; period: string; stops: readonly Stop[] }> {
-  const { ledger, profile } = realm;
+  const { ledger } = realm;
+  const profile = payingIn(realm.profile, rule.currency);
   let listed: AudienceRow | undefined;
   for await (const rows of rowsOf(audience)) listed ??= rows.find((row) => row.member === member);
   const row: AudienceRow = listed ?? {
@@ -82,7 +84,7 @@ export async function tryMember(
     rule,
     audience: alone,
     profile,
-    reads: pacedReads(realm),
+    reads: pacedReads(realm, profile.currency),
     facts,
     ...(await booksOf(ledger, profile, rule.name, period, [[row]])),
     at,

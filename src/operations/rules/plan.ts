@@ -15,6 +15,7 @@ import type { App, OpenRealm } from '../../runtime/app.js';
 import { pickProfile } from '../../runtime/config/config.js';
 import { pacedReads } from '../../runtime/paced-reads.js';
 import { isOver } from '../batches/batch-status.js';
+import { payingIn } from '../pay/paying-in.js';
 import type { Planned } from '../pay/plan-file.js';
 import { openForJudging } from '../services/recovery.js';
 import { makeAudienceMembers } from './members.js';
@@ -26,20 +27,21 @@ export async function planRule(
   { rule, audience }: PackedRule,
   request: Pick<PlanRunRequest, 'at' | 'scheduled' | 'stop' | 'onProgress'>,
 ): Promise<PlannedRun> {
-  await openForJudging(app, realm.profile);
+  const profile = payingIn(realm.profile, rule.currency);
+  await openForJudging(app, profile);
   await registerRealm(realm.ledger);
   if (realm.embedded !== null)
     await makeAudienceMembers(realm.embedded, realm.profile.realmId, rule, audience);
   return planRun({
     ...request,
     ledger: realm.ledger,
-    profile: realm.profile,
+    profile,
     rule,
     audience,
     now: Date.now(),
     newId: newRunId(),
     who: app.config.operator,
-    reads: pacedReads(realm),
+    reads: pacedReads(realm, profile.currency),
   });
 }
 
@@ -69,7 +71,8 @@ export async function batchOfRun(
   { newAddress = false, newLedger = false }: Meant = {},
 ): Promise<Planned | null> {
   if (run.awards === 0) return null;
-  const { ledger, profile } = realm;
+  const { ledger } = realm;
+  const profile = payingIn(realm.profile, run.currency);
   const mayPrecede = (moment: number) => hadBegun(run, moment);
   const options = {
     ledger,

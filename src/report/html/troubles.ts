@@ -1,3 +1,4 @@
+import { currencyOption } from '../../core/currencies.js';
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { counted, duration, grouped } from '../../words/spelling.js';
 import type { RunFacts } from '../run-facts.js';
@@ -31,7 +32,7 @@ export function failing(summary: Summary, facts: RunFacts): Html | null {
       : html`<p>Mend the cause and send them again, or mend the rows in failed.csv and run that file:</p>
 <pre tabindex="0">almoner dead list --batch ${summary.batch}
 almoner dead retry --batch ${summary.batch}
-almoner run failed.csv</pre>`;
+almoner run failed.csv${currencyOption(summary.manifest.currency)}</pre>`;
   return html`<section><h2>What went wrong, by cause</h2>
 ${advice}
 ${table(

@@ -57,6 +57,7 @@ function describeProfile(profile: RealmProfile, setting: Setting): readonly Desc
     keyLine(profile, line),
     line('authScheme', profile.authScheme === '' ? 'the key alone' : profile.authScheme),
     line('realmPointId', profile.currency),
+    line('currencies', profile.currencies.length === 0 ? null : profile.currencies.join(', ')),
     line('balancePath', profile.balancePath ?? 'the usual places'),
     line('recipientAs', profile.recipientAs),
     line('certainty', profile.certainty),

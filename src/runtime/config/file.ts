@@ -16,7 +16,7 @@ const FILE_BYTES_MAX = 256 * 1024;
 const LIMITS = { levels: 12, values: 5_000, fields: Number.POSITIVE_INFINITY, aliases: 50 };
 
 /** These are text even when they look like numbers. */
-const TEXT_SETTINGS: ReadonlySet<unknown> = new Set(['realmId', 'realmPointId', 'operator']);
+const TEXT_SETTINGS: ReadonlySet<unknown> = new Set(['realmId', 'realmPointId', 'currencies', 'operator']);
 const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
 export function readConfigFile(path: string, name: string): ConfigFile {
@@ -68,7 +68,8 @@ function parseConfigFile(text: string, name: string): ConfigFile {
 /** Ids of 18 digits that are written without quotes keep their digits. */
 function settingOf(value: unknown, source: string | undefined, path: ValuePath): unknown {
   if (typeof value !== 'number' && typeof value !== 'bigint') return value;
-  return TEXT_SETTINGS.has(path.at(-1)) && source !== undefined ? source : Number(value);
+  const name = path.findLast((part) => typeof part === 'string');
+  return TEXT_SETTINGS.has(name) && source !== undefined ? source : Number(value);
 }
 
 function faultText({ what, path, detail, line, column }: YamlFault, name: string): string {

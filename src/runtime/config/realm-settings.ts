@@ -95,7 +95,17 @@ export const realmSchema = block({
   realmPointId: pattern('the id of a currency', POINT_ID)
     .nullable()
     .default(null)
-    .meta(said('The currency that is paid; null: the realm’s own.', 'gold')),
+    .meta(said('The currency that is paid where none is chosen; null: the realm’s own.', 'gold')),
+  currencies: z
+    .array(pattern('the id of a currency', POINT_ID))
+    .max(50)
+    .default([])
+    .meta(
+      said(
+        'Further currencies of the realm, of which one may be chosen for a batch: `--currency`, `currency` of a rule, the desk.',
+        ['gold', 'gems'],
+      ),
+    ),
   balancePath: pattern('a path such as data.balance', BALANCE_PATH)
     .nullable()
     .default(null)

@@ -13,6 +13,7 @@ export function testProfile(changes: Partial<RealmProfile> = {}): RealmProfile {
     key: { from: 'env', name: 'TEST_KEY' },
     authScheme: 'Bearer',
     currency: null,
+    currencies: [],
     balancePath: null,
     recipientAs: 'number',
     certainty: 'manual',

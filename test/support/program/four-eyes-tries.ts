@@ -39,6 +39,7 @@ const BEGIN = Math.floor(Math.random() * 1e9);
 
 const CHOICES = {
   again: null,
+  currency: null,
   newAddress: false,
   newLedger: false,
   newRowsOnly: false,

@@ -142,6 +142,7 @@ function planOf(
 ) {
   const {
     realm,
+    currency = null,
     skipInvalid,
     map,
     headerLine = null,
@@ -160,6 +161,7 @@ function planOf(
     );
   const members = tableOf(uploads, body.members, upload);
   const options = {
+    currency,
     skipInvalid,
     map,
     headerLine,

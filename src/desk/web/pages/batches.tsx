@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { inCurrency } from '../../../core/currencies.js';
 import type { BatchState } from '../../../core/states.js';
 import type { Waiting } from '../../../core/waiting.js';
 import { amountsWords, sumWords } from '../../../words/amounts.js';
@@ -90,7 +91,10 @@ function BatchLine({ batch }: { readonly batch: BatchSummary }) {
           <b>{percent(settledRows(batch), batch.rows)}</b>{' '}
           <span class="soft">settled of {grouped(batch.rows)}</span>
         </div>
-        <div class="soft small">{amountsWords(batch.amounts)}</div>
+        <div class="soft small">
+          {amountsWords(batch.amounts)}
+          {inCurrency(batch.currency)}
+        </div>
         <Pace batch={batch} />
       </div>
       {batch.reason !== null && (

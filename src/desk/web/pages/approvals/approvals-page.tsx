@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { inCurrency } from '../../../../core/currencies.js';
 import { amountsWords } from '../../../../words/amounts.js';
 import { requirementWords } from '../../../../words/people.js';
 import { counted } from '../../../../words/spelling.js';
@@ -50,7 +51,20 @@ function Batches({ batches }: Pick<ApprovalsReply, 'batches'>) {
       heads={['File', 'Realm', 'Would', 'Prepared', 'You']}
     >
       {batches.map(
-        ({ batch, source, realm, orders, retry, amounts, preparer, createdAt, begins, held, whyNot }) => (
+        ({
+          batch,
+          source,
+          realm,
+          currency,
+          orders,
+          retry,
+          amounts,
+          preparer,
+          createdAt,
+          begins,
+          held,
+          whyNot,
+        }) => (
           <tr key={batch}>
             <td class="what">
               <Link to={placeOf('approval', batch)}>{source}</Link>
@@ -63,7 +77,10 @@ function Batches({ batches }: Pick<ApprovalsReply, 'batches'>) {
                 </>
               )}
             </td>
-            <td>{realm}</td>
+            <td>
+              {realm}
+              {inCurrency(currency)}
+            </td>
             <td class="name">
               {retry
                 ? `retry ${counted(orders, 'dead letter')}`

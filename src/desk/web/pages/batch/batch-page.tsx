@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { inCurrency } from '../../../../core/currencies.js';
 import { STATES_SHOWN } from '../../../../words/states.js';
 import type { BatchReply, BatchSummary } from '../../../api/index.js';
 import { useResource } from '../../live/resource.js';
@@ -45,7 +46,8 @@ export function BatchPage({ batch }: { readonly batch: string }) {
           <BatchStateMark batch={summary} />
           <span class="mono">{summary.batch}</span>
           <span>
-            {summary.realm}, made by {summary.createdBy}
+            {summary.realm}
+            {inCurrency(summary.currency)}, made by {summary.createdBy}
           </span>
           {summary.archived && <span class="chip">archived</span>}
         </span>

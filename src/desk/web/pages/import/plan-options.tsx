@@ -25,6 +25,8 @@ const BUTTONS = { uploaded: 'Plan it', planning: 'Planning…', planned: 'Plan a
 /** The same switches as the command line. */
 export function PlanOptions(props: PlanOptionsProps) {
   const { file, realms, draft, stage, asksAddress, asksLedger, onPlan, onOther } = props;
+  const card = realms.length === 1 ? realms[0] : realms.find(({ realm }) => realm === draft.realm);
+  const others = card?.currencies.filter((currency) => currency !== card.currency) ?? [];
   const say = (said: Partial<Draft>) => props.onDraft({ ...draft, ...said });
   const submit = (event: Event) => {
     event.preventDefault();
@@ -50,13 +52,23 @@ export function PlanOptions(props: PlanOptionsProps) {
             required
             value={draft.realm}
             // That an address is meant is said of one realm.
-            onChoice={(realm) => say({ realm, newAddress: false, newLedger: false })}
+            onChoice={(realm) => say({ realm, currency: '', newAddress: false, newLedger: false })}
           >
             <option value="">choose which one</option>
             {realms.map((card) => (
               <option key={card.realm} value={card.realm}>
                 {card.realm}
                 {card.rehearsal ? ' (REHEARSAL)' : ''}
+              </option>
+            ))}
+          </Choice>
+        )}
+        {others.length > 0 && (
+          <Choice label="Currency" value={draft.currency} onChoice={(currency) => say({ currency })}>
+            <option value="">{card?.currency ?? 'the realm’s own'}</option>
+            {others.map((currency) => (
+              <option key={currency} value={currency}>
+                {currency}
               </option>
             ))}
           </Choice>
@@ -177,6 +189,8 @@ const SWITCHES_OFF = {
 };
 export const NOTHING_SAID = {
   realm: '',
+  /** Empty: the realm's own. */
+  currency: '',
   map: [] as readonly string[],
   headerLine: '',
   /** The upload that is a table of members. */
