@@ -13,8 +13,8 @@ export const SABOTAGES = [
   {
     name: 'any-currency-will-do',
     file: 'src/core/terms.ts',
-    find: '  if (sealed.currency !== profile.currency)',
-    put: "  if (sealed.currency === '')",
+    find: '  if (!paysIn(profile, sealed.currency)) {',
+    put: "  if (sealed.currency === '') {",
     test: 'test/core/terms.test.ts',
   },
   {
@@ -116,6 +116,34 @@ export const SABOTAGES = [
     test: 'test/operations/evidence-of-this-attempt.test.ts',
   },
   {
+    name: 'orders-of-any-currency-are-evidence',
+    file: 'src/operations/doubts/evidence.ts',
+    find: 'entry.order !== idOf(place) && entry.currency === currency',
+    put: 'entry.order !== idOf(place)',
+    test: 'test/cli/doubt-show.test.ts',
+  },
+  {
+    name: 'any-currency-is-paid',
+    file: 'src/operations/pay/paying-in.ts',
+    find: '  if (paysIn(profile, chosen)) return',
+    put: '  if (chosen.length > 0) return',
+    test: 'test/e2e/currencies.test.ts',
+  },
+  {
+    name: 'a-rule-judges-by-the-profiles-own-currency',
+    file: 'src/operations/rules/plan.ts',
+    find: 'pacedReads(realm, profile.currency)',
+    put: 'pacedReads(realm, realm.profile.currency)',
+    test: 'test/e2e/currencies.test.ts',
+  },
+  {
+    name: 'a-batch-takes-the-profiles-own-currency',
+    file: 'src/core/terms.ts',
+    find: '    currency: sealed.currency,',
+    put: '    currency: profile.currency,',
+    test: 'test/e2e/currencies.test.ts',
+  },
+  {
     name: 'no-worker-is-told-of-every-batch',
     file: 'src/desk/notify/matters.ts',
     find: "return why === 'no-worker' && owner === '';",
@@ -156,7 +184,7 @@ export const SABOTAGES = [
     file: 'src/ledger/sessions/arm.lua',
     find: 'if #waiting + #folders > 0 then',
     put: 'if #folders > 0 then',
-    test: 'test/simulator/found.test.ts',
+    test: 'test/ledger/sessions/fence.test.ts',
   },
   {
     name: 'results-not-merged',

@@ -23,6 +23,7 @@ import {
   placed,
   retryFirst,
   saidTwice,
+  undoOf,
 } from '../support/machines/forgotten-pasts.js';
 
 /** Two pasts have sent different orders of one debt: one of them is sent no more, or both are paid and that is said. */
@@ -193,6 +194,21 @@ test('a row that was left out was under way and is refused: its reference is fre
   await mergeTidings(mergeContext(batch, 'manual', [open.intent.nonce]), await tidingsFor(ledger, [open]));
   await tell(batch, attemptOf(batch, 1, REFUSED));
   expect(await begin(first, 1)).not.toHaveProperty('refusal');
+});
+
+test('a row that was left out beside a payment was under way and is refused: an undo of the payment frees the reference', async () => {
+  const batch = await forgotten(bench, TWO);
+  const { ledger } = batch;
+  const first = await give(ledger, ONE);
+  await sendAs(first, 1, 'P');
+  const file = await give(ledger, TWO);
+  expect([file.ref.id, (await readRecord(file.ref, 1)).code]).toEqual([batch.ref.id, 'd']);
+  const open = attemptOf(batch, 1, null);
+  await mergeTidings(mergeContext(batch, 'manual', [open.intent.nonce]), await tidingsFor(ledger, [open]));
+  await tell(batch, attemptOf(batch, 1, REFUSED));
+  const undo = await give(ledger, undoOf(first));
+  await sendAs(undo, 1, 'P');
+  expect(await spent(ledger)).toEqual(['b']);
 });
 
 test('a row that stands in for an order was paid, and its name is another file here: it is not retried or replaced', async () => {
