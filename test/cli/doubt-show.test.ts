@@ -15,6 +15,7 @@ beforeAll(async () => {
   world = await Program.start({
     members: [{ member: '1', tokens: 100 }],
     faults: parseFaults([FAULT], seedFor(CUT)),
+    profile: { currencies: ['gold'] },
     env: { ALMONER_CERTAINTY: 'manual' },
   });
   await world.file('pay.csv', 'member,tokens\n1,5\n1,6\n');
@@ -23,6 +24,8 @@ beforeAll(async () => {
   batch = textField(ran, 'batch');
   await world.file('later.csv', 'member,tokens,reference\n1,7,later\n');
   await world.run('import', 'later.csv', '--yes');
+  await world.file('gold.csv', 'member,tokens,reference\n1,8,gold\n');
+  await world.run('import', 'gold.csv', '--yes', '--currency', 'gold');
 }, 120_000);
 afterAll(() => world.end());
 
@@ -34,7 +37,7 @@ function seedFor(cut: readonly boolean[]): number {
 }
 
 describe('almoner doubt show', { timeout: 120_000 }, () => {
-  it('puts the balances side by side, names later orders and what to look for upstream', async () => {
+  it('puts the balances side by side, names later orders in its currency and what to look for upstream', async () => {
     const shown = await world.run('doubt', 'show', `${batch}-2`, '--json');
     expect([shown.status, document(shown)]).toMatchObject([
       0,

@@ -56,14 +56,30 @@ describe('the terms of a sealed batch', () => {
     );
   });
 
+  it('fit every currency that the profile lists, and no other', () => {
+    const both = { ...profile, currency: null, currencies: ['gold', 'gems'] };
+    for (const currency of [null, 'gold', 'gems']) expect(changeOf(seal({ currency }), both)).toBeNull();
+    expect(changeOf(seal({ currency: 'silver' }), both)).toEqual({
+      what: 'currency',
+      sealed: 'silver',
+      now: 'the realm’s default, gold, gems',
+    });
+  });
+
   it('name what differs and both values', () => {
     expect(changeOf(seal(), { ...profile, currency: 'gems' })).toEqual({
       what: 'currency',
       sealed: 'gold',
       now: 'gems',
     });
-    expect(changeOf(seal(), { ...profile, currency: null })).toMatchObject({ what: 'currency', now: null });
-    expect(changeOf(seal({ currency: null }), profile)).toMatchObject({ what: 'currency', sealed: null });
+    expect(changeOf(seal(), { ...profile, currency: null })).toMatchObject({
+      what: 'currency',
+      now: 'the realm’s default',
+    });
+    expect(changeOf(seal({ currency: null }), profile)).toMatchObject({
+      what: 'currency',
+      sealed: 'the realm’s default',
+    });
     expect(changeOf(seal(), { ...profile, realmId: 'other' })).toMatchObject({ what: 'realm' });
     expect(changeOf(seal(), { ...profile, baseUrl: 'https://new.example', currency: 'gems' })).toEqual({
       what: 'address',

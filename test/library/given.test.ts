@@ -61,7 +61,7 @@ describe('misuse is refused by name, never thrown at once, and leaves the books 
     [
       'an unknown one',
       (books) => books.pay(some(), untyped({ dryRun: true })),
-      /no "dryRun"; there are again/,
+      /no "dryRun"; there are currency/,
     ],
     ['again', (books) => books.pay(some(), untyped({ again: 5 })), /again: expected a label.*got 5/],
     ['again, lines', (books) => books.pay(some(), { again: 'a\nb' }), /again: expected a label/],

@@ -47,6 +47,7 @@ describe('the realm of the environment', () => {
         key: { from: 'env', name: 'ALMONER_API_KEY' },
         authScheme: 'Bearer',
         currency: null,
+        currencies: [],
         balancePath: null,
         recipientAs: 'number',
         certainty: 'manual',
@@ -152,6 +153,7 @@ describe('realms of the file', () => {
     keyEnv: GUILD_KEY
     authScheme: ""
     realmPointId: gold
+    currencies: [gems, 0010]
     balancePath: data.balance
     recipientAs: string
     certainty: readback
@@ -188,6 +190,7 @@ describe('realms of the file', () => {
         key: { from: 'env', name: 'GUILD_KEY' },
         authScheme: '',
         currency: 'gold',
+        currencies: ['gems', '0010'],
         balancePath: 'data.balance',
         recipientAs: 'string',
         certainty: 'readback',
