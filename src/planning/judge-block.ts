@@ -1,3 +1,4 @@
+import { currencyName } from '../core/currencies.js';
 import { parseOrderId, UNDO } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import { contentHash, digestOf, hashRow, type RowHashes, referenceHash } from '../core/reference.js';
@@ -123,8 +124,17 @@ export class BlockJudge {
     let duplicateOf = repeated(row);
     if (holder !== undefined) {
       const held = await this.earlier.idOf(holder);
+      const other = (await this.placeOf(held))?.batch.currency;
       // An award is made once in a period, whatever it would come to now.
-      if (digestOf(content) === holder.digest || this.judging.isRun) duplicateOf ??= held;
+      if (this.judging.isRun) duplicateOf ??= held;
+      else if (other !== undefined && other !== this.judging.currency)
+        faults.push({
+          line: row.line,
+          column: this.judging.nameOf('reference') ?? 'reference',
+          code: 'ALM_ROW_REFERENCE_SPENT',
+          message: `The reference ${JSON.stringify(row.reference)} is already spent by order ${held} in ${currencyName(other)}; this run is in ${currencyName(this.judging.currency)}.`,
+        });
+      else if (digestOf(content) === holder.digest) duplicateOf ??= held;
       else
         faults.push({
           line: row.line,

@@ -1,4 +1,5 @@
 import type { Column } from '../core/columns.js';
+import { currencyName } from '../core/currencies.js';
 import { absoluteOf, minus, NO_SUMS, plus } from '../core/op-sums.js';
 import type { Order } from '../core/order.js';
 import { readGivenRows } from '../csv/given-rows.js';
@@ -167,8 +168,11 @@ export async function planRows(
   const { mayPrecede = NOTHING.mayPrecede } = options;
   const forgotten = isNew ? await maybeForgotten(ledger, recovered, mayPrecede, options.now) : null;
   if (forgotten !== null) findings.fault(forgotten);
-  const takenOver = recovered && takeOver(recovered, pass.blocks, pass.referenceWrites);
-  if (recovered !== null && takenOver === null) findings.fault(otherOrders(recovered));
+  const isOtherCurrency = recovered !== null && recovered.currency !== profile.currency;
+  const takenOver =
+    recovered === null || isOtherCurrency ? null : takeOver(recovered, pass.blocks, pass.referenceWrites);
+  if (isOtherCurrency) findings.fault(paidInAnother(recovered, profile.currency));
+  else if (recovered !== null && takenOver === null) findings.fault(otherOrders(recovered));
   const compares = !isSealed;
   const repeats = compares ? await findRepeats(ledger, pass.bare, options.now) : NO_REPEATS;
   if (!newRowsOnly) noteRepeats(findings, repeats, again, profile.currency);
@@ -248,6 +252,13 @@ function otherOrders({ id, rows }: RecoveredBatch) {
   return ofFile(
     'ALM_BATCH_ID_TAKEN',
     `Batch ${id} holds ${counted(rows.size, 'order')} that journals knew, and this file has other orders in their places. Give the file as it was, with the rows that were left out, or take the rows of these orders out of it: \`almoner report ${id}\` writes them.`,
+  );
+}
+
+function paidInAnother({ id, currency, rows }: RecoveredBatch, wanted: string | null) {
+  return ofFile(
+    'ALM_BATCH_ID_TAKEN',
+    `Batch ${id} holds ${counted(rows.size, 'order')} in ${currencyName(currency)} that journals knew; this run is in ${currencyName(wanted)}. Run the file in that currency, or under another id.`,
   );
 }
 

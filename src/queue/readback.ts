@@ -54,7 +54,7 @@ export class Readback {
    * read at once, and one may find what the other has paid.)
    */
   async before(order: Order, currency: string | null): Promise<BalancesBefore | ReadTrouble> {
-    const expected = await expectedBalances(this.ledger, membersOf(order));
+    const expected = await expectedBalances(this.ledger, membersOf(order), currency);
     const balances = await this.evidence.balances(order, currency);
     if ('kind' in balances) return balances;
     return { event: 'balances', at: Date.now(), when: 'before', balances, expected };
@@ -65,7 +65,13 @@ export class Readback {
    * leaves it at exactly what it had plus the tokens, and the next read of it, by whatever process, finds that. Once
    * it does not, read-back proves nothing in this run any more.
    */
-  async paid(ref: OrderRef, order: Order, before: BalancesBefore, answered: string | null): Promise<void> {
+  async paid(
+    ref: OrderRef,
+    order: Order,
+    currency: string | null,
+    before: BalancesBefore,
+    answered: string | null,
+  ): Promise<void> {
     const after: [member: string, balance: string][] = [];
     for (const [i, { member, delta }] of effectsOf(order).entries()) {
       const was = balanceOf(order, member, before.balances);
@@ -77,7 +83,7 @@ export class Readback {
         await this.endReadback(ref, order, member, now, answered);
       else after.push([member, now]);
     }
-    await noteBalances(this.ledger, after);
+    await noteBalances(this.ledger, after, currency);
   }
 
   private async endReadback(

@@ -210,7 +210,9 @@ export class OrderSender {
       this.settled(ref, row, terms, attempt, outcome, decision, settled);
     const settlement = settlementOf(profile, attempt, outcome, decision);
     const settled = await this.parts.attempts.settle(ref, attempt.nonce, row, settlement, {
-      ...(paid && { before: () => this.readback.paid(ref, row.order, before, outcome.balance) }),
+      ...(paid && {
+        before: () => this.readback.paid(ref, row.order, terms.currency, before, outcome.balance),
+      }),
       late: (late) => {
         afterwards(late).catch((error: unknown) =>
           this.parts.onTrouble(`after order ${attempt.key} was settled: ${messageOf(error)}`),

@@ -13,7 +13,7 @@ import { RUN_BLOCK_MEMBERS, type RunMeta } from './run-record.js';
 import { changeRun, forgetOldRuns, listRuns, putRun } from './run-store.js';
 
 export type PlanRunRequest = OpenRunRequest & {
-  readonly profile: Pick<RealmProfile, 'caps' | 'wallets' | 'rate'>;
+  readonly profile: Pick<RealmProfile, 'caps' | 'wallets' | 'rate' | 'currency'>;
   readonly reads: FactReader;
   readonly stop: AbortSignal;
   /** Requests made for this plan, and how many it will be at most. */
@@ -59,6 +59,7 @@ export async function planRun(request: PlanRunRequest): Promise<PlannedRun> {
 }
 
 type OpenRunRequest = {
+  readonly profile: Pick<RealmProfile, 'currency'>;
   readonly ledger: RealmLedger;
   readonly rule: Rule;
   readonly audience: PackedAudience;
@@ -87,6 +88,7 @@ async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta; resume
     run.ruleHash === rule.hash &&
     run.audienceHash === audienceHash &&
     run.period === period &&
+    run.currency === request.profile.currency &&
     run.scheduled === request.scheduled &&
     (!run.scheduled || run.at === at) &&
     now - run.startedAt < RESUMED_WITHIN_MS;
@@ -109,7 +111,7 @@ async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta; resume
     scheduled: request.scheduled,
     who: request.who,
     op: rule.op,
-    currency: rule.currency,
+    currency: request.profile.currency,
     condition: rule.condition?.text ?? null,
     award: awardText(rule),
     reason: rule.reason,

@@ -29,8 +29,8 @@ export const runMeta = z.object({
   scheduled: z.boolean(),
   who: z.string(),
   op: z.enum(['credit', 'debit', 'transfer']),
-  /** As the rule names it. */
-  currency: z.string().nullable().default(null),
+  /** What it was planned in; runs of before this was kept are paid in the profile's own. */
+  currency: z.string().nullable().optional(),
   condition: z.string().nullable(),
   award: z.string(),
   reason: z.string(),

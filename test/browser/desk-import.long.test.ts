@@ -5,7 +5,13 @@ import { deskInBrowser } from '../support/program/desk-in-browser.js';
 import { DeskOperator } from '../support/program/desk-operator.js';
 
 /** Decisions about a file that only a person can take: rows that were paid before, and a realm at another address. */
-const { members: MEMBERS, world, browser } = deskInBrowser([], ['harbour']);
+const {
+  members: MEMBERS,
+  world,
+  browser,
+} = deskInBrowser([], ['harbour'], {
+  currencies: ['gold', 'gems'],
+});
 const [ADA = ''] = MEMBERS;
 
 let opened: DeskPage;
@@ -69,6 +75,28 @@ test('rows that were paid before stop a file; the new ones alone are paid, and n
   expect((await fault()).join()).toContain('16 of its 23 rows');
   expect(await onlyNew().isChecked()).toBe(false);
   expect(await total().count()).toBe(0);
+});
+
+test('a file is paid in the currency that was chosen for it, and the next one in the realm’s own again', async () => {
+  const currency = () => page.getByLabel('Currency', { exact: true });
+  await operator.offer('golden.csv', 'meadow', [`${ADA},61`]);
+  expect(await currency().locator('option').allTextContents()).toEqual(['the realm’s own', 'gold', 'gems']);
+  await currency().selectOption('gold');
+  expect(await page.getByRole('button', { name: 'Pay 1 order' }).isDisabled()).toBe(true);
+  await operator.planBy('Plan again');
+  expect(await flaws(page, 'currency')).toEqual([]);
+  const before = await world().balance(ADA);
+  await operator.start(61);
+  await page.getByRole('heading', { level: 1, name: 'golden.csv' }).waitFor();
+  await operator.stateSays('done');
+  await page.getByText('meadow, in gold').waitFor();
+  expect(await world().balance(ADA)).toBe(before);
+  const paid = (await world().applied()).filter(({ tokens }) => tokens === 61);
+  expect(paid.map((one) => one.currency)).toEqual(['gold']);
+  await operator.goTo('Batches');
+  await page.getByText('give 61, in gold').waitFor();
+  await operator.offer('plain.csv', 'meadow', [`${ADA},62`]);
+  expect(await currency().inputValue()).toBe('');
 });
 
 test('a file that is a batch already is called so, also after another one was to be paid again on purpose', async () => {

@@ -75,7 +75,9 @@ describe('a profile that lists currencies', () => {
     expect(refused.status).toBe(3);
     expect(refused.error).toMatchObject({
       code: 'ALM_PLAN_CURRENCY',
-      message: expect.stringMatching(/default currency, currency "gold", currency "gems"; currency "silver"/),
+      message: expect.stringMatching(
+        /pays in the realm’s default currency, currency "gold", currency "gems", and not in currency "silver"/,
+      ),
     });
     expect(await paidIn(4)).toEqual({});
   });
@@ -144,6 +146,33 @@ describe('a profile that lists currencies', () => {
     expect(ran).toMatchObject({ status: 0 });
     expect(await paidIn(8)).toEqual({ gold: 1 });
   });
+});
+
+test('a rule’s plan is paid in what it was planned in, or not at all', async () => {
+  await world.file(
+    'jobs/bonus.yaml',
+    [
+      'name: bonus',
+      `realm: ${REALM_ID}`,
+      'period: once',
+      'audience: { members: [35, 36] }',
+      'award: { tokens: 12 }',
+      'reason: bonus',
+    ].join('\n'),
+  );
+  const planned = await told('rules', 'plan', 'bonus');
+  expect(planned).toMatchObject({ status: 0, currency: null });
+  const path = join(world.folder, 'almoner.config.yaml');
+  const before = await readFile(path, 'utf8');
+  const written = JSON.parse(before);
+  written.realms[REALM_ID].realmPointId = 'gold';
+  await world.file('almoner.config.yaml', JSON.stringify(written));
+  const refused = await told('rules', 'run', '--plan', planned.plan, '--yes');
+  expect([refused.status, refused.error.code]).toEqual([3, 'ALM_PLAN_CURRENCY']);
+  await world.file('almoner.config.yaml', before);
+  expect(await paidIn(12)).toEqual({});
+  expect(await told('rules', 'run', '--plan', planned.plan, '--yes')).toMatchObject({ status: 0 });
+  expect(await paidIn(12)).toEqual({ own: 2 });
 });
 
 test('a batch stands still while the profile lists its currency no more, and goes on once it does', async () => {

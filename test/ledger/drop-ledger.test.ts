@@ -27,7 +27,7 @@ test('a realm leaves no key behind, whatever its orders met, and another one kee
   await sendAs(batch, 4, 'u');
   await held(batch, 5);
   await claimFor(batch, 8);
-  await noteBalances(ledger, [['100', '7']]);
+  await noteBalances(ledger, [['100', '7']], null);
   await cancelBatch((await sealed(ledger, [{}])).ref, audit('cancelled'));
   const { redis } = ledger.scripts;
   const T = ledger.keyPrefix;

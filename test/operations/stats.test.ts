@@ -5,6 +5,7 @@ import { readStatement } from '../../src/operations/totals/statement.js';
 import { readStats } from '../../src/operations/totals/stats.js';
 import { attemptOf, merge } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { begun, feedAll, settleAs } from '../support/ledger/order-moves.js';
 
 const bench = ledgersOnRedis();
 const NOW = Date.UTC(2026, 10, 17, 12);
@@ -87,4 +88,19 @@ test('a month whose days were folded stands by itself among days, and is whole i
   const { lines, final } = await readStatement(ledger.scripts, '2023-05', ledger.realm.realmId, NOW);
   expect(final).toBe(true);
   expect(lines).toMatchObject([{ paid: 1, tokens: { credit: 16n }, net: 16n }]);
+});
+
+test('a statement is not final while an order of a batch that began in its month is being sent', async () => {
+  const ledger = await bench.ledger();
+  const batch = await sealed(ledger, [{ tokens: 5 }, { tokens: 7 }]);
+  await feedAll(batch);
+  const of = await begun(batch, 1);
+  const now = Date.now();
+  const month = new Date(now).toISOString().slice(0, 7);
+  const afterIt = now + 40 * 86_400_000;
+  const read = (wanted: string) => readStatement(ledger.scripts, wanted, ledger.realm.realmId, afterIt);
+  expect(await read(month)).toMatchObject({ final: false, sending: 1 });
+  expect(await read('2023-05')).toMatchObject({ final: true, sending: 0 });
+  await settleAs(batch, 1, 'P', of);
+  expect(await read(month)).toMatchObject({ final: true, sending: 0, lines: [{ paid: 1, open: 0 }] });
 });

@@ -32,7 +32,7 @@ const CSV = 'member,tokens,reference\n1,5,a\n2,6,b\n3,7,c\n4,8,\n';
 /** The batch as another past knew it, seen from a ledger that has forgotten it. */
 async function forgotten(csv = CSV, changes: Parameters<typeof planCsv>[2] = {}) {
   const past = await bench.ledger();
-  const before = await putPlan(past, await planCsv(past, csv, changes));
+  const before = await putPlan(past, await planCsv(past, csv, changes), changes.batchId);
   const plans = new PlanReader(past);
   const all = [
     ...(await plans.block(before.no, 0)),
@@ -338,4 +338,40 @@ test('what an import said of a row before its order came back does not count', a
   expect((await recovered(batch)).view?.counts).toEqual({ paid: 1 });
   expect(await tieUp(batch.ledger)).toEqual([]);
   expect(await begin(other, 1)).toHaveProperty('refusal');
+});
+
+describe('a name that was given to the same orders in another currency', () => {
+  const FOO = { batchId: batchId('foo') };
+
+  test('the file does not take over what was recovered in that one', async () => {
+    const batch = await forgotten(CSV, { ...FOO, currency: 'gems' });
+    const { ledger } = batch;
+    await tell(batch, attemptOf(batch, 1, PAID, { currency: 'gems' }));
+    const own = await planCsv(ledger, CSV, FOO);
+    expect(own.findings.faults()).toMatchObject([
+      { code: 'ALM_ROW_REFERENCE_SPENT', line: 2 },
+      {
+        code: 'ALM_BATCH_ID_TAKEN',
+        message: expect.stringMatching(/1 order in currency "gems" that journals/),
+      },
+    ]);
+    expect(faultCodes(await planCsv(ledger, CSV, { ...FOO, currency: 'gems' }))).toEqual([]);
+  });
+
+  test('what a journal knows in that one is no payment of the batch that is sealed in this one: a person looks', async () => {
+    const past = await forgotten(CSV, { ...FOO, currency: 'gems' });
+    const batch = await putPlan(past.ledger, await planCsv(past.ledger, CSV, FOO), FOO.batchId);
+    await tell(past, attemptOf(past, 1, PAID, { currency: 'gems' }));
+    const rows = await rowsOf(batch);
+    expect(rows[0]).toEqual([1, 'a', 'doubt']);
+    const { place } = await recovered(batch);
+    expect((await readBatch(place))?.counts.paid ?? 0).toBe(0);
+  });
+
+  test('nor of the batch that is recovered in this one', async () => {
+    const past = await forgotten(CSV, { ...FOO, currency: 'gems' });
+    await tell(past, attemptOf(past, 1, PAID, { currency: 'gems' }), attemptOf(past, 2, PAID));
+    expect((await rowsOf(past)).map(([index]) => index)).toEqual([1]);
+    expect(await tieUp(past.ledger)).toEqual([]);
+  });
 });

@@ -144,6 +144,18 @@ test('are as many as two multisets have in common, with a sketch and without', a
   );
 });
 
+test('a reference that was spent in one currency is no duplicate in another', async () => {
+  const ledger = await bench.ledger();
+  const csv = 'member,tokens,reference\n1,5,a\n';
+  const first = await giveCsv(ledger, csv, {}, 'P');
+  expect((await planCsv(ledger, csv, { currency: 'gems' })).findings.faults()).toMatchObject([
+    {
+      code: 'ALM_ROW_REFERENCE_SPENT',
+      message: `The reference "a" is already spent by order ${first.ref.id}-1 in the realm’s default currency; this run is in currency "gems".`,
+    },
+  ]);
+});
+
 test('in whatever currency: the same file under another one stops, and both are named', async () => {
   const ledger = await bench.ledger();
   const csv = bareCsv(1, 2, 3, 4, 5, 6);

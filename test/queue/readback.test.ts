@@ -52,15 +52,21 @@ function reading(
   return new Readback(batch.ledger, profile, witness, clocks, READABLE, () => {});
 }
 
-async function pay(batch: TestBatch, readback: Readback, index: number, balances: Record<string, number>) {
+async function pay(
+  batch: TestBatch,
+  readback: Readback,
+  index: number,
+  balances: Record<string, number>,
+  currency: string | null = null,
+) {
   const { order } = batch.row(index);
   const hold = await claim(batch.ledger, { no: batch.no, index }, '', membersOf(order));
   if (hold.answer !== 'go') throw new Error(`order ${index} got no hold`);
-  const before = await readback.before(order, null);
+  const before = await readback.before(order, currency);
   if ('kind' in before) throw new Error(before.message);
   const of = await begun(batch, index, { hold: hold.hold });
   balances[order.member] = (balances[order.member] ?? 0) + order.tokens;
-  await readback.paid({ no: batch.no, index }, order, before, String(balances[order.member]));
+  await readback.paid({ no: batch.no, index }, order, currency, before, String(balances[order.member]));
   await settleAs(batch, index, 'P', of);
   return before;
 }
@@ -77,6 +83,19 @@ describe('the check that ends read-back', () => {
     balances[1] += 1;
     await pay(batch, readback, 3, balances);
     expect(await readbackEnded(batch.ledger, batch.no)).toContain('should have had 110 and has 111');
+  });
+
+  test('a payment in one currency says nothing of what a member has of another', async () => {
+    const own = { 1: 100 };
+    const gold = { 1: 0 };
+    const batch = await sealed(await bench.ledger(), [{ member: '1' }, { member: '1' }, { member: '1' }]);
+    await feedAll(batch);
+    await pay(batch, reading(batch, own), 1, own);
+    await pay(batch, reading(batch, gold), 2, gold, 'gold');
+    expect(await readbackEnded(batch.ledger, batch.no)).toBeNull();
+    gold[1] += 1;
+    await pay(batch, reading(batch, gold), 3, gold, 'gold');
+    expect(await readbackEnded(batch.ledger, batch.no)).toContain('should have had 5 and has 6');
   });
 
   test('a second delivery of an order that is being paid finds another balance and ends nothing', async () => {

@@ -77,6 +77,7 @@ export const show = storeCommand({
       text: [
         ...headLines(doubt, output.colours),
         `  ${doubt.state === 'doubt' ? `in doubt as ${doubt.doubt ?? ''}` : doubt.state}: ${doubt.message ?? ''} [${doubt.class ?? ''}]`,
+        ...(doubt.currency === null ? [] : [`  Balances are of ${doubt.currency}.`]),
         ...upstreamLines(doubt),
         ...doubt.members.flatMap((member) => memberLines(member, doubt.notRead)),
         ...laterLines(doubt),

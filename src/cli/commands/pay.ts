@@ -2,7 +2,7 @@ import type { ExitStatus } from '../../core/errors/entry.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
 import { checkMembers } from '../../operations/pay/check-members.js';
-import { payingIn } from '../../operations/pay/paying-in.js';
+import { payingChosen } from '../../operations/pay/paying-in.js';
 import {
   type Planned,
   planDocument,
@@ -168,7 +168,7 @@ export const rehearse = storeCommand({
     const currency =
       configured === null
         ? (options.currency ?? null)
-        : payingIn(configured, options.currency ?? null).currency;
+        : payingChosen(configured, options.currency ?? null).currency;
     const profile = rehearsalProfile(Date.now(), currency);
     const faults = options.badDay ? parseFaults(BAD_DAY, options.faultSeed ?? 1) : undefined;
     await dropOldRehearsals(app);

@@ -1,3 +1,4 @@
+import { inCurrency } from '../../core/currencies.js';
 import { sumOf } from '../../core/op-sums.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { spellMoment } from '../../core/zones.js';
@@ -34,6 +35,7 @@ export function ruleDocument(
     state: meta.state,
     resumed,
     op: meta.op,
+    currency: meta.currency ?? null,
     members: meta.members,
     awards: meta.awards,
     tokens: meta.tokens,
@@ -66,7 +68,10 @@ export function ruleLines(
         : `${profile.name} at ${profile.baseUrl}`,
     ],
     ['Condition', meta.condition ?? 'everybody'],
-    ['Award', `${meta.op} ${meta.award}${meta.from === null ? '' : ` from ${meta.from}`}`],
+    [
+      'Award',
+      `${meta.op} ${meta.award}${meta.from === null ? '' : ` from ${meta.from}`}${inCurrency(meta.currency ?? null)}`,
+    ],
     ['Audience', counted(meta.members, 'member')],
     ['Facts', meta.requests === 0 ? 'none needed from the realm' : counted(meta.requests, 'request')],
     [

@@ -99,7 +99,7 @@ function topLines(title: string, labels: readonly LabelSum[], nameOf: (label: st
   ];
 }
 
-export function statementLines({ month, at, final, lines }: Statement): string[] {
+export function statementLines({ month, at, final, sending, lines }: Statement): string[] {
   const heads = ['realm', 'currency', 'paid', 'given', 'taken', 'moved', 'net', 'open', 'address'];
   const rows = lines.map((line) => [
     line.rehearsal ? `${line.realm} (rehearsal)` : line.realm,
@@ -112,6 +112,7 @@ export function statementLines({ month, at, final, lines }: Statement): string[]
   return [
     `Statement of ${month} (UTC), as of ${at}: ${final ? 'final' : 'not final: the month is not over, or orders of it are open'}`,
     ...(rows.length === 0 ? ['  Nothing was sent in this month.'] : aligned([heads, ...rows])),
+    ...(sending === 0 ? [] : [`  ${counted(sending, 'order is', 'orders are')} being sent: in no line yet.`]),
   ];
 }
 

@@ -71,7 +71,10 @@ export const StatementQuery = z.object({
 export const StatementReply = z.strictObject({
   month: z.string(),
   at: time,
-  final: z.boolean().describe('The month is over, and no order of it is open.'),
+  final: z.boolean().describe('The month is over, and no order of it is open or being sent.'),
+  sending: count.describe(
+    'Orders that are being sent in batches which began before the month’s end; in no line yet.',
+  ),
   lines: z.array(
     z.strictObject({
       realm: z.string(),

@@ -251,6 +251,7 @@ export type DoubtSelection = Of<typeof DoubtSelection>;
 export const DoubtQuery = z.object({ now: z.enum(['true', 'false']).default('false') });
 export const DoubtReply = z.strictObject({
   order: OrderRow,
+  currency: z.string().nullable().describe('What the balances are of; null: the realm’s own.'),
   sides: z.array(
     z.strictObject({
       member: z.string(),

@@ -57,8 +57,9 @@ export async function planUpload(
   };
 }
 
-function verdictOf({ blocks, repeats, movedFrom, existing }: Planned['plan']): string {
-  const hash = createHash('sha256').update(JSON.stringify(movedFrom.map(({ baseUrl }) => baseUrl)));
+function verdictOf({ blocks, currency, repeats, movedFrom, existing }: Planned['plan']): string {
+  const addresses = movedFrom.map(({ baseUrl }) => baseUrl);
+  const hash = createHash('sha256').update(JSON.stringify([currency, addresses]));
   hash.update(standing(existing?.view));
   for (const block of blocks) hash.update(block);
   for (const { batch, rows } of repeats.batches) hash.update(`${batch} ${rows.join()}`);

@@ -5,7 +5,8 @@
     B:holding         index → '<token> <member> …': what each order of the batch holds
     T:wait:<member>   the orders that wait for it, oldest first
     B:waiting         index → '<member it waits for> <member> …'; a list's entry that this does not confirm is stale
-    T:expected        member → the balance that its last paid order left
+    T:expected        member → the balance that its last paid order left, with a blank and the currency behind it unless it is
+                      the realm's own
     T:void            member → ms until which a request that nobody can speak for may still arrive
     T unheldAt        when an order was last begun without holding its members, by a batch of another certainty
 

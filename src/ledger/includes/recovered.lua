@@ -16,6 +16,12 @@ local function isSealedBatch(T, no)
   return found[1] and found[1] ~= 'importing' and (not found[2] or found[1] == 'archived')
 end
 
+--- As a batch has it: '' for the realm's own.
+local function currencyOf(order)
+  local currency = cjson.decode(order.manifest).currency
+  return type(currency) == 'string' and currency or ''
+end
+
 --- The number of the recovered batch with this id. An import of the same id that has not been sealed becomes one, and its
 --- importer goes on.
 local function recoveredBatch(T, no, id, order, now)
@@ -30,8 +36,8 @@ local function recoveredBatch(T, no, id, order, now)
   redis.call('HSET', B, 'state', 'running', 'recovered', '1', 'manifest', order.manifest, 'owner', '', 'rows', 0, 'cursor', 1,
     'generation', 0, 'version', 0, 'inOrder', '0', 'begun', '1', 'createdAt', now, 'startedAt', order.sentAt,
     'seal', redis.call('HINCRBY', T, 'seals', 1), 'putBack', '1')
-  local currency, rule = cjson.decode(order.manifest).currency, type(order.account) == 'string' and string.match(order.account, '^[^:]+')
-  redis.call('HSET', B, 'currency', type(currency) == 'string' and currency or '', 'label', rule or '(file)')
+  local rule = type(order.account) == 'string' and string.match(order.account, '^[^:]+')
+  redis.call('HSET', B, 'currency', currencyOf(order), 'label', rule or '(file)')
   if redis.call('HEXISTS', T, 'gap') == 1 then redis.call('HSET', B, 'incomplete', '1') end
   redis.call('RPUSH', B .. ':log', cjson.encode({ at = now, who = 'almoner', what = 'recovered from a journal',
     why = 'the store had forgotten this batch; it holds the orders of it that journals know' }))
@@ -61,11 +67,12 @@ local function addToAccount(T, no, index, account, tokens)
 end
 
 --- Puts the order into the recovered batch, as planned, or as cancelled with the batch, unless it is there: 'new' | 'there' |
---- nil where another order stands there.
+--- nil where another order stands there, or others of the batch were sent in another currency.
 local function recoverOrder(T, no, index, tokens, order)
   local B = batchKey(T, no)
   local stands = redis.call('HGET', B .. ':rows', index)
   if stands and not isSameRow(stands, order.row) then return nil end
+  if (redis.call('HGET', B, 'currency') or '') ~= currencyOf(order) then return nil end
   if stands then
     -- The order that it undoes may have come back meanwhile.
     redis.call('HSET', B .. ':rows', index, order.row)

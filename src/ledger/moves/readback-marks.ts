@@ -10,21 +10,32 @@ import { noteChange } from './note-change.js';
  * let go of in doubt, for the settle time, and in a batch, once it has ended.
  */
 
-/** The mark of each member; null where nothing is known. */
-export function expectedBalances(
+/** What each member should have of the currency; null where nothing is known. */
+export async function expectedBalances(
   { scripts, keyPrefix }: RealmLedger,
   members: readonly string[],
+  currency: string | null,
 ): Promise<(string | null)[]> {
-  return scripts.ask('read balances', (redis) => redis.hmget(`${keyPrefix}:expected`, ...members));
+  const marks = await scripts.ask('read balances', (redis) =>
+    redis.hmget(`${keyPrefix}:expected`, ...members),
+  );
+  return marks.map((mark) => {
+    const [balance = null, of = null] = mark?.split(' ') ?? [];
+    return of === currency ? balance : null;
+  });
 }
 
 /** Never over what another order has left since: this process may have been frozen, and its hold given up. */
 export async function noteBalances(
   { scripts, keyPrefix }: RealmLedger,
   balances: readonly (readonly [member: string, balance: string])[],
+  currency: string | null,
 ): Promise<void> {
+  const of = currency === null ? '' : ` ${currency}`;
   await scripts.ask('note balances', (redis) =>
-    Promise.all(balances.map(([member, balance]) => redis.hsetnx(`${keyPrefix}:expected`, member, balance))),
+    Promise.all(
+      balances.map(([member, balance]) => redis.hsetnx(`${keyPrefix}:expected`, member, `${balance}${of}`)),
+    ),
   );
 }
 

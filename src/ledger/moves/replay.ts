@@ -56,7 +56,10 @@ export async function replay(
       const isArchived = place?.state === 'archived';
       // The batch was recovered, and archived before this order came back.
       const isUnknown = isArchived && row === UNKNOWN_ROW;
-      const isMisfit = place !== null && !isUnknown && !fits(row, attempt.intent);
+      const isMisfit =
+        place !== null &&
+        !isUnknown &&
+        !(fits(row, attempt.intent) && (await isPaidIn(merging, place.no, attempt.intent)));
       const archived = isArchived ? await archivedRecord({ ledger, no: place.no }, index) : null;
       const duplicateOf = row?.duplicateOf ?? null;
       const reason = isMisfit ? null : (row?.reason ?? null);
@@ -143,6 +146,11 @@ async function sealedPlace(ledger: RealmLedger, batch: BatchId) {
 function fits(row: PlanRow | null, intent: Intent): boolean {
   if (row === null || row.order === null) return false;
   return contentOf(row.order) === contentOf(orderOf(intent)) && row.reference === intent.reference;
+}
+
+/** A person may have given the id to the same orders in another currency. */
+async function isPaidIn({ termsOf }: Merging, no: string, { currency }: Intent): Promise<boolean> {
+  return (await termsOf(no)).currency === currency;
 }
 
 function unknownOf({ certainty }: Intent): 'u' | 'D' {

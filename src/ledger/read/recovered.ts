@@ -10,6 +10,8 @@ import { batchNumber } from './batches.js';
 export type RecoveredBatch = {
   readonly no: string;
   readonly id: BatchId;
+  /** What its orders were sent in; null: the realm's own. */
+  readonly currency: string | null;
   /** A person has accepted that more may have been sent of it than is known. */
   readonly incomplete: boolean;
   readonly rows: ReadonlyMap<number, PlanRow>;
@@ -19,12 +21,12 @@ export type RecoveredBatch = {
 export async function recoveredBatch(ledger: RealmLedger, id: BatchId): Promise<RecoveredBatch | null> {
   const facts = await recoveredFacts(ledger, id);
   if (facts === null || isClosed(facts)) return null;
-  const { no, incomplete } = facts;
+  const { no, currency, incomplete } = facts;
   const found = await askRealm(ledger, 'read rows', (redis, T) =>
     redis.hgetall(batchKeys(T, no).recoveredRows),
   );
   const rows = new Map(Object.entries(found).map(([index, row]) => [Number(index), decodeRow(row)]));
-  return { no, id, incomplete, rows };
+  return { no, id, currency, incomplete, rows };
 }
 
 /** A recovered batch that was archived or cancelled: the rest of it can be no part of it any more. */
@@ -38,8 +40,15 @@ export async function closedRecovered(ledger: RealmLedger, id: BatchId): Promise
 async function recoveredFacts(ledger: RealmLedger, id: BatchId) {
   const no = await batchNumber(ledger, id);
   if (no === null) return null;
-  const [recovered, state, incomplete] = await batchFacts({ ledger, no }, 'recovered', 'state', 'incomplete');
-  return recovered === '1' ? { no, state: state ?? '', incomplete: incomplete === '1' } : null;
+  const [recovered, state, incomplete, currency] = await batchFacts(
+    { ledger, no },
+    'recovered',
+    'state',
+    'incomplete',
+    'currency',
+  );
+  if (recovered !== '1') return null;
+  return { no, state: state ?? '', incomplete: incomplete === '1', currency: currency || null };
 }
 
 function isClosed({ state }: { readonly state: string }): boolean {

@@ -76,6 +76,7 @@ export async function doubtEvidence(
   });
   return {
     ...deadLetter(ref, row),
+    currency,
     /** What to look for upstream. */
     sent: sentOf(history, named, sentAt),
     members,

@@ -1,15 +1,18 @@
 import { currenciesOf, currencyName, paysIn } from '../../core/currencies.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { show } from '../../core/visible.js';
 
-/** The profile as one batch or one rule pays by it: in the currency that was chosen; null: in its own. */
-export function payingIn(profile: RealmProfile, chosen: string | null): RealmProfile {
-  if (chosen === null) return profile;
-  if (paysIn(profile, chosen)) return { ...profile, currency: chosen };
+/** The profile as one batch or one rule pays by it; null: nothing was chosen, so that it is the profile's own. */
+export function payingChosen(profile: RealmProfile, chosen: string | null): RealmProfile {
+  return chosen === null ? profile : payingIn(profile, chosen);
+}
+
+/** The same in a currency that was settled before; null: the realm's own. */
+export function payingIn(profile: RealmProfile, currency: string | null): RealmProfile {
+  if (paysIn(profile, currency)) return { ...profile, currency };
   const listed = currenciesOf(profile).map(currencyName).join(', ');
   throw new AlmonerError(
     'ALM_PLAN_CURRENCY',
-    `The profile ${profile.name} pays in ${listed}; currency ${show(chosen)} was chosen. Nothing was done.`,
+    `The profile ${profile.name} pays in ${listed}, and not in ${currencyName(currency)}. Nothing was done.`,
   );
 }

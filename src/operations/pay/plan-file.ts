@@ -20,7 +20,7 @@ import { digitsOf } from '../batches/batch-status.js';
 import { needPreparer } from '../people/who.js';
 import { openForJudging } from '../services/recovery.js';
 import { refuseUnsafeStore } from '../services/store-safety.js';
-import { payingIn } from './paying-in.js';
+import { payingChosen } from './paying-in.js';
 import { type GivenRows, type PlannedFile, planInput } from './plan-input.js';
 import { noteExpectations, noteKept } from './plan-unseen.js';
 
@@ -49,7 +49,7 @@ export type PlanChoices = {
 export type Planned = { readonly plan: Plan; readonly preview: Preview };
 
 export async function planFile(realm: Books, request: PlanRequest, now: number): Promise<Planned> {
-  const profile = payingIn(realm.profile, request.currency);
+  const profile = payingChosen(realm.profile, request.currency);
   const times = readTimes(profile, request, now);
   const findings = new Findings();
   try {

@@ -73,7 +73,7 @@ export async function differenceToLast(
   return { batch, source, createdAt, same, added: added.seen, gone: gone.seen, changed: changed.seen };
 }
 
-async function lastLike({ ledger, id }: BatchRef, { header, createdAt }: StoredBatch['manifest']) {
+async function lastLike({ ledger, id }: BatchRef, { header, createdAt, currency }: StoredBatch['manifest']) {
   let looked = 0;
   for await (const ref of lists.newestFirst(ledger)) {
     looked += 1;
@@ -81,7 +81,8 @@ async function lastLike({ ledger, id }: BatchRef, { header, createdAt }: StoredB
     const view = ref.id === id ? undefined : await readBatch(ref);
     // What paid nobody is no yardstick: whoever prepares could choose it.
     if (view === undefined || view.manifest.createdAt > createdAt || (view.counts.paid ?? 0) === 0) continue;
-    if (isDeepStrictEqual(view.manifest.header, header)) return { ref, view };
+    const { manifest } = view;
+    if (manifest.currency === currency && isDeepStrictEqual(manifest.header, header)) return { ref, view };
   }
   return null;
 }

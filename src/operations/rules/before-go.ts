@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { inCurrency } from '../../core/currencies.js';
 import { spellMoment, wallOf } from '../../core/zones.js';
 import type { RealmLedger } from '../../ledger/index.js';
 import { approvedTexts } from '../../rules/approvals.js';
@@ -75,7 +76,7 @@ export function ruleWords(rule: Rule, members: number): string[] {
       ? [`No limit for all runs of a period together.`]
       : [];
   return [
-    `${act} ${amount} each, ${PERIOD_WORDS[period]}: ${whom}${who}.`,
+    `${act} ${amount} each${inCurrency(rule.currency)}, ${PERIOD_WORDS[period]}: ${whom}${who}.`,
     ...most('perMember', 'for one member'),
     ...most('perRun', 'in one run'),
     ...most('perPeriod', 'in all runs of a period'),

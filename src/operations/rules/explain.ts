@@ -10,7 +10,7 @@ import { decodeEntries, type RunEntry, type RunMeta } from '../../rules/run-reco
 import { readEntries } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { pacedReads } from '../../runtime/paced-reads.js';
-import { payingIn } from '../pay/paying-in.js';
+import { payingChosen } from '../pay/paying-in.js';
 import { makeAudienceMembers } from './members.js';
 import { findRunOf } from './plan.js';
 
@@ -61,7 +61,7 @@ export async function tryMember(
   at: number,
 ): Promise<{ explained: Explained; inAudience: boolean; period: string; stops: readonly Stop[] }> {
   const { ledger } = realm;
-  const profile = payingIn(realm.profile, rule.currency);
+  const profile = payingChosen(realm.profile, rule.currency);
   let listed: AudienceRow | undefined;
   for await (const rows of rowsOf(audience)) listed ??= rows.find((row) => row.member === member);
   const row: AudienceRow = listed ?? {

@@ -15,7 +15,7 @@ import type { App, OpenRealm } from '../../runtime/app.js';
 import { pickProfile } from '../../runtime/config/config.js';
 import { pacedReads } from '../../runtime/paced-reads.js';
 import { isOver } from '../batches/batch-status.js';
-import { payingIn } from '../pay/paying-in.js';
+import { payingChosen, payingIn } from '../pay/paying-in.js';
 import type { Planned } from '../pay/plan-file.js';
 import { openForJudging } from '../services/recovery.js';
 import { makeAudienceMembers } from './members.js';
@@ -27,7 +27,7 @@ export async function planRule(
   { rule, audience }: PackedRule,
   request: Pick<PlanRunRequest, 'at' | 'scheduled' | 'stop' | 'onProgress'>,
 ): Promise<PlannedRun> {
-  const profile = payingIn(realm.profile, rule.currency);
+  const profile = payingChosen(realm.profile, rule.currency);
   await openForJudging(app, profile);
   await registerRealm(realm.ledger);
   if (realm.embedded !== null)
@@ -72,7 +72,7 @@ export async function batchOfRun(
 ): Promise<Planned | null> {
   if (run.awards === 0) return null;
   const { ledger } = realm;
-  const profile = payingIn(realm.profile, run.currency);
+  const profile = run.currency === undefined ? realm.profile : payingIn(realm.profile, run.currency);
   const mayPrecede = (moment: number) => hadBegun(run, moment);
   const options = {
     ledger,

@@ -1,5 +1,12 @@
 import { NO_SUMS, type OpSums, opSums, plus } from '../../core/op-sums.js';
-import { allLedgers, type ScriptClient, totals } from '../../ledger/index.js';
+import {
+  allLedgers,
+  lists,
+  type RealmLedger,
+  readBatch,
+  type ScriptClient,
+  totals,
+} from '../../ledger/index.js';
 import { csvLine } from '../../report/csv-files.js';
 import { isoTime } from '../../words/spelling.js';
 import { monthDays } from './periods.js';
@@ -29,6 +36,8 @@ export type Statement = {
   readonly at: string;
   /** The month is over and no order of it is open: nothing in it changes any more, unless a journal comes to light. */
   readonly final: boolean;
+  /** Orders that are being sent in batches which began before the month's end. They are in no line yet. */
+  readonly sending: number;
   readonly lines: readonly StatementLine[];
 };
 
@@ -44,12 +53,27 @@ export async function readStatement(
   const ledgers = (await allLedgers(scripts)).filter(({ realm: known }) =>
     realm === null ? !known.rehearsal : realm === known.name || realm === known.realmId,
   );
+  // Before the sums: an order that settles meanwhile is counted twice, never left out.
+  const underWay = await Promise.all(ledgers.map((ledger) => sendingOf(ledger, days.to)));
+  const sending = underWay.reduce((sum, orders) => sum + orders, 0);
   const lines = await Promise.all(
     ledgers.map(async (ledger) => linesOf(ledger.realm, await totals.readTotals(ledger, days))),
   );
   const all = lines.flat().sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
   const isOver = isoTime(now).slice(0, 'YYYY-MM-DD'.length) > days.to;
-  return { month, at: isoTime(now), final: isOver && all.every(({ open }) => open === 0), lines: all };
+  const final = isOver && sending === 0 && all.every(({ open }) => open === 0);
+  return { month, at: isoTime(now), final, sending, lines: all };
+}
+
+async function sendingOf(ledger: RealmLedger, lastDay: string): Promise<number> {
+  let sending = 0;
+  for (const ref of await lists.batchesIn(ledger, 'open')) {
+    const view = await readBatch(ref);
+    const began = view?.startedAt ?? null;
+    if (began !== null && isoTime(began).slice(0, lastDay.length) <= lastDay)
+      sending += view?.counts.sending ?? 0;
+  }
+  return sending;
 }
 
 function placeOf({ realm, baseUrl, currency }: StatementLine): string {

@@ -81,6 +81,7 @@ export function consistencyFaults(layered: Layered, resolve: ResolveFile): reado
     oneOf(fault, at, realm, 'keyEnv', 'keyFile', true);
     reserveFault(fault, at, realm);
     backoffFault(fault, at, realm);
+    balanceFault(fault, at, realm);
 
     notificationFaults(fault, at, realm);
 
@@ -95,6 +96,14 @@ export function consistencyFaults(layered: Layered, resolve: ResolveFile): reado
     }
   }
   return faults;
+}
+
+/** A path is that of one balance: read for another currency, it would prove what is not so. */
+function balanceFault(fault: Report, at: SettingPath, { balancePath, currencies }: Block): void {
+  if (typeof balancePath !== 'string' || !Array.isArray(currencies) || currencies.length === 0) return;
+  const message =
+    'expected none beside currencies: it is the place of one balance, and the others stand in `balances` of the member record';
+  fault([...at, 'balancePath'], message);
 }
 
 function notificationFaults(fault: Report, at: SettingPath, { notifications }: Block): void {

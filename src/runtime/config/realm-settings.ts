@@ -97,7 +97,7 @@ export const realmSchema = block({
     .default(null)
     .meta(said('The currency that is paid where none is chosen; null: the realm’s own.', 'gold')),
   currencies: z
-    .array(pattern('the id of a currency', POINT_ID))
+    .array(pattern('the id of a currency', POINT_ID), { error: 'expected a list of ids of currencies' })
     .max(50)
     .default([])
     .meta(

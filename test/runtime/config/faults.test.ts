@@ -87,6 +87,10 @@ describe('a bad value is named with what was expected, what was got, and where',
       'realms.main.rateReserve: expected less than the rate’s 20 requests, got 20 (almoner.config.yaml line 6, column 18)',
     ],
     [
+      realm('balancePath: data.balance\n    currencies: [gold]'),
+      'realms.main.balancePath: expected none beside currencies: it is the place of one balance, and the others stand in `balances` of the member record (almoner.config.yaml line 6, column 18)',
+    ],
+    [
       realm('attempts: { backoffMs: 70000 }'),
       'realms.main.attempts.backoffMaxMs: expected at least backoffMs, which is 70000, got 60000 (almoner.config.yaml line 6, column 5)',
     ],

@@ -105,8 +105,12 @@ describe('realms of the file', () => {
       '119000000000000000001',
     ]);
     const zeros =
-      'realms:\n  a: { baseUrl: https://r.example, realmId: 007, keyEnv: K, realmPointId: 0010 }\n';
-    expect((await load({ yaml: zeros })).profiles[0]).toMatchObject({ realmId: '007', currency: '0010' });
+      'realms:\n  a: { baseUrl: https://r.example, realmId: 007, keyEnv: K, realmPointId: 0010, currencies: [0020, gems] }\n';
+    expect((await load({ yaml: zeros })).profiles[0]).toMatchObject({
+      realmId: '007',
+      currency: '0010',
+      currencies: ['0020', 'gems'],
+    });
   });
 
   test('an environment realm of another identity stands beside them', async () => {
@@ -153,7 +157,6 @@ describe('realms of the file', () => {
     keyEnv: GUILD_KEY
     authScheme: ""
     realmPointId: gold
-    currencies: [gems, 0010]
     balancePath: data.balance
     recipientAs: string
     certainty: readback
@@ -190,7 +193,7 @@ describe('realms of the file', () => {
         key: { from: 'env', name: 'GUILD_KEY' },
         authScheme: '',
         currency: 'gold',
-        currencies: ['gems', '0010'],
+        currencies: [],
         balancePath: 'data.balance',
         recipientAs: 'string',
         certainty: 'readback',

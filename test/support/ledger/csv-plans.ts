@@ -48,8 +48,12 @@ async function tableOf(text: string): Promise<MemberTable> {
   return table;
 }
 
-export async function putPlan(ledger: RealmLedger, planned: Plan): Promise<TestBatch> {
-  const { ref } = await importPlan(planned, importing(ledger, { now: START }));
+export async function putPlan(
+  ledger: RealmLedger,
+  planned: Plan,
+  batchId: BatchId | null = null,
+): Promise<TestBatch> {
+  const { ref } = await importPlan(planned, importing(ledger, { now: START, batchId }));
   const rows = await new PlanReader(ledger).block(ref.no, 0);
   return testBatch(ledger, ref.no, ref.id, rows);
 }

@@ -185,7 +185,7 @@ export class Sender {
     const key = `${orderId(this.batch.ref.id, index)}.${begun.keyNumber}`;
     const kind = this.realm.take(index, key, fate);
     if (kind === 'paid' && before !== null)
-      await this.readback.paid({ no: this.batch.no, index }, this.batch.row(index).order, before, null);
+      await this.readback.paid({ no: this.batch.no, index }, this.batch.row(index).order, null, before, null);
     await this.settle(index, nonce, begun, outcomeOf(kind));
   }
 

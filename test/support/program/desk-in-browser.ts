@@ -58,6 +58,7 @@ async function startDeskWorld(
   try {
     await mkdir(join(folder, 'jobs'));
     for (const rule of rules) await program.file(`jobs/${rule}.yaml`, ruleOf(rule));
+    await admin.addCurrencies('meadow', profile.currencies ?? []);
     desk = await startDeskProcess(['--port', '0', '--with-worker'], program.env, folder);
   } catch (error) {
     await end();
@@ -88,6 +89,7 @@ type Meadow = {
   readonly approval?: { readonly overTokens: number };
   readonly timezone?: string;
   readonly quietHours?: readonly string[];
+  readonly currencies?: readonly string[];
 };
 
 /** Level 5 and above of the first twelve: five members, level being the last digit of their place. */

@@ -130,10 +130,11 @@ export const ORDER_ROUTES = [
       const find = orderFinder(app.scripts);
       const place = await find(params.order);
       const look = () => doubtEvidence(app, place, () => {}, { readNow });
-      const { members, later, sent } = await (readNow ? asking.through(look) : look());
+      const { members, currency, later, sent } = await (readNow ? asking.through(look) : look());
       const laterPlaces = await Promise.all(later.slice(0, LATER_MAX).map(({ order }) => find(order)));
       return {
         order: await rowAt(place),
+        currency,
         sides: members.map(({ lastSeen, change: _, ...side }) => ({
           ...side,
           lastSeen: lastSeen?.balance ?? null,

@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks';
 import { signed } from '../../../../words/amounts.js';
-import { grouped } from '../../../../words/spelling.js';
+import { counted, grouped } from '../../../../words/spelling.js';
 import type { StatementReply } from '../../../api/index.js';
 import { useResource } from '../../live/resource.js';
 import { Empty, Panel, Pending } from '../../parts/panel.js';
@@ -33,6 +33,8 @@ export function StatementPanel() {
             {value.final
               ? 'Final: the month is over, and no order of it is open.'
               : 'Not final: the month is not over, or orders of it are open.'}{' '}
+            {value.sending > 0 &&
+              `${counted(value.sending, 'order is', 'orders are')} being sent, and in no line yet. `}
             Rehearsals are not in it.
           </p>
           {value.lines.length === 0 ? (
