@@ -125,8 +125,8 @@ export const SABOTAGES = [
   {
     name: 'any-currency-is-paid',
     file: 'src/operations/pay/paying-in.ts',
-    find: '  if (paysIn(profile, chosen)) return',
-    put: '  if (chosen.length > 0) return',
+    find: '  if (paysIn(profile, currency)) return',
+    put: "  if (currency !== '') return",
     test: 'test/e2e/currencies.test.ts',
   },
   {
