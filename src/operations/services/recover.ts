@@ -47,6 +47,7 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
   const { acceptMissing = null, realm } = decision;
   await needKnown(app, acceptMissing);
   const before = await lastOpened(app);
+  let isAsked = false;
   let [merged, unknown, doubts] = [0, 0, 0];
   const given: losses.Loss[] = [];
   let retired = 0;
@@ -65,6 +66,7 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
       await merge();
       if (realm !== undefined && profile.name !== realm) return;
       if ((await decision.isStillMeant?.()) === false) return;
+      isAsked = true;
       if (decision.acceptMoved === true && (await takeMoved(ledger))) await merge();
       const lost =
         acceptMissing === null ? null : await giveUp(app, ledger, profile, { lost: acceptMissing, session });
@@ -74,6 +76,7 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
       given.push(...[lost, away].filter((loss) => loss !== null));
       await merge();
     });
+  if (isAsked && acceptMissing === losses.REMOVED && given.length === 0) throw nothingMissed();
   return {
     realms: await recoveryState(app, before),
     /** Orders that the store had forgotten something of, of how many the outcome is not known, and how many are doubts now. */
@@ -117,6 +120,14 @@ async function needKnown(app: App, lost: string | null): Promise<void> {
     throw new AlmonerError('ALM_LEDGER_SESSION', `No session ${lost} is registered. Nothing was changed.`);
 }
 
+function nothingMissed(): AlmonerError {
+  return new AlmonerError(
+    'ALM_LEDGER_SESSION',
+    'No ledger here is closed because journals are missed, and none waits for a person after a rollback. Nothing was given up.',
+    { next: 'Where the store was put back from a copy, say so first: `almoner recover --restored`.' },
+  );
+}
+
 function retire(app: App, ledger: RealmLedger, profile: RealmProfile, sinceMs: number | null) {
   if (sinceMs === null) return Promise.resolve(null);
   const by = { who: app.config.operator, at: Date.now() };
@@ -142,7 +153,11 @@ async function giveUp(
   const by = { who: app.config.operator, at: Date.now() };
   const folder = join(app.config.dataFolder, JOURNAL_FOLDER);
   if (lost === losses.REMOVED) {
-    if (!isIncomplete(await readFence(ledger))) return null;
+    if (!isIncomplete(await readFence(ledger))) {
+      if ((await afterRollback.readWaitAfterRollback(ledger)) === null) return null;
+      // A machine that the store forgot may have sent: nobody resolves or sends anything while orders become doubts.
+      await closeLedger(ledger);
+    }
     const { removed } = await localJournals(ledger, { id: '', journal: folder }, null, 'every journal');
     return losses.acceptMissing(context, lost, by, removed);
   }

@@ -96,7 +96,7 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
   const missing = sessions
     .filter(({ liveness, merged: has }) => liveness !== 'alive' && !(isClosed && has))
     .map(({ session }) => session);
-  if (isIncomplete(fence)) missing.push(losses.REMOVED);
+  if (isIncomplete(fence) || waits !== null) missing.push(losses.REMOVED);
   for (const { fault } of isClosed ? known : [])
     if (fault?.what === 'damaged' && !missing.includes(fault.session)) missing.push(fault.session);
   return {

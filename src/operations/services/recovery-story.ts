@@ -175,7 +175,7 @@ function decisions(realm: RealmRecovery): RecoveryDecision[] {
       command: `almoner recover --accept-missing ${session} --realm ${realm.realm}`,
       does:
         session === losses.REMOVED
-          ? `The newer journals or the newer data folder are gone for good: every order of this realm that is not settled becomes a doubt, up to ${many}.`
+          ? `${realm.armed ? 'Only where orders were sent after the copy from a machine that does not come back' : 'The newer journals or the newer data folder are gone for good'}: every order of this realm that is not settled becomes a doubt, up to ${many}.`
           : damaged.has(session)
             ? `The unreadable lines of the journal of session ${session} are gone for good: every order of this realm that is not settled becomes a doubt, up to ${many}.`
             : exact
