@@ -174,6 +174,20 @@ export const RECOVERY = [
     test: 'test/queue/data-folders.test.ts',
   },
   {
+    name: 'what-nothing-knows-of-cannot-be-given-up',
+    file: 'src/operations/services/recover.ts',
+    find: 'if ((await afterRollback.readWaitAfterRollback(ledger)) === null) return null;',
+    put: 'return null;',
+    test: 'test/e2e/lost-after-the-copy.test.ts',
+  },
+  {
+    name: 'an-end-is-told-while-the-ledger-is-closed',
+    file: 'src/desk/notify/notifier.ts',
+    find: 'return card?.fence?.armed === false;',
+    put: 'return card === undefined;',
+    test: 'test/desk/notifier.test.ts',
+  },
+  {
     name: 'a-forgotten-cancel-moves-no-sequence',
     file: 'src/ledger/moves/steer.lua',
     find: 'noteAct(T)',

@@ -5,6 +5,8 @@ import type { DeskTimes } from '../../src/desk/desk.js';
 import { Notifier, toldNotes } from '../../src/desk/notify/notifier.js';
 import { Outbox } from '../../src/desk/notify/outbox.js';
 import { webhook } from '../../src/desk/notify/webhook.js';
+import { findBatch } from '../../src/ledger/read/batches.js';
+import { arm, closeLedger, readFence } from '../../src/ledger/sessions/fence.js';
 import { startDesk, type TestDesk } from '../support/program/desk.js';
 import { closers, logged, outside } from '../support/program/outside.js';
 import { until } from '../support/until.js';
@@ -107,6 +109,26 @@ describe('the notifier', () => {
     } finally {
       vi.restoreAllMocks();
     }
+  });
+
+  test('tells of no end while the ledger is closed, when journals may bring back more of the batch', async () => {
+    const { start, bodies } = await telling();
+    const made = z.looseObject({ summary: z.looseObject({ batch: z.string() }) });
+    const { batch } = made.parse(JSON.parse(await startFile('member,tokens\n1,5\n', 1, '5'))).summary;
+    const { ledger } = await findBatch(desk.app.scripts, batch);
+    const { run } = await readFence(ledger);
+    expect(await arm(ledger, run, 0)).toMatchObject({ answer: 'armed' });
+    await desk.call(`/api/batches/${batch}/cancel`, { method: 'POST', body: {} });
+    await closeLedger(ledger);
+    const { board } = desk.server.desk;
+    await until('the ledger to be closed', async () =>
+      (await board.look()).overview.realms.some(({ fence }) => fence?.armed === false),
+    );
+    await lookedAndClosed(start());
+    expect(bodies().filter(({ type }) => type === 'batch.finished')).toEqual([]);
+    expect(await arm(ledger, run, 0)).toMatchObject({ answer: 'armed' });
+    start();
+    await until('the notice', () => bodies().some(({ type }) => type === 'batch.finished'));
   });
 
   test('says what waits for a person on the desk, and a pause to the outside', async () => {

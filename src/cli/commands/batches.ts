@@ -110,10 +110,13 @@ export const status = storeCommand({
       progress.end();
     }
     const status = await batchStatus(ref, app.config);
-    const pace = await allPaceNotes(app, status.realm);
+    const [pace, recovery] = await Promise.all([
+      allPaceNotes(app, status.realm),
+      recoveryNotes(app, status.realm),
+    ]);
     output.print({
-      json: { ...status, pace },
-      text: [...batchLines(status, output.colours), ...pace],
+      json: { ...status, pace, recovery },
+      text: [...batchLines(status, output.colours), ...pace, ...recovery],
       next: batchNext(status),
     });
     // Whoever waits for the end asks for it; what the program itself has halted is said in any case.

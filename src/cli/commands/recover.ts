@@ -46,7 +46,13 @@ export const recover = storeCommand({
     );
     context.output.print({
       json: { ...result, stories, waiting: lost },
-      text: [...recoverLines(result, stories), ...lost.map(lostLine)],
+      text: [
+        ...recoverLines(result, stories),
+        ...(retireUnseenSince !== undefined && result.retired === 0
+          ? ['Every data folder that is known was heard of since then, or is in use: none was given up.']
+          : []),
+        ...lost.map(lostLine),
+      ],
       next: recoverNext(result, stories, lost),
     });
     return isAnyClosed(result.realms, context.global.realm) ? 5 : 0;

@@ -3,6 +3,7 @@ import { isAlmonerError, messageOf } from '../../core/errors/error.js';
 import { ONLY_NEWS } from '../../core/notice-events.js';
 import { deskMessages, deskNotes, type ScriptClient, storeNowMs, takeTurn } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
+import type { RealmCard } from '../api/index.js';
 import type { OverviewBoard, Picture } from '../live/overview.js';
 import {
   BEGUN,
@@ -54,6 +55,14 @@ const TWICE_MS = 60_000;
 const COMPARED_AGAIN_MS = 10_000;
 /** A batch that ended longer ago, before anybody was told of it, is history and no news. */
 const NEWS_MS = 10 * 60_000;
+
+/** While a ledger is closed journals bring back more of a batch that seems to be over. */
+function mayEndAgain({ event, batchSeen }: Standing, realms: readonly RealmCard[]): boolean {
+  if (event !== 'batch.finished' || batchSeen === undefined) return false;
+  const { baseUrl, realmId } = batchSeen.ref.ledger.realm;
+  const card = realms.find((one) => one.baseUrl === baseUrl && one.realmId === realmId);
+  return card?.fence?.armed === false;
+}
 
 export class Notifier {
   private readonly told: ReturnType<typeof toldNotes>;
@@ -127,7 +136,7 @@ export class Notifier {
     this.options.logger.warn({ message: messageOf(error) }, 'notices could not be looked for or sent');
   }
 
-  private async look({ standings, seen }: Picture): Promise<void> {
+  private async look({ standings, seen, overview }: Picture): Promise<void> {
     const { scripts, lookEveryMs } = this.options;
     // Two desks that look at the same moment would count the same occurrence twice.
     if (!(await takeTurn(scripts, 'notices', lookEveryMs))) return;
@@ -141,12 +150,14 @@ export class Notifier {
       subjects.set(subject, [...(subjects.get(subject) ?? []), standing]);
     }
     const batches = new Set(seen.map(({ view }) => batchSubject(view.manifest)));
+    const isMoving = (each: readonly Standing[]) => each.some((one) => mayEndAgain(one, overview.realms));
     const isFirst = !known.has(BEGUN);
     const since = (this.toldUntil ?? 0) - TWICE_MS;
     subjects.delete(BEGUN);
     for (const [subject, each] of subjects)
       if (isBatch(subject) && !batches.has(subject)) await this.forget(subject);
-      else await this.tell(subject, each, known.get(subject) ?? null, (one) => isPast(one, since, isFirst));
+      else if (!isMoving(each))
+        await this.tell(subject, each, known.get(subject) ?? null, (one) => isPast(one, since, isFirst));
     await this.noteLook(looked);
   }
 

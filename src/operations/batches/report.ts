@@ -8,6 +8,7 @@ import {
   type Manifest,
   PlanReader,
   readBatch,
+  readFence,
   snapshotBatch,
   takeReportTurn,
 } from '../../ledger/index.js';
@@ -55,9 +56,11 @@ const TURN_SECONDS = 30;
 /**
  * The reports of batches that have ended in the workers' hands. The ledger notes the end with the last order, and forgets it
  * once the report stands: a process that dies between the two leaves it to the next. Nobody waits for a folder
- * that cannot be written; it is said, and tried again.
+ * that cannot be written; it is said, and tried again. While the ledger is closed journals may bring back more of a batch.
  */
 export async function reportEnded(app: App, { ledger }: Books, say: (message: string) => void) {
+  const { armed, untouched } = await readFence(ledger);
+  if (!armed && !untouched) return;
   for (const ended of await endedBatches(ledger)) {
     if (!(await takeReportTurn(ledger, ended, TURN_SECONDS))) continue;
     const ref = await batchRef(ledger, ended.no);

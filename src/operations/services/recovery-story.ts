@@ -71,7 +71,7 @@ function afterRestart({ folders, realm }: RealmRecovery): string {
     away.length === 1
       ? `the data folder ${dirname(first.journal)} of ${first.machine}`
       : `${away.length} data folders of other machines`;
-  return ` After the next restart of the store the ledger waits for ${which}. ${away.length === 1 ? 'If it does' : 'If some do'} not come back, \`almoner recover --retire-unseen-since D --realm ${realm}\` makes no doubts now.`;
+  return ` After the next restart of the store the ledger waits for ${which}. ${away.length === 1 ? 'If it does' : 'If some do'} not come back, \`almoner recover --retire-unseen-since ${heardUntil(away)} --realm ${realm}\` makes no doubts now.`;
 }
 
 /** What one recovery found and did. */
@@ -197,13 +197,17 @@ function decisions(realm: RealmRecovery): RecoveryDecision[] {
   return [...resuming(realm), ...given, ...moved, ...retiring(realm)];
 }
 
+/** A moment later than the last of them was heard of, so that a command names them all and no other. */
+function heardUntil(folders: RealmRecovery['folders']): string {
+  return isoTime(Math.max(...folders.map(({ lastSeen }) => Date.parse(lastSeen))) + 1_000);
+}
+
 function retiring({ retiring: loss, folders, realm }: RealmRecovery): RecoveryDecision[] {
   const away = folders.filter(
     ({ waitedFor, isInUse, fault }) => waitedFor && !isInUse && fault?.what !== 'damaged',
   );
   if (loss === null || away.length === 0) return [];
-  // A moment later than the last of them was heard of, so that the command names them all and no other.
-  const until = isoTime(Math.max(...away.map(({ lastSeen }) => Date.parse(lastSeen))) + 1_000);
+  const until = heardUntil(away);
   const becomes = loss.exact
     ? 'the ledger is open, so no order changes'
     : `every order of this realm that is not settled becomes a doubt, up to ${counted(loss.orders, 'order')} (${counted(loss.tokens, 'token')})`;
