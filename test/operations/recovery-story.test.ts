@@ -82,7 +82,7 @@ test('while it is open it says for which data folder the next restart waits, and
   const folder = { ...at, waitedFor: false, fault: null, wasHere: false, isInUse: false };
   const told = (isAway: boolean) => storyOf(realm({ folders: [{ ...folder, isAway }] })).happened;
   expect(told(true)).toMatch(
-    /waits for the data folder \/data of laptop\. .*--retire-unseen-since D --realm guild/,
+    /waits for the data folder \/data of laptop\. .*--retire-unseen-since \d{4}-\S+Z --realm guild/,
   );
   expect(told(false)).not.toContain('laptop');
 });
