@@ -287,8 +287,7 @@ function missingSaid(sign: Sign): Lost {
 function frozenSaid(sign: Sign): Lost {
   return {
     session: sign.session,
-    message: `${named(sign)} lives and has given no sign since ${new Date(sign.seenMs).toISOString()}: it is frozen, or the store does not hear it.`,
-    // The number is the process's own: in a container it is another process's outside.
-    next: `kill -CONT ${sign.pid} where it runs (machine ${sign.machine})`,
+    message: `${named(sign)} lives and has given no sign since ${new Date(sign.seenMs).toISOString()}: it is frozen, or the store does not hear it. The pid is that of its machine or container.`,
+    next: `kill -CONT ${sign.pid}`,
   };
 }

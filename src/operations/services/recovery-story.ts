@@ -124,8 +124,11 @@ function waitsFor({ realm, sessions, folders, reason, formerAddress }: RealmReco
   const unmerged = sessions.filter(({ merged }) => !merged);
   const away = unmerged.map(({ session, kind, pid, machine, lastSeen, liveness }) => {
     const seen = `last seen ${lastSeen ?? 'never'}`;
-    const frozen = liveness === 'alive' ? ` (kill -CONT ${pid} there)` : '';
-    return `Session ${session} (${kind}, pid ${pid}, machine ${machine}, ${seen}): ${SAID[liveness]}${frozen}.`;
+    const stuck =
+      liveness === 'alive'
+        ? ` If it does not, it is frozen (kill -CONT ${pid}) or works on another store (kill ${pid}).`
+        : '';
+    return `Session ${session} (${kind}, pid ${pid}, machine ${machine}, ${seen}): ${SAID[liveness]}.${stuck}`;
   });
   const unseen = folders.filter(({ waitedFor }) => waitedFor).map(folderWords);
   const incomplete = reason !== null && reason.code !== 'ALM_LEDGER_DISARMED' ? [reason.message] : [];
@@ -150,7 +153,7 @@ function folderWords({
 }
 
 const SAID = {
-  alive: 'it lives here and merges by itself, unless it is frozen',
+  alive: 'it lives here and merges by itself within a minute',
   dead: 'it is dead, and its journal is not merged yet',
   elsewhere: 'run `almoner recover` where its data folder is',
 } as const;
