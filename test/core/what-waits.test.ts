@@ -211,9 +211,7 @@ describe('what a session was sending that nobody hears of', () => {
   });
 
   test('frozen here, dead and not taken over, or not registered any more', () => {
-    expect(lost({})).toMatchObject([
-      { why: 'frozen-session', next: 'kill -CONT 7' },
-    ]);
+    expect(lost({})).toMatchObject([{ why: 'frozen-session', next: 'kill -CONT 7' }]);
     expect(lost({ life: 'dead' })).toMatchObject([{ why: 'dead-session', next: 'almoner worker' }]);
     expect(told(batch({ sending: [sending(4, 'nobody')] }))).toMatchObject([
       { why: 'missing-session', orders: 4, next: 'almoner recover' },
