@@ -46,3 +46,27 @@ test('an address is meant beside those that were shown, also where the preview w
   expect((await plan(shown, moved)).text).toContain('second.example');
   expect((await start(shown, moved)).status).toBe(200);
 });
+
+test('what was shown in one currency is not begun in another, nor from a second upload of the file', async () => {
+  const file = join(await tempFolder(), 'almoner.config.yaml');
+  const main = { baseUrl: 'https://main.example', realmId: 'club', keyEnv: 'MAIN_KEY', currencies: ['gold'] };
+  await writeFile(file, JSON.stringify({ realms: { main } }));
+  const desk = await startDesk({ env: { ALMONER_CONFIG: file } });
+  onTestFinished(() => desk.close());
+  const upload = async () => {
+    const reply = await desk.call('/api/uploads?name=pay.csv', {
+      method: 'POST',
+      body: 'member,tokens\n1,3\n',
+    });
+    return z.object({ upload: z.string() }).parse(reply.json()).upload;
+  };
+  const start = (id: string, body: object) =>
+    desk.call(`/api/uploads/${id}/start`, { method: 'POST', body: { rows: 1, tokens: '3', ...body } });
+  const first = await upload();
+  const reply = await desk.call(`/api/uploads/${first}/plan`, { method: 'POST', body: { currency: 'gold' } });
+  expect(reply.json()).toMatchObject({ currency: 'gold' });
+  const { shown } = z.object({ shown: z.string() }).parse(reply.json());
+  for (const id of [first, await upload()]) expect((await start(id, { shown })).status).toBe(409);
+  const begun = await start(await upload(), { shown, currency: 'gold' });
+  expect([begun.status, begun.json()]).toMatchObject([200, { summary: { currency: 'gold' } }]);
+});
