@@ -1,6 +1,8 @@
 import type { RealmProfile } from './profile.js';
 import { show } from './visible.js';
 
+export const CURRENCY_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
 type Paying = Pick<RealmProfile, 'currency' | 'currencies'>;
 
 /** Null is the realm's own currency, which has no name. */

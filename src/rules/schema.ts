@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CURRENCY_ID } from '../core/currencies.js';
 import { MEMBER_ID, MEMBER_ID_EXPECTED } from '../core/ids.js';
 
 /**
@@ -11,7 +12,6 @@ export const ROUNDINGS = ['floor', 'round', 'ceil'] as const;
 export const LIMITS = ['perMember', 'perRun', 'perPeriod'] as const;
 
 const NAME_PATTERN = /^[a-z0-9][a-z0-9-]{0,47}$/;
-const CURRENCY = /^[A-Za-z0-9._:-]{1,128}$/;
 const PERCENT_PATTERN = /^(100|[0-9]{1,2})(\.[0-9]{1,2})? ?%$/;
 
 const expression = (description: string) => z.string().min(1).max(4000).describe(description);
@@ -124,7 +124,7 @@ export const ruleSchema = z
       .describe('The profile or realm id that the rule pays; `embedded` is the rehearsal'),
     currency: z
       .string()
-      .regex(CURRENCY, { error: 'expected the id of a currency' })
+      .regex(CURRENCY_ID, { error: 'expected the id of a currency' })
       .optional()
       .describe('One of the `currencies` in the realm’s profile; its own where nothing is said'),
     schedule: schedule.optional(),

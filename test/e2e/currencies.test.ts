@@ -23,6 +23,11 @@ function csv(tokens: number, label: string): string {
   return `member,tokens,reference\n${rows.join('\n')}\n`;
 }
 
+function writeRule(name: string, ...more: string[]): Promise<string> {
+  const lines = [`name: ${name}`, `realm: ${REALM_ID}`, 'period: once', `reason: ${name}`, ...more];
+  return world.file(`jobs/${name}.yaml`, lines.join('\n'));
+}
+
 async function told(...args: string[]) {
   const { status, stdout } = await world.run(...args, '--json');
   return { status, ...JSON.parse(stdout) };
@@ -127,18 +132,12 @@ describe('a profile that lists currencies', () => {
   });
 
   test('a rule pays in the one that it names, and judges by what members hold of it', async () => {
-    await world.file(
-      'jobs/levy.yaml',
-      [
-        'name: levy',
-        `realm: ${REALM_ID}`,
-        'currency: gold',
-        'period: once',
-        'op: debit',
-        'audience: { members: [33, 34] }',
-        'award: { tokens: 8, floor: 0 }',
-        'reason: levy',
-      ].join('\n'),
+    await writeRule(
+      'levy',
+      'currency: gold',
+      'op: debit',
+      'audience: { members: [33, 34] }',
+      'award: { tokens: 8, floor: 0 }',
     );
     await world.file('rich.csv', 'member,tokens\n33,9\n');
     expect(await told('run', 'rich.csv', '--yes', '--currency', 'gold')).toMatchObject({ status: 0 });
@@ -149,17 +148,7 @@ describe('a profile that lists currencies', () => {
 });
 
 test('a rule’s plan is paid in what it was planned in, or not at all', async () => {
-  await world.file(
-    'jobs/bonus.yaml',
-    [
-      'name: bonus',
-      `realm: ${REALM_ID}`,
-      'period: once',
-      'audience: { members: [35, 36] }',
-      'award: { tokens: 12 }',
-      'reason: bonus',
-    ].join('\n'),
-  );
+  await writeRule('bonus', 'audience: { members: [35, 36] }', 'award: { tokens: 12 }');
   const planned = await told('rules', 'plan', 'bonus');
   expect(planned).toMatchObject({ status: 0, currency: null });
   const path = join(world.folder, 'almoner.config.yaml');
@@ -175,7 +164,7 @@ test('a rule’s plan is paid in what it was planned in, or not at all', async (
   expect(await paidIn(12)).toEqual({ own: 2 });
 });
 
-test('a batch stands still while the profile lists its currency no more, and goes on once it does', async () => {
+test('a batch stops when its currency leaves the profile, and goes on when it is back', async () => {
   await world.file('later.csv', csv(11, 'later'));
   const { batch } = await told('import', 'later.csv', '--yes', '--currency', 'gems');
   const written = JSON.parse(await readFile(join(world.folder, 'almoner.config.yaml'), 'utf8'));

@@ -155,7 +155,7 @@ async function giveUp(
   if (lost === losses.REMOVED) {
     if (!isIncomplete(await readFence(ledger))) {
       if ((await afterRollback.readWaitAfterRollback(ledger)) === null) return null;
-      // A machine that the store forgot may have sent: nobody resolves or sends anything while orders become doubts.
+      // No process sends or resolves anything while orders become doubts.
       await closeLedger(ledger);
     }
     const { removed } = await localJournals(ledger, { id: '', journal: folder }, null, 'every journal');

@@ -1,4 +1,5 @@
 import { isLosslessNumber, parse } from 'lossless-json';
+import { CURRENCY_ID } from '../../core/currencies.js';
 import { messageOf } from '../../core/errors/error.js';
 import { isMemberId, MEMBER_ID_EXPECTED } from '../../core/ids.js';
 import { isJsonObject, type JsonObject } from '../json.js';
@@ -17,6 +18,11 @@ const WALLETS_MAX = 1_000;
 const TOKENS_MAX = 1_000_000_000_000_000;
 /** The name of the realm's own currency; a request need not name it. */
 export const OWN_CURRENCY = 'default';
+
+/** The name of a further one, as a profile's `realmPointId` may be. */
+export function isCurrency(text: string): boolean {
+  return CURRENCY_ID.test(text) && text !== OWN_CURRENCY;
+}
 
 export function readBody(contentType: string | undefined, text: string): Read<JsonObject> {
   if (text.trim() === '') return unreadable('The request needs a JSON object as its body; it was empty.');
@@ -80,8 +86,11 @@ export function readRecipient(body: JsonObject): Read<string> {
 export function readCurrency(body: JsonObject): Read<string | null> {
   const value = field(body, 'realmPointId');
   if (value === undefined || value === OWN_CURRENCY) return read(null);
-  if (typeof value === 'string') return read(value);
-  return unreadable(`realmPointId must be a string, got ${kindOf(value)}.`, 'realmPointId');
+  if (typeof value === 'string' && value !== '') return read(value);
+  return unreadable(
+    `realmPointId must be the name of a currency, got ${value === '' ? '""' : kindOf(value)}.`,
+    'realmPointId',
+  );
 }
 
 /** Naming a currency that the realm does not have is a mistake that must not move points. */

@@ -15,13 +15,6 @@ export function isRealmId(text: string): boolean {
   return REALM_ID.test(text);
 }
 
-/** As a profile's `realmPointId` may be, and not the name of the realm's own. */
-const CURRENCY = /^(?!default$)[A-Za-z0-9._:-]{1,128}$/;
-
-export function isCurrency(text: string): boolean {
-  return CURRENCY.test(text);
-}
-
 /** The map of the balances in another currency than the realm's own; see lua/includes/members.lua. */
 export function mapIn(balances: string, currency: string): string {
   return `${balances}-in:${currency}`;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseBaseUrl } from '../../core/base-url.js';
 import { OUTCOME_KINDS } from '../../core/classify.js';
 import { COLUMNS } from '../../core/columns.js';
+import { CURRENCY_ID } from '../../core/currencies.js';
 import { NOTICE_EVENTS } from '../../core/notice-events.js';
 import { AFTER_ROLLBACK, CERTAINTIES, parseRate, RATE_EXPECTED } from '../../core/profile.js';
 import { leavesNothing, parseQuietSpan, QUIET_EXPECTED } from '../../core/quiet-hours.js';
@@ -13,7 +14,6 @@ import { block, choice, parsed, path, pattern, printable, said, webUrl, wholeNum
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** No blanks, nothing that has a meaning in a path, a URL or a Redis hash tag. */
 export const REALM_ID = /^[^\s/\\?#%{}\p{C}]{1,128}$/u;
-const POINT_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 /** The characters of an HTTP token; empty means that the key stands alone in the header. */
 const AUTH_SCHEME = /^[A-Za-z0-9!#$&'*+.^_`|~-]{0,32}$/;
 const BALANCE_PATH = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+){0,7}$/;
@@ -92,12 +92,12 @@ export const realmSchema = block({
   authScheme: pattern('an authorization scheme such as Bearer, or an empty text', AUTH_SCHEME)
     .default('Bearer')
     .meta(said('The word before the key in the `Authorization` header; empty: the key alone.', 'Token')),
-  realmPointId: pattern('the id of a currency', POINT_ID)
+  realmPointId: pattern('the id of a currency', CURRENCY_ID)
     .nullable()
     .default(null)
     .meta(said('The currency that is paid where none is chosen; null: the realm’s own.', 'gold')),
   currencies: z
-    .array(pattern('the id of a currency', POINT_ID), { error: 'expected a list of ids of currencies' })
+    .array(pattern('the id of a currency', CURRENCY_ID), { error: 'expected a list of ids of currencies' })
     .max(50)
     .default([])
     .meta(

@@ -43,7 +43,8 @@ describe('bad input is refused with a message that names it, and changes nothing
     ['{"tokens": 99999999999999999999999999}', /between/],
     ['{"tokens": 5, "tokens": 6}', /not valid JSON: Duplicate key/],
     ['{"tokens": 5, "realmPointId": "gold"}', /only "default" exists, got "gold"/],
-    ['{"tokens": 5, "realmPointId": 1}', /realmPointId must be a string, got the number "1"/],
+    ['{"tokens": 5, "realmPointId": 1}', /must be the name of a currency, got the number "1"/],
+    ['{"tokens": 5, "realmPointId": ""}', /must be the name of a currency, got ""/],
     [`${'['.repeat(100_000)}`, /not valid JSON/],
   ])('tokenBalance %.60s', async (body, message) => {
     const reply = await patch('/members/1/tokenBalance', body, { 'content-type': 'application/json' });
