@@ -176,7 +176,7 @@ export const RECOVERY = [
   {
     name: 'what-nothing-knows-of-cannot-be-given-up',
     file: 'src/operations/services/recover.ts',
-    find: 'if ((await afterRollback.readWaitAfterRollback(ledger)) === null) return null;',
+    find: 'if (!isMeant || (await afterRollback.readWaitAfterRollback(ledger)) === null) return null;',
     put: 'return null;',
     test: 'test/e2e/lost-after-the-copy.test.ts',
   },

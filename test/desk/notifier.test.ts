@@ -119,7 +119,7 @@ describe('the notifier', () => {
     const { run } = await readFence(ledger);
     expect(await arm(ledger, run, 0)).toMatchObject({ answer: 'armed' });
     await desk.call(`/api/batches/${batch}/cancel`, { method: 'POST', body: {} });
-    await closeLedger(ledger);
+    await closeLedger(ledger, '');
     const { board } = desk.server.desk;
     await until('the ledger to be closed', async () =>
       (await board.look()).overview.realms.some(({ fence }) => fence?.armed === false),

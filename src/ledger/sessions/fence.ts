@@ -118,10 +118,13 @@ export async function disarm(
   return reply === 'disarmed';
 }
 
-/** Every session merges its journals and every data folder is looked at before the ledger opens again. */
-export async function closeLedger(ledger: RealmLedger): Promise<void> {
+/**
+ * Every session merges its journals and every data folder is looked at before the ledger opens again. Where it is closed already,
+ * it does not open before the session `by` has merged once more.
+ */
+export async function closeLedger(ledger: RealmLedger, by: string): Promise<void> {
   const { seq } = await readFence(ledger);
-  await disarm(ledger, { at: Date.now(), seen: seq, found: seq, by: '' }, 'copied');
+  await disarm(ledger, { at: Date.now(), seen: seq, found: seq, by }, 'copied');
 }
 
 /**

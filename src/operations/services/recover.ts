@@ -69,7 +69,9 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
       isAsked = true;
       if (decision.acceptMoved === true && (await takeMoved(ledger))) await merge();
       const lost =
-        acceptMissing === null ? null : await giveUp(app, ledger, profile, { lost: acceptMissing, session });
+        acceptMissing === null
+          ? null
+          : await giveUp(app, ledger, profile, { lost: acceptMissing, session, realm });
       const away = await retire(app, ledger, profile, decision.retireUnseenSinceMs ?? null);
       retired += away?.folders ?? 0;
       if (lost === null && away === null) return;
@@ -105,7 +107,7 @@ async function closeRestored(app: App, realm: string | undefined): Promise<void>
   for (const ledger of await allLedgers(app.scripts)) {
     if (realm !== undefined && ledger.realm.name !== realm) continue;
     await afterRollback.noteRestored(ledger, null);
-    await closeLedger(ledger);
+    await closeLedger(ledger, '');
   }
 }
 
@@ -123,8 +125,10 @@ async function needKnown(app: App, lost: string | null): Promise<void> {
 function nothingMissed(): AlmonerError {
   return new AlmonerError(
     'ALM_LEDGER_SESSION',
-    'No ledger here is closed because journals are missed, and none waits for a person after a rollback. Nothing was given up.',
-    { next: 'Where the store was put back from a copy, say so first: `almoner recover --restored`.' },
+    'No ledger here is closed because journals are missed, and none that is meant waits for a person after a rollback. Nothing was given up.',
+    {
+      next: 'Where the store was put back from a copy, say so first: `almoner recover --restored`. Of several realms name the one with --realm.',
+    },
   );
 }
 
@@ -147,16 +151,22 @@ async function giveUp(
   app: App,
   ledger: RealmLedger,
   profile: RealmProfile,
-  { lost, session }: { readonly lost: string; readonly session: string },
+  {
+    lost,
+    session,
+    realm,
+  }: { readonly lost: string; readonly session: string; readonly realm: string | undefined },
 ): Promise<losses.Loss | null> {
   const context = contextOf(ledger, profile);
   const by = { who: app.config.operator, at: Date.now() };
   const folder = join(app.config.dataFolder, JOURNAL_FOLDER);
   if (lost === losses.REMOVED) {
     if (!isIncomplete(await readFence(ledger))) {
-      if ((await afterRollback.readWaitAfterRollback(ledger)) === null) return null;
+      // A realm that merely waits is given up only where it is meant.
+      const isMeant = app.config.profiles.length === 1 || realm === profile.name;
+      if (!isMeant || (await afterRollback.readWaitAfterRollback(ledger)) === null) return null;
       // No process sends or resolves anything while orders become doubts.
-      await closeLedger(ledger);
+      await closeLedger(ledger, session);
     }
     const { removed } = await localJournals(ledger, { id: '', journal: folder }, null, 'every journal');
     return losses.acceptMissing(context, lost, by, removed);
