@@ -78,14 +78,14 @@ export function scheduleOutcomes() {
   const books = () => desk.app.ledger(pickProfile(desk.app.config, REALM_ID));
 
   /** A daily rule whose last time came so many minutes ago, and which was approved just before. */
-  async function due(minutesAgo = 0, changes: Record<string, string> = {}) {
+  async function due(minutesAgo = 0, { missed = 'once', ...changes }: Record<string, string> = {}) {
     const now = Number((await desk.app.scripts.redis.time())[0]) * 1000;
     const at = Math.floor(now / MINUTE_MS) * MINUTE_MS - minutesAgo * MINUTE_MS;
     const [hour, minute] = [new Date(at).getUTCHours(), new Date(at).getUTCMinutes()];
     const rule = Object.values({
       name: `name: ${name}`,
       realm: `realm: ${REALM_ID}`,
-      schedule: `schedule: { cron: "${minute} ${hour} * * *", timezone: UTC, missed: once }`,
+      schedule: `schedule: { cron: "${minute} ${hour} * * *", timezone: UTC, missed: ${missed} }`,
       period: 'period: day',
       audience: `audience: { file: ${name}.csv }`,
       award: 'award: { tokens: 5 }',
