@@ -71,6 +71,22 @@ test('only what changed is read again, and a look at which nothing did asks the 
   calls.end();
 });
 
+test('while no batch changes, the list is the very same one, whatever else does', async () => {
+  const ledger = await bench.ledger();
+  const one = await sealed(ledger, [{}], { id: 'one' });
+  const views = new BatchViews(ledger.scripts);
+  const before = await views.list();
+  expect(await views.list()).toBe(before);
+  const other = await bench.ledger();
+  await sealed(other, [{}], { id: 'elsewhere' });
+  const more = await views.list();
+  expect(more).toHaveLength(before.length + 1);
+  await pauseBatch(one.ref, WHY, audit('paused'));
+  const paused = await views.list();
+  expect(paused).not.toBe(more);
+  expect(await views.list()).toBe(paused);
+});
+
 test('a view follows what no change of its batch tells: an approval that is needed, and a realm that is halted', async () => {
   const ledger = await bench.ledger();
   const { realmId } = ledger.realm;

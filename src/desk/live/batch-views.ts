@@ -1,3 +1,4 @@
+import { ofLast } from '../../core/of-last.js';
 import { openCount } from '../../core/states.js';
 import {
   allLedgers,
@@ -32,23 +33,29 @@ export type SeenBatch = {
  */
 export class BatchViews {
   private readonly realms = new Map<string, RealmViews>();
+  private last: { readonly parts: readonly (readonly SeenBatch[])[]; readonly all: SeenBatch[] } | null =
+    null;
   /** Batches that ended since then are seen, also where there are many. */
   endedSince = Number.POSITIVE_INFINITY;
 
   constructor(private readonly scripts: ScriptClient) {}
 
-  async list(): Promise<SeenBatch[]> {
+  /** While no batch changes, it is the same list at every look. */
+  async list(): Promise<readonly SeenBatch[]> {
     const ledgers = await allLedgers(this.scripts);
     const known = new Set(ledgers.map(({ id }) => id));
     for (const id of this.realms.keys()) if (!known.has(id)) this.realms.delete(id);
-    const found = await Promise.all(
+    const parts = await Promise.all(
       ledgers.map((ledger) => {
         const views = this.realms.get(ledger.id) ?? new RealmViews(ledger);
         this.realms.set(ledger.id, views);
         return views.look(this.endedSince);
       }),
     );
-    return found.flat();
+    const { last } = this;
+    const isSame = last?.parts.length === parts.length && last.parts.every((part, at) => part === parts[at]);
+    if (last === null || !isSame) this.last = { parts, all: parts.flat() };
+    return this.last?.all ?? [];
   }
 }
 
@@ -59,6 +66,8 @@ const HOUR_MS = 3_600_000;
 class RealmViews {
   private batches = new Map<string, SeenBatch>();
   private list: readonly SeenBatch[] | null = null;
+  private endedSince = Number.NaN;
+  private readonly times = ofLast(timesOf);
   private changes = 0;
   private about = '';
 
@@ -77,8 +86,10 @@ class RealmViews {
       await this.read(await this.wanted(endedSince));
     } else await this.read(await this.refsOf([...numbers, ...(await this.mayHaveOpened())]));
     [this.about, this.changes] = [about, changes];
+    if (this.list !== null && this.endedSince === endedSince) return this.list;
+    this.endedSince = endedSince;
     this.letGo(endedSince);
-    this.list ??= [...this.batches.values()].sort((one, other) => Number(one.ref.no) - Number(other.ref.no));
+    this.list = [...this.batches.values()].sort((one, other) => Number(one.ref.no) - Number(other.ref.no));
     return this.list;
   }
 
@@ -117,16 +128,11 @@ class RealmViews {
   private async mayHaveOpened(): Promise<string[]> {
     const nowMs = Date.now();
     const asks = new Set((await lists.batchesIn(this.ledger, 'asks')).map(({ no }) => no));
-    const due: string[] = [];
-    for (const { ref, view } of this.batches.values()) {
-      const { gate, retry } = view;
-      const startAt = gate?.start?.at ?? null;
-      const ends = startAt === null ? null : gate?.closed === 'start-time' ? startAt : startAt + HOUR_MS;
-      const isDue = ends !== null && gate?.closed !== 'start-missed' && nowMs >= ends;
-      const asked = gate?.closed === 'approval' || retry !== null;
-      if (isDue || asked !== asks.has(ref.no)) due.push(ref.no);
-    }
-    return due;
+    const { ends, asked } = this.times(this.list ?? []);
+    const due = ends.filter(({ atMs }) => nowMs >= atMs).map(({ no }) => no);
+    const asksNoMore = [...asked].filter((no) => !asks.has(no));
+    const asksNow = [...asks].filter((no) => !asked.has(no) && this.batches.has(no));
+    return [...new Set([...due, ...asksNoMore, ...asksNow])];
   }
 
   /** Those that are over and wait for nobody leave, but for the newest. */
@@ -147,6 +153,21 @@ class RealmViews {
 }
 
 const READ_AT_ONCE = 500;
+
+/** When the set times of batches end, and which of them ask for an approval. */
+function timesOf(list: readonly SeenBatch[]) {
+  const ends: { readonly no: string; readonly atMs: number }[] = [];
+  const asked = new Set<string>();
+  for (const { ref, view } of list) {
+    const { gate, retry } = view;
+    const startAt = gate?.start?.at ?? null;
+    const isMissed = gate?.closed === 'start-missed';
+    if (startAt !== null && !isMissed)
+      ends.push({ no: ref.no, atMs: gate?.closed === 'start-time' ? startAt : startAt + HOUR_MS });
+    if (gate?.closed === 'approval' || retry !== null) asked.add(ref.no);
+  }
+  return { ends, asked };
+}
 
 function waitsForSomebody(view: StoredBatch): boolean {
   return (

@@ -20,7 +20,7 @@ import {
   slotsEverTaken,
 } from '../../ledger/index.js';
 import { isOver, standsStill } from '../../operations/batches/batch-status.js';
-import { waitingOfAll } from '../../operations/batches/waiting.js';
+import { WaitingOfMany, waitingOf } from '../../operations/batches/waiting.js';
 import { type LessWanted, lessWanted } from '../../operations/people/approve.js';
 import { Tokens } from '../../operations/people/tokens.js';
 import { requirementOf } from '../../operations/people/who.js';
@@ -71,6 +71,7 @@ export type Picture = {
 
 export class OverviewBoard {
   private readonly views: BatchViews;
+  private readonly waiting: WaitingOfMany;
   private readonly rates = new SettleRates();
   private readonly paces = new Map<string, PaceHistory>();
   private readonly health: StoreHealth;
@@ -79,7 +80,13 @@ export class OverviewBoard {
   private readonly listed = ofLast((seen: readonly ToldBatch[]) => ({
     sums: sumsByLedger(seen),
     shown: shown(seen),
+    open: ledgersOfOpen(seen),
   }));
+  private seen: {
+    readonly views: readonly SeenBatch[];
+    readonly waiting: readonly Waiting[][];
+    readonly seen: readonly ToldBatch[];
+  } = { views: [], waiting: [], seen: [] };
   private awaySince: number | null = null;
   private slow = {
     at: Number.NEGATIVE_INFINITY,
@@ -94,6 +101,7 @@ export class OverviewBoard {
     private readonly times: PictureTimes,
   ) {
     this.views = new BatchViews(app.scripts);
+    this.waiting = new WaitingOfMany(app.config);
     const { embedded, address } = app.store;
     this.health = new StoreHealth(app.scripts, { embedded, address });
   }
@@ -132,7 +140,7 @@ export class OverviewBoard {
 
   /** The summary of a batch that is asked for alone. */
   async summaryOf(seen: SeenBatch): Promise<BatchSummary> {
-    const [waiting = []] = await waitingOfAll([seen], this.app.config);
+    const waiting = await waitingOf(seen.ref, this.app.config, seen.view);
     return this.summary({ ...seen, waiting });
   }
 
@@ -195,11 +203,10 @@ export class OverviewBoard {
 
   private async collect(store: Overview['store']): Promise<Picture> {
     const [views, workers] = await Promise.all([this.views.list(), processes(this.app.scripts)]);
-    const waiting = await waitingOfAll(views, this.app.config);
-    const seen = this.seenOf(views, waiting);
-    const { sums, shown } = this.listed(seen);
+    const seen = this.seenOf(views, await this.waiting.of(views));
+    const { sums, shown, open } = this.listed(seen);
     const now = Date.now();
-    const realms = await Promise.all(this.realmsOf(seen).map((ledger) => this.card(ledger, sums, now)));
+    const realms = await Promise.all(this.realmsOf(open).map((ledger) => this.card(ledger, sums, now)));
     const alive = workers.filter(
       ({ kind, state }) => kind === 'worker' && state !== 'dead' && state !== 'silent',
     ).length;
@@ -223,26 +230,29 @@ export class OverviewBoard {
 
   /** The very list of before, or its very entries, where the view and what waits of it are the same. */
   private seenOf(views: readonly SeenBatch[], waiting: readonly Waiting[][]): readonly ToldBatch[] {
-    const before = this.last?.seen ?? [];
+    const before = this.seen;
+    if (before.views === views && before.waiting === waiting) return before.seen;
     const isAt = (one: ToldBatch | undefined, at: number) =>
       one?.view === views[at]?.view &&
       one?.dispatched === views[at]?.dispatched &&
       one?.waiting === waiting[at];
-    if (before.length === views.length && before.every(isAt)) return before;
-    const known = new Map(before.map((one) => [one.view, one]));
-    return views.map((one, at): ToldBatch => {
-      const same = known.get(one.view);
-      return same !== undefined && isAt(same, at) ? same : { ...one, waiting: waiting[at] ?? [] };
-    });
+    const known = new Map(before.seen.map((one) => [one.view, one]));
+    const isSame = before.seen.length === views.length && before.seen.every(isAt);
+    const seen = isSame
+      ? before.seen
+      : views.map((one, at): ToldBatch => {
+          const same = known.get(one.view);
+          return same !== undefined && isAt(same, at) ? same : { ...one, waiting: waiting[at] ?? [] };
+        });
+    this.seen = { views, waiting, seen };
+    return seen;
   }
 
   /** The configured realms, and those that only the books know while something of theirs is open. */
-  private realmsOf(seen: readonly SeenBatch[]): RealmLedger[] {
+  private realmsOf(open: readonly RealmLedger[]): RealmLedger[] {
     const configured = this.app.config.profiles.map((profile) => this.app.ledger(profile));
     const known = new Map(configured.map((ledger) => [ledger.id, ledger]));
-    for (const { ref, view } of seen)
-      if (!known.has(ref.ledger.id) && (view.state === 'running' || !view.manifest.rehearsal))
-        known.set(ref.ledger.id, ref.ledger);
+    for (const ledger of open) if (!known.has(ledger.id)) known.set(ledger.id, ledger);
     return [...known.values()];
   }
 
@@ -304,6 +314,13 @@ async function processes(scripts: ScriptClient): Promise<WorkerRow[]> {
     }
   }
   return [...found.values()];
+}
+
+function ledgersOfOpen(seen: readonly SeenBatch[]): RealmLedger[] {
+  const known = new Map<string, RealmLedger>();
+  for (const { ref, view } of seen)
+    if (view.state === 'running' || !view.manifest.rehearsal) known.set(ref.ledger.id, ref.ledger);
+  return [...known.values()];
 }
 
 function shown(seen: readonly ToldBatch[]): ToldBatch[] {

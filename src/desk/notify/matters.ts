@@ -58,9 +58,11 @@ export function standingsOf(
     readonly missed: readonly MissedOfRealm[];
   },
 ): Standing[] {
+  // Longer than somebody wants to be left alone with.
+  const tooLong = holds(seen).filter(({ standing, lastsMs }) => lastsMs >= facts.holdMs(standing.realm));
   return [
-    ...seen.flatMap((batch) => standingsOfBatch(batch, facts.nowMs)),
-    ...holds(seen, facts.holdMs),
+    ...standingsOfBatches(seen, facts.nowMs),
+    ...tooLong.map(({ standing }) => standing),
     ...withoutWorker(seen).filter(({ since }) => facts.nowMs - Date.parse(since) >= PASSING_MS),
     ...less.flatMap(lessStanding),
     ...facts.realms.flatMap(rollbackStanding),
@@ -137,15 +139,20 @@ function missedStanding({ realm, times, rules, since }: MissedOfRealm): Standing
   ];
 }
 
-/** Worked out once for what has not changed, unless it is young enough to pass. */
+/** Worked out once for what has not changed, unless it is young enough to pass: each batch, and the very list of them. */
 const known = new WeakMap<ToldBatch, Standing[]>();
+let listed: { readonly seen: readonly ToldBatch[]; readonly found: readonly Standing[] } | null = null;
 
-function standingsOfBatch(batch: ToldBatch, nowMs: number): Standing[] {
-  const before = known.get(batch);
-  if (before !== undefined) return before;
-  const found = batchStandings(batch, nowMs);
-  const mayPass = batch.waiting.some(({ since }) => nowMs - Date.parse(since) < PASSING_MS);
-  if (!mayPass) known.set(batch, found);
+function standingsOfBatches(seen: readonly ToldBatch[], nowMs: number): readonly Standing[] {
+  if (listed?.seen === seen) return listed.found;
+  const mayPass = (batch: ToldBatch) =>
+    batch.waiting.some(({ since }) => nowMs - Date.parse(since) < PASSING_MS);
+  const found = seen.flatMap((batch) => {
+    const standings = known.get(batch) ?? batchStandings(batch, nowMs);
+    if (!mayPass(batch)) known.set(batch, standings);
+    return standings;
+  });
+  listed = seen.some(mayPass) ? null : { seen, found };
   return found;
 }
 
@@ -239,14 +246,18 @@ function ordersOf(causes: readonly Waiting[]): number {
   return causes.reduce((sum, { orders }) => sum + orders, 0);
 }
 
-/** A realm that asked to wait for longer than somebody wants to be left alone with. */
-function holds(seen: readonly ToldBatch[], holdMs: (realm: string) => number): Standing[] {
-  const found = new Map<string, Standing>();
+type Hold = { readonly standing: Standing & { readonly realm: string }; readonly lastsMs: number };
+
+/** The longest of each realm that asked to wait. */
+const holds = ofLast((seen: readonly ToldBatch[]): Hold[] => {
+  const found = new Map<string, Hold>();
   for (const { view, waiting } of seen) {
     const { realm } = view.manifest;
     const hold = waiting.find(({ why }) => why === 'hold');
-    if (hold?.until == null || Date.parse(hold.until) - Date.parse(hold.since) < holdMs(realm)) continue;
-    found.set(realm, {
+    if (hold?.until == null) continue;
+    const lastsMs = Date.parse(hold.until) - Date.parse(hold.since);
+    if (lastsMs < (found.get(realm)?.lastsMs ?? 0)) continue;
+    const standing: Hold['standing'] = {
       event: 'realm.hold',
       subject: `realm ${realm}`,
       realm,
@@ -256,10 +267,11 @@ function holds(seen: readonly ToldBatch[], holdMs: (realm: string) => number): S
       next: `almoner pace --realm ${realm}`,
       since: hold.since,
       mark: hold.until,
-    });
+    };
+    found.set(realm, { standing, lastsMs });
   }
   return [...found.values()];
-}
+});
 
 /** The realm is part of it, because an id given with --batch-id may stand in two realms. */
 export function batchSubject({ realm, batch }: { readonly realm: string; readonly batch: string }): string {

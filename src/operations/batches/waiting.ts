@@ -1,3 +1,4 @@
+import { ofLast } from '../../core/of-last.js';
 import { presenceOf } from '../../core/presence.js';
 import { quietUntil } from '../../core/quiet-hours.js';
 import { openCount } from '../../core/states.js';
@@ -50,50 +51,80 @@ function quietNow(config: Profiles, { ledger }: BatchRef, nowMs: number): RealmL
   return { untilMs, words };
 }
 
+type OneBatch = { readonly ref: BatchRef; readonly view: OwnedBatch };
+
+/** The same of many, with one look at each realm. */
+export function waitingOfAll(batches: readonly OneBatch[], config: Profiles): Promise<Waiting[][]> {
+  return new WaitingOfMany(config).of(batches);
+}
+
 /**
- * The same of many, with one look at each realm. A view that is the same object has not changed: what waits of it is worked
- * out again when the realm stands otherwise, and now and then, because times pass.
+ * The same for a caller that asks again and again. A view that is the same object has not changed: what waits of it is worked
+ * out again when the realm stands otherwise, and now and then, because times pass. Until then the same list of batches gets
+ * the same answer, and no batch is looked at.
  */
-export async function waitingOfAll(
-  batches: readonly { readonly ref: BatchRef; readonly view: OwnedBatch }[],
-  config: Profiles,
-): Promise<Waiting[][]> {
-  const waitsFor = new Map(
-    batches.flatMap(({ ref, view }) => (isOpen(view) ? [[ref.ledger.id, ref] as const] : [])),
-  );
-  const found = await Promise.all(
-    [...waitsFor].map(async ([id, ref]) => [id, await lookAt(ref, config)] as const),
-  );
-  const looks = new Map(found);
-  const now = performance.now();
-  const all: Waiting[][] = [];
-  const asked: Promise<void>[] = [];
-  for (const [at, { ref, view }] of batches.entries()) {
-    const looking = isOpen(view) ? looks.get(ref.ledger.id) : undefined;
-    all[at] = NOTHING;
-    if (looking === undefined) continue;
-    const { look, key } = looking;
-    const known = kept.get(view);
-    all[at] = known?.waiting ?? NOTHING;
-    const isFresh = known?.key === key && now < known.untilMs;
-    if (known !== undefined && (isFresh || hasOnlyDoubts(view))) continue;
-    const asking = causesOf(ref, config, view, look).then((causes) => {
-      all[at] = keepIfOther(view, { key, untilMs: now + keptMs(view, causes, look.nowMs) }, causes.map(told));
-    });
-    asked.push(asking);
+export class WaitingOfMany {
+  private readonly kept = new WeakMap<OwnedBatch, Kept>();
+  private readonly realmsOf = ofLast(realmsWithOpen);
+  private last: {
+    readonly batches: readonly OneBatch[];
+    readonly key: string;
+    readonly untilMs: number;
+    readonly waiting: Waiting[][];
+  } | null = null;
+
+  constructor(private readonly config: Profiles) {}
+
+  async of(batches: readonly OneBatch[]): Promise<Waiting[][]> {
+    const found = await Promise.all(
+      this.realmsOf(batches).map(async ([id, ref]) => [id, await lookAt(ref, this.config)] as const),
+    );
+    const key = found.map(([, look]) => look.key).join('\n');
+    const now = performance.now();
+    if (this.last?.batches === batches && this.last.key === key && now < this.last.untilMs)
+      return this.last.waiting;
+    const looks = new Map(found);
+    const asked: Promise<void>[] = [];
+    const waiting: Waiting[][] = batches.map(() => NOTHING);
+    let untilMs = Number.POSITIVE_INFINITY;
+    for (const [at, { ref, view }] of batches.entries()) {
+      const looking = isOpen(view) ? looks.get(ref.ledger.id) : undefined;
+      if (looking === undefined) continue;
+      const known = this.kept.get(view);
+      const isFresh = known?.key === looking.key && now < known.untilMs;
+      if (known !== undefined && (isFresh || hasOnlyDoubts(view))) {
+        waiting[at] = known.waiting;
+        if (isFresh) untilMs = Math.min(untilMs, known.untilMs);
+        continue;
+      }
+      const asking = causesOf(ref, this.config, view, looking.look).then((causes) => {
+        const keptUntilMs = now + keptMs(view, causes, looking.look.nowMs);
+        untilMs = Math.min(untilMs, keptUntilMs);
+        waiting[at] = this.keepIfOther(view, { key: looking.key, untilMs: keptUntilMs }, causes.map(told));
+      });
+      asked.push(asking);
+    }
+    await Promise.all(asked);
+    this.last = { batches, key, untilMs, waiting };
+    return waiting;
   }
-  await Promise.all(asked);
-  return all;
+
+  /** What says the same stays the same list: whoever shows it sees at once that nothing changed. */
+  private keepIfOther(view: OwnedBatch, asked: Omit<Kept, 'waiting'>, waiting: Waiting[]): Waiting[] {
+    const before = this.kept.get(view)?.waiting;
+    const same =
+      before !== undefined && JSON.stringify(before) === JSON.stringify(waiting) ? before : waiting;
+    this.kept.set(view, { ...asked, waiting: same });
+    return same;
+  }
 }
 
 const NOTHING: Waiting[] = [];
 
-/** What says the same stays the same list: whoever shows it sees at once that nothing changed. */
-function keepIfOther(view: OwnedBatch, asked: Omit<Kept, 'waiting'>, waiting: Waiting[]): Waiting[] {
-  const before = kept.get(view)?.waiting;
-  const same = before !== undefined && JSON.stringify(before) === JSON.stringify(waiting) ? before : waiting;
-  kept.set(view, { ...asked, waiting: same });
-  return same;
+function realmsWithOpen(batches: readonly OneBatch[]): (readonly [string, BatchRef])[] {
+  return [
+    ...new Map(batches.flatMap(({ ref, view }) => (isOpen(view) ? [[ref.ledger.id, ref] as const] : []))),
+  ];
 }
 
 async function lookAt(ref: BatchRef, config: Profiles) {
@@ -104,7 +135,6 @@ async function lookAt(ref: BatchRef, config: Profiles) {
 }
 
 type Kept = { readonly key: string; readonly untilMs: number; readonly waiting: Waiting[] };
-const kept = new WeakMap<OwnedBatch, Kept>();
 
 const MOVING_KEPT_MS = 2_000;
 const STILL_KEPT_MS = 5 * 60_000;

@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { readBatch } from '../../../src/ledger/index.js';
 import { batchKeys } from '../../../src/ledger/keys.js';
 import { askProbe, cancelBatch, haltRealm, pauseBatch } from '../../../src/ledger/moves/steer.js';
 import { readFence, sayDisarmed } from '../../../src/ledger/sessions/fence.js';
 import { batchStatus } from '../../../src/operations/batches/batch-status.js';
-import { waitingOf } from '../../../src/operations/batches/waiting.js';
+import { WaitingOfMany, waitingOf } from '../../../src/operations/batches/waiting.js';
 import { load } from '../../runtime/config/load-config.js';
 import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, begun, claimFor, held, sendAs, settleAs, WHY } from '../../support/ledger/order-moves.js';
 import { NO_PROFILES, testProfile } from '../../support/ledger/realm-profile.js';
 import { moving, rows, standingOrders, sumOf, told } from '../../support/ledger/standing-orders.js';
+import { until } from '../../support/until.js';
 
 /** Every cause for which orders stand still, on a real ledger: named with exactly its orders and their tokens. */
 const bench = ledgersOnRedis();
@@ -112,6 +114,38 @@ describe('the whole batch', () => {
     expect(open).toMatchObject({ why: 'breaker', orders: 3, tokens: sumOf(1, 2, 3), next: null });
     expect(secondsTo(open?.until)).toBeGreaterThan(800);
     expect((await batchStatus(batch.ref, NO_PROFILES)).etaSeconds).toBeNull();
+  });
+});
+
+describe('asked again and again', () => {
+  test('the same batches get the very same answer until the realm stands otherwise', async () => {
+    const ledger = await bench.ledger();
+    const { ref } = await sealed(ledger, rows(3));
+    const view = await readBatch(ref);
+    if (view === undefined) throw new Error('no batch');
+    const batches = [{ ref, view }];
+    const waiting = new WaitingOfMany(NO_PROFILES);
+    const whys = async () => (await waiting.of(batches)).map((causes) => causes.map(({ why }) => why));
+    const first = await waiting.of(batches);
+    expect(await whys()).toEqual([['no-worker']]);
+    expect(await waiting.of(batches)).toBe(first);
+    // The view is the one of before: only the realm knows of the worker.
+    const worker = await session(ledger);
+    expect(await whys()).toEqual([[]]);
+    await worker.deregister(ledger);
+    expect(await whys()).toEqual([['no-worker']]);
+  });
+
+  test('an answer ends with the first cause that passes by itself', async () => {
+    const { ref } = await running(2);
+    const { scripts, keyPrefix } = ref.ledger;
+    await scripts.redis.hset(`${keyPrefix}:pace`, 'hold', Date.now() + 1_500, 'holdMs', 90_000);
+    const view = await readBatch(ref);
+    if (view === undefined) throw new Error('no batch');
+    const batches = [{ ref, view }];
+    const waiting = new WaitingOfMany(NO_PROFILES);
+    expect(await waiting.of(batches)).toMatchObject([[{ why: 'hold' }]]);
+    await until('the end of the hold', async () => (await waiting.of(batches))[0]?.length === 0, 8_000);
   });
 });
 
