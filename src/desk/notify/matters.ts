@@ -139,21 +139,44 @@ function missedStanding({ realm, times, rules, since }: MissedOfRealm): Standing
   ];
 }
 
-/** Worked out once for what has not changed, unless it is young enough to pass: each batch, and the very list of them. */
-const known = new WeakMap<ToldBatch, Standing[]>();
-let listed: { readonly seen: readonly ToldBatch[]; readonly found: readonly Standing[] } | null = null;
+type Kept = { readonly found: readonly Standing[]; readonly untilMs: number };
+/** Worked out once for what has not changed, until something of it is no longer young: each batch, and the very list. */
+const known = new WeakMap<ToldBatch, Kept>();
+const listed = new WeakMap<readonly ToldBatch[], Kept>();
 
 function standingsOfBatches(seen: readonly ToldBatch[], nowMs: number): readonly Standing[] {
-  if (listed?.seen === seen) return listed.found;
-  const mayPass = (batch: ToldBatch) =>
-    batch.waiting.some(({ since }) => nowMs - Date.parse(since) < PASSING_MS);
-  const found = seen.flatMap((batch) => {
-    const standings = known.get(batch) ?? batchStandings(batch, nowMs);
-    if (!mayPass(batch)) known.set(batch, standings);
-    return standings;
-  });
-  listed = seen.some(mayPass) ? null : { seen, found };
-  return found;
+  return kept(listed, seen, nowMs, () => {
+    const each = seen.map((batch) =>
+      kept(known, batch, nowMs, () => ({
+        found: batchStandings(batch, nowMs),
+        untilMs: firstOf(
+          batch.waiting.map(({ since }) => Date.parse(since) + PASSING_MS),
+          nowMs,
+        ),
+      })),
+    );
+    const found = each.flatMap((one) => one.found);
+    return {
+      found,
+      untilMs: firstOf(
+        each.map((one) => one.untilMs),
+        nowMs,
+      ),
+    };
+  }).found;
+}
+
+function kept<Of extends object>(all: WeakMap<Of, Kept>, of: Of, nowMs: number, work: () => Kept): Kept {
+  const before = all.get(of);
+  if (before !== undefined && nowMs < before.untilMs) return before;
+  const now = work();
+  all.set(of, now);
+  return now;
+}
+
+/** The first of the times that are still ahead. */
+function firstOf(times: readonly number[], nowMs: number): number {
+  return times.reduce((first, at) => (at > nowMs && at < first ? at : first), Number.POSITIVE_INFINITY);
 }
 
 function batchStandings(seen: ToldBatch, nowMs: number): Standing[] {
