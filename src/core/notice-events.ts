@@ -9,7 +9,6 @@ export const NOTICE_EVENTS = [
   'batch.no-worker',
   'batch.missing-session',
   'realm.hold',
-  'realm.requirement',
   'realm.after-rollback',
   'schedule.done',
   'schedule.failed',

@@ -8,5 +8,5 @@ export type Person = { readonly name: string; readonly roles: readonly Role[] };
 /** Whoever opened the desk by the link that it printed: nobody in particular. */
 export const LOCAL_NAME = 'local';
 
-/** The most that one person may prepare in a day without a second; null: no limit of that kind, and both: nothing is required. */
+/** The most that one person may pay within 24 hours without an approval; null: no limit of that kind, and both: none is required. */
 export type Requirement = { readonly overTokens: number | null; readonly overRows: number | null };

@@ -1,42 +1,44 @@
 import { AlmonerError } from '../core/errors/error.js';
 import type { Person } from '../core/people.js';
 import { spellMoment } from '../core/zones.js';
-import { openDead } from '../ledger/index.js';
+import type { RowView } from '../ledger/index.js';
 import { digitsOf } from '../operations/batches/batch-status.js';
-import { type Approval, heldBy, waitsForApproval } from '../operations/people/approve.js';
+import {
+  type Approval,
+  askedBy,
+  heldBy,
+  payableOf,
+  waitsForApproval,
+} from '../operations/people/approvals.js';
 import { beginsWords, whyNotSecond } from '../words/people.js';
 import { isoTime } from '../words/spelling.js';
 import type { ApprovalReply, ApprovalsReply } from './api/index.js';
 import type { Picture } from './live/overview.js';
 
 /** What waits for a second person, as the desk shows it to somebody. */
-export function approvalsReply({ overview, seen, less }: Picture, person: Person): ApprovalsReply {
+export function approvalsReply({ overview, seen }: Picture, person: Person): ApprovalsReply {
   const waiting = seen.filter(({ view }) => waitsForApproval(view));
   return {
     batches: waiting
       .sort((one, other) => one.view.manifest.createdAt - other.view.manifest.createdAt)
-      .map(({ ref, view, view: { manifest, gate, retry, counts } }) => ({
+      .map(({ ref, view, view: { manifest, gate, retry } }) => ({
         batch: ref.id,
         realm: manifest.realm,
         source: manifest.source,
-        preparer: (gate ?? retry)?.preparer ?? null,
+        preparer: askedBy(view),
         createdAt: isoTime(manifest.createdAt),
         begins: beginsWords(gate?.start ?? null),
-        orders: retry === null ? (counts.planned ?? 0) : openDead(view),
+        orders: payableOf(view).orders,
+        tokens: String(payableOf(view).tokens),
         retry: retry !== null,
         amounts: digitsOf(manifest.tokens),
         currency: manifest.currency,
         held: heldBy(view),
-        whyNot: whyNotSecond(person, (gate ?? retry)?.preparer ?? null, 'prepared'),
+        whyNot: whyNotSecond(person, askedBy(view), retry === null ? 'prepared' : 'asked for'),
       })),
     rules: overview.schedules.flatMap(({ rule, realm, asked }) =>
       asked === null ? [] : [{ rule, realm, asked, whyNot: whyNotSecond(person, asked.who, 'asked for') }],
     ),
-    requirements: less.map(({ asked, ...one }) => ({
-      ...one,
-      asked: asked && { ...asked, at: isoTime(asked.at) },
-      whyNot: asked === null ? whyNotAsk(person) : whyNotSecond(person, asked.who, 'asked for'),
-    })),
   };
 }
 
@@ -50,35 +52,41 @@ export function refuseOtherFirst(shown: string | null, now: string | null): void
   });
 }
 
-function whyNotAsk({ roles }: Person): string | null {
-  const may = roles.includes('operator') || roles.includes('approver');
-  return may ? null : 'Asking for it needs the role operator or approver, which your token does not have.';
-}
-
 /** What of a preview is told beside the batch itself. */
 export function previewReply(
   shown: Approval,
 ): Omit<ApprovalReply, 'summary' | 'manifest' | 'gate' | 'whyNot'> {
-  const { view, isRetry, profile, requests, seconds, endsAt, onGo, past, amounts, difference } = shown;
+  const { view, letters, profile, requests, seconds, endsAt, after, past, amounts, difference } = shown;
   const { quietHours, timezone } = profile;
+  const { columns, warnings } = view.manifest;
   return {
-    seal: view.sealHash,
-    retry: isRetry,
+    hash: shown.hash,
+    retry: letters && letters.slice(0, LETTERS_SHOWN).map(letterReply),
+    isOutdated: shown.isOutdated,
+    why: shown.asked.why,
     payable: {
       orders: shown.orders,
       tokens: String(shown.tokens),
       amounts: amounts && digitsOf(amounts),
     },
+    columns,
+    warnings,
     requests,
     seconds,
     ends: spellMoment(endsAt, timezone),
     timezone,
     quietHours: quietHours?.texts ?? [],
-    onGo,
+    after,
     books: { ...past, tokens: String(past.tokens), lastAt: isoTime(past.lastAt) },
     difference:
       difference === null || difference === 'too-many'
         ? difference
         : { ...difference, createdAt: isoTime(difference.createdAt) },
   };
+}
+
+const LETTERS_SHOWN = 100;
+
+function letterReply({ order, member, op, tokens, state, errorCode, attempts }: RowView) {
+  return { order, member, op, tokens, state, class: errorCode, attempts };
 }

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { keepingRequired } from '../operations/people/keep-required.js';
 import { newToken, Tokens } from '../operations/people/tokens.js';
 import { startArchiving } from '../operations/services/archive.js';
 import { keepLedgersOpen } from '../operations/services/keep-open.js';
@@ -34,8 +33,6 @@ export type Serving = {
   close(): Promise<void>;
 };
 
-const KEEP_MS = 1_000;
-
 /** Where the build puts the pages: beside the compiled desk. */
 const WEB_FOLDER = fileURLToPath(new URL('./web', import.meta.url));
 
@@ -46,8 +43,6 @@ export async function startServing(app: App, options: ServeOptions): Promise<Ser
   const isOnlyLocal = address.loopback && address.publicUrl === null;
   const token = empty && isOnlyLocal ? newToken() : null;
   if (token !== null) registerSecret(token);
-  const keepRequired = keepingRequired(app);
-  await keepRequired();
   const stop = new AbortController();
   const { version, cwd, env } = options;
   const given = { version, cwd, env, stop: stop.signal, webFolder: WEB_FOLDER };
@@ -58,7 +53,6 @@ export async function startServing(app: App, options: ServeOptions): Promise<Ser
     const archiving = startArchiving(app, stop.signal);
     const opening = keepLedgersOpen(app, stop.signal);
     const rounds = new Rounds((message) => app.logger.warn({ message }, 'trouble'));
-    rounds.every(KEEP_MS, 'keep what is required', keepRequired);
     const notices = server.desk.notices.start(server.desk.board, address.publicUrl);
     return {
       url,

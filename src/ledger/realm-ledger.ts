@@ -23,7 +23,7 @@ export type RealmLedger = {
 };
 
 type Asked = {
-  /** Of a second person. */
+  /** What one person may pay alone. */
   readonly requirement: Requirement;
   readonly afterRollback: AfterRollback;
 };

@@ -52,6 +52,11 @@ const manifest = z.object({
     .nullable()
     .default(null),
   again: z.string().nullable(),
+  /** In words, as they were shown before it was made: what its columns were taken for, and the first warnings. */
+  columns: z.string().nullable().default(null),
+  warnings: z
+    .object({ count: z.number(), first: z.array(z.string()).readonly() })
+    .default({ count: 0, first: [] }),
   inOrder: z.boolean(),
   /** How it was made: `run` by a process that works it, at first; `import` for the workers. */
   mode: z.enum(['run', 'import']),

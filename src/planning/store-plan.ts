@@ -22,6 +22,7 @@ import {
   sealBatch,
   takeBackDead,
 } from '../ledger/index.js';
+import { columnsWords, findingWords } from '../words/columns.js';
 import { refuseChanged, refuseOtherName } from './before-seal.js';
 import { closedError, passPlaces, whyPlaces } from './other-ledger.js';
 import { type Plan, sealedTable, toPay } from './plan.js';
@@ -43,8 +44,7 @@ export type ImportOptions = Putting & {
   /** How long the whole batch is expected to take; the chart of the run is sliced by it. */
   readonly expectedMs: number;
   readonly who: string;
-  /** Asked before every try: other books may have moved. */
-  readonly prepared: () => Promise<Prepared>;
+  readonly prepared: Prepared;
   readonly now: number;
   /** The run of a rule that the orders come from. */
   readonly run?: SealedRun | null;
@@ -135,7 +135,7 @@ async function store(
     await passPlaces(ledger, plan, { who: options.who, at: options.now });
     const { run = null } = options;
     const recovered = plan.takenOver?.indexes.size ?? 0;
-    const given = { sketch: plan.sketch, judged, run, recovered, prepared: await options.prepared() };
+    const given = { sketch: plan.sketch, judged, run, recovered, prepared: options.prepared };
     const at = { no: opened.no, importer, owner };
     const sealed = await sealBatch(ledger, at, manifest, countersOf(plan), audit, given);
     // Another batch was sealed since or an order retried, perhaps of the same rows, a loss was accepted, or another
@@ -164,7 +164,7 @@ async function store(
 const NOT_SEALED = {
   nameless: {
     code: 'ALM_PEOPLE_NAMELESS',
-    why: 'This realm requires a second person, and nobody knows who prepares this.',
+    why: 'This realm requires approvals, so the person who prepares a batch has to be known by a token.',
   },
   noted: {
     code: 'ALM_RULE_ALREADY_RUN',
@@ -192,6 +192,9 @@ async function waitForSeal(ref: BatchRef): Promise<Imported> {
     `Another process imports the same orders (batch ${ref.id}) and has not finished. Nothing was sent.`,
   );
 }
+
+/** An approver is shown so many of them. */
+const WARNINGS_SEALED = 20;
 
 const TAKE_OVER_WAIT_MS = 120_000;
 const POLL_MS = 100;
@@ -221,6 +224,11 @@ function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId): Manifes
     fileSha256: plan.fileSha256,
     table: sealedTable(plan),
     again: plan.again,
+    columns: plan.found && columnsWords(plan.found),
+    warnings: {
+      count: plan.findings.warningCount,
+      first: plan.findings.warnings(WARNINGS_SEALED).map((one) => findingWords(one)),
+    },
     inOrder: options.inOrder,
     sliceMs: sliceMsOf(options.expectedMs, totals.rows),
     mode: options.mode,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isAlmonerError } from '../core/errors/error.js';
-import { type RealmLedger, ruleNotes } from '../ledger/index.js';
+import { approvals, type RealmLedger, ruleNotes } from '../ledger/index.js';
 import { PERIODS } from './schema.js';
 
 /** What a person said of a rule's schedule. */
@@ -28,8 +28,6 @@ const scheduledRule = z.object({
   waitsSince: z.number().default(0),
   /** `asked`: who wanted this text to have it, where the realm requires a second person. */
   approved: said.extend({ asked: z.string().nullable().default(null), ...forAudience }).nullable(),
-  /** Who wants this very text to have its go, while a second person has not said it. */
-  asked: said.extend(forAudience).nullable().default(null),
   /** Who took the go back, while there is none. */
   takenBack: said.nullable().default(null),
   /** Its times pass without a run. */
@@ -37,10 +35,13 @@ const scheduledRule = z.object({
   /** One time that passes without a run. Both are asked again where a batch is sealed: see includes/schedule.lua. */
   skip: said.extend({ time: z.number() }).nullable().default(null),
 });
-export type ScheduledRule = z.infer<typeof scheduledRule>;
+export type StoredRule = z.infer<typeof scheduledRule>;
+
+/** `asked`: who asked for the approval of this very text, while no second person has approved it. */
+export type ScheduledRule = StoredRule & { readonly asked: Said | null };
 
 /** Whether a text's go is that of two people, for the members as they are listed now (see includes/schedule.lua). */
-export function isGoOfTwo(approved: ScheduledRule['approved'], audience: string): boolean {
+export function isGoOfTwo(approved: StoredRule['approved'], audience: string): boolean {
   return approved?.asked != null && approved.audience === audience;
 }
 
@@ -68,6 +69,17 @@ const waitingRun = z.object({
 export type WaitingRun = z.infer<typeof waitingRun>;
 
 export async function scheduledRules(ledger: RealmLedger): Promise<ScheduledRule[]> {
+  const [all, requests] = await Promise.all([storedRules(ledger), approvals.ruleRequests(ledger)]);
+  return all.map((one) => {
+    const request = requests.get(one.rule);
+    if (request === undefined || request.text !== one.hash) return { ...one, asked: null };
+    const { who, at, why = null } = request;
+    return { ...one, asked: { who, at, why } };
+  });
+}
+
+/** Without what was asked for: what `changeScheduledRule` compares and writes. */
+export async function storedRules(ledger: RealmLedger): Promise<StoredRule[]> {
   const all = await ruleNotes(ledger, 'schedules', scheduledRule).all();
   return [...all.values()].sort((a, b) => a.rule.localeCompare(b.rule));
 }
@@ -76,7 +88,7 @@ export async function scheduledRules(ledger: RealmLedger): Promise<ScheduledRule
 export function changeScheduledRule(
   ledger: RealmLedger,
   rule: string,
-  change: (known: ScheduledRule | null) => ScheduledRule | null,
+  change: (known: StoredRule | null) => StoredRule | null,
 ) {
   return ruleNotes(ledger, 'schedules', scheduledRule).change(rule, change);
 }
@@ -112,7 +124,7 @@ export function roundNotes(ledger: RealmLedger) {
 }
 
 /** Times up to then are dealt with, or none of the schedule's: a go counts for the times after it. */
-export function dealtWithUntil({ approved, waitsSince }: ScheduledRule, last: LastRun | null): number {
+export function dealtWithUntil({ approved, waitsSince }: StoredRule, last: LastRun | null): number {
   return Math.max(last?.at ?? 0, approved?.at ?? waitsSince);
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { accountName } from '../core/reference.js';
 import { spellMoment } from '../core/zones.js';
 import { type RealmLedger, scheduledTimes } from '../ledger/index.js';
-import { dealtWithUntil, type LastRun, lastRun, type ScheduledRule } from './approvals.js';
+import { dealtWithUntil, type LastRun, lastRun, type StoredRule } from './approvals.js';
 import { periodName } from './calendar.js';
 import { timesPassed } from './schedule.js';
 
@@ -59,7 +59,7 @@ export type Passed = {
  * withdrew its approval, and one that a person skipped, were not to be run.
  */
 export function missedOf(
-  entry: ScheduledRule,
+  entry: StoredRule,
   { last, upTo, withIt, why }: Passed,
 ): scheduledTimes.MissedToNote | null {
   const { timezone: zone, paused, takenBack, approved, skip } = entry;

@@ -90,7 +90,7 @@ export class App {
     return openLedger(
       this.scripts,
       { name, baseUrl, realmId, rehearsal },
-      { requirement: approval, afterRollback },
+      { afterRollback, ...(rehearsal ? {} : { requirement: approval }) },
     );
   }
 

@@ -2,64 +2,60 @@ import { LOCAL_NAME, type Person, type Requirement } from '../core/people.js';
 import { spellMoment } from '../core/zones.js';
 import { counted } from './spelling.js';
 
-/** By the wall of the zone in which it was said. */
+/** A set time, in the zone in which it was said. */
 export function beginsWords(start: { readonly at: number; readonly zone: string } | null): string | null {
   return start === null ? null : spellMoment(start.at, start.zone);
 }
 
-/** When a second person has to say go. */
+/** When a payment needs the approval of a second person. */
 export function requirementWords({ overTokens, overRows }: Requirement): string {
   const limits = [
     ...(overTokens === null ? [] : [counted(overTokens, 'token')]),
     ...(overRows === null ? [] : [counted(overRows, 'order')]),
   ];
-  if (limits.length === 0) return 'no second person is required';
-  if (overTokens === 0 || overRows === 0) return 'a second person has to say go for everything';
-  return `a second person has to say go for what one person prepares within a day beyond ${limits.join(' or ')}`;
+  if (limits.length === 0) return 'no approval is required';
+  if (overTokens === 0 || overRows === 0) return 'a second person has to approve everything';
+  return `a second person has to approve more than ${limits.join(' or ')} from one person within 24 hours`;
 }
 
-/** Why somebody is not the second person; null where they are. `first`: who did it; null: nobody is known, or has. */
+/** Why somebody is not the second person; null where they are. `first`: who did it; null: no token was used, or it was not done. */
 export function whyNotSecond(
   { name, roles }: Person,
   first: string | null,
   did: 'prepared' | 'asked for',
 ): string | null {
   if (name === LOCAL_NAME)
-    return 'The link that the desk printed names nobody: sign in with a token of your own that has the role approver.';
+    return 'The link that the desk printed stands for no person: sign in with a token of your own that has the role approver.';
   if (first !== null && first.toLowerCase() === name.toLowerCase())
-    return `You ${did} it; somebody else has to say go.`;
+    return `You ${did} it; another person has to approve it.`;
   return roles.includes('approver')
     ? null
-    : 'Saying go needs the role approver, which your token does not have.';
+    : 'Approving needs the role approver, which your token does not have.';
 }
 
-/** Of a rule that one person let run, or two for other members. */
+/** Of a rule that one person approved, or two with other members. */
 export const NOT_BY_TWO =
-  'No two people have said go for this text with its members as they are listed now: each batch that it makes waits for two.';
+  'No two people have approved this text with its members as they are listed now: each batch that it makes waits for an approval.';
 
-/** Why a batch waits for no second person (any more). `gate`: how it stands before it begins; null: it has begun, or is over. */
-export function noSecondWords(
+/** Why a batch waits for no approval (any more). `gate`: how it stands before it begins; null: it has begun, or is over. */
+export function noApprovalWords(
   state: string,
-  gate: { readonly go: { readonly who: string } | null } | null,
+  gate: { readonly approved: { readonly who: string } | null } | null,
 ): string {
   if (state === 'cancelled') return 'It was cancelled: nothing more of it is sent.';
   if (gate === null) return state === 'done' ? 'It is done.' : 'It has begun.';
-  return gate.go === null
-    ? 'Its realm requires no second person for it.'
-    : `${gate.go.who} has said go for it.`;
+  return gate.approved === null ? 'It needs no approval.' : `${gate.approved.who} has approved it.`;
 }
 
-/** What a go for a batch that has begun leads to. */
+/** What an approved retry leads to. */
 export function retryWords(letters: number): string {
-  return letters === 0
-    ? 'It has begun, and has no dead letters that could be retried.'
-    : `For three days its ${counted(letters, 'dead letter')} may be retried; nothing is sent before somebody does.`;
+  return `Within three days ${letters === 1 ? 'this dead letter' : `these ${counted(letters, 'dead letter')}`} may be retried once, as they stand now; nothing is sent before a person retries them.`;
 }
 
-type OnGo = {
-  /** Of a batch that has begun: how many dead letters may be retried then. */
+type After = {
+  /** Of a retry: how many dead letters. */
   readonly letters: number | null;
-  readonly preparer: string | null;
+  readonly who: string | null;
   /** Why it would not begin even so, in a sentence: paused or halted. */
   readonly held: string | null;
   readonly start: { readonly at: number; readonly zone: string } | null;
@@ -68,17 +64,17 @@ type OnGo = {
   readonly quietUntil: string | null;
 };
 
-/** What a second person's go leads to. */
-export function onGoWords({ letters, preparer, held, start, now, quietUntil }: OnGo): string {
-  if (preparer === null)
-    return 'Nobody knows who prepared it: you count as the first person, and one more has to say go.';
+/** What happens when it is approved. */
+export function afterApprovalWords({ letters, who, held, start, now, quietUntil }: After): string {
+  if (who === null)
+    return 'It was prepared without a token, so that a second person cannot be told from the first, and cannot be approved. Cancel it, and make it again with a token.';
   const isAhead = start !== null && start.at > now;
   const quiet = quietUntil === null ? '' : ` Those are quiet hours: nothing is sent before ${quietUntil}.`;
-  const exactly = 'Your go is for exactly this.';
+  const exactly = 'Your approval is for exactly this, and is used once.';
   if (letters !== null) return `${exactly} ${retryWords(letters)}`;
   if (held !== null) {
     const then = isAhead ? `, not before ${beginsWords(start)}` : '';
-    return `${exactly} It does not begin by that alone. ${held} It begins when somebody resumes it${then}.${quiet}`;
+    return `${exactly} It does not begin by that alone. ${held} It begins when a person resumes it${then}.${quiet}`;
   }
   if (isAhead) return `${exactly} It begins at ${beginsWords(start)}.${quiet}`;
   const over = start === null ? '' : ` Its set time, ${beginsWords(start)}, is over.`;

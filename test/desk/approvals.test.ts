@@ -4,13 +4,13 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { keepRequirement } from '../../src/ledger/index.js';
 import { Tokens } from '../../src/operations/people/tokens.js';
 import { type CallOptions, startDesk, type TestDesk } from '../support/program/desk.js';
 import { type PickyRealm, startPickyRealm } from '../support/program/picky-realm.js';
+import { requireApproval } from '../support/program/require-approval.js';
 import { until } from '../support/until.js';
 
-/** Two people, one payment, at the desk: who may say go, for what, and what a refusal does. */
+/** Two people, one payment, at the desk: who may approve, what, and what a refusal does. */
 let realm: PickyRealm;
 let desk: TestDesk;
 let ada: string;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   ada = await tokens.add('ada', ['operator', 'approver'], 'tester', Date.now());
   ben = await tokens.add('ben', ['approver'], 'tester', Date.now());
   cleo = await tokens.add('cleo', ['admin'], 'tester', Date.now());
-  await keepRequirement(ledger(), { overTokens: 100, overRows: null });
+  await requireApproval(desk.app, { overTokens: 100, overRows: null });
   await mkdir(join(desk.folder, 'jobs'), { recursive: true });
   await writeFile(join(desk.folder, 'jobs', 'gift.yaml'), RULE);
 }, 60_000);
@@ -45,12 +45,6 @@ award:
 limits: { perRun: 100 }
 reason: A gift
 `;
-
-function ledger() {
-  const [profile] = desk.app.config.profiles;
-  if (profile === undefined) throw new Error('no realm is configured');
-  return desk.app.ledger(profile);
-}
 
 const error = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
@@ -86,7 +80,7 @@ async function prepared(csv: string, as = ada) {
 }
 
 const shown = z.object({
-  seal: z.string(),
+  hash: z.string(),
   payable: z.object({ orders: z.number(), tokens: z.string() }),
   gate: z.object({ preparer: z.string(), mayApprove: z.array(z.string()) }),
   difference: z.unknown(),
@@ -97,7 +91,6 @@ const look = async (batch: string, as: string) => shown.parse(await ask(`/api/ap
 const waiting = z.object({
   batches: z.array(z.object({ batch: z.string(), whyNot: z.string().nullable() })),
   rules: z.array(z.object({ rule: z.string(), asked: z.object({ who: z.string() }) })),
-  requirements: z.array(z.object({ realm: z.string(), asked: z.object({ who: z.string() }).nullable() })),
 });
 const waits = async (as: string) => waiting.parse(await ask('/api/approvals', as));
 const audited = async () =>
@@ -115,8 +108,8 @@ const audited = async () =>
     })
     .parse(await ask('/api/audit', ada)).entries;
 
-describe('a batch that needs a second person', () => {
-  test('is begun by another person’s go, for exactly what was shown', async () => {
+describe('a batch that needs an approval', () => {
+  test('is begun by another person’s approval, for exactly what was shown', async () => {
     await prepared('member,tokens\n100001,60\n');
     const { batch, state, reason } = await prepared('member,tokens\n100001,50\n100002,70\n100003,5\n');
     expect([state, reason?.code]).toEqual(['planned', 'ALM_BATCH_APPROVAL']);
@@ -134,21 +127,21 @@ describe('a batch that needs a second person', () => {
     expect((await look(batch, desk.tokens.viewer)).whyNot).toContain('role approver');
 
     const path = `/api/approvals/${batch}`;
-    const go = { seal: seen.seal, tokens: '125' };
+    const go = { hash: seen.hash, tokens: '125' };
     expect(await refused(path, ada, go)).toEqual([403, 'ALM_PEOPLE_SAME']);
     for (const nobody of [desk.tokens.operator, desk.tokens.viewer, cleo, LOCAL])
       expect(await refused(path, nobody, go)).toEqual([403, 'ALM_DESK_ROLE']);
     expect(await refused(path, ben, { ...go, tokens: '124' })).toEqual([409, 'ALM_DESK_CHANGED']);
-    expect(await refused(path, ben, { ...go, seal: 'f'.repeat(40) })).toEqual([409, 'ALM_PEOPLE_CHANGED']);
+    expect(await refused(path, ben, { ...go, hash: 'f'.repeat(64) })).toEqual([409, 'ALM_PEOPLE_CHANGED']);
     expect(await refused(path, ben, { ...go, force: true })).toEqual([400, 'ALM_DESK_BAD_REQUEST']);
     expect(summary.parse(await ask(`/api/batches/${batch}`, ada)).summary.reason?.code).toBe(
       'ALM_BATCH_APPROVAL',
     );
-    expect(await say(path, ben, go)).toMatchObject({ approved: true, summary: { batch, reason: null } });
+    expect(await say(path, ben, go)).toMatchObject({ summary: { batch, reason: null } });
     expect(await refused(path, ben, go)).toEqual([409, 'ALM_PEOPLE_NOT_NEEDED']);
-    expect((await audited()).find(({ what }) => what.startsWith('said go'))).toEqual({
+    expect((await audited()).find(({ what }) => what.startsWith('approved batch'))).toEqual({
       who: 'ben',
-      what: `said go for batch ${batch}`,
+      what: `approved batch ${batch}`,
       batch,
       orders: 3,
       tokens: '125',
@@ -187,13 +180,13 @@ describe('a batch that needs a second person', () => {
     expect(await refused(`/api/uploads/${upload}/plan`, LOCAL, {})).toEqual([403, 'ALM_PEOPLE_NAMELESS']);
   });
 
-  test('waits again when the token of whoever said go is revoked', async () => {
+  test('waits again when the token of its approver is revoked', async () => {
     const dora = z
       .object({ token: z.string() })
       .parse(await say('/api/tokens', cleo, { name: 'dora', roles: ['approver'] })).token;
     const { batch } = await prepared('member,tokens\n100001,700\n');
-    const { seal } = await look(batch, dora);
-    await say(`/api/approvals/${batch}`, dora, { seal, tokens: '700' });
+    const { hash } = await look(batch, dora);
+    await say(`/api/approvals/${batch}`, dora, { hash, tokens: '700' });
     expect(await ask('/api/tokens/dora', cleo, { method: 'DELETE', body: { reason: 'left' } })).toEqual({
       waiting: [batch],
     });
@@ -277,7 +270,7 @@ test('a rule is asked for by one and approved by another, an approver', async ()
   ]);
 });
 
-test('what waits for a second person is a matter, and less is required only after two', async () => {
+test('what waits for an approval is a matter', async () => {
   const { batch } = await prepared('member,tokens\n100004,900\n');
   const overview = z.object({
     matters: z.array(
@@ -289,29 +282,6 @@ test('what waits for a second person is a matter, and less is required only afte
   const matters = async (event: string) =>
     overview.parse(await ask('/api/overview', ada)).matters.filter((one) => one.event === event);
   await until('the notice', async () => (await matters('batch.approval')).some((one) => one.batch === batch));
-  const path = '/api/realms/picky/requirement';
-  const required = { overTokens: null, overRows: null };
-  const none = { ...required, asked: null };
-  expect(await waits(ada)).toMatchObject({ requirements: [{ realm: 'picky', asked: null }] });
-  expect(await refused(path, desk.tokens.viewer, none)).toEqual([403, 'ALM_DESK_ROLE']);
-  expect(await refused(path, LOCAL, none)).toEqual([403, 'ALM_PEOPLE_NAMELESS']);
-  expect(await refused(path, ada, { ...none, overRows: 5 })).toEqual([409, 'ALM_DESK_CHANGED']);
-  expect(await say(path, ada, none)).toMatchObject({ changed: false, now: { overTokens: 100 } });
-  expect(await refused(path, ben, required)).toEqual([400, 'ALM_DESK_BAD_REQUEST']);
-  // Who was shown that nobody had asked means to ask, and agrees to nothing.
-  expect(await refused(path, ben, none)).toEqual([409, 'ALM_DESK_CHANGED']);
-  expect(await refused(path, ben, { ...none, asked: 'cleo' })).toEqual([409, 'ALM_DESK_CHANGED']);
-  const second = { ...none, asked: 'ada' };
-  expect(await refused(path, ada, second)).toEqual([403, 'ALM_PEOPLE_SAME']);
-  expect(await refused(path, desk.tokens.operator, second)).toEqual([403, 'ALM_PEOPLE_ROLE']);
-  await until('the wish', async () => (await waits(ben)).requirements[0]?.asked?.who === 'olga');
-  expect(await matters('realm.requirement')).toMatchObject([{ realm: 'picky', batch: null }]);
-  expect(await refused(path, ben, second)).toEqual([409, 'ALM_DESK_CHANGED']);
-  expect(await say(path, ben, { ...none, asked: 'olga' })).toMatchObject({ changed: true, now: required });
-  await until('nothing to wait', async () => {
-    const now = await waits(ben);
-    return now.requirements.length + now.batches.length === 0;
-  });
 });
 
 test('a token that is revoked while its request is still arriving changes nothing', async () => {

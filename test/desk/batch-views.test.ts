@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { BatchViews, type SeenBatch } from '../../src/desk/live/batch-views.js';
-import { approveBatch, keepRequirement } from '../../src/ledger/moves/gate.js';
+import { approve } from '../../src/ledger/moves/approvals.js';
 import { discardOrder } from '../../src/ledger/moves/retry.js';
 import { pauseBatch } from '../../src/ledger/moves/steer.js';
 import { countedCalls } from '../support/ledger/counted-calls.js';
-import { ledgersOnRedis, START, sealed } from '../support/ledger/ledgers-on-redis.js';
+import { feed } from '../support/ledger/feed-one.js';
+import { ledgersOnRedis, limitedTo, START, sealed } from '../support/ledger/ledgers-on-redis.js';
 import { audit, feedAll, sendAs, WHY } from '../support/ledger/order-moves.js';
 
 const bench = ledgersOnRedis();
@@ -93,11 +94,12 @@ test('a view follows what no change of its batch tells: an approval that is need
   const batch = await sealed(ledger, [{}], { id: 'approved', prepared: { who: 'ada' } });
   const views = new BatchViews(ledger.scripts);
   expect(statesOf(await look(views, realmId))).toEqual({ approved: 'planned' });
-  await keepRequirement(ledger, { overTokens: 1, overRows: null });
+  // Its sender requires what its preparer did not.
+  await feed(limitedTo(ledger, { overTokens: 1, overRows: null }), batch.no, 1, '');
   const [asking] = await look(views, realmId);
   expect(asking?.view.gate?.closed).toBe('approval');
-  const entries = { go: audit('approved'), takenUp: audit('taken up') };
-  await approveBatch(batch.ref, { who: 'ben', seal: asking?.view.sealHash ?? '' }, entries);
+  const shown = { who: 'ben', hash: asking?.view.confirmed ?? '' };
+  await approve({ kind: 'batch', batch: batch.ref }, shown, audit('approved'));
   expect((await look(views, realmId))[0]?.view.gate?.closed).toBeNull();
   await ledger.scripts.redis.hset(ledger.keyPrefix, 'halt', JSON.stringify(WHY));
   expect(statesOf(await look(views, realmId))).toEqual({ approved: 'halted' });

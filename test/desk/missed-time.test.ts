@@ -3,24 +3,31 @@ import { z } from 'zod';
 import { Notifier } from '../../src/desk/notify/notifier.js';
 import { Outbox } from '../../src/desk/notify/outbox.js';
 import { webhook } from '../../src/desk/notify/webhook.js';
-import { keepRequirement } from '../../src/ledger/index.js';
+import { batchRef, type RealmLedger, readBatch } from '../../src/ledger/index.js';
 import { noteChange } from '../../src/ledger/moves/note-change.js';
 import { startDesk, type TestDesk } from '../support/program/desk.js';
 import { closers, logged, outside } from '../support/program/outside.js';
+import { type PickyRealm, startPickyRealm } from '../support/program/picky-realm.js';
+import { requireApproval } from '../support/program/require-approval.js';
 import { until } from '../support/until.js';
 
 /** A batch whose set time was missed asks a person, at the desk and outside, and begins when one says so. */
 const HOUR = 3_600_000;
+let realm: PickyRealm;
 let desk: TestDesk;
 let ada: string;
 let ben: string;
 beforeAll(async () => {
-  desk = await startDesk();
+  realm = await startPickyRealm();
+  desk = await startDesk({ env: realm.env });
   const { tokens } = desk.server.desk;
   ada = await tokens.add('ada', ['operator'], 'tester', Date.now());
   ben = await tokens.add('ben', ['approver'], 'tester', Date.now());
 }, 60_000);
-afterAll(() => desk.close());
+afterAll(async () => {
+  await desk.close();
+  await realm.close();
+});
 
 const told = z.looseObject({ type: z.string() });
 const batchReply = z.object({
@@ -59,9 +66,20 @@ async function missed(csv: string, tokens: string): Promise<string> {
   for (const key of await redis.keys(`${keyPrefix.replace(/[{}]/g, '?')}:b:*`))
     if ((await redis.type(key)) === 'hash' && (await redis.hget(key, 'id')) === summary.batch) {
       await redis.hset(key, 'startAt', Date.now() - 2 * HOUR);
+      await confirmAnew(key, ledger(), key.split(':').at(-1) ?? '');
       await noteChange(ledger(), key.split(':').at(-1) ?? '');
     }
   return summary.batch;
+}
+
+/** As if that time had been set when it was prepared: an approval is for the time that it was shown with. */
+async function confirmAnew(key: string, realmLedger: RealmLedger, no: string): Promise<void> {
+  const { redis } = desk.app.scripts;
+  const ref = await batchRef(realmLedger, no);
+  const hash = (await readBatch(ref))?.confirmed ?? '';
+  const request = await redis.hget(key, 'approval');
+  await redis.hset(key, 'confirmed', hash);
+  if (request !== null) await redis.hset(key, 'approval', JSON.stringify({ ...JSON.parse(request), hash }));
 }
 
 test('it is told of once, the desk offers to begin it now, and then it is paid', async () => {
@@ -99,16 +117,16 @@ test('it is told of once, the desk offers to begin it now, and then it is paid',
   expect(notices()).toEqual(['batch.missed', 'batch.finished']);
 }, 60_000);
 
-test('whoever says go after it is told that it begins at once, and it does', async () => {
-  await keepRequirement(ledger(), { overTokens: 100, overRows: null });
+test('an approver is told after it that it begins at once, and it does', async () => {
+  await requireApproval(desk.app, { overTokens: 100, overRows: null });
   const batch = await missed('member,tokens\n1,500\n', '500');
   // First the second person; that its time is over is theirs to see.
   expect((await look(batch)).summary.reason?.code).toBe('ALM_BATCH_APPROVAL');
-  const { seal, onGo } = z
-    .object({ seal: z.string(), onGo: z.string() })
+  const { hash, after } = z
+    .object({ hash: z.string(), after: z.string() })
     .parse(await say(`/api/approvals/${batch}`, ben));
-  expect(onGo).toMatch(/Its set time, \S+ \S+ UTC, is over\. It begins as soon as a worker takes it\.$/);
-  await say(`/api/approvals/${batch}`, ben, { seal, tokens: '500' });
+  expect(after).toMatch(/Its set time, \S+ \S+ UTC, is over\. It begins as soon as a worker takes it\.$/);
+  await say(`/api/approvals/${batch}`, ben, { hash, tokens: '500' });
   await until('the end', async () => (await look(batch)).summary.state === 'done');
 }, 60_000);
 

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { RecoveryReply } from '../../src/desk/api/recovery.js';
 import { ROUTES } from '../../src/desk/http/routes.js';
-import { keepRequirement } from '../../src/ledger/index.js';
 import { noteMissed } from '../../src/ledger/notes/scheduled-times.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { disarm } from '../../src/ledger/sessions/fence.js';
 import { type CallOptions, startDesk, type TestDesk } from '../support/program/desk.js';
 import { answered, checkReply } from '../support/program/desk-replies.js';
 import { type PickyRealm, startPickyRealm } from '../support/program/picky-realm.js';
+import { requireApproval } from '../support/program/require-approval.js';
 import { until } from '../support/until.js';
 
 /** Every request of every test of the desk is checked by the schema of its reply; here every route is asked once. */
@@ -175,24 +175,18 @@ test('every route answers what the document of the API says, and no field more',
 }, 120_000);
 
 async function secondPerson(): Promise<void> {
-  const [profile] = desk.app.config.profiles;
-  if (profile === undefined) throw new Error('no realm is configured');
-  await keepRequirement(desk.app.ledger(profile), { overTokens: 0, overRows: null });
+  await requireApproval(desk.app);
   const admin = { as: await desk.server.desk.tokens.add('cleo', ['admin'], 'tester', Date.now()) };
   const made = await post('/api/tokens', { name: 'ben', roles: ['approver'] }, admin);
   const ben = { as: z.object({ token: z.string() }).parse(made).token };
   await get('/api/tokens', admin);
-  const go = z.object({ seal: z.string(), payable: z.object({ tokens: z.string() }) });
+  const shown = z.object({ hash: z.string(), payable: z.object({ tokens: z.string() }) });
   const approved = `/api/approvals/${await imported('member,tokens\n100011,5\n')}`;
-  const { seal, payable } = go.parse(await get(approved, ben));
-  await post(approved, { seal, tokens: payable.tokens }, ben);
+  const { hash, payable } = shown.parse(await get(approved, ben));
+  await post(approved, { hash, tokens: payable.tokens }, ben);
   const refused = await imported('member,tokens\n100012,5\n');
   await get('/api/approvals');
   await post(`/api/approvals/${refused}/refuse`, { reason: 'not meant' }, ben);
-  const none = { overTokens: null, overRows: null };
-  const path = '/api/realms/picky/requirement';
-  await post(path, { ...none, asked: null });
-  await post(path, { ...none, asked: 'olga' }, ben);
   const revoked = await desk.call('/api/tokens/ben', { method: 'DELETE', body: {}, ...admin });
   expect(revoked.status).toBe(200);
 }

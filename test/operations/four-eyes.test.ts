@@ -6,7 +6,7 @@ import type { Role } from '../../src/core/people.js';
 import { readBatch } from '../../src/ledger/index.js';
 import { planToPay } from '../../src/operations/pay/plan-file.js';
 import { importBatch } from '../../src/operations/pay/store-batch.js';
-import { approve, changeRequired } from '../../src/operations/people/approve.js';
+import { approve } from '../../src/operations/people/approvals.js';
 import { addToken, revokeToken } from '../../src/operations/people/manage-tokens.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
 import { scheduledRules } from '../../src/rules/approvals.js';
@@ -15,7 +15,7 @@ import { loadConfig, pickProfile } from '../../src/runtime/config/config.js';
 import { createLogger } from '../../src/runtime/logger.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 
-/** One realm under two spellings of its address, which have books of their own, and three people. */
+/** One realm, and three people. */
 const ROLES: Readonly<Record<string, readonly Role[]>> = {
   ada: ['operator', 'approver'],
   ben: ['approver'],
@@ -30,7 +30,6 @@ beforeAll(async () => {
   const realm = { realmId: 'town', certainty: 'idempotent' };
   const realms = {
     town: { ...realm, baseUrl: 'http://127.0.0.1:9', keyEnv: 'K', approval: { overTokens: 100 } },
-    other: { ...realm, baseUrl: 'http://localhost:9', keyEnv: 'K2' },
   };
   await writeFile(join(folder, 'almoner.config.yaml'), JSON.stringify({ realms }));
   const env = {
@@ -38,7 +37,6 @@ beforeAll(async () => {
     ALMONER_DATA: join(folder, 'data'),
     ALMONER_JOBS: folder,
     K: 'k',
-    K2: 'q',
   };
   const config = await loadConfig({ env, cwd: folder, flags: {} });
   const logger = createLogger({ level: 'silent' });
@@ -57,11 +55,10 @@ beforeEach(async () => {
 const as = (name: string) => app.as({ name, roles: ROLES[name] ?? [] });
 let members = 0;
 
-async function prepare(who: string, realmName: string, amount: number, rows = 1) {
+async function prepare(who: string, amount: number) {
   const file = join(folder, `${++members}.csv`);
-  const lines = Array.from({ length: rows }, () => `${++members},${amount}`);
-  await writeFile(file, ['member,tokens', ...lines, ''].join('\n'));
-  const profile = pickProfile(app.config, realmName);
+  await writeFile(file, `member,tokens\n${++members},${amount}\n`);
+  const profile = pickProfile(app.config, 'town');
   const choices = {
     again: null,
     currency: null,
@@ -80,37 +77,16 @@ async function prepare(who: string, realmName: string, amount: number, rows = 1)
   const { ref } = await importBatch(as(who), realm, planned, { batchId: null, inOrder: false });
   planned.plan.findings.close();
   const view = await readBatch(ref);
-  return { ref, seal: view?.sealHash ?? '', waits: view?.gate?.closed ?? null };
+  return { ref, hash: view?.confirmed ?? '', waits: view?.gate?.closed ?? null };
 }
 
-describe('books of the same realm id', () => {
-  test('count together what one person prepares, also at the same moment', async () => {
-    expect((await prepare('ada', 'town', 1)).waits).toBeNull();
-    // The other profile requires nothing; the realm does.
-    expect((await prepare('ada', 'other', 1)).waits).toBeNull();
-    const both = await Promise.all([prepare('ada', 'town', 90), prepare('ada', 'other', 90)]);
-    expect(both.filter(({ waits }) => waits === 'approval').length).toBeGreaterThanOrEqual(1);
-    expect((await prepare('ada', 'other', 90)).waits).toBe('approval');
-    expect((await prepare('cleo', 'other', 90)).waits).toBeNull();
-  });
-
-  test('require less together, once two people want it', async () => {
-    await prepare('ada', 'town', 1);
-    await prepare('ada', 'other', 1);
-    const less = app.books(pickProfile(app.config, 'other'));
-    expect((await changeRequired(as('cleo'), less)).changed).toBe(false);
-    expect((await changeRequired(as('ben'), less)).changed).toBe(true);
-    expect((await prepare('cleo', 'other', 900)).waits).toBeNull();
-  });
-});
-
 describe('a token that is revoked', () => {
-  test('takes its go with it, also one that is given in that moment', async () => {
-    const { ref, seal } = await prepare('ada', 'town', 500);
-    const given = approve(as('ben'), ref, seal).catch(() => null);
+  test('takes its approval with it, also one that is given in that moment', async () => {
+    const { ref, hash } = await prepare('ada', 500);
+    const given = approve(as('ben'), ref, hash).catch(() => null);
     await revokeToken(app, 'ben');
     await given;
-    expect((await readBatch(ref))?.gate).toMatchObject({ closed: 'approval', go: null });
+    expect((await readBatch(ref))?.gate).toMatchObject({ closed: 'approval' });
   });
 
   test('takes its word for a rule with it, asked or given', async () => {

@@ -184,11 +184,11 @@ describe('a recovered batch that is cancelled during an import', () => {
 
   test('and that died is taken back all the same', async () => {
     const { ledger, place, plan, cancel } = await running();
-    const prepared = async () => {
+    const join = async () => {
       await cancel();
       throw new Error('killed');
     };
-    await leaveUnsealed(ledger, plan, { join: async () => true, prepared });
+    await leaveUnsealed(ledger, plan, { join });
     expect(await releaseImport(place)).toMatchObject({ recovered: true });
     expect(await begunImport(place)).toBeNull();
     expect(await archiveBatch(place, await tempFolder())).toMatchObject({ batch: place.id });

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { LONGEST_PAUSE_MS } from '../../src/core/decide.js';
+import { approve } from '../../src/ledger/moves/approvals.js';
 import { WORKERS } from '../../src/ledger/moves/feed.js';
-import { approveBatch, keepRequirement } from '../../src/ledger/moves/gate.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { Feeder, feedWindow } from '../../src/queue/feed.js';
 import { addOrders, type OrderJob, openQueue, ordersOf } from '../../src/queue/queues.js';
 import { Sweeper } from '../../src/queue/sweep.js';
-import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
+import { ledgersOnRedis, limitedTo, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 import { audit, begin, begun, feedAll, settleAs } from '../support/ledger/order-moves.js';
 import { testProfile } from '../support/ledger/realm-profile.js';
 import { until } from '../support/until.js';
@@ -97,18 +97,18 @@ test('where there is less room than batches, those wait their turn at which nobo
 });
 
 test('a batch that may not begin is not asked at every look, and is fed once somebody approves it', async () => {
-  const ledger = await bench.ledger();
+  const limits = { overTokens: 1, overRows: null };
+  const ledger = limitedTo(await bench.ledger(), limits);
   const queue = queueOf(ledger);
-  await keepRequirement(ledger, { overTokens: 1, overRows: null });
   const asked: string[] = [];
   const mayFeed = (no: string) => Promise.resolve(asked.push(no) > 0);
   const feeder = new Feeder(ledger, queue, WORKERS, { orders: 9, refillAt: 1, inAJob: () => 1 }, mayFeed);
-  const batch = await sealed(ledger, some(1), { prepared: { who: 'ada' } });
+  const batch = await sealed(ledger, some(1), { prepared: { who: 'ada', limits } });
   for (let look = 0; look < 5; look++) expect(await feeder.tick()).toBe(0);
   expect(asked).toEqual([]);
-  const seal = (await readBatch(batch.ref))?.sealHash ?? '';
-  const entries = { go: audit('approved'), takenUp: audit('taken up') };
-  expect(await approveBatch(batch.ref, { who: 'ben', seal }, entries)).toBe('approved');
+  const hash = (await readBatch(batch.ref))?.confirmed ?? '';
+  const subject = { kind: 'batch', batch: batch.ref } as const;
+  expect(await approve(subject, { who: 'ben', hash }, audit('approved'))).toBe('approved');
   expect(await feeder.tick()).toBe(1);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { QuietHours } from '../../src/core/quiet-hours.js';
-import { approveBatch } from '../../src/ledger/moves/gate.js';
+import { approve } from '../../src/ledger/moves/approvals.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { storeNowMs } from '../../src/ledger/realm-ledger.js';
 import { ledgersOnRedis, type SealOptions, sealed } from '../support/ledger/ledgers-on-redis.js';
@@ -20,18 +20,18 @@ function aroundNow(): QuietHours {
   return { zone: 'UTC', texts: ['now'], spans: [{ from: from ?? 0, to: to ?? 0 }] };
 }
 
-test('a set time is met, a go is used up, and what one person may alone begins', async () => {
+test('a set time is met, an approval is used up, and what one person may alone begins', async () => {
   const ledger = await bench.ledger();
   const make = (id: string, who: string, tokens: number, more: SealOptions = {}) =>
-    sealed(ledger, [{ tokens }], { id, ...more, prepared: { who, requirement: OVER_100, ...more.prepared } });
+    sealed(ledger, [{ tokens }], { id, ...more, prepared: { who, limits: OVER_100, ...more.prepared } });
   const start = { at: (await storeNowMs(ledger)) + 1_500, zone: 'UTC' };
   const timed = await make('timed', 'ada', 10, { prepared: { start } });
   const inOrder = await make('in-order', 'cleo', 10, { manifest: { inOrder: true } });
   const approved = await make('approved', 'ada', 500);
   const unseen = await make('unseen', 'ada', 600);
-  const seal = (await readBatch(approved.ref))?.sealHash ?? '';
-  const words = { go: audit('approved'), takenUp: audit('took it up') };
-  expect(await approveBatch(approved.ref, { who: 'ben', seal }, words)).toBe('approved');
+  const hash = (await readBatch(approved.ref))?.confirmed ?? '';
+  const subject = { kind: 'batch', batch: approved.ref } as const;
+  expect(await approve(subject, { who: 'ben', hash }, audit('approved'))).toBe('approved');
   await startWorkerInProcess(timed, bench.redis(), 'http://127.0.0.1:1', { quietHours: aroundNow() });
   for (const { ref } of [timed, inOrder, approved])
     await until('it to begin', async () => (await readBatch(ref))?.gate === null, 20_000);

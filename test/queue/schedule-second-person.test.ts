@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { keepRequirement } from '../../src/ledger/moves/gate.js';
 import { listBatches, readBatch } from '../../src/ledger/read/batches.js';
 import { addToken } from '../../src/operations/people/manage-tokens.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
 import type { App } from '../../src/runtime/app.js';
 import { feed } from '../support/ledger/feed-one.js';
 import { booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
+import { requireApproval } from '../support/program/require-approval.js';
 import { until } from '../support/until.js';
 
 /** In a realm that requires a second person, a schedule pays what two people saw: this text, for these members. */
@@ -23,7 +23,7 @@ async function say(app: App, ...names: readonly string[]): Promise<void> {
 async function twoPeople(): Promise<App> {
   const app = await daily.app();
   for (const name of ['ada', 'ben']) await addToken(app, name, ['operator', 'approver']);
-  await keepRequirement(booksOf(app), { overTokens: 0, overRows: null });
+  await requireApproval(app);
   return app;
 }
 

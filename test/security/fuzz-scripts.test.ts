@@ -102,6 +102,7 @@ async function world(): Promise<World> {
   });
   const audit = JSON.stringify({ at: START, who: 'ada', what: 'x', why: null });
   const why = JSON.stringify({ code: 'ALM_BATCH_REFUSALS', message: 'x', next: 'x' });
+  const retry = JSON.stringify({ orders: 1, tokens: '5', indexes: ['2'] });
   const about = JSON.stringify({ batch: batch.ref.id, attempt: 'nonce-4', hold: '', era: '' });
   const facts = JSON.stringify({ ref: null, undoes: null, balance: '', tries: null });
   const moved = JSON.stringify({
@@ -157,9 +158,9 @@ async function world(): Promise<World> {
       open: [1, 2, 3, 4, 5, 6, 7, 8, 9],
     },
     {
-      name: 'approve',
-      args: [other.no, 'other', 'ben', 'f'.repeat(40), '1000', audit, audit],
-      open: [1, 2, 3, 4, 5],
+      name: 'approval',
+      args: ['retry', 'retry', no, batch.ref.id, 'ben', 'f'.repeat(64), '1000', audit, retry, '0', ''],
+      open: [1, 2, 3, 4, 5, 6, 7, 10, 11],
     },
     { name: 'carry-references', args: ['', 'references', '{}', Buffer.alloc(48)], open: [1, 2] },
     { name: 'count-dispatched', args: ['', '', '1000', '9'], open: [1, 2] },
@@ -167,9 +168,7 @@ async function world(): Promise<World> {
     { name: 'note-change', args: [no], open: [1] },
     { name: 'open-batches', args: [], open: [] },
     { name: 'overdue', args: ['', '', '1000', '1000', '9', '1'], open: [1, 2, 6] },
-    { name: 'change-requirement', args: ['keep', '', '', 'ada', '1000', '1'], open: [1, 2, 3, 4, 5, 6] },
     { name: 'read-gate', args: [other.no], open: [1] },
-    { name: 'withdraw-approvals', args: ['ben'], open: [1] },
     { name: 'archive-batch', args: [other.no, '0', 'f'.repeat(64), '', '[]'], open: [1, 2] },
     { name: 'arm', args: [run, 'e2', '0', 'wait'], open: [1, 4] },
     {
@@ -244,7 +243,7 @@ async function world(): Promise<World> {
         '',
         '',
         '',
-        encodePrepared(BY_NOBODY),
+        encodePrepared(BY_NOBODY, ''),
         '',
         '(file)',
       ],

@@ -61,13 +61,10 @@ export class Intake {
       const prepared = {
         ...BY_NOBODY,
         who: 'ada',
-        requirement: profile.approval,
+        limits: profile.approval,
         start: startMs === null ? null : { at: (await storeNowMs(this.ledger)) + startMs, zone: 'UTC' },
       };
-      const { ref } = await importPlan(
-        plan,
-        importing(this.ledger, { profile, run, prepared: async () => prepared }),
-      );
+      const { ref } = await importPlan(plan, importing(this.ledger, { profile, run, prepared }));
       return { ...given, id: ref.id };
     } catch (error) {
       if (!isAlmonerError(error)) throw error;

@@ -1,7 +1,8 @@
 import { isAlmonerError } from '../../src/core/errors/error.js';
 import { batchKeys } from '../../src/ledger/keys.js';
+import * as approvals from '../../src/ledger/moves/approvals.js';
 import { conclude } from '../../src/ledger/moves/conclude.js';
-import { approveBatch, registerRealm } from '../../src/ledger/moves/gate.js';
+import { registerRealm } from '../../src/ledger/moves/gate.js';
 import { cancelBatch, pauseBatch, releaseRealm, resumeBatch } from '../../src/ledger/moves/steer.js';
 import type { PlannedOrder } from '../../src/ledger/plan-block.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
@@ -48,7 +49,7 @@ export class Operator {
     this.ledger = openLedger(
       new ScriptClient(this.link.redis, Number.POSITIVE_INFINITY, () => {}),
       world.owner,
-      world.profile,
+      { ...world.profile, requirement: world.profile.approval },
     );
     this.intake = new Intake(this.ledger, world);
   }
@@ -109,9 +110,9 @@ export class Operator {
 
   async approve({ id }: File, no: string, who: string): Promise<string> {
     const ref = { ledger: this.ledger, no, id };
-    const seal = (await readBatch(ref))?.sealHash ?? '';
-    const entry = (what: string) => ({ at: this.moment(), who, what, why: null });
-    return approveBatch(ref, { who, seal }, { go: entry('approved'), takenUp: entry('took it up') });
+    const hash = (await readBatch(ref))?.confirmed ?? '';
+    const audit = { at: this.moment(), who, what: 'approved', why: null };
+    return approvals.approve({ kind: 'batch', batch: ref }, { who, hash }, audit);
   }
 
   /** Why the batch may not begin. */

@@ -1,16 +1,16 @@
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { OPS } from '../../core/order.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { show } from '../../core/visible.js';
 import { spellMoment } from '../../core/zones.js';
-import type { Finding, FoundColumns, TakenBy } from '../../csv/row.js';
-import type { Manifest, Start } from '../../ledger/index.js';
+import type { Finding } from '../../csv/row.js';
+import type { Manifest, RowView, Start } from '../../ledger/index.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
-import { type Approval, waitsForApproval } from '../../operations/people/approve.js';
+import { type Approval, waitsForApproval } from '../../operations/people/approvals.js';
 import type { OrderChange } from '../../operations/people/difference.js';
 import type { BooksPast } from '../../planning/preview.js';
 import { absoluteWords, amountsWords, orderWords, signed } from '../../words/amounts.js';
+import { columnsWords, findingWords } from '../../words/columns.js';
 import { isOfRow } from '../../words/faults.js';
 import { allowedWords, counted, grouped, roughly, utcMinute } from '../../words/spelling.js';
 import type { Colours } from '../frame/output.js';
@@ -39,12 +39,11 @@ export function planLines(
   return [...factLines(facts, profile, colours), ...netEffectLines(totals.busiest)];
 }
 
-/** The same of a batch that waits for a second person, with who prepared it and what is other than the last time. */
+/** The same of what waits for an approval, with who asked for it and what is other than the last time. */
 export function approvalLines(shown: Approval, booksAt: string, colours: Colours): string[] {
-  const { view, gate, profile, requests, seconds, endsAt, onGo, past, amounts, difference } = shown;
+  const { view, profile, requests, seconds, endsAt, after, past, amounts, difference, letters } = shown;
   const { manifest } = view;
   const { again, createdAt, sha256 } = manifest;
-  const preparer = gate.preparer ?? 'nobody known';
   const payable = { payable: shown.orders, payableTokens: shown.tokens, amounts };
   const facts = previewFacts({
     ...manifest,
@@ -59,29 +58,71 @@ export function approvalLines(shown: Approval, booksAt: string, colours: Colours
     dayLeft: null,
     requests,
     seconds,
-    // When it would begin is said with the go: its set time may be over.
+    // When it would begin is said with the approval: its set time may be over.
     start: null,
     endsAt,
-    toSend: shown.isRetry
-      ? `${counted(shown.orders, 'dead letter')}, ${counted(shown.tokens, 'token')}, when somebody retries ${shown.orders === 1 ? 'it' : 'them'}`
-      : toSendWords(null, payable),
+    toSend:
+      letters !== null
+        ? `${counted(shown.orders, 'dead letter')}, ${counted(shown.tokens, 'token')}, once they are retried`
+        : toSendWords(null, payable),
     batch: `${manifest.batch}, content ${sha256.slice(0, 16)}`,
-    columns: null,
+    columns: manifest.columns,
     first: [],
   });
   return [
     ...factLines(
       [
         ...facts,
-        ['Prepared', `by ${preparer}, ${utcMinute(createdAt)}`],
+        [
+          'Prepared',
+          `${view.gate?.preparer == null ? manifest.createdBy : `by ${view.gate.preparer}`}, ${utcMinute(createdAt)}`,
+        ],
+        letters !== null && [
+          'Asked for',
+          `by ${shown.asked.who ?? 'no token'}, ${utcMinute(shown.asked.at)}${shown.asked.why === null ? '' : `: ${shown.asked.why}`}`,
+        ],
         again !== null && ['Again', again],
         ['Compared', differenceWords(difference)],
-        waitsForApproval(view) && ['Your go', onGo],
+        waitsForApproval(view) && ['Approving', after],
       ],
       profile,
       colours,
     ),
     ...(difference === null || difference === 'too-many' ? [] : changeLines(difference)),
+    ...warningLines(manifest.warnings, colours),
+    ...letterLines(letters ?? []),
+    ...(shown.isOutdated
+      ? [
+          colours.yellow(
+            '  These dead letters are others than those that were asked for: the retry has to be asked for again.',
+          ),
+        ]
+      : []),
+  ];
+}
+
+function warningLines({ count, first }: Manifest['warnings'], colours: Colours): string[] {
+  if (count === 0) return [];
+  const more = count > first.length ? [`    … and ${grouped(count - first.length)} more`] : [];
+  return [
+    colours.yellow(`  ${counted(count, 'warning')} that the preparer was shown:`),
+    ...first.map((one) => `    ${one}`),
+    ...more,
+  ];
+}
+
+const LETTERS_SHOWN = 20;
+
+function letterLines(letters: readonly RowView[]): string[] {
+  const shown = letters.slice(0, LETTERS_SHOWN);
+  const more =
+    letters.length > shown.length ? [`    … and ${grouped(letters.length - shown.length)} more`] : [];
+  return [
+    ...shown.map(
+      ({ order, op, member, tokens, state, errorCode, attempts }) =>
+        `    ${order}: ${op} ${member} ${grouped(tokens ?? 0)}, ${state}${errorCode === null ? '' : ` (${errorCode})`} after ${counted(attempts, 'attempt')}`,
+    ),
+    ...more,
   ];
 }
 
@@ -177,33 +218,6 @@ export function factLines(facts: Facts, { rehearsal }: RealmProfile, colours: Co
   ];
 }
 
-/** What each column is taken for, why where its name does not say it, and what is left. */
-function columnsWords({ columns, headerLine, kept }: FoundColumns): string {
-  const taken = columns.flatMap(({ name, meaning, by }) =>
-    meaning === null || meaning === 'order'
-      ? []
-      : [`${meaning} from ${show(name)}${by === null ? '' : HOW_TAKEN[by]}`],
-  );
-  const others = columns.filter(({ meaning }) => meaning === null).map(({ name }) => show(name));
-  return [
-    taken.join(', ') || 'none is known',
-    ...(others.length === 0 ? [] : [`not used: ${others.join(', ')}`]),
-    ...(headerLine === 1 ? [] : [`header on line ${headerLine}`]),
-    ...(kept === null || kept.pairs.every(({ effect }) => effect === 'none' || effect === 'refused')
-      ? []
-      : [`kept: as ${kept.who} said on ${utcMinute(kept.at)} (--forget-map takes it back)`]),
-  ].join('; ');
-}
-
-const HOW_TAKEN: Readonly<Record<TakenBy, string>> = {
-  name: '',
-  like: ' (by its name)',
-  said: ' (as you say)',
-  kept: ' (kept)',
-  profile: ' (as the realm’s profile says)',
-  members: ' (by the table of members)',
-};
-
 function netEffectLines(busiest: Planned['plan']['totals']['busiest']): string[] {
   if (busiest.length === 0) return [];
   const shown = busiest
@@ -221,10 +235,7 @@ export function findingLines(
 ): string[] {
   if (total === 0) return [];
   const paint = what === 'fault' ? colours.red : colours.yellow;
-  const lines = findings.map(({ line, column, code, message }) => {
-    const place = line === 0 ? 'file' : `line ${line}${column === null ? '' : `, ${column}`}`;
-    return `  ${paint(place)}: ${message} [${code}]`;
-  });
+  const lines = findings.map((finding) => `  ${findingWords(finding, paint)}`);
   const more =
     total > findings.length
       ? [`  … and ${grouped(total - findings.length)} more${file === null ? '' : `, all in ${file}`}`]

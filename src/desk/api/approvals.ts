@@ -5,25 +5,27 @@ import { byOp, count, digits, type Of, op, reason, sum, time } from './values.js
 
 /** What waits for a second person, and what they say to it. */
 
-const whyNot = z.string().nullable().describe('Why you are not the one to say go; null where you are.');
+const whyNot = z.string().nullable().describe('Why you are not the one to approve it; null where you are.');
 
 const WaitingBatch = z.strictObject({
   batch: z.string(),
   realm: z.string(),
   source: z.string(),
-  preparer: z.string().nullable().describe('Null: nobody is known, and two people have to say go.'),
+  preparer: z
+    .string()
+    .nullable()
+    .describe('Who prepared it, or asked for the retry; null: no token was used, and it cannot be approved.'),
   createdAt: time,
-  begins: z.string().nullable().describe('When, by the wall of the realm’s zone.'),
+  begins: z.string().nullable().describe('When, in the realm’s zone.'),
   orders: count.describe('To be sent; of a retry its dead letters.'),
-  retry: z
-    .boolean()
-    .describe('It has begun: a retry of its dead letters waits, and amounts are of the whole batch.'),
+  tokens: digits,
+  retry: z.boolean().describe('A retry of its dead letters waits; amounts are of the whole batch.'),
   amounts: byOp(sum),
   currency: z.string().nullable(),
   held: z
     .strictObject({ state: z.enum(['paused', 'halted']), message: z.string() })
     .nullable()
-    .describe('With a go alone it does not begin: somebody has to resume it.'),
+    .describe('Approved, it does not begin by that alone: a person has to resume it.'),
   whyNot,
 });
 
@@ -40,29 +42,9 @@ export const firstShown = z
   .nullable()
   .describe('Who had asked for it, as the person saw it; null: nobody had. Another one by now: 409.');
 
-const most = count.nullable();
-const Requirement = z
-  .strictObject({ overTokens: most, overRows: most })
-  .describe('The most that one person prepares in a day without a second; null: no limit of that kind.');
-
-const LessRequired = z
-  .strictObject({
-    realm: z.string(),
-    now: Requirement,
-    wanted: Requirement.describe('What the profile says.'),
-    asked: z
-      .strictObject({ who: z.string(), at: time })
-      .nullable()
-      .describe('Who wants this; null while nobody has asked.'),
-    whyNot,
-  })
-  .describe('A realm that requires more than its profile says: two people make it less.');
-export type LessRequired = Of<typeof LessRequired>;
-
 export const ApprovalsReply = z.strictObject({
   batches: z.array(WaitingBatch).describe('Oldest first.'),
-  rules: z.array(WaitingRule).describe('Those whose go somebody has asked for.'),
-  requirements: z.array(LessRequired),
+  rules: z.array(WaitingRule).describe('Those whose approval was asked for.'),
 });
 export type ApprovalsReply = Of<typeof ApprovalsReply>;
 
@@ -90,15 +72,38 @@ export const ApprovalReply = z.strictObject({
   summary: BatchSummary,
   manifest: BatchManifest,
   gate: BatchGate,
-  seal: z.string().describe('Of exactly this; a go is for it alone.'),
-  retry: z.boolean().describe('It has begun: the go is for a retry of its dead letters.'),
+  hash: z.string().describe('Of exactly this; an approval is for it alone.'),
+  retry: z
+    .array(
+      z.strictObject({
+        order: z.string(),
+        member: z.string().nullable(),
+        op: op.nullable(),
+        tokens: z.number().nullable(),
+        state: z.string(),
+        class: z.string().nullable(),
+        attempts: count,
+      }),
+    )
+    .nullable()
+    .describe('The first hundred dead letters that are to be retried; null where the whole batch waits.'),
+  isOutdated: z
+    .boolean()
+    .describe(
+      'These dead letters are others than those that were asked for: the retry has to be asked for again.',
+    ),
+  why: z.string().nullable().describe('Why the retry was asked for.'),
+  columns: z.string().nullable().describe('What its columns were taken for, as the preparer was shown it.'),
+  warnings: z
+    .strictObject({ count, first: z.array(z.string()).readonly() })
+    .describe('What the preparer was warned of: how often, and the first of them.'),
   payable,
   requests: count,
   seconds: z.number(),
-  ends: ends.describe('By about then, if it had its go now.'),
+  ends: ends.describe('By about then, if it were approved now.'),
   timezone,
   quietHours,
-  onGo: z.string().describe('What a go leads to, as the batch stands now.'),
+  after: z.string().describe('What an approval leads to, as the batch stands now.'),
   books,
   difference: z
     .union([z.literal('too-many'), Difference])
@@ -109,29 +114,13 @@ export const ApprovalReply = z.strictObject({
 export type ApprovalReply = Of<typeof ApprovalReply>;
 
 export const ApproveRequest = z.strictObject({
-  seal: z
+  hash: z
     .string()
-    .regex(/^[0-9a-f]{40}$/)
-    .describe('ApprovalReply.seal, as the person saw it.'),
+    .regex(/^[0-9a-f]{64}$/)
+    .describe('ApprovalReply.hash, as the person saw it.'),
   tokens: digits.describe('The total that the person confirmed: ApprovalReply.payable.tokens.'),
 });
-export const ApprovedReply = z.strictObject({
-  approved: z
-    .boolean()
-    .describe('False: nobody knew who had prepared it, you count as the first, and one more has to say go.'),
-  summary: BatchSummary,
-});
+export const ApprovedReply = z.strictObject({ summary: BatchSummary });
 export type ApprovedReply = Of<typeof ApprovedReply>;
 
 export const RefuseRequest = z.strictObject({ reason });
-
-export const RequirementRequest = z.strictObject({
-  ...Requirement.shape,
-  asked: firstShown,
-  reason: reason.optional(),
-});
-export const RequirementReply = z.strictObject({
-  changed: z.boolean().describe('False: you are the first to ask; another person, an approver, has to.'),
-  now: Requirement,
-});
-export type RequirementReply = Of<typeof RequirementReply>;

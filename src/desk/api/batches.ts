@@ -115,10 +115,13 @@ export const BatchManifest = z.strictObject({
 export const BatchGate = z
   .strictObject({
     closed: z.enum(CLOSED).nullable().describe('Why it may not begin; null where it may.'),
-    preparer: z.string().nullable().describe('By the name of their token; null: nobody is known.'),
-    begins: z.string().nullable().describe('When, by the wall of the realm’s zone.'),
-    go: z.strictObject({ who: z.string(), at: time, ends: time }).nullable().describe('Not used yet.'),
-    mayApprove: z.array(z.string()).describe('Who may say go, where that is what it waits for.'),
+    preparer: z
+      .string()
+      .nullable()
+      .describe('Who prepared it, or asked for the retry; null: no token was used.'),
+    begins: z.string().nullable().describe('When, in the realm’s zone.'),
+    approved: z.strictObject({ who: z.string(), at: time, ends: time }).nullable().describe('Not used yet.'),
+    mayApprove: z.array(z.string()).describe('Who may approve it, where that is what it waits for.'),
   })
   .describe('How a batch stands before it begins.');
 export type BatchGate = Of<typeof BatchGate>;

@@ -30,7 +30,7 @@ export async function planUpload(
 ): Promise<PlannedUpload> {
   const profile = pickProfile(app.config, realmName);
   // Whoever cannot prepare a payment there is told before the total is typed.
-  await needPreparer(app, app.books(profile));
+  await needPreparer(app, profile);
   await openForJudging(app, profile);
   const realm = await app.realm(profile);
   const request = { file: path, ...options, expectRows: null, expectTokens: null };

@@ -5,6 +5,7 @@ import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import { type BatchRef, type Manifest, readBatch, type StoredBatch } from '../../ledger/index.js';
 import type { OwnedBatch } from '../../operations/batches/batch-realm.js';
 import { digitsOf, isOver, type Standing, toldOf } from '../../operations/batches/batch-status.js';
+import { askedBy } from '../../operations/people/approvals.js';
 import type { TokenEntry } from '../../operations/people/tokens.js';
 import { beginsWords, whyNotSecond } from '../../words/people.js';
 import { isoTime } from '../../words/spelling.js';
@@ -32,10 +33,12 @@ export function manifestReply(manifest: Manifest): BatchReply['manifest'] {
 }
 
 export function gateReply(view: StoredBatch, tokens: readonly TokenEntry[]): BatchReply['gate'] {
-  const gate = view.retry ?? (isOver(view) ? null : view.gate);
-  if (gate === null) return null;
-  const { preparer, start, go } = gate;
-  const closed = gate.retry ? 'approval' : gate.closed;
+  const gate = isOver(view) ? null : view.gate;
+  if (gate === null && view.retry === null) return null;
+  const preparer = askedBy(view);
+  const closed = view.retry === null ? (gate?.closed ?? null) : 'approval';
+  const start = gate?.start ?? null;
+  const approved = gate?.request?.approved ?? null;
   const may = tokens.filter(
     (one) => closed === 'approval' && whyNotSecond(one, preparer, 'prepared') === null,
   );
@@ -43,7 +46,7 @@ export function gateReply(view: StoredBatch, tokens: readonly TokenEntry[]): Bat
     closed,
     preparer,
     begins: beginsWords(start),
-    go: go && { who: go.who, at: isoTime(go.at), ends: isoTime(go.ends) },
+    approved: approved && { who: approved.who, at: isoTime(approved.at), ends: isoTime(approved.ends) },
     mayApprove: may.map(({ name }) => name),
   };
 }

@@ -13,7 +13,6 @@ import {
   lists,
   type RealmLedger,
   readFence,
-  readRequirement,
   readSigns,
   realmState,
   type ScriptClient,
@@ -21,9 +20,7 @@ import {
 } from '../../ledger/index.js';
 import { isOver, standsStill } from '../../operations/batches/batch-status.js';
 import { WaitingOfMany, waitingOf } from '../../operations/batches/waiting.js';
-import { type LessWanted, lessWanted } from '../../operations/people/approve.js';
 import { Tokens } from '../../operations/people/tokens.js';
-import { requirementOf } from '../../operations/people/who.js';
 import { type MissedOfRealm, missedOfRealms } from '../../operations/rules/missed-counts.js';
 import { scheduleStandings, standingDocument, withoutStore } from '../../operations/rules/standings.js';
 import { paceOf } from '../../operations/services/pace.js';
@@ -64,7 +61,6 @@ export type Picture = {
   /** What the seen batches come to, by ledger. */
   readonly sums: ReadonlyMap<string, RealmSums>;
   readonly standings: readonly Standing[];
-  readonly less: readonly LessWanted[];
   /** How many batches of each realm are over: they are counted, and not looked at. */
   readonly over: readonly { readonly realm: string; readonly ended: number; readonly archived: number }[];
 };
@@ -91,7 +87,6 @@ export class OverviewBoard {
   private slow = {
     at: Number.NEGATIVE_INFINITY,
     schedules: [] as ScheduleStanding[],
-    less: [] as LessWanted[],
     missed: [] as MissedOfRealm[],
   };
 
@@ -177,7 +172,6 @@ export class OverviewBoard {
       seen: [],
       sums: new Map<string, RealmSums>(),
       standings: [],
-      less: [],
       over: [],
     };
     const now = Date.now();
@@ -191,12 +185,8 @@ export class OverviewBoard {
   private async slowly() {
     const at = performance.now();
     if (at - this.slow.at > this.times.slowMs) {
-      const [schedules, less, missed] = await Promise.all([
-        scheduleStandings(this.app),
-        lessWanted(this.app),
-        missedOfRealms(this.app),
-      ]);
-      this.slow = { at, schedules, less, missed };
+      const [schedules, missed] = await Promise.all([scheduleStandings(this.app), missedOfRealms(this.app)]);
+      this.slow = { at, schedules, missed };
     }
     return this.slow;
   }
@@ -210,9 +200,9 @@ export class OverviewBoard {
     const alive = workers.filter(
       ({ kind, state }) => kind === 'worker' && state !== 'dead' && state !== 'silent',
     ).length;
-    const { schedules, less, missed } = await this.slowly();
+    const { schedules, missed } = await this.slowly();
     const holdMs = (realm: string) => holdMsOf(this.app.config, realm);
-    const standings = standingsOf(seen, schedules, less, { nowMs: now, holdMs, realms, missed });
+    const standings = standingsOf(seen, schedules, { nowMs: now, holdMs, realms, missed });
     const overview: Overview = {
       at: new Date(now).toISOString(),
       store,
@@ -225,7 +215,7 @@ export class OverviewBoard {
       missed: missed.map(missedReply),
       tasks: this.tasks.list().slice(0, 10),
     };
-    return { overview, seen, sums, standings, less, over: await endedByRealm(this.app.scripts) };
+    return { overview, seen, sums, standings, over: await endedByRealm(this.app.scripts) };
   }
 
   /** The very list of before, or its very entries, where the view and what waits of it are the same. */
@@ -264,15 +254,14 @@ export class OverviewBoard {
     // Slots taken, reads included, where the realm has a limit; else what the batches count themselves.
     const requests = profile?.rate ? await slotsEverTaken(ledger) : sums.requests;
     pace.note(requests, now);
-    const [state, fence, waits, limits, required] = await Promise.all([
+    const [state, fence, waits, limits] = await Promise.all([
       realmState(ledger),
       readFence(ledger),
       afterRollback.readWaitAfterRollback(ledger),
       paceOf(ledger, profile?.rate ?? null),
-      profile === undefined ? readRequirement(ledger) : requirementOf(ledger, profile),
     ]);
     const waitsSinceMs = waits?.sinceMs ?? null;
-    const facts = { profile, state, fence, waitsSinceMs, sums, pace, limits, required, now };
+    const facts = { profile, state, fence, waitsSinceMs, sums, pace, limits, now };
     return realmCard({ owner: ledger.realm, ...facts });
   }
 

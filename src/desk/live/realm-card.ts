@@ -1,7 +1,6 @@
-import type { Requirement } from '../../core/people.js';
 import type { RealmProfile } from '../../core/profile.js';
 import type { Fence, KnownRealm, RealmState } from '../../ledger/index.js';
-import { isRequired } from '../../operations/people/who.js';
+import { isRequired, requirementOf } from '../../operations/people/who.js';
 import type { RealmPace } from '../../operations/services/pace.js';
 import { requirementWords } from '../../words/people.js';
 import { isoTime } from '../../words/spelling.js';
@@ -22,10 +21,10 @@ export function realmCard(facts: {
   readonly sums: RealmSums;
   readonly pace: PaceHistory;
   readonly limits: RealmPace;
-  readonly required: Requirement;
   readonly now: number;
 }): RealmCard {
-  const { owner, profile, state, fence, waitsSinceMs, sums, pace, limits, required, now } = facts;
+  const { owner, profile, state, fence, waitsSinceMs, sums, pace, limits, now } = facts;
+  const required = profile === undefined ? null : requirementOf(profile);
   const allowed = limits.learnt ?? profile?.rate ?? null;
   return {
     realm: profile?.name ?? owner.name,
@@ -36,7 +35,7 @@ export function realmCard(facts: {
     certainty: profile?.certainty ?? null,
     currency: profile?.currency ?? null,
     currencies: [...(profile?.currencies ?? [])],
-    secondPerson: isRequired(required) ? requirementWords(required) : null,
+    secondPerson: required !== null && isRequired(required) ? requirementWords(required) : null,
     halt: state.halt,
     breakerSince: isoTime(state.breakerSince),
     fence: fence.untouched ? null : { armed: fence.armed, reason: fence.reason },

@@ -5,10 +5,9 @@ import { ofLast } from '../../core/of-last.js';
 import type { Waiting, WaitingWhy } from '../../core/waiting.js';
 import { approvalNeeded } from '../../ledger/index.js';
 import { isOver } from '../../operations/batches/batch-status.js';
-import { type LessWanted, waitsForApproval } from '../../operations/people/approve.js';
+import { askedBy, waitsForApproval } from '../../operations/people/approvals.js';
 import type { MissedOfRealm } from '../../operations/rules/missed-counts.js';
 import type { ScheduleStanding } from '../../rules/standing.js';
-import { requirementWords } from '../../words/people.js';
 import { counted, isoTime } from '../../words/spelling.js';
 import type { Matter, RealmCard } from '../api/index.js';
 import type { SeenBatch } from '../live/batch-views.js';
@@ -50,7 +49,6 @@ const OFTEN_PASSES: readonly NoticeEvent[] = ['batch.no-worker', 'batch.missing-
 export function standingsOf(
   seen: readonly ToldBatch[],
   schedules: readonly ScheduleStanding[],
-  less: readonly LessWanted[],
   facts: {
     readonly nowMs: number;
     readonly holdMs: (realm: string) => number;
@@ -64,27 +62,9 @@ export function standingsOf(
     ...standingsOfBatches(seen, facts.nowMs),
     ...tooLong.map(({ standing }) => standing),
     ...withoutWorker(seen).filter(({ since }) => facts.nowMs - Date.parse(since) >= PASSING_MS),
-    ...less.flatMap(lessStanding),
     ...facts.realms.flatMap(rollbackStanding),
     ...schedules.flatMap(scheduleStanding),
     ...facts.missed.flatMap(missedStanding),
-  ];
-}
-
-function lessStanding({ realm, now, wanted, asked }: LessWanted): Standing[] {
-  if (asked === null) return [];
-  return [
-    {
-      event: 'realm.requirement',
-      subject: `requirement of ${realm}`,
-      realm,
-      batch: null,
-      rule: null,
-      message: `${asked.who} wants realm ${realm} to require less: ${requirementWords(wanted)}. An approver other than ${asked.who} has to want the same; until then ${requirementWords(now)}.`,
-      next: `almoner approve --requirement --realm ${realm}`,
-      since: isoTime(asked.at),
-      mark: `${asked.who} ${asked.at}`,
-    },
   ];
 }
 
@@ -205,11 +185,11 @@ function batchStandings(seen: ToldBatch, nowMs: number): Standing[] {
       event: 'batch.approval',
       message:
         view.retry === null
-          ? `${source}: ${approvalNeeded(view.gate)} It is ${view.state} as well.`
-          : `${source}: a retry of its dead letters waits. ${approvalNeeded(view.retry)}`,
+          ? `${source}: ${approvalNeeded(askedBy(view))} It is ${view.state} as well.`
+          : `${source}: a retry of its dead letters waits. ${approvalNeeded(askedBy(view))}`,
       next: `almoner approve ${batch}`,
       since: isoTime(view.manifest.createdAt),
-      mark: 'approval',
+      mark: view.retry?.hash ?? 'approval',
     });
   if (isOver(view) && view.finishedAt !== null)
     standings.push({

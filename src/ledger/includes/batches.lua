@@ -17,8 +17,8 @@
     T:aside       batches with dead letters that somebody has dealt with, by number
     T:doubts      batches with doubts, by number
     T:sealed      sealed and recovered batches, by the number of the seal
-    T:asks        batches that need an approval, by when they do: what covers one may run out. Those that have one, or
-                  asked for one, and need none now stand at its end
+    T:asks        batches for which an approval was asked, by when they wait for it: an approval may run out. Those of
+                  which dead letters may be retried by one stand at its end
     T:recovered   recovered batches, by number
     T:changed     all batches, by T 'changes' when they changed last
     T:reports     '<number>:<version>' of ended batches of the workers whose report is still to be written
@@ -34,9 +34,9 @@
 do
 --- @include "gate"
   local LISTS = { i = 'importing', o = 'open', e = 'ended', v = 'archived', w = 'purging', d = 'dead', x = 'aside', D = 'doubts', s = 'sealed', q = 'asks', r = 'recovered' }
-  local OPEN = { planned = true, running = true, paused = true, halted = true }
-  local FIELDS = { 'state', 'owner', 'cursor', 'rows', 'recovered', 'importer', 'createdAt', 'finishedAt', 'seal', 'begun', 'asksGo',
-    'approval', 'aside', 'lists', 'purged', 'startedAt' }
+  local OPEN = { planned = true, waiting = true, running = true, paused = true, halted = true }
+  local FIELDS = { 'state', 'owner', 'cursor', 'rows', 'recovered', 'importer', 'createdAt', 'finishedAt', 'seal', 'begun', 'approval', 'retry',
+    'retriesBy', 'aside', 'lists', 'purged', 'startedAt' }
   --- A batch that may not begin is looked at again: a clock or another process may have opened its gate.
   local LOOK_AGAIN_MS = 30000
   local NEVER = '9007199254740991'
@@ -48,7 +48,7 @@ do
     order[#order + 1] = no
   end
 
-  --- What a realm requires of a second person has changed.
+  --- What holds for all that is open has changed.
   function batches.touchOpen(T)
     for _, list in ipairs({ ':open', ':asks' }) do
       for _, no in ipairs(redis.call('ZRANGE', T .. list, 0, -1)) do batches.touch(no) end
@@ -94,26 +94,14 @@ do
     if new.t then bump(T, 'paidTokens', new.t) end
   end
 
-  --- From when on the batch needs an approval; nil where it does not, whatever happens meanwhile.
-  local function asksFrom(T, no, now)
-    if not isRequired(T) then return nil end
-    local gate = redis.call('HMGET', batchKey(T, no), 'cleared', 'approval')
-    local begins = math.max(now, setTime(T, no) or 0)
-    local from
-    if covers(T, gate[1], begins) then
-      local at = string.match(gate[1], '^alone %d+ %d+ (%d+)$')
-      if not at then return nil end
-      from = tonumber(at) + DAY_MS
+  --- From when on it waits for an approval.
+  local function asksAt(b)
+    if b.retry then return string.format('%.0f', cjson.decode(b.retry).at) end
+    if b.approval and not b.begun and b.state ~= 'done' then
+      local request = cjson.decode(b.approval)
+      return string.format('%.0f', request.approved and request.approved.ends or request.at)
     end
-    if isGo(T, gate[2], now) then from = math.max(from or 0, cjson.decode(gate[2]).ends) end
-    return from or 0
-  end
-
-  --- Before it begins, and for a retry that was refused for want of an approval.
-  local function asksAt(T, no, b, now)
-    local asks = not b.begun and b.state ~= 'done' or b.asksGo
-    local from = asks and asksFrom(T, no, now)
-    return from and string.format('%.0f', from) or ((b.asksGo or b.approval) and NEVER) or nil
+    return b.retriesBy and NEVER or nil
   end
 
   --- When the feeder looks at the batch; nil where there is nothing to feed.
@@ -149,7 +137,7 @@ do
     if tonumber(counts[6] or '0') > 0 then new.p, new.t = counts[6], counts[7] or '0' end
     if b.seal then new.s = b.seal end
     if b.recovered then new.r = no end
-    if not isImport and state ~= 'cancelled' and state ~= 'archived' then new.q = asksAt(T, no, b, now) end
+    if not isImport and state ~= 'cancelled' and state ~= 'archived' then new.q = asksAt(b) end
     return new, isOpen
   end
 

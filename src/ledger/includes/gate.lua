@@ -1,109 +1,61 @@
 --[==[
-  Which batches may begin: where a realm requires a second person, only what one has looked at, or what its preparer
-  may pay alone; and none before its time. Needs `record`.
+  When a batch may begin, and when dead letters may be retried. What a profile does not let one person pay alone waits for
+  the approval of another one, and nothing begins before its time. Needs `record`.
 
-    T 'overTokens', 'overRows'  the most that one person may prepare in a day alone; neither: nothing is required. Kept at the
-                                strictest that any profile ever said; made weaker by two people only
-    T 'lowering'                JSON {who, overTokens, overRows, at}: what a first person wants them to be
-    T 'forgotAt'                when the store was last found to have forgotten something: what anybody did in that day alone
-                                may be forgotten with it, and a go that it remembers may have been used
-    T:prepared:<who>            '<batch id> <rows> <tokens>' by time: what went without a second person
-    B 'preparer'                by the name of a token; none: nobody is known
-    B 'approval'                JSON {who, at, ends, forgotAt}: a go that was not used yet
-    B 'cleared'                 'free' (nothing was required when it began) | 'alone <rows> <tokens> <when>' (with everything of
-                                the day up to then; for a day, so that no days add up) | 'rule' (it had the go of two) | the go that it used
-    B 'begun'                   '1': it passed here. A restored store may have forgotten it
-    B 'startedAt'               when it passed, or when a journal put the first of its orders back: the one home of whether its
-                                set time has come. An approval that was forgotten is asked for again all the same
-    B 'asksGo'                  '1': a retry of its dead letters was refused for want of a second person
+  `limits`: {tokens, rows}, the most that one person may pay within 24 hours alone, from the profile of whoever prepares,
+  sends or retries; neither: no approval is required. `who`: the name of a token; '' where no token was used.
+
+    T:alone:<who>      what counts for that person, '<batch id>' or 'retry <batch id>', by the time at which it begins
+    T:alone:<who>:n    of each '<rows> <tokens>'
+    B 'preparer'       who prepared it
+    B 'confirmed'      hash of all that an approver is shown (core/approvals.ts)
+    B 'approval'       JSON of the request for an approval that was not used yet (see approvals)
+    B 'cleared'        why it may begin: 'free' (no approval was required) | 'alone' | 'rule' (two people approved the rule
+                       that made it) | 'approved'
+    B 'byRule'         '1': the schedule of a rule made it, and nobody pays it alone
+    B 'begun'          '1': it passed here. A restored store may have forgotten it
+    B 'startedAt'      when it passed, or when a journal put the first of its orders back: the one home of whether its
+                       set time has come
     B 'startAt', 'startZone'    it begins then, as it was said by the wall of that zone; void once it has a startedAt
+    B:retries          index → '<ends> <sha1 of its record> <who>': dead letters that may be retried once, as they were then
 ]==]
+--- @include "approvals"
 local DAY_MS, HOUR_MS = 86400000, 3600000
---- Of what somebody prepared so many are kept beyond their day.
-local PREPARED_MAX = 1000
 
-local function requirement(T)
-  local most = redis.call('HMGET', T, 'overTokens', 'overRows')
-  return tonumber(most[1] or ''), tonumber(most[2] or '')
+local function limitsOf(tokens, rows)
+  return { tokens = tonumber(tokens or ''), rows = tonumber(rows or '') }
 end
 
-local function isRequired(T)
-  local tokens, rows = requirement(T)
-  return tokens ~= nil or rows ~= nil
+local function isRequired(limits)
+  return limits.tokens ~= nil or limits.rows ~= nil
 end
 
---- Stricter by what a profile says ('' for nothing), never weaker.
-local function keepRequirement(T, overTokens, overRows)
-  for field, given in pairs({ overTokens = overTokens, overRows = overRows }) do
-    local most, known = tonumber(given), tonumber(redis.call('HGET', T, field) or '')
-    if most and (not known or most < known) then
-      redis.call('HSET', T, field, string.format('%.0f', most))
-      batches.touchOpen(T)
+local function aloneKey(T, who)
+  return T .. ':alone:' .. string.lower(who)
+end
+
+local function forgetAlone(T, who, id)
+  redis.call('ZREM', aloneKey(T, who), id)
+  redis.call('HDEL', aloneKey(T, who) .. ':n', id)
+end
+
+--- Counts rows and tokens for a person at a time, if they may pay all of any 24 hours around it alone; false where not.
+local function countAlone(T, who, id, rows, tokens, at, limits)
+  local key = aloneKey(T, who)
+  local near = redis.call('ZRANGEBYSCORE', key, '(' .. string.format('%.0f', at - DAY_MS), '(' .. string.format('%.0f', at + DAY_MS))
+  local allRows, allTokens = rows, tokens
+  for _, one in ipairs(near) do
+    if one ~= id then
+      local r, t = string.match(redis.call('HGET', key .. ':n', one) or '0 0', '^(%d+) (%d+)$')
+      allRows, allTokens = allRows + tonumber(r), allTokens + tonumber(t)
     end
   end
-end
-
-local function isWithin(T, rows, tokens)
-  local overTokens, overRows = requirement(T)
-  return not (overTokens and tokens > overTokens) and not (overRows and rows > overRows)
-end
-
---- Two spellings of a name are one person.
-local function isSamePerson(one, other)
-  return string.lower(one) == string.lower(other)
-end
-
---- What a person has prepared alone within a day up to now.
-local function preparedAlone(T, who, now)
-  local key = T .. ':prepared:' .. string.lower(who)
-  local rows, tokens = 0, 0
-  -- Only counted by the clock: a glitch of it must not empty the account.
-  for _, one in ipairs(redis.call('ZRANGEBYSCORE', key, '(' .. string.format('%.0f', now - DAY_MS), '+inf')) do
-    local r, t = string.match(one, ' (%d+) (%d+)$')
-    rows, tokens = rows + tonumber(r), tokens + tonumber(t)
-  end
-  return rows, tokens
-end
-
---- Notes that the batch may begin without a second person, if everything its preparer made alone that day may.
---- `besides`: what they made in other books of the same realm id.
-local function clearAlone(T, no, who, rows, tokens, besides, now)
-  local forgotAt = tonumber(redis.call('HGET', T, 'forgotAt') or '')
-  if forgotAt and now - forgotAt < DAY_MS then return end
-  local hadRows, hadTokens = preparedAlone(T, who, now)
-  local allRows, allTokens = hadRows + besides[1] + rows, hadTokens + besides[2] + tokens
-  if not isWithin(T, allRows, allTokens) then return end
-  local B = batchKey(T, no)
-  redis.call('HSET', B, 'cleared', string.format('alone %.0f %.0f %.0f', allRows, allTokens, now))
-  local key = T .. ':prepared:' .. string.lower(who)
-  redis.call('ZADD', key, now, redis.call('HGET', B, 'id') .. string.format(' %.0f %.0f', rows, tokens))
-  local extra = redis.call('ZCARD', key) - PREPARED_MAX
-  if extra <= 0 then return end
-  local old = redis.call('ZRANGEBYSCORE', key, '-inf', string.format('%.0f', now - DAY_MS), 'LIMIT', 0, extra)
-  for _, one in ipairs(old) do redis.call('ZREM', key, one) end
-end
-
---- Whether what a batch was cleared by is enough for what is required at this moment.
-local function covers(T, cleared, now)
-  if not isRequired(T) then return true end
-  if not cleared or cleared == 'free' then return false end
-  local rows, tokens, at = string.match(cleared, '^alone (%d+) (%d+) (%d+)$')
-  if not rows then return true end
-  -- The day's account that it was counted into may have been short of what was forgotten.
-  if tonumber(at) <= tonumber(redis.call('HGET', T, 'forgotAt') or '-1') then return false end
-  return now - tonumber(at) < DAY_MS and isWithin(T, tonumber(rows), tonumber(tokens))
-end
-
-local function isGo(T, approval, now)
-  if not approval then return false end
-  local go = cjson.decode(approval)
-  return now < go.ends and go.forgotAt == (redis.call('HGET', T, 'forgotAt') or '')
-end
-
---- Whether dead letters of the batch may be put back to work.
-local function mayRetry(T, no, now)
-  local gate = redis.call('HMGET', batchKey(T, no), 'cleared', 'approval')
-  return covers(T, gate[1], now) or isGo(T, gate[2], now)
+  if (limits.tokens and allTokens > limits.tokens) or (limits.rows and allRows > limits.rows) then return false end
+  -- Kept for longer than they count: the clock of a store may go back.
+  for _, old in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', string.format('%.0f', at - 7 * DAY_MS))) do forgetAlone(T, who, old) end
+  redis.call('ZADD', key, string.format('%.0f', at), id)
+  redis.call('HSET', key .. ':n', id, string.format('%.0f %.0f', rows, tokens))
+  return true
 end
 
 --- The time at which the batch is to begin; nil where none was set, or orders of it have been sent.
@@ -114,23 +66,66 @@ end
 
 --- Why the batch may not begin now: 'approval' | 'start-time' | 'start-missed'; nil where it may, or has.
 local function closedGate(T, no, now)
-  local gate = redis.call('HMGET', batchKey(T, no), 'begun', 'cleared', 'approval')
-  if gate[1] then return nil end
+  if redis.call('HEXISTS', batchKey(T, no), 'begun') == 1 then return nil end
+  local request = readRequest(T, 'batch', no)
+  if request and not isApproved(request, now) then return 'approval' end
   local startAt = setTime(T, no)
-  if not covers(T, gate[2], math.max(now, startAt or 0)) and not isGo(T, gate[3], now) then return 'approval' end
+  -- Approved after its time, it begins at once: the approver saw that the time was over.
+  if startAt and request and request.approved.at > startAt then return nil end
   if startAt and now < startAt then return 'start-time' end
   if startAt and now > startAt + HOUR_MS then return 'start-missed' end
   return nil
 end
 
---- The batch passes; a go is used up by it.
+--- The same for somebody who sends or prepares it with these limits: what they do not allow one person alone asks for an
+--- approval, and keeps asking whatever other limits others have.
+local function judgeGate(T, no, limits, now)
+  local B = batchKey(T, no)
+  local b = redis.call('HMGET', B, 'begun', 'approval', 'cleared', 'preparer', 'id', 'byRule', 'confirmed')
+  if not b[1] and not b[2] and b[3] ~= 'rule' then
+    local who = not b[6] and b[4]
+    local at = math.max(now, setTime(T, no) or 0)
+    local isAlone = who and countAlone(T, who, b[5], counter(B .. ':n', 'c:p'), counter(B .. ':n', 't:p'), at, limits)
+    if isRequired(limits) and not isAlone then
+      if who then forgetAlone(T, who, b[5]) end
+      writeRequest(T, 'batch', no, { hash = b[7] or '', who = b[4] or '', at = now })
+      local state = redis.call('HMGET', B, 'state', 'startedAt')
+      local isUntouched = state[1] == 'planned' or state[1] == 'running' and not state[2]
+      if isUntouched then redis.call('HSET', B, 'state', 'waiting', 'owner', '') end
+      batches.touch(no)
+    else
+      redis.call('HSET', B, 'cleared', isAlone and 'alone' or 'free')
+    end
+  end
+  return closedGate(T, no, now)
+end
+
+--- The batch passes; an approval is used up by it.
 local function begin(T, no, now)
   local B = batchKey(T, no)
-  local gate = redis.call('HMGET', B, 'begun', 'cleared', 'approval')
   redis.call('HSETNX', B, 'startedAt', now)
-  if gate[1] then return end
-  local by = gate[2] or 'free'
-  if not covers(T, gate[2], now) then by = gate[3] end
-  redis.call('HSET', B, 'begun', '1', 'cleared', by)
+  if redis.call('HEXISTS', B, 'begun') == 1 then return end
+  if readRequest(T, 'batch', no) then redis.call('HSET', B, 'cleared', 'approved') end
+  redis.call('HSET', B, 'begun', '1')
   redis.call('HDEL', B, 'approval', 'startAt', 'startZone')
+end
+
+--- A batch that its preparer pays alone counts for the 24 hours in which it began. Resumed later, it is judged again.
+local function judgeAnother(T, no, now)
+  local B = batchKey(T, no)
+  local b = redis.call('HMGET', B, 'begun', 'cleared', 'preparer', 'id')
+  if not b[1] or b[2] ~= 'alone' then return end
+  local at = tonumber(redis.call('ZSCORE', aloneKey(T, b[3]), b[4]) or '0')
+  if now - at < DAY_MS then return end
+  redis.call('HDEL', B, 'begun', 'cleared')
+end
+
+--- Whether a dead letter may be put back to work: its batch was approved, or it may be as it stands now.
+local function mayRetry(T, no, index, record, limits, now)
+  if not isRequired(limits) then return true end
+  local B = batchKey(T, no)
+  local b = redis.call('HMGET', B, 'begun', 'cleared')
+  if b[1] and (b[2] == 'approved' or b[2] == 'rule') then return true end
+  local ends, sha = string.match(redis.call('HGET', B .. ':retries', index) or '', '^(%d+) (%x+) ')
+  return ends ~= nil and now < tonumber(ends) and sha == redis.sha1hex(record)
 end

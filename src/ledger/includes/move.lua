@@ -79,7 +79,7 @@ local function finishIfDone(T, no)
   local B = batchKey(T, no)
   local state = redis.call('HGET', B, 'state')
   if countOf(T, no, 's') > 0 or countOf(T, no, 'u') > 0 then return state end
-  if state ~= 'planned' and state ~= 'running' and state ~= 'paused' and state ~= 'halted' then return state end
+  if state ~= 'planned' and state ~= 'waiting' and state ~= 'running' and state ~= 'paused' and state ~= 'halted' then return state end
   if countOf(T, no, 'p') == 0 then
     redis.call('HSET', B, 'state', 'done', 'finishedAt', nowMs())
     redis.call('HSETNX', B, 'startedAt', nowMs())

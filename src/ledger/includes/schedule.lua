@@ -70,8 +70,8 @@ local function noteScheduled(T, rule, last, missed)
   return true
 end
 
---- Whether text and audience have the go of two people: one who asked for it, and another.
-local function hasGoOfTwo(T, schedule)
+--- Whether two people approved this text with these members.
+local function isApprovedByTwo(T, schedule)
   local text = redis.call('HGET', T .. ':rules:schedules', schedule.rule)
   local go = text and cjson.decode(text).approved
   if type(go) ~= 'table' or cjson.decode(text).hash ~= schedule.hash or go.audience ~= schedule.audience then return false end

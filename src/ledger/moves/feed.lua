@@ -7,7 +7,7 @@
   ARGV[1] JSON list of batches, each [no, how many at most]  ARGV[2] how many of all of them at most (0: they only begin)
   ARGV[3] session that feeds ('' unless the batch is a run)
   ARGV[4] highest sequence seen  ARGV[5] era ('' before the first)  ARGV[6] session that asks
-  ARGV[7] sequence of the last order that it began
+  ARGV[7] sequence of the last order that it began  ARGV[8], ARGV[9] limits of the sender's profile ('' for none, see gate)
 
   Returns for each batch the indexes to dispatch
 ]==]
@@ -23,7 +23,8 @@ local BEGUN_MS = 1000
 local CLOSED_MS = 30000
 local T, asked, room = KEYS[1], cjson.decode(ARGV[1]), tonumber(ARGV[2])
 local now = nowMs()
--- What this store requires may be forgotten: whoever finds another one than it knew keeps it first, and nothing begins before.
+local limits = limitsOf(ARGV[8], ARGV[9])
+-- A sender that a rollback shuts out begins nothing.
 local isShut = ARGV[5] ~= '' and fencedSender(T, ARGV[4], ARGV[5], ARGV[6], ARGV[7])
 
 --- How many orders of the batch may be fed now, of so many.
@@ -76,7 +77,7 @@ local function feed(no, most)
   -- Nothing of a recovered batch is sent for the first time.
   if meta[8] or waitsForPerson(T, no) then return {} end
   if not meta[9] then
-    local closed = closedGate(T, no, now)
+    local closed = judgeGate(T, no, limits, now)
     if closed then return {}, closed == 'start-time' and setTime(T, no) or now + CLOSED_MS end
     begin(T, no, now)
     batches.touch(no)

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LONGEST_PAUSE_MS } from '../../core/decide.js';
 import { batchKeys } from '../keys.js';
 import { askScript, type RealmLedger } from '../realm-ledger.js';
+import { limitArguments } from './approvals.js';
 
 /** What feeder and sweeper ask of the ledger: which batches have work, what is due, who dispatches it. */
 
@@ -63,7 +64,8 @@ export async function feedBatches(
   owner: string,
 ): Promise<number[][]> {
   const { seen, era, session, begun } = ledger.mark;
-  const args = [JSON.stringify(shares), room, owner, seen, era, session, begun];
+  const limits = limitArguments(ledger.asked.requirement);
+  const args = [JSON.stringify(shares), room, owner, seen, era, session, begun, ...limits];
   return fedReply.parse(await ledger.scripts.script('feed', ledger.keyPrefix, args));
 }
 

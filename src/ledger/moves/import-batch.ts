@@ -8,8 +8,8 @@ import type { MissedToNote } from '../notes/scheduled-times.js';
 import type { Judged } from '../read/earlier.js';
 import { askScript, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
-import { type AuditEntry, encodeAudit, encodeManifest, type Manifest } from '../views.js';
-import { BY_NOBODY, encodePrepared, type Prepared } from './gate.js';
+import { type AuditEntry, decodeManifest, encodeAudit, encodeManifest, type Manifest } from '../views.js';
+import { BY_NOBODY, confirmedHash, encodePrepared, type Prepared } from './gate.js';
 import { type BlockClaims, NO_CLAIMS, unpackRefs } from './put-block.js';
 
 /** A batch on its way into the ledger: opened, filled block by block (see put-block.ts), then sealed or dropped. */
@@ -61,6 +61,8 @@ export type SealedRun = {
     readonly rule: string;
     readonly hash: string;
     readonly audience: string;
+    /** Who asked for the rule's approval, or gave it alone: the first person of each batch that it makes. */
+    readonly preparer: string | null;
     readonly last: string;
     /** Times that go onto the list of missed ones in the same step. */
     readonly missed: MissedToNote | null;
@@ -113,10 +115,12 @@ export async function sealBatch(
     prepared = BY_NOBODY,
   }: Partial<SealedWith> = {},
 ): Promise<Sealed> {
+  const json = encodeManifest(manifest);
+  const confirmed = confirmedHash(ledger, decodeManifest(json), prepared);
   const [status, ...over] = await askScript(ledger, 'seal-batch', [
     at.no,
     at.importer,
-    encodeManifest(manifest),
+    json,
     JSON.stringify(countersOf(counts)),
     at.owner,
     manifest.rows,
@@ -127,7 +131,7 @@ export async function sealBatch(
     run === null ? '' : JSON.stringify(run),
     recovered,
     judged?.store ?? '',
-    encodePrepared(prepared),
+    encodePrepared(prepared, confirmed),
     manifest.currency ?? '',
     run === null ? FILE_LABEL : (run.account.split(':')[0] ?? ''),
   ]);

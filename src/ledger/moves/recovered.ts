@@ -82,6 +82,8 @@ function manifestOf({ realm }: RealmLedger, intent: Intent): Manifest {
     fileSha256: null,
     table: intent.lookedUp === undefined ? null : FORGOTTEN_TABLE,
     again: intent.again ?? null,
+    columns: null,
+    warnings: { count: 0, first: [] },
     inOrder: false,
     mode: 'import',
     sliceMs: SLICE_MS,

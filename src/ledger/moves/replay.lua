@@ -327,7 +327,7 @@ elseif code == 'D' then
   record = table.concat(new, '|')
 end
 writeRecord(T, no, index, record)
-if meta[2] == 'planned' then
+if meta[2] == 'planned' or meta[2] == 'waiting' then
   redis.call('HSET', B, 'state', 'running')
   redis.call('HSETNX', B, 'startedAt', now)
 end

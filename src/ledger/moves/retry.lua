@@ -7,11 +7,11 @@
   ARGV[5] shard ('' without reference)  ARGV[6] reference field hex  ARGV[7] content digest
   ARGV[8] '<seals> <retries of other batches>' of the realm when other batches and addresses were looked at ('' where nobody
     did). Those of its own batch move nothing: equal rows of one file are all meant, and compared together
-  ARGV[9] the batch's id  ARGV[10] the store for which the journals were merged (see isSameStore): in another one, what was
+  ARGV[9] the batch's id  ARGV[11], ARGV[12] limits of the profile ('' for none, see gate)  ARGV[10] the store for which the journals were merged (see isSameStore): in another one, what was
     paid may be forgotten
 
   Returns {'ok'} | {'no', why, more}: why is a state code, 'replaced', 'discarded', 'reference', 'cancelled', 'archived',
-    'approval' (a second person is required, and none has looked at the batch), 'gone', 'disarmed' (the journals are not merged, or were for another store), 'arriving' (more: until when, ms), 'moved'
+    'approval' (an approval is required, and none counts for this dead letter as it stands), 'gone', 'disarmed' (the journals are not merged, or were for another store), 'arriving' (more: until when, ms), 'moved'
     (another batch was sealed or retried since, or another address asked), 'debt' (more: the order that is, or may be, paid for the same debt), 'limit' (more: JSON [account, limit, held, tokens])
 ]==]
 --- @include "record"
@@ -42,11 +42,7 @@ if string.find(fields[10] or '', 'd', 1, true) then return { 'no', 'discarded', 
 if state == 'cancelled' then return { 'no', 'cancelled', '' } end
 -- Its rows are about to leave the store; what is written now would be lost with them.
 if state == 'archived' then return { 'no', 'archived', '' } end
-if not mayRetry(T, no, nowMs()) then
-  if redis.call('HSETNX', B, 'asksGo', '1') == 1 then batches.touch(no) end
-  batches.flush(T)
-  return { 'no', 'approval', '' }
-end
+if not mayRetry(T, no, index, record, limitsOf(ARGV[11], ARGV[12]), nowMs()) then return { 'no', 'approval', '' } end
 if isUnmerged(T) or not isSameStore(T, ARGV[10]) then return { 'no', 'disarmed', '' } end
 local arrives = mayArriveUntil(T, record)
 if arrives then return { 'no', 'arriving', arrives } end
@@ -73,6 +69,7 @@ writeRecord(T, no, index, table.concat(
   { 'w', key, fields[3], '0', fields[5], '', '', '', '', fields[10] or '', fields[11] or '', fields[12] }, '|'))
 move(T, no, index, { from = from, to = 'w', amount = amount, before = fields, after = fields })
 clearHeld(T, ARGV[9] .. '-' .. index)
+redis.call('HDEL', B .. ':retries', index)
 redis.call('ZADD', B .. ':due', nowMs(), index)
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[4])
 reopen(T, no)

@@ -1,4 +1,5 @@
 import { type BatchId, batchId } from '../../core/ids.js';
+import type { Requirement } from '../../core/people.js';
 import { contentDigest } from '../../core/reference.js';
 import { overLimitText, parseOverLimit } from '../accounts.js';
 import { amountText } from '../amount.js';
@@ -11,6 +12,7 @@ import { isStateCode, STATE_CODES } from '../record.js';
 import { referenceKey } from '../reference.js';
 import { listFromLua } from '../script-client.js';
 import type { AuditEntry } from '../views.js';
+import { limitArguments } from './approvals.js';
 
 /** What a person does to dead letters. A doubt is touched by neither of these. */
 
@@ -23,6 +25,8 @@ export type RetriedBy = {
   readonly nonce: string;
   /** The store for which the journals were merged before (`judgedAt`); empty where nobody did. */
   readonly store?: string;
+  /** What their profile lets one person pay alone. */
+  readonly limits?: Requirement;
 };
 
 export async function retryOrder(
@@ -45,6 +49,7 @@ export async function retryOrder(
     judged ?? '',
     ref.id,
     by.store ?? '',
+    ...limitArguments(by.limits),
   ]);
   if (status === 'ok') return 'ok';
   if (why === 'replaced') return { why: await replacedBy(ref.ledger, batchId(more)) };
@@ -73,8 +78,7 @@ const DEAD_REFUSALS: Readonly<Record<string, string>> = {
   reference: 'its reference was spent again by another order',
   cancelled: 'its batch is cancelled; put the row into a new file',
   archived: 'its batch is archived; put the row into a new file',
-  approval:
-    'its realm requires a second person, and none has looked at its batch; somebody else gives `almoner approve` for the batch first',
+  approval: 'it needs an approval, which another person gives with `almoner approve` for its batch',
   disarmed:
     'the store was restarted or restored and the journals are not merged, so that what was paid since cannot be told; run `almoner recover`',
   D: 'it is in doubt; resolve it first with `almoner doubt resolve`',

@@ -14,8 +14,8 @@
   ARGV[12] how many recovered orders the batch has, which were looked at ('0': it is no recovered one). Their rows are
     those of the plan, and neither the counters nor the accounts that are given hold them
   ARGV[13] the store in which it was judged (see isSameStore)
-  ARGV[14] JSON {who: name of the preparer's token | null, overTokens, overRows: what their profile, and other books of the
-    same realm id, require ('' for nothing), besides: [rows, tokens] prepared in those books, startAt: ms | null, startZone} (see gate)
+  ARGV[14] JSON {who: name of the preparer's token | null, overTokens, overRows: the limits of their profile ('' for none),
+    startAt: ms | null, startZone, confirmed: hash of all that an approver is shown} (see gate)
   ARGV[15] currency ('' for the realm's own)  ARGV[16] the rule, or '(file)' (see totals)
 
     T 'seals'         raised by every seal, by a loss that a person accepts and by imports of the same realm id under
@@ -69,8 +69,8 @@ end
 local gate = cjson.decode(ARGV[14])
 local who = type(gate.who) == 'string' and gate.who
 local isScheduled = run and type(run.schedule) == 'table' and run.schedule.only
-keepRequirement(T, gate.overTokens, gate.overRows)
-if isRequired(T) and not who and not isScheduled then return { 'nameless' } end
+local limits = limitsOf(gate.overTokens, gate.overRows)
+if isRequired(limits) and not who and not isScheduled then return { 'nameless' } end
 local taken = plannedAccounts(T, no, blocks)
 for account, tokens in pairs(taken) do
   local over = overLimit(T, account, limitNow(account), tokens)
@@ -106,8 +106,8 @@ end
 redis.call('HSET', B, 'state', countOf(T, no, 'u') > 0 and 'running' or 'planned', 'manifest', ARGV[3], 'owner', ARGV[5],
   'rows', ARGV[6], 'cursor', 1, 'inOrder', ARGV[9], 'currency', ARGV[15], 'label', ARGV[16])
 if isRecovered then
-  redis.call('HDEL', B, 'recovered', 'incomplete', 'begun', 'cleared', 'approval', 'asksGo', 'startedAt', 'finishedAt')
-  redis.call('UNLINK', B .. ':rows', B .. ':members')
+  redis.call('HDEL', B, 'recovered', 'incomplete', 'begun', 'cleared', 'approval', 'retry', 'retriesBy', 'startedAt', 'finishedAt')
+  redis.call('UNLINK', B .. ':rows', B .. ':members', B .. ':retry', B .. ':retries')
   redis.call('HSET', B, 'putBack', '1')
 else
   redis.call('HSET', B, 'generation', 0, 'version', 0)
@@ -122,13 +122,11 @@ if who then redis.call('HSET', B, 'preparer', who) end
 if type(gate.startAt) == 'number' then 
   redis.call('HSET', B, 'startAt', string.format('%.0f', gate.startAt), 'startZone', gate.startZone)
 end
-if isScheduled then
-  if hasGoOfTwo(T, run.schedule) then redis.call('HSET', B, 'cleared', 'rule') end
-elseif who and isRequired(T) then
-  clearAlone(T, no, who, countOf(T, no, 'p'), counter(B .. ':n', 't:p'), gate.besides, nowMs())
-end
--- Nobody works what may not begin: it waits for the workers.
-if closedGate(T, no, nowMs()) then redis.call('HSET', B, 'owner', '') end
+redis.call('HSET', B, 'confirmed', gate.confirmed)
+if isScheduled then redis.call('HSET', B, 'byRule', '1') end
+if isScheduled and isApprovedByTwo(T, run.schedule) then redis.call('HSET', B, 'cleared', 'rule') end
+-- What may not begin waits for the workers.
+if judgeGate(T, no, limits, nowMs()) then redis.call('HSET', B, 'owner', '') end
 if countOf(T, no, 'p') == 0 and countOf(T, no, 'u') == 0 then
   redis.call('HSET', B, 'state', 'done', 'startedAt', nowMs(), 'finishedAt', nowMs())
 end

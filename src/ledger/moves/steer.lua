@@ -17,7 +17,7 @@
   store that is not safe, stays the reason why it stands still); what is unknown in a cancelled one is left to the workers.
   halt: a pause by the program itself.
 
-  A resume lets nothing begin that may not (see gate), and keeps a set time, whether it is ahead or was missed, unless the
+  A resume keeps what waits for an approval waiting (see gate), and keeps a set time, whether it is ahead or was missed, unless the
   person says now.
 
   Returns {'ok', state} | {'no', state, or why it may not begin}
@@ -39,7 +39,7 @@ end
 local isTaken = verb == 'resume' and ARGV[5] ~= '' and owner == ARGV[5]
 if ARGV[6] ~= '*' and ARGV[6] ~= owner and not isTaken then return { 'no', 'owner' } end
 local now = nowMs()
-local going = state == 'running' or state == 'planned'
+local going = state == 'running' or state == 'planned' or state == 'waiting'
 
 --- Calls `found` for every order that was dispatched and is not being sent or unknown.
 local function eachDispatched(found)
@@ -63,9 +63,10 @@ if verb == 'pause' or verb == 'halt' or verb == 'disown' then
 elseif verb == 'resume' then
   if state == 'done' or state == 'cancelled' then return { 'no', state } end
   if ARGV[4] ~= '' and (state ~= 'halted' or cjson.decode(meta[5]).code ~= ARGV[4]) then return { 'no', state } end
+  judgeAnother(T, no, now)
   local closed = closedGate(T, no, now)
-  -- A second person's go is for the time that they saw; what may go without one begins whenever somebody says so.
-  local isBound = closed == 'start-time' and not covers(T, redis.call('HGET', B, 'cleared'), now)
+  -- An approval is for the time that was shown; without one it begins when a person says so.
+  local isBound = closed == 'start-time' and readRequest(T, 'batch', no)
   if closed and ARGV[10] == '1' and isBound then return { 'no', closed } end
   if closed and closed ~= 'approval' and ARGV[10] == '1' then
     redis.call('HDEL', B, 'startAt', 'startZone')
@@ -75,9 +76,10 @@ elseif verb == 'resume' then
   redis.call('HDEL', B, 'reason', 'refusals', 'refusalClass')
   if closed then
     -- What was sent of it before the store forgot that it had begun is still looked after.
-    redis.call('HSET', B, 'state', redis.call('HEXISTS', B, 'startedAt') == 1 and 'running' or 'planned', 'owner', '')
+    local before = closed == 'approval' and 'waiting' or 'planned'
+    redis.call('HSET', B, 'state', redis.call('HEXISTS', B, 'startedAt') == 1 and 'running' or before, 'owner', '')
   else
-    begin(T, no, now)
+    -- It begins where the feeder takes it: by the limits of whoever sends.
     redis.call('HSET', B, 'state', 'running', 'owner', ARGV[5])
   end
   if closed or ARGV[5] == '' then redis.call('HSET', B, 'handedAt', now) end
@@ -99,6 +101,8 @@ elseif verb == 'cancel' then
   if state == 'done' or state == 'cancelled' then return { 'no', state } end
   if ARGV[4] == 'unapproved' and closedGate(T, no, now) ~= 'approval' then return { 'no', state } end
   redis.call('HSET', B, 'state', 'cancelled', 'finishedAt', now)
+  dropRequest(T, 'batch', no)
+  dropRequest(T, 'retry', no)
   waitsNoLonger(T, no)
   redis.call('HDEL', B, 'reason', 'limit', 'limitReason')
   -- A run that nobody works any more leaves what is unknown in it to the workers.

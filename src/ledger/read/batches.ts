@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { counted } from '../../core/counted.js';
 import { CATALOGUE, type ErrorCode } from '../../core/errors/catalogue.js';
@@ -7,7 +6,8 @@ import { type BatchId, batchId, isBatchId, orderId } from '../../core/ids.js';
 import { OPS, type Op } from '../../core/order.js';
 import { BATCH_STATES, ORDER_STATES, type OrderState } from '../../core/states.js';
 import { batchKeys, unresumedKey } from '../keys.js';
-import { type Gate, readGate, withSetTime } from '../moves/gate.js';
+import type { ApprovalRequest } from '../moves/approvals.js';
+import { confirmedHash, type Gate, readGate, withSetTime } from '../moves/gate.js';
 import { decodeReason, realmState } from '../moves/steer.js';
 import { askRealm, type BatchRef, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
@@ -126,10 +126,10 @@ export type StoredBatch = BatchView & {
   readonly aside: number;
   /** How it stands before it begins; null once it has. */
   readonly gate: Gate | null;
-  /** A retry of its dead letters waits for a second person. */
-  readonly retry: Gate | null;
-  /** Of the manifest, for a go that is for exactly this. */
-  readonly sealHash: string;
+  /** The request for a retry of its dead letters, while it waits for an approval. */
+  readonly retry: ApprovalRequest | null;
+  /** Of all that an approver is shown of it. */
+  readonly confirmed: string;
   /** The orders that were paid twice, or may have been, by index. */
   readonly twice: ReadonlySet<number>;
   /** The orders of an archive that were paid after all, or may have been, by index. */
@@ -156,7 +156,10 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
       sums[state] = BigInt(counters[`t:${CODE_OF_STATE[state]}`] ?? 0);
     }
     const archived = meta.state === 'archived';
-    const stored = batchState.parse(archived ? meta.ended : meta.state);
+    // What waits for an approval has a state of its own in the store, so that no other program feeds it.
+    const stored = batchState.parse(
+      archived ? meta.ended : meta.state === 'waiting' ? 'planned' : meta.state,
+    );
     const waits = unresumed === 1 ? catalogued('ALM_LEDGER_AFTER_ROLLBACK') : null;
     const halt = realm.disarmed ?? realm.halt ?? waits;
     const going = stored === 'running' || stored === 'planned';
@@ -164,9 +167,8 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
     // What is over has no gate before it, and most batches are: theirs is not asked for.
     const isOver = archived || stored === 'done' || stored === 'cancelled';
     const isBefore = meta.begun === undefined && !isOver;
-    const asksGo = meta.asksGo !== undefined && !archived && stored !== 'cancelled';
-    const read = isBefore || asksGo ? await readGate(ref) : null;
-    const gate = isBefore ? read : null;
+    const read = isBefore || meta.retry !== undefined ? await readGate(ref) : null;
+    const gate = isBefore ? (read?.gate ?? null) : null;
     const stands = halted ? halt : going ? gateReason(gate) : decodeReason(meta.reason);
     const reason = stands && withSetTime(stands, gate);
     const twice = saidOf(meta.second ?? '', /[PuB]/);
@@ -203,11 +205,11 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
       waitsForPerson: unresumed === 1,
       aside,
       gate,
-      retry: read?.retry === true && openDead({ counts, aside }) > 0 ? read : null,
-      // A recovered one may have grown since it was looked at.
-      sealHash: createHash('sha1')
-        .update(recovered ? `${meta.manifest} ${recoveredTotals(meta).rows}` : meta.manifest)
-        .digest('hex'),
+      retry: openDead({ counts, aside }) > 0 ? (read?.retry ?? null) : null,
+      confirmed: confirmedHash(ref.ledger, manifest, {
+        who: meta.preparer ?? null,
+        start: meta.startAt === undefined ? null : { at: Number(meta.startAt), zone: meta.startZone ?? '' },
+      }),
       twice,
       late,
     };
@@ -233,15 +235,15 @@ function catalogued(code: ErrorCode): Reason {
 /** Why a batch that may not begin waits for a person; a time alone is no trouble. */
 function gateReason(gate: Gate | null): Reason | null {
   if (gate?.closed === 'approval')
-    return { ...catalogued('ALM_BATCH_APPROVAL'), message: approvalNeeded(gate) };
+    return { ...catalogued('ALM_BATCH_APPROVAL'), message: approvalNeeded(gate.preparer) };
   return gate?.closed === 'start-missed' ? catalogued('ALM_BATCH_START_MISSED') : null;
 }
 
-export function approvalNeeded(gate: Pick<Gate, 'preparer'> | null): string {
-  const preparer = gate?.preparer ?? null;
-  return preparer === null
-    ? 'This realm requires a second person, and nobody knows who prepared this batch: two people have to say go.'
-    : `This realm requires a second person: somebody other than ${preparer} has to say go.`;
+/** `who`: the person who prepared it, or asked for it. */
+export function approvalNeeded(who: string | null): string {
+  return who === null || who === ''
+    ? 'It needs an approval, and cannot get one: it was prepared without a token, so that no second person can be told from the first. Cancel it, and make it again with ALMONER_TOKEN set.'
+    : `It needs the approval of a person other than ${who}.`;
 }
 
 /** The dead letters that wait for a person, also in an archive: its letters cannot be retried, only discarded. */

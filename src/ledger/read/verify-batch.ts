@@ -56,7 +56,7 @@ export async function auditBatch(
   }
 }
 
-const KNOWN_STATES: ReadonlySet<string> = new Set([...BATCH_STATES, 'archived']);
+const KNOWN_STATES: ReadonlySet<string> = new Set([...BATCH_STATES, 'waiting', 'archived']);
 const RANK: Partial<Record<OrderState, number>> = {
   sending: 1,
   unknown: 2,

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { counted } from '../../core/counted.js';
 import { BATCH_LISTS, batchKeys, unresumedKey } from '../keys.js';
-import { readGate } from '../moves/gate.js';
+import { decodeRequest } from '../moves/approvals.js';
 import { askRealm, type BatchRef, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import { paidEver } from './batch-lists.js';
 import { shown } from './verify-sums.js';
@@ -39,7 +39,6 @@ export async function listsText(ledger: RealmLedger, refs: readonly BatchRef[]):
     ...membership('open', list('open'), present.filter(isOpen)),
     ...membership('changed', list('changed'), present),
     ...feedText(list('feed'), present, now),
-    ...(await asksText(list('asks'), present, now)),
     ...(await realmText(ledger, present)),
   ];
   return lines.map((line) => `the list ${line}`);
@@ -47,8 +46,10 @@ export async function listsText(ledger: RealmLedger, refs: readonly BatchRef[]):
 
 const count = ({ counters }: Facts, code: string) => Number(counters[`c:${code}`] ?? 0);
 const isGoing = ({ meta }: Facts) => meta.state === 'planned' || meta.state === 'running';
+const isBeforeBegin = ({ meta }: Facts) => meta.begun === undefined && meta.state !== 'done';
 const isOpen = (batch: Facts) =>
   isGoing(batch) ||
+  batch.meta.state === 'waiting' ||
   batch.meta.state === 'paused' ||
   batch.meta.state === 'halted' ||
   (batch.meta.state === 'cancelled' && count(batch, 's') + count(batch, 'u') > 0);
@@ -56,6 +57,7 @@ const isImport = ({ meta }: Facts) => meta.state === 'importing';
 
 /** The lists in which a batch stands with a score that its own facts tell; undefined where it does not stand there. */
 const PLAIN: readonly (readonly [(typeof BATCH_LISTS)[number], (batch: Facts) => string | undefined])[] = [
+  ['asks', asksAt],
   [
     'importing',
     (batch) =>
@@ -158,22 +160,15 @@ function feedText(kept: Scores, batches: readonly Facts[], now: number): string[
 
 const LOOKED_AT_WITHIN_MS = 31_000;
 
-async function asksText(kept: Scores, batches: readonly Facts[], now: number): Promise<string[]> {
-  const lines: string[] = [];
-  for (const { ref, meta } of batches) {
-    const isOver = ['importing', 'done', 'cancelled', 'archived'].includes(meta.state ?? '');
-    const mayAsk = (!isOver && meta.begun === undefined) || meta.asksGo !== undefined;
-    if (!mayAsk || meta.state === 'cancelled' || meta.state === 'archived') continue;
-    const { closed, retry } = await readGate(ref);
-    const listed = Number(kept.get(ref.no) ?? Number.POSITIVE_INFINITY) <= now;
-    if ((closed === 'approval' || retry) !== listed)
-      lines.push(
-        `asks has batch ${ref.id} ${listed ? 'although' : 'not, and'} it needs ${listed ? 'no' : 'an'} approval`,
-      );
-  }
-  const known = new Set(batches.map(({ ref }) => ref.no));
-  const stray = [...kept.keys()].filter((no) => !known.has(no));
-  return [...lines, ...stray.map((no) => `asks has no. ${no}, and there is no such batch`)];
+/** Since when it waits for an approval, or when the one that it has ends; at the end of the list where retries have one. */
+function asksAt(batch: Facts): string | undefined {
+  const { meta } = batch;
+  if (isImport(batch) || meta.state === 'cancelled' || meta.state === 'archived') return undefined;
+  const retry = decodeRequest(meta.retry);
+  if (retry !== null) return String(retry.at);
+  const request = decodeRequest(meta.approval);
+  if (request !== null && isBeforeBegin(batch)) return String(request.approved?.ends ?? request.at);
+  return meta.retriesBy === undefined ? undefined : String(Number.MAX_SAFE_INTEGER);
 }
 
 async function realmText(ledger: RealmLedger, batches: readonly Facts[]): Promise<string[]> {

@@ -6,7 +6,6 @@ import { journalOf, localJournals, noteLooked, type Scope } from '../journal/loc
 import { mergeTidings, tidingsFor } from '../journal/merge.js';
 import type { Attempts } from '../moves/attempts.js';
 import type { OrderRef } from '../moves/begin-sending.js';
-import { keepRequirement } from '../moves/gate.js';
 import type { MergeContext } from '../moves/replay.js';
 import type { RealmLedger } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
@@ -148,8 +147,6 @@ async function look({ ledger, self, forget }: RecoveryDeps, scope: Scope) {
   if (fence.begun === null) await self.session.register(ledger);
   if (!current) {
     forget();
-    // With the payments a store forgets what is required of the next ones; nothing is fed before (see feed.lua).
-    await keepRequirement(ledger);
     await self.attempts.merging();
   }
   const own = current ? undefined : await journalOf(ledger, self.session.entry);

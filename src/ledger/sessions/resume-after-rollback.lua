@@ -20,7 +20,7 @@ for _, no in ipairs(redis.call('SMEMBERS', T .. ':unresumed')) do
   batches.touch(no)
   local B = batchKey(T, no)
   local meta = redis.call('HMGET', B, 'id', 'state')
-  if meta[2] == 'planned' or meta[2] == 'running' or meta[2] == 'paused' or meta[2] == 'halted' then
+  if meta[2] == 'planned' or meta[2] == 'waiting' or meta[2] == 'running' or meta[2] == 'paused' or meta[2] == 'halted' then
     redis.call('RPUSH', B .. ':log', ARGV[1])
     resumed[#resumed + 1] = meta[1]
   end

@@ -68,7 +68,10 @@ export async function resume(
   // A run whose process lives stays its own; handing it to the workers would take it away in mid-work.
   const waits = now.gate?.closed ?? null;
   if (waits === 'approval' && goesOn)
-    throw new AlmonerError('ALM_BATCH_APPROVAL', `${approvalNeeded(now.gate)} Nothing was begun.`);
+    throw new AlmonerError(
+      'ALM_BATCH_APPROVAL',
+      `${approvalNeeded(now.gate?.preparer ?? null)} Nothing was begun.`,
+    );
   const keepsTime = waits !== null && waits !== 'approval' && !begin;
   if (goesOn && (keepsTime || (waits === null && !(await isInterrupted(ref, now))))) {
     if (halt !== null) await writeAudit(ref, audit(by, 'resumed, with its halted realm'));
@@ -83,7 +86,7 @@ export async function resume(
   if (!done && state === 'start-time')
     throw new AlmonerError(
       'ALM_BATCH_CANNOT',
-      `The go of its second person is for ${set}: batch ${ref.id} does not begin before. Nothing was done.`,
+      `Batch ${ref.id} was approved for ${set}, and does not begin before. Nothing was done.`,
       { next: `Wait, or cancel it with \`almoner cancel ${ref.id}\` and prepare it for another time.` },
     );
   if (!done) throw await cannot(ref, state, 'resumed');

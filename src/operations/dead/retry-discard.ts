@@ -1,4 +1,7 @@
+import { AlmonerError } from '../../core/errors/error.js';
+import type { Person, Requirement } from '../../core/people.js';
 import {
+  approvals,
   type BatchRef,
   discardOrder,
   type EarlierAddress,
@@ -17,8 +20,11 @@ import {
   whyMoved,
 } from '../../planning/looks-paid.js';
 import type { App } from '../../runtime/app.js';
+import { counted } from '../../words/spelling.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
 import { contextOf, idOf, type OrderPlace } from '../batches/find-orders.js';
+import { retriesOf } from '../people/approvals.js';
+import { isRequired, requirementOf, whoActs } from '../people/who.js';
 import { openForJudging } from '../services/recovery.js';
 import type { DeadLetter } from './dead-letters.js';
 
@@ -51,11 +57,15 @@ export async function retryDead(
 ): Promise<Mended> {
   const seen = new Map<string, readonly EarlierAddress[]>();
   const stores = new Map<string, string>();
+  const limits = new Map<string, Requirement>();
   for (const ref of batchesOf(places)) {
     const { ledger } = ref;
     if (seen.has(ledger.id)) continue;
     const profile = profileOfBatch(app.config, ref);
-    if (profile !== undefined) await openForJudging(app, profile);
+    if (profile !== undefined) {
+      await openForJudging(app, profile);
+      limits.set(ledger.id, requirementOf(profile));
+    }
     stores.set(ledger.id, (await judgedAt(ledger)).store);
     seen.set(ledger.id, by.newAddress ? await earlierAddresses(ledger) : []);
     // Before any of them is back to work: what stops one batch here stops the command.
@@ -69,7 +79,13 @@ export async function retryDead(
       await retryOfBatch(
         batch,
         mine,
-        { ...by, seen: seen.get(batch.ledger.id) ?? [], store: stores.get(batch.ledger.id) ?? '' },
+        {
+          ...by,
+          seen: seen.get(batch.ledger.id) ?? [],
+          store: stores.get(batch.ledger.id) ?? '',
+          limits: limits.get(batch.ledger.id) ?? NO_LIMITS,
+          person: await whoActs(app),
+        },
         (some) => onProgress(done + some),
       ),
     );
@@ -83,20 +99,54 @@ export async function retryDead(
 async function retryOfBatch(
   ref: BatchRef,
   places: readonly OrderPlace[],
-  by: MendedBy & { readonly seen: readonly EarlierAddress[]; readonly store: string },
+  by: MendedBy & {
+    readonly seen: readonly EarlierAddress[];
+    readonly store: string;
+    readonly limits: Requirement;
+    readonly person: Person | null;
+  },
   onProgress: (done: number) => void,
 ): Promise<Mended> {
   const { who, why, store } = by;
   const letters = await lettersOf(ref, places);
   const since = new PaidSince(ref, [...letters.values()], by.seen);
+  const limits = by.limits;
+  if (isRequired(limits)) await askForRetry(ref, [...letters.keys()], by);
   const mended = await eachOf(places, onProgress, async ({ index }) => {
     const letter = letters.get(index);
     if (letter === undefined) return { why: 'it never became an order; mend the row and run it again' };
-    return since.retry(letter, { who, why, at: Date.now(), nonce: newNonce(), store });
+    return since.retry(letter, { who, why, at: Date.now(), nonce: newNonce(), store, limits });
   });
   await note(mended, by, 'retried', whyMoved(by.seen));
   return mended;
 }
+
+/** Where the person may not retry these alone, an approval is asked for; each order then says that it needs one. */
+async function askForRetry(
+  ref: BatchRef,
+  indexes: readonly number[],
+  {
+    person,
+    why,
+    limits,
+  }: { readonly person: Person | null; readonly why: string | null; readonly limits: Requirement },
+): Promise<void> {
+  const ask = async (some: readonly number[]) => {
+    const { letters, tokens, hash } = await retriesOf(ref, some);
+    if (letters.length === 0) return null;
+    const wanted = { who: person?.name ?? '', hash, why, limits, tokens };
+    return approvals.requestRetry(ref, { ...wanted, indexes: letters.map(({ index }) => index) });
+  };
+  const first = await ask(indexes);
+  const asked = first?.answer === 'lacking' ? await ask(first.lacking) : first;
+  if (asked?.answer === 'nameless')
+    throw new AlmonerError(
+      'ALM_PEOPLE_NAMELESS',
+      `A retry of ${counted(indexes.length, 'dead letter')} of batch ${ref.id} needs an approval, and the person who asks for it has to be known by a token. Nothing of this batch was retried.`,
+    );
+}
+
+const NO_LIMITS: Requirement = { overTokens: null, overRows: null };
 
 /** Asked by the desk before it begins, without a write; the gate itself is passed in retryDead. */
 export async function refuseMoved(places: readonly OrderPlace[]): Promise<void> {

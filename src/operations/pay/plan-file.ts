@@ -81,7 +81,7 @@ export async function planFile(realm: Books, request: PlanRequest, now: number):
 /** A plan that is meant to be paid: what the store has forgotten is put back before anything is judged by it. */
 export async function planToPay(app: App, profile: RealmProfile, request: PlanRequest) {
   await refuseUnsafeStore(app);
-  await needPreparer(app, app.books(profile));
+  await needPreparer(app, profile);
   await openForJudging(app, profile);
   const realm = await app.realm(profile);
   return { realm, planned: await planFile(realm, request, Date.now()) };

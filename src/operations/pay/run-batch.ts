@@ -3,11 +3,11 @@ import type { WriteOutcome } from '../../core/classify.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { BatchId } from '../../core/ids.js';
 import type { Waiting } from '../../core/waiting.js';
+import { CLOSED } from '../../core/waiting.js';
 import {
   afterRollback,
   type BatchRef,
   type BatchView,
-  isClosed,
   pauseBatch,
   readBatch,
   resumeBatch,
@@ -139,7 +139,7 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
       const resumed = await resumeBatch(ref, null, options);
       if (resumed.done) break;
       // It may not begin: it is the workers' now, and waits for a person or its time.
-      if (isClosed(resumed.state)) return;
+      if (CLOSED.some((why) => why === resumed.state)) return;
       // Another run was quicker, or the batch is over by now.
       continue;
     }

@@ -14,7 +14,7 @@ import { type Imported, importPlan } from '../../planning/store-plan.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { letRealmGoOn } from '../batches/batch-realm.js';
 import { isOver, isOwnerGone } from '../batches/batch-status.js';
-import { needPreparer, preparedBy } from '../people/who.js';
+import { needPreparer, requirementOf } from '../people/who.js';
 import { openForJudging } from '../services/recovery.js';
 import type { Planned } from './plan-file.js';
 import { keepColumns } from './plan-input.js';
@@ -38,7 +38,7 @@ export async function storeBatch(
 ): Promise<Imported> {
   const enter = () => session?.join(realm.ledger) ?? Promise.resolve();
   const unattended = run?.schedule?.only === true;
-  const person = unattended ? null : await needPreparer(app, realm);
+  const person = unattended ? null : await needPreparer(app, realm.profile);
   await openForJudging(app, realm.profile);
   if (realm.embedded !== null) await makeMembers(realm.embedded, realm.profile.realmId, plan);
   const who = person?.name ?? app.config.operator;
@@ -51,7 +51,11 @@ export async function storeBatch(
     inOrder,
     expectedMs: preview.seconds * 1000,
     who,
-    prepared: () => preparedBy(realm, person, preview.start),
+    prepared: {
+      who: person?.name ?? run?.schedule?.preparer ?? null,
+      limits: requirementOf(realm.profile),
+      start: preview.start,
+    },
     importer: newNonce(),
     now: Date.now(),
     onProgress: () => {},

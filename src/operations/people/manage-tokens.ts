@@ -1,5 +1,5 @@
 import type { Role } from '../../core/people.js';
-import { allLedgers, type ScriptClient, storeNowMs, withdrawApprovals } from '../../ledger/index.js';
+import { allLedgers, approvals, type ScriptClient, storeNowMs } from '../../ledger/index.js';
 import { changeScheduledRule, scheduledRules } from '../../rules/approvals.js';
 import type { App } from '../../runtime/app.js';
 import { registerSecret } from '../../runtime/redaction.js';
@@ -18,12 +18,12 @@ function madeBy({ person, config }: App): string {
 }
 
 /** What they approved and nobody has begun waits again: the batches; and rules that two gave their go, one of them they. */
-export function revokeToken({ scripts, config }: App, name: string): Promise<string[]> {
+export function revokeToken({ scripts, config }: App, name: string): Promise<readonly string[]> {
   return revokeIn(scripts, name, config.operator);
 }
 
 /** The same in a store that is about to take the place of another one. */
-export async function revokeIn(scripts: ScriptClient, name: string, by: string): Promise<string[]> {
+export async function revokeIn(scripts: ScriptClient, name: string, by: string): Promise<readonly string[]> {
   await new Tokens(scripts).revoke(name);
   const isTheirs = (who: string | null | undefined) => who?.toLowerCase() === name.toLowerCase();
   for (const ledger of await allLedgers(scripts))
@@ -33,13 +33,10 @@ export async function revokeIn(scripts: ScriptClient, name: string, by: string):
       await changeScheduledRule(ledger, rule, (known) => {
         if (known === null) return known;
         const { approved } = known;
-        const asked = isTheirs(known.asked?.who) ? null : known.asked;
         // A go that one person gave, where nobody else was required, stays.
         const isOfTwo = approved?.asked != null && (isTheirs(approved.who) || isTheirs(approved.asked));
-        return isOfTwo
-          ? { ...known, asked, approved: null, takenBack, waitsSince: approved.at }
-          : { ...known, asked };
+        return isOfTwo ? { ...known, approved: null, takenBack, waitsSince: approved.at } : known;
       });
     }
-  return withdrawApprovals(scripts, name);
+  return (await approvals.withdrawApprovals(scripts, name)).batches;
 }

@@ -1,16 +1,7 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { Person, Requirement, Role } from '../../core/people.js';
 import type { RealmProfile } from '../../core/profile.js';
-import {
-  keepRequirement,
-  type Prepared,
-  type RealmLedger,
-  readOtherBooks,
-  readRequirement,
-  type Start,
-  strictest,
-} from '../../ledger/index.js';
-import type { App, Books } from '../../runtime/app.js';
+import type { App } from '../../runtime/app.js';
 import { Tokens } from './tokens.js';
 
 /** Who acts, where it matters that it is a certain person: known by a token, never by a name that anybody may set. */
@@ -40,14 +31,9 @@ export async function personWith(app: App, ...roles: readonly Role[]): Promise<P
   );
 }
 
-/** What is required of a realm's batches, by its books, its profile, and other books of the same realm id. */
-export async function requirementOf(
-  ledger: RealmLedger,
-  { approval, rehearsal }: RealmProfile,
-): Promise<Requirement> {
-  if (rehearsal) return NOTHING;
-  const { requirements } = await readOtherBooks(ledger, null);
-  return strictest([await readRequirement(ledger), approval, ...requirements]);
+/** What one person may pay alone; a rehearsal pays for nothing. */
+export function requirementOf({ approval, rehearsal }: RealmProfile): Requirement {
+  return rehearsal ? NOTHING : approval;
 }
 
 const NOTHING: Requirement = { overTokens: null, overRows: null };
@@ -56,24 +42,7 @@ export function isRequired({ overTokens, overRows }: Requirement): boolean {
   return overTokens !== null || overRows !== null;
 }
 
-/** Somebody who may prepare a payment, where the realm requires that it is known who does; asked before a person confirms. */
-export async function needPreparer(
-  app: App,
-  { ledger, profile }: Pick<Books, 'ledger' | 'profile'>,
-): Promise<Person | null> {
-  await keepRequirement(ledger, profile.approval);
-  if (!isRequired(await requirementOf(ledger, profile))) return whoActs(app);
-  return personWith(app, 'operator');
-}
-
-/** Who prepares a batch, for its seal. The seal itself refuses what nobody known has prepared, where that is required. */
-export async function preparedBy(
-  { ledger, profile }: Pick<Books, 'ledger' | 'profile'>,
-  person: Person | null,
-  start: Start | null,
-): Promise<Prepared> {
-  const who = person?.name ?? null;
-  const { requirements, besides } = await readOtherBooks(ledger, who);
-  const requirement = profile.rehearsal ? NOTHING : strictest([profile.approval, ...requirements]);
-  return { who, requirement, besides, start };
+/** Who may prepare a payment, where the realm requires that it is known who does; asked before a person confirms. */
+export async function needPreparer(app: App, profile: RealmProfile): Promise<Person | null> {
+  return isRequired(requirementOf(profile)) ? personWith(app, 'operator') : whoActs(app);
 }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { approvalHash } from '../../core/approvals.js';
 import { inCurrency } from '../../core/currencies.js';
 import { spellMoment, wallOf } from '../../core/zones.js';
 import type { RealmLedger } from '../../ledger/index.js';
@@ -12,18 +13,45 @@ import { counted, grouped } from '../../words/spelling.js';
 
 /** What a person looks at before a rule gets its go: the text, what changed of it, what it pays, and when. */
 export type BeforeGo = {
-  /** The hash is of the very text that is shown, whatever becomes of the file meanwhile. */
+  /** The hash is of the very text and members that are shown, whatever becomes of the files meanwhile (see `ruleHash`). */
   readonly text: { readonly content: string; readonly hash: string };
   /** To the text that had the go before; null where none had. */
   readonly difference: readonly DiffLine[] | null;
 };
 
-export async function beforeGo(path: string, ledger: RealmLedger, rule: string): Promise<BeforeGo | null> {
+export async function beforeGo(
+  path: string,
+  ledger: RealmLedger,
+  rule: string,
+  hashWith: (text: string) => string,
+): Promise<BeforeGo | null> {
   const content = await readFile(path, 'utf8').catch(() => null);
   if (content === null) return null;
   const before = await approvedTexts(ledger).get(rule);
   const difference = before === null ? null : lineDiff(before, content);
-  return { text: { content, hash: hashOf(content) }, difference };
+  return { text: { content, hash: hashWith(hashOf(content)) }, difference };
+}
+
+type ToApprove = Pick<Rule, 'name' | 'hash' | 'limits' | 'schedule' | 'period' | 'currency'> & {
+  /** Hash of its members. */
+  readonly audience: string;
+};
+
+/** Of all that an approver of a rule is shown: its text, its members, limits and times. */
+export function ruleHash(
+  ledger: RealmLedger,
+  { name, hash, audience, limits, schedule, period, currency }: ToApprove,
+): string {
+  return approvalHash('rule', {
+    ledger: ledger.id,
+    rule: name,
+    text: hash,
+    members: audience,
+    limits,
+    schedule,
+    period,
+    currency,
+  });
 }
 
 export type NextRun = {

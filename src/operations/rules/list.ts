@@ -15,7 +15,7 @@ import type { Schedule } from '../../rules/schedule.js';
 import type { ScheduleStanding } from '../../rules/standing.js';
 import type { App } from '../../runtime/app.js';
 import { isRequired, requirementOf } from '../people/who.js';
-import { type BeforeGo, beforeGo, type NextRun, nextRuns, ruleWords } from './before-go.js';
+import { type BeforeGo, beforeGo, type NextRun, nextRuns, ruleHash, ruleWords } from './before-go.js';
 import { findRules, profileOrNull } from './files.js';
 import { scheduleStandings } from './standings.js';
 import { batchOf } from './unfinished-runs.js';
@@ -58,14 +58,13 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
   const realms = await Promise.all(
     app.config.profiles.map(async (profile) => {
       const ledger = app.ledger(profile);
-      const [entries, last, runs, now, requirement] = await Promise.all([
+      const [entries, last, runs, now] = await Promise.all([
         scheduledRules(ledger),
         lastRuns(ledger),
         listRuns(ledger),
         storeNowMs(ledger),
-        requirementOf(ledger, profile),
       ]);
-      return { profile, ledger, entries, last, runs, now, needsSecond: isRequired(requirement) };
+      return { profile, ledger, entries, last, runs, now, needsSecond: isRequired(requirementOf(profile)) };
     }),
   );
   const standings = await scheduleStandings(app);
@@ -112,7 +111,9 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
       standing,
       beforeGo:
         (isWaiting || lacksTwo) && realm !== undefined
-          ? await beforeGo(rule.path, realm.ledger, rule.name)
+          ? await beforeGo(rule.path, realm.ledger, rule.name, (hash) =>
+              ruleHash(realm.ledger, { ...rule, hash, audience: audience.hash }),
+            )
           : null,
       lastScheduled: last,
       lastRun: realm === undefined ? null : await newestRun(realm.ledger, realm.runs, rule.name),

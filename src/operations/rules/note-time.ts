@@ -4,7 +4,7 @@ import {
   type LastRun,
   lastRunOf,
   lastRuns,
-  type ScheduledRule,
+  type StoredRule,
   type WaitingRun,
 } from '../../rules/approvals.js';
 import { periodName } from '../../rules/calendar.js';
@@ -17,7 +17,7 @@ const isListed = ({ result }: Pick<LastRun, 'result'>) => result === 'missed' ||
 
 export async function lastOf(
   ledger: RealmLedger,
-  entry: ScheduledRule,
+  entry: StoredRule,
   { at, ...became }: Became & { readonly at: number },
   now: number,
 ): Promise<LastRun> {
@@ -32,7 +32,7 @@ export async function lastOf(
  */
 export async function noteTime(
   ledger: RealmLedger,
-  entry: ScheduledRule,
+  entry: StoredRule,
   last: LastRun,
   why?: string,
 ): Promise<boolean> {
@@ -45,7 +45,7 @@ export async function noteTime(
 /** A later time has come, so that the one that waited is passed over: its reason would be lost with its note. */
 export async function listWaited(
   ledger: RealmLedger,
-  entry: ScheduledRule,
+  entry: StoredRule,
   { at, why, message }: WaitingRun,
 ): Promise<void> {
   const last = await lastOfRule(ledger, entry.rule);
@@ -57,11 +57,7 @@ export async function listWaited(
 }
 
 /** The schedule is about to have other times, or to go: those that passed are known by the present ones only. */
-export async function listBeforeChange(
-  ledger: RealmLedger,
-  entry: ScheduledRule,
-  now: number,
-): Promise<void> {
+export async function listBeforeChange(ledger: RealmLedger, entry: StoredRule, now: number): Promise<void> {
   const last = await lastOfRule(ledger, entry.rule);
   const missed = (await wasApproved(ledger, entry))
     ? missedOf(entry, { last, upTo: now, withIt: true })
@@ -69,7 +65,7 @@ export async function listBeforeChange(
   if (missed !== null) await scheduledTimes.noteMissed(ledger, entry.rule, missed);
 }
 
-async function wasApproved(ledger: RealmLedger, { approved, rule }: ScheduledRule): Promise<boolean> {
+async function wasApproved(ledger: RealmLedger, { approved, rule }: StoredRule): Promise<boolean> {
   return approved !== null || (await approvedTexts(ledger).get(rule)) !== null;
 }
 

@@ -127,6 +127,7 @@ async function makingBatch<T extends { existing: boolean }>(
               rule: run.rule,
               hash: run.ruleHash,
               audience: run.audienceHash,
+              preparer: await preparerOf(ledger, run.rule),
               last: note,
               missed: await missedBefore(ledger, run),
               only: scheduled !== null,
@@ -138,6 +139,11 @@ async function makingBatch<T extends { existing: boolean }>(
   }
   if (made.existing) await putRun(ledger, record);
   return made;
+}
+
+async function preparerOf(ledger: RealmLedger, rule: string): Promise<string | null> {
+  const approved = (await scheduledRules(ledger)).find((one) => one.rule === rule)?.approved ?? null;
+  return approved?.asked ?? approved?.who ?? null;
 }
 
 /** The times that the run's time passes over: its seal lists them, whoever goes on with the run. */

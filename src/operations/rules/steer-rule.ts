@@ -7,6 +7,7 @@ import {
   lastRuns,
   type Said,
   type ScheduledRule,
+  type StoredRule,
   scheduledRules,
 } from '../../rules/approvals.js';
 import { newestTime, nextTime } from '../../rules/schedule.js';
@@ -47,7 +48,7 @@ export async function steerRule(app: App, rule: string, step: RuleStep, why: str
   );
 }
 
-const STEPS: Readonly<Record<RuleStep, (known: ScheduledRule, said: Said) => ScheduledRule>> = {
+const STEPS: Readonly<Record<RuleStep, (known: StoredRule, said: Said) => StoredRule>> = {
   pause: (known, said) => ({ ...known, paused: known.paused ?? said }),
   resume: (known) => ({ ...known, paused: null, skip: null }),
   skip(known, said) {
@@ -57,13 +58,10 @@ const STEPS: Readonly<Record<RuleStep, (known: ScheduledRule, said: Said) => Sch
   revoke: (known, said) =>
     known.approved === null
       ? known
-      : { ...known, approved: null, asked: null, takenBack: said, waitsSince: known.approved.at },
+      : { ...known, approved: null, takenBack: said, waitsSince: known.approved.at },
 };
 
-function wordsOf(
-  step: RuleStep,
-  { rule, timezone, paused, skip, approved, takenBack }: ScheduledRule,
-): string {
+function wordsOf(step: RuleStep, { rule, timezone, paused, skip, approved, takenBack }: StoredRule): string {
   const runs = approved === null ? 'It still waits for a go.' : 'It runs at its next time.';
   switch (step) {
     case 'pause':

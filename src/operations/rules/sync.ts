@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { keepRequirement, type RealmLedger, registerRealm, storeNowMs } from '../../ledger/index.js';
+import { approvals, type RealmLedger, registerRealm, storeNowMs } from '../../ledger/index.js';
 import {
   approvedTexts,
   changeScheduledRule,
@@ -10,8 +10,8 @@ import {
   isGoOfTwo,
   lastRuns,
   type Said,
-  type ScheduledRule,
-  scheduledRules,
+  type StoredRule,
+  storedRules,
   waitingRuns,
 } from '../../rules/approvals.js';
 import type { RuleFault } from '../../rules/fault.js';
@@ -20,6 +20,7 @@ import type { Rule } from '../../rules/rule.js';
 import { newestTime, type Schedule } from '../../rules/schedule.js';
 import type { App } from '../../runtime/app.js';
 import { isRequired, personWith, requirementOf } from '../people/who.js';
+import { ruleHash } from './before-go.js';
 import { findRules, profileOrNull } from './files.js';
 import { lastOf, listBeforeChange, noteTime } from './note-time.js';
 
@@ -46,7 +47,7 @@ type SyncRequest = {
   readonly approve: readonly string[];
   /** Why, in the person's words. */
   readonly why?: string | undefined;
-  /** The hash of the one text that the person saw; left out: the files as they stand now. */
+  /** The hash of the one rule with its members that the person saw (`ruleHash`); left out: the files as they stand now. */
   readonly seen?: string;
   readonly prune: boolean;
   /** Handed in by tests. Otherwise the store's: schedules go by it, and a go counts for the times after it. */
@@ -60,8 +61,8 @@ type SyncRequest = {
  */
 export async function syncRules(app: App, request: SyncRequest): Promise<SyncResult> {
   // Before the files are read: an entry that is another one later was made of files that may be newer than these.
-  const present = new Map<RealmProfile, readonly ScheduledRule[]>();
-  for (const profile of app.config.profiles) present.set(profile, await scheduledRules(app.ledger(profile)));
+  const present = new Map<RealmProfile, readonly StoredRule[]>();
+  for (const profile of app.config.profiles) present.set(profile, await storedRules(app.ledger(profile)));
   const found = await findRules(app.config, request.cwd);
   const faults = found.flatMap(({ result }) => ('faults' in result ? [...result.faults] : []));
   const scheduled = found.flatMap(({ result }) =>
@@ -79,11 +80,13 @@ export async function syncRules(app: App, request: SyncRequest): Promise<SyncRes
       'ALM_RULE_NOT_FOUND',
       `No rule with a schedule is called ${JSON.stringify(unknown)}.`,
     );
-  const changed = scheduled.find(({ name, hash }) => approve.includes(name) && hash !== (seen ?? hash));
+  const changed = scheduled.find(
+    (rule) => approve.includes(rule.name) && seen !== undefined && seen !== hashToApprove(app, rule),
+  );
   if (changed !== undefined)
     throw new AlmonerError(
       'ALM_DESK_CHANGED',
-      `The text of ${changed.name} is not the one that was shown: its file was changed since. Nothing was approved.`,
+      `Rule ${changed.name} is not what was shown: its text or its list of members was changed since. Nothing was approved.`,
       { next: 'Look at the rule as it stands now, then approve it again.' },
     );
   const byProfile = new Map<RealmProfile, TimedRule[]>(app.config.profiles.map((profile) => [profile, []]));
@@ -107,7 +110,7 @@ async function syncRealm(
   app: App,
   profile: RealmProfile,
   rules: readonly TimedRule[],
-  present: readonly ScheduledRule[],
+  present: readonly StoredRule[],
   request: SyncRequest,
 ): Promise<SyncedRule[]> {
   const ledger = app.ledger(profile);
@@ -117,14 +120,13 @@ async function syncRealm(
   const isSaid = rules.some(({ name }) => request.approve.includes(name));
   const say = await sayer(app, ledger, profile, isSaid, { at, why: request.why ?? null });
   const synced: SyncedRule[] = [];
-  const kept: ScheduledRule[] = [];
+  const kept: StoredRule[] = [];
   for (const rule of rules) {
     const seen = present.find((entry) => entry.rule === rule.name);
     const isApproved = request.approve.includes(rule.name);
-    let said = UNSAID;
+    const said = isApproved ? await say(rule, seen?.hash === rule.hash ? seen : null) : UNSAID;
     if (seen !== undefined && hasOtherTimes(rule, seen)) await listBeforeChange(ledger, seen, at);
     const { before, after: entry } = await changeScheduledRule(ledger, rule.name, (known) => {
-      said = isApproved ? say(known?.hash === rule.hash ? known : null, rule.audience) : UNSAID;
       const wanted = entryOf(rule, known, said, at);
       const mayBeNewer = known !== null && known.hash !== rule.hash && !isDeepStrictEqual(known, seen);
       return mayBeNewer || isDeepStrictEqual(known, wanted) ? known : wanted;
@@ -137,7 +139,10 @@ async function syncRealm(
         { next: 'Look at the rule as it stands now, then approve it again.' },
       );
     const approvedNow = said.approved !== null && entry.approved === said.approved;
-    if (approvedNow) await keepGo(ledger, rule, before, at);
+    if (approvedNow) {
+      await keepGo(ledger, rule, before, at);
+      await approvals.rejectApproval({ kind: 'rule', ledger, rule: rule.name }, ruleHash(ledger, rule), null);
+    }
     kept.push(entry);
     synced.push({
       rule: rule.name,
@@ -146,7 +151,7 @@ async function syncRealm(
       change: before === null ? 'new' : before.hash === entry.hash ? 'same' : 'changed',
       approved: entry.approved !== null,
       approvedNow,
-      asked: entry.asked?.who ?? null,
+      asked: said.asked,
     });
   }
   const gone = present.filter((entry) => !rules.some(({ name }) => name === entry.rule));
@@ -162,7 +167,7 @@ async function syncRealm(
 async function syncGone(
   ledger: RealmLedger,
   profile: RealmProfile,
-  entry: ScheduledRule,
+  entry: StoredRule,
   { prune, at }: { readonly prune: boolean; readonly at: number },
 ): Promise<SyncedRule> {
   if (prune) await listBeforeChange(ledger, entry, at);
@@ -174,7 +179,7 @@ async function syncGone(
   return { ...NOT_APPROVED, rule, realm: profile.name, file, change };
 }
 
-function entryOf(rule: TimedRule, known: ScheduledRule | null, said: SaidOfGo, at: number): ScheduledRule {
+function entryOf(rule: TimedRule, known: StoredRule | null, said: SaidOfGo, at: number): StoredRule {
   const isSame = known?.hash === rule.hash;
   const approved = said.approved ?? (isSame ? known.approved : null);
   return {
@@ -184,7 +189,6 @@ function entryOf(rule: TimedRule, known: ScheduledRule | null, said: SaidOfGo, a
     ...rule.schedule,
     period: rule.period,
     approved,
-    asked: said.approved === null ? (said.asked ?? (isSame ? known.asked : null)) : null,
     // A time that had come before is not forgotten with the text that it was of; under other times it is listed.
     waitsSince:
       known === null || hasOtherTimes(rule, known)
@@ -198,42 +202,62 @@ function entryOf(rule: TimedRule, known: ScheduledRule | null, said: SaidOfGo, a
   };
 }
 
-function hasOtherTimes({ schedule, period }: TimedRule, known: ScheduledRule): boolean {
+function hasOtherTimes({ schedule, period }: TimedRule, known: StoredRule): boolean {
   const { cron, timezone } = schedule;
   return cron !== known.cron || timezone !== known.timezone || period !== known.period;
 }
 
-/** What a person says of a text's go comes to: the go itself, or that they want it and another has to say it. */
-type SaidOfGo = Pick<ScheduledRule, 'approved' | 'asked'>;
+/** The rule is approved now, or its approval was asked for and another person has to give it. */
+type SaidOfGo = { readonly approved: StoredRule['approved']; readonly asked: string | null };
 const UNSAID: SaidOfGo = { approved: null, asked: null };
 
-/** `known`: the entry of this very text, as it stands. */
+function hashToApprove(app: App, rule: TimedRule): string | null {
+  const profile = profileOrNull(app.config, rule);
+  return profile === null ? null : ruleHash(app.ledger(profile), rule);
+}
+
+/** `known`: the entry of this very text. */
 async function sayer(
   app: App,
   ledger: RealmLedger,
   profile: RealmProfile,
   isSaid: boolean,
   { at, why }: Pick<Said, 'at' | 'why'>,
-): Promise<(known: ScheduledRule | null, audience: string) => SaidOfGo> {
-  await keepRequirement(ledger, profile.approval);
-  if (!isSaid) return () => UNSAID;
-  if (!isRequired(await requirementOf(ledger, profile))) {
+): Promise<(rule: TimedRule, known: StoredRule | null) => Promise<SaidOfGo>> {
+  if (!isSaid) return async () => UNSAID;
+  if (!isRequired(requirementOf(profile))) {
     if (app.person !== null) await personWith(app, 'operator');
     const approved = { who: app.config.operator, at, why, asked: null, audience: null };
-    return (known) => (known?.approved == null ? { approved, asked: null } : UNSAID);
+    return async (_, known) => (known?.approved == null ? { approved, asked: null } : UNSAID);
   }
-  const { name, roles } = await personWith(app, 'operator', 'approver');
-  return (known, audience) => {
+  const { name: who, roles } = await personWith(app, 'operator', 'approver');
+  return async (rule, known) => {
+    const { audience } = rule;
     if (known !== null && isGoOfTwo(known.approved, audience)) return UNSAID;
-    const first = known?.asked?.audience === audience ? known.asked : null;
-    const isOther = first !== null && first.who.toLowerCase() !== name.toLowerCase();
-    if (!isOther) return { approved: null, asked: { who: name, at, why, audience } };
+    const hash = ruleHash(ledger, rule);
+    const subject = { kind: 'rule', ledger, rule: rule.name } as const;
+    const first = (await approvals.ruleRequests(ledger)).get(rule.name);
+    const isOther = first?.hash === hash && first.who.toLowerCase() !== who.toLowerCase();
+    if (!isOther) {
+      await approvals.requestApproval(subject, { who, hash, why, text: rule.hash });
+      return { approved: null, asked: who };
+    }
     if (!roles.includes('approver'))
       throw new AlmonerError(
         'ALM_PEOPLE_ROLE',
-        `${first.who} wants rule ${known?.rule} to have its go; ${name} is ${roles.join(' and ')}, and saying it needs approver. Nothing was approved.`,
+        `${first.who} has asked for the approval of rule ${rule.name}; ${who} is ${roles.join(' and ')}, and approving needs approver. Nothing was approved.`,
       );
-    return { approved: { who: name, at, why, asked: first.who, audience }, asked: null };
+    const answer = await approvals.approve(subject, { who, hash }, null);
+    // Approved before, and cut off before the rule had it.
+    const isApproved = answer === 'approved' || (answer === 'not-needed' && first.approved?.who === who);
+    if (!isApproved)
+      throw new AlmonerError(
+        answer === 'disarmed' ? 'ALM_LEDGER_DISARMED' : 'ALM_PEOPLE_CHANGED',
+        answer === 'disarmed'
+          ? 'The store was restarted or restored, and journals that may know of payments are not merged yet. Nothing was approved.'
+          : `What was asked for rule ${rule.name} is not what was shown. Nothing was approved.`,
+      );
+    return { approved: { who, at, why, asked: first.who, audience }, asked: null };
   };
 }
 
@@ -241,7 +265,7 @@ async function sayer(
 async function keepGo(
   ledger: RealmLedger,
   { name, path, hash }: TimedRule,
-  before: ScheduledRule | null,
+  before: StoredRule | null,
   at: number,
 ): Promise<void> {
   if (before !== null) await noteWaited(ledger, before, at);
@@ -249,7 +273,7 @@ async function keepGo(
   if (text !== null && hashOf(text) === hash) await approvedTexts(ledger).put(name, text);
 }
 
-async function noteWaited(ledger: RealmLedger, before: ScheduledRule, at: number): Promise<void> {
+async function noteWaited(ledger: RealmLedger, before: StoredRule, at: number): Promise<void> {
   const name = before.rule;
   const last = (await lastRuns(ledger)).get(name) ?? null;
   const due = newestTime(before, dealtWithUntil(before, last), at);

@@ -25,7 +25,7 @@ export async function workRealms(
   const realms: Books[] = [];
   for (const profile of app.config.profiles) {
     const realm = await app.realm(profile);
-    await registerRealm(realm.ledger, profile.approval);
+    await registerRealm(realm.ledger);
     const worker = new RealmWorker({
       ledger: realm.ledger,
       profile,

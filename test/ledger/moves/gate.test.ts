@@ -1,51 +1,62 @@
 import { describe, expect, test } from 'vitest';
-import type { Person } from '../../../src/core/people.js';
-import {
-  approveBatch,
-  changeRequirement,
-  keepRequirement,
-  readGate,
-  readRequirement,
-  readWish,
-  type Start,
-  withdrawApprovals,
-} from '../../../src/ledger/moves/gate.js';
+import type { Requirement } from '../../../src/core/people.js';
+import { approve, requestRetry, withdrawApprovals } from '../../../src/ledger/moves/approvals.js';
+import { readGate, type Start } from '../../../src/ledger/moves/gate.js';
 import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import { pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readAudit } from '../../../src/ledger/read/snapshot.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
+import { retriesOf } from '../../../src/operations/people/approvals.js';
 import { feed } from '../../support/ledger/feed-one.js';
-import { type Line, ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
+import {
+  type Line,
+  ledgersOnRedis,
+  limitedTo,
+  sealed,
+  type TestBatch,
+} from '../../support/ledger/ledgers-on-redis.js';
 import { audit, feedAll, sendAs, WHY } from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
 
-/** Nothing begins that may not: neither without a second person where one is required, nor before its time. */
+/** No batch begins that may not: neither without an approval where one is required, nor before its time. */
 const bench = ledgersOnRedis();
 
-const approver = (name: string): Person => ({ name, roles: ['approver'] });
 const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 const OVER_100 = { overTokens: 100, overRows: null };
+const EVERYTHING = { overTokens: 0, overRows: null };
+const NONE: Requirement = { overTokens: null, overRows: null };
+
+/** As a process sees the ledger whose profile lets one person pay 100 tokens alone. */
+const limited = async () => limitedTo(await bench.ledger(), OVER_100);
 
 function preparedBy(ledger: RealmLedger, who: string, lines: readonly Line[], more: { start?: Start } = {}) {
-  return sealed(ledger, lines, { id: `b-${++made}`, prepared: { who, requirement: OVER_100, ...more } });
+  const { requirement: limits } = ledger.asked;
+  return sealed(ledger, lines, { id: `b-${++made}`, prepared: { who, limits, ...more } });
 }
 let made = 0;
 
-async function approveAs(batch: TestBatch, who: string): Promise<string> {
-  const seal = (await readBatch(batch.ref))?.sealHash ?? '';
-  return approveBatch(batch.ref, { who, seal }, { go: audit('approved'), takenUp: audit('took it up') });
+async function approveAs({ ref }: TestBatch, who: string, hash?: string): Promise<string> {
+  const shown = hash ?? (await readBatch(ref))?.confirmed ?? '';
+  return approve({ kind: 'batch', batch: ref }, { who, hash: shown }, audit('approved'));
 }
+const stored = ({ ledger, no }: TestBatch, field: string) =>
+  ledger.scripts.redis.hget(`${ledger.keyPrefix}:b:${no}`, field);
+const set = ({ ledger, no }: TestBatch, field: string, value: string | number) =>
+  ledger.scripts.redis.hset(`${ledger.keyPrefix}:b:${no}`, field, value);
+const gateOf = async ({ ref }: TestBatch) => (await readGate(ref)).gate;
 const fed = (batch: TestBatch) => feed(batch.ledger, batch.no, 100, batch.owner);
 const resume = (batch: TestBatch) => resumeBatch(batch.ref, audit('resumed'), { owner: '' });
 const resumeNow = (batch: TestBatch) => resumeBatch(batch.ref, audit('begun'), { owner: '', now: true });
 
-describe('a realm that requires a second person', () => {
-  test('begins what one person may prepare alone, and nothing beyond before another has said go', async () => {
-    const ledger = await bench.ledger();
+describe('where a profile requires approvals', () => {
+  test('what one person may pay alone begins, and nothing beyond before another person approves it', async () => {
+    const ledger = await limited();
     const small = await preparedBy(ledger, 'ada', [{ tokens: 60 }]);
     expect(await fed(small)).toEqual([1]);
     const large = await preparedBy(ledger, 'ada', [{ tokens: 41 }]);
+    expect(await stored(large, 'state')).toBe('waiting');
     expect(await fed(large)).toEqual([]);
     expect(await resume(large)).toEqual({ done: false, state: 'approval' });
     expect(await readBatch(large.ref)).toMatchObject({
@@ -58,182 +69,301 @@ describe('a realm that requires a second person', () => {
     });
     expect(await approveAs(large, 'Ada')).toBe('same-person');
     expect(await approveAs(large, 'ben')).toBe('approved');
-    expect(await readGate(large.ref)).toMatchObject({ closed: null, preparer: 'ada', go: { who: 'ben' } });
+    expect(await gateOf(large)).toMatchObject({
+      closed: null,
+      preparer: 'ada',
+      request: { approved: { who: 'ben' } },
+    });
     expect(await approveAs(large, 'cleo')).toBe('not-needed');
     expect(await fed(large)).toEqual([1]);
+    expect(await stored(large, 'approval')).toBeNull();
+    expect(await approveAs(large, 'cleo')).toBe('not-needed');
     expect((await readAudit(large.ref)).map(({ what }) => what)).toContain('approved');
-    // What two people have looked at does not count for what one may do alone; another person begins at nothing.
+    // What two people saw does not count for what one may pay alone; another person begins at nothing.
     expect(await fed(await preparedBy(ledger, 'ada', [{ tokens: 40 }]))).toEqual([1]);
     expect(await fed(await preparedBy(ledger, 'ada', [{ tokens: 1 }]))).toEqual([]);
     expect(await fed(await preparedBy(ledger, 'ben', [{ tokens: 100 }]))).toEqual([1]);
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('takes nothing that nobody known has prepared', async () => {
-    const ledger = await bench.ledger();
-    await keepRequirement(ledger, OVER_100);
-    await expect(sealed(ledger, [{ tokens: 1 }])).rejects.toThrow('nameless');
+  test('a batch without a known preparer is not sealed', async () => {
+    const ledger = await limited();
+    const prepared = { limits: OVER_100 };
+    await expect(sealed(ledger, [{ tokens: 1 }], { prepared })).rejects.toThrow('nameless');
   });
 
-  test('a batch that was made before, by nobody known, takes two people', async () => {
-    const ledger = await bench.ledger();
-    const batch = await sealed(ledger, [{ tokens: 1 }]);
-    await keepRequirement(ledger, OVER_100);
+  test('whoever sends asks by their own profile; one without a known preparer is cancelled, and made again', async () => {
+    const plain = await bench.ledger();
+    const strict = limitedTo(plain, OVER_100);
+    const known = await preparedBy(plain, 'ada', [{ tokens: 101 }]);
+    const nameless = await sealed(plain, [{ tokens: 1 }], { id: 'nameless' });
+    for (const batch of [known, nameless]) {
+      expect(await stored(batch, 'state')).toBe('planned');
+      expect(await feed(strict, batch.no, 9, '')).toEqual([]);
+      expect(await stored(batch, 'state')).toBe('waiting');
+      // It keeps waiting for others, who require nothing.
+      expect(await feed(plain, batch.no, 9, '')).toEqual([]);
+    }
+    expect(await approveAs(nameless, 'ben')).toBe('nameless');
+    expect((await readBatch(nameless.ref))?.reason?.message).toContain('without a token');
+    expect(await approveAs(known, 'ben')).toBe('approved');
+    expect(await feed(strict, known.no, 9, '')).toEqual([1]);
+    expect(await tieUp(plain)).toEqual([]);
+  });
+
+  test('what a sender asks for does not count for what its preparer may pay alone', async () => {
+    const plain = await bench.ledger();
+    const strict = limitedTo(plain, OVER_100);
+    const large = await preparedBy(plain, 'ada', [{ tokens: 101 }]);
+    await feed(strict, large.no, 9, '');
+    const small = await preparedBy(plain, 'ada', [{ tokens: 100 }]);
+    expect(await feed(strict, small.no, 9, '')).toEqual([1]);
+  });
+
+  test('an approval is for exactly what was shown, and a paused batch waits as before', async () => {
+    const batch = await preparedBy(await limited(), 'ada', [{ tokens: 500 }]);
+    await pauseBatch(batch.ref, WHY, audit('paused'));
+    expect(await resume(batch)).toEqual({ done: true, state: 'waiting' });
     expect(await fed(batch)).toEqual([]);
-    expect(await approveAs(batch, 'ada')).toBe('taken-up');
-    expect(await approveAs(batch, 'ada')).toBe('same-person');
+    expect(await approveAs(batch, 'ben', '0'.repeat(64))).toBe('changed');
+    // The store holds another batch under that number by now.
+    await set(batch, 'confirmed', 'f'.repeat(64));
+    expect(await approveAs(batch, 'ben')).toBe('changed');
+  });
+
+  test.each([
+    'baseUrl',
+    'currency',
+    'keyLifetimeMs',
+    'source',
+    'columns',
+    'again',
+    'inOrder',
+    'warnings',
+  ] as const)('its hash covers %s', async (field) => {
+    const batch = await preparedBy(await limited(), 'ada', [{ tokens: 500 }]);
+    const before = await readBatch(batch.ref);
+    const other = { ...JSON.parse((await stored(batch, 'manifest')) ?? ''), [field]: OTHER[field] };
+    await set(batch, 'manifest', JSON.stringify(other));
+    const now = await readBatch(batch.ref);
+    expect(now?.confirmed).not.toBe(before?.confirmed);
+    expect(await approveAs(batch, 'ben')).toBe('changed');
+  });
+
+  test.each([
+    ['preparer', 'cleo'],
+    ['startAt', '5000000000000'],
+    ['startZone', 'Asia/Tokyo'],
+  ])('its hash covers its %s', async (field, value) => {
+    const start = { at: Date.now() + HOUR, zone: 'UTC' };
+    const batch = await preparedBy(await limited(), 'ada', [{ tokens: 500 }], { start });
+    await set(batch, field, value);
+    expect(await approveAs(batch, 'ben')).toBe('changed');
+  });
+
+  test('an approval ends with its time, and with the token of its approver', async () => {
+    const batch = await preparedBy(await limited(), 'ada', [{ tokens: 500 }]);
+    await approveAs(batch, 'ben');
+    expect(await stored(batch, 'state')).toBe('planned');
+    expect((await withdrawApprovals(batch.ledger.scripts, 'BEN')).batches).toContain(batch.ref.id);
+    expect(await stored(batch, 'state')).toBe('waiting');
     expect(await fed(batch)).toEqual([]);
     expect(await approveAs(batch, 'ben')).toBe('approved');
+    const request = JSON.parse((await stored(batch, 'approval')) ?? '');
+    const ended = { ...request, approved: { ...request.approved, ends: Date.now() - 1 } };
+    await set(batch, 'approval', JSON.stringify(ended));
+    expect(await fed(batch)).toEqual([]);
+    expect(await gateOf(batch)).toMatchObject({ closed: 'approval' });
+    expect(await approveAs(batch, 'cleo')).toBe('approved');
     expect(await fed(batch)).toEqual([1]);
   });
 
-  test('paused and resumed, it waits as before; a go is for exactly what was shown', async () => {
-    const ledger = await bench.ledger();
-    const batch = await preparedBy(ledger, 'ada', [{ tokens: 500 }]);
-    await pauseBatch(batch.ref, WHY, audit('paused'));
-    expect(await resume(batch)).toEqual({ done: true, state: 'planned' });
-    expect(await fed(batch)).toEqual([]);
-    const other = { go: audit('approved'), takenUp: audit('x') };
-    expect(await approveBatch(batch.ref, { who: 'ben', seal: '0'.repeat(40) }, other)).toBe('changed');
-  });
-
-  test('a go ends: when its giver’s token does, and when the store was found to have forgotten', async () => {
-    const ledger = await bench.ledger();
-    const batch = await preparedBy(ledger, 'ada', [{ tokens: 500 }]);
-    await approveAs(batch, 'ben');
-    expect(await withdrawApprovals(ledger.scripts, 'BEN')).toEqual([batch.ref.id]);
-    expect(await fed(batch)).toEqual([]);
-    await approveAs(batch, 'ben');
-    await ledger.scripts.redis.hset(ledger.keyPrefix, 'forgotAt', Date.now());
-    expect(await fed(batch)).toEqual([]);
-    // Nor may anybody prepare alone on such a day: what they did before may be forgotten.
-    expect(await fed(await preparedBy(ledger, 'cleo', [{ tokens: 1 }]))).toEqual([]);
-  });
-
-  test('a go ends with its time, and when it was used', async () => {
-    const ledger = await bench.ledger();
-    const { redis } = ledger.scripts;
-    const batch = await preparedBy(ledger, 'ada', [{ tokens: 500 }, { tokens: 500 }]);
-    const key = `${ledger.keyPrefix}:b:${batch.no}`;
-    const go = (ends: number) => JSON.stringify({ who: 'ben', at: 1, ends, forgotAt: '' });
-    await redis.hset(key, 'approval', go(Date.now() - 1));
-    expect(await fed(batch)).toEqual([]);
-    await redis.hset(key, 'approval', go(Date.now() + HOUR));
-    const before = await redis.hgetall(key);
-    expect(await fed(batch)).toEqual([1, 2]);
-    expect(await redis.hexists(key, 'approval')).toBe(0);
-    // Put back to before it began, the store has the go again; whoever finds that out uses no go twice.
-    await redis.del(key);
-    await redis.hset(key, before);
-    await redis.hset(ledger.keyPrefix, 'forgotAt', Date.now());
-    expect(await fed(batch)).toEqual([]);
-    expect(await readGate(batch.ref)).toMatchObject({ closed: 'approval', go: null });
-  });
-
-  test('a schedule’s batch begins by the go of two people for its text and members, and by no other', async () => {
+  test('a schedule’s batch begins where two people approved its text and members, and else waits for one more', async () => {
     const byTwo = { who: 'ben', at: 1, asked: 'ada', audience: 'these' };
     for (const [approved, begins] of [
       [byTwo, [1]],
       [{ ...byTwo, audience: 'others' }, []],
       [{ ...byTwo, asked: 'Ben' }, []],
-      [{ who: 'ben', at: 1, asked: null, audience: null }, []],
+      [{ who: 'ada', at: 1, asked: null, audience: null }, []],
     ] as const) {
-      const ledger = await bench.ledger();
-      await keepRequirement(ledger, OVER_100);
+      const ledger = await limited();
       const entry = JSON.stringify({ hash: 'text', approved });
       await ledger.scripts.redis.hset(`${ledger.keyPrefix}:rules:schedules`, 'daily', entry);
       const schedule = {
         rule: 'daily',
         hash: 'text',
         audience: 'these',
+        preparer: 'ada',
         last: '{"at":5}',
         missed: null,
         only: true,
       };
       const run = { account: 'daily 1', limit: null, number: null, id: 'r', record: '{}', schedule };
-      const batch = await sealed(ledger, [{ tokens: 1 }], { run });
+      const prepared = { who: 'ada', limits: OVER_100 };
+      const batch = await sealed(ledger, [{ tokens: 1 }], { run, prepared });
       expect([approved, await fed(batch)]).toEqual([approved, begins]);
+      if (begins.length > 0) continue;
+      expect(await approveAs(batch, 'ada')).toBe('same-person');
+      expect(await approveAs(batch, 'cleo')).toBe('approved');
+      expect(await fed(batch)).toEqual([1]);
     }
   });
 
-  test('dead letters of what nobody looked at are not retried before somebody has', async () => {
-    const ledger = await bench.ledger();
-    const batch = await sealed(ledger, [{ tokens: 7 }]);
-    await feedAll(batch);
-    await sendAs(batch, 1, 'R');
-    await keepRequirement(ledger, { overTokens: 0, overRows: null });
-    const retry = () => {
-      const by = { who: 'ada', why: null, at: 1, nonce: String(Math.random()) };
-      return retryOrder(batch.ref, 1, batch.row(1), by);
-    };
-    expect(await retry()).toEqual({ why: expect.stringContaining('second person') });
-    expect(await approveAs(batch, 'ada')).toBe('taken-up');
-    expect(await approveAs(batch, 'ben')).toBe('approved');
-    expect(await retry()).toBe('ok');
+  test('what one person may pay alone counts for 24 hours around the time at which it begins', async () => {
+    const ledger = await limited();
+    const start = (days: number) => ({ start: { at: Date.now() + days * DAY, zone: 'UTC' } });
+    const closed = async (batch: TestBatch) => (await gateOf(batch)).closed;
+    expect(await closed(await preparedBy(ledger, 'ada', [{ tokens: 60 }], start(2)))).toBe('start-time');
+    expect(await closed(await preparedBy(ledger, 'ada', [{ tokens: 60 }], start(2.5)))).toBe('approval');
+    expect(await closed(await preparedBy(ledger, 'ada', [{ tokens: 60 }], start(1.5)))).toBe('approval');
+    expect(await closed(await preparedBy(ledger, 'ada', [{ tokens: 60 }], start(4)))).toBe('start-time');
+    expect(await fed(await preparedBy(ledger, 'ada', [{ tokens: 60 }]))).toEqual([1]);
+  });
+
+  test('prepared long ago or resumed on another day, it is judged anew', async () => {
+    const ledger = await limited();
+    const paused = await preparedBy(ledger, 'ada', [{ tokens: 30 }, { tokens: 30 }]);
+    expect(await feed(ledger, paused.no, 1, '')).toEqual([1]);
+    await sendAs(paused, 1, 'P');
+    const later = await preparedBy(ledger, 'ada', [{ tokens: 40 }]);
+    await pauseBatch(paused.ref, WHY, audit('paused'));
+    await pauseBatch(later.ref, WHY, audit('paused'));
+    const key = `${ledger.keyPrefix}:alone:ada`;
+    for (const { ref } of [paused, later]) await ledger.scripts.redis.zadd(key, Date.now() - DAY - 1, ref.id);
+    expect(await fed(await preparedBy(ledger, 'ada', [{ tokens: 90 }]))).toEqual([1]);
+    for (const batch of [paused, later]) {
+      await resume(batch);
+      expect(await fed(batch)).toEqual([]);
+      expect((await readBatch(batch.ref))?.reason?.code).toBe('ALM_BATCH_APPROVAL');
+      expect(await approveAs(batch, 'ben')).toBe('approved');
+    }
+    expect([await fed(paused), await fed(later)]).toEqual([[2], [1]]);
     expect(await tieUp(ledger)).toEqual([]);
   });
+});
 
-  test('what was within the limit is not, once the limit is lower', async () => {
+const OTHER = {
+  baseUrl: 'http://127.0.0.1:2',
+  currency: 'gold',
+  keyLifetimeMs: 1,
+  source: 'other.csv',
+  columns: 'member from "who"',
+  again: 'meant',
+  inOrder: true,
+  warnings: { count: 1, first: ['line 2: x'] },
+};
+
+describe('a retry of dead letters', () => {
+  /** Three dead letters of 50, 70 and 9 tokens, of a batch that no second person has seen. */
+  async function dead() {
     const ledger = await bench.ledger();
-    const batch = await preparedBy(ledger, 'ada', [{ tokens: 60 }]);
-    await keepRequirement(ledger, { overTokens: 59, overRows: null });
-    expect(await fed(batch)).toEqual([]);
-    await keepRequirement(ledger, { overTokens: 1000, overRows: 3 });
-    expect(await readRequirement(ledger)).toEqual({ overTokens: 59, overRows: 3 });
+    const batch = await sealed(ledger, [{ tokens: 50 }, { tokens: 70 }, { tokens: 9 }], {
+      id: `d-${++made}`,
+    });
+    await feedAll(batch);
+    for (const index of [1, 2, 3]) await sendAs(batch, index, 'R');
+    return batch;
+  }
+  const ask = async (
+    { ref }: TestBatch,
+    who: string,
+    indexes: readonly number[],
+    limits: Requirement = EVERYTHING,
+  ) => {
+    const { letters, tokens, hash } = await retriesOf(ref, indexes);
+    const by = { who, hash, why: null, limits, tokens };
+    const { answer, lacking } = await requestRetry(ref, {
+      ...by,
+      indexes: letters.map(({ index }) => index),
+    });
+    return answer === 'lacking' ? lacking : answer;
+  };
+  const shown = async ({ ref }: TestBatch) => (await readBatch(ref))?.retry?.hash ?? '';
+  const say = async (batch: TestBatch, who: string, hash?: string) =>
+    approve(
+      { kind: 'retry', batch: batch.ref },
+      { who, hash: hash ?? (await shown(batch)) },
+      audit('approved'),
+    );
+  const retry = async (batch: TestBatch, index: number, limits: Requirement = EVERYTHING) => {
+    const by = { who: 'ada', why: null, at: 1, nonce: String(Math.random()), limits };
+    return (await retryOrder(batch.ref, index, batch.row(index), by)) === 'ok';
+  };
+
+  test('is approved for exactly the dead letters that were asked for, each of them once', async () => {
+    const batch = await dead();
+    expect(await retry(batch, 1)).toBe(false);
+    expect(await ask(batch, 'ada', [1])).toBe('asked');
+    expect((await readBatch(batch.ref))?.retry).toMatchObject({ who: 'ada', orders: 1, tokens: '50' });
+    expect(await ask(batch, 'ada', [1])).toBe('same');
+    expect(await retry(batch, 1)).toBe(false);
+    expect(await say(batch, 'Ada')).toBe('same-person');
+    expect(await say(batch, 'ben', '0'.repeat(64))).toBe('changed');
+    expect(await say(batch, 'ben')).toBe('approved');
+    expect(await say(batch, 'ben')).toBe('not-needed');
+    expect(await retry(batch, 2)).toBe(false);
+    expect(await retry(batch, 1)).toBe(true);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'R');
+    expect(await retry(batch, 1)).toBe(false);
+    expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('what one may prepare alone counts for a day: neither set times nor pauses nor retries add days up', async () => {
-    const ledger = await bench.ledger();
-    const DAY = 24 * 3_600_000;
-    const far = await preparedBy(ledger, 'ada', [{ tokens: 60 }], {
-      start: { at: Date.now() + 2 * DAY, zone: 'UTC' },
-    });
-    expect(await readGate(far.ref)).toMatchObject({ closed: 'approval' });
-    const old = await preparedBy(ledger, 'ben', [{ tokens: 60 }, { tokens: 1 }]);
-    await feedAll(old);
-    await sendAs(old, 1, 'R');
-    const key = `${ledger.keyPrefix}:b:${old.no}`;
-    await ledger.scripts.redis.hset(key, 'cleared', `alone 2 61 ${Date.now() - DAY}`);
-    const by = { who: 'ben', why: null, at: 1, nonce: 'x' };
-    expect(await retryOrder(old.ref, 1, old.row(1), by)).toEqual({
-      why: expect.stringContaining('second person'),
-    });
-    expect(await approveAs(old, 'ada')).toBe('approved');
-    expect(await retryOrder(old.ref, 1, old.row(1), by)).toBe('ok');
+  test('one that was asked for says which of them lack an approval', async () => {
+    const batch = await dead();
+    await ask(batch, 'ada', [1]);
+    await say(batch, 'ben');
+    expect(await ask(batch, 'ada', [1, 2, 3])).toEqual([2, 3]);
+    expect(await ask(batch, 'ada', [1])).toBe('approved');
+    expect(await ask(batch, 'ada', [1], NONE)).toBe('free');
   });
 
-  test('requires less only where two people want the same', async () => {
-    const ledger = await bench.ledger();
-    await keepRequirement(ledger, OVER_100);
-    const none = { overTokens: null, overRows: null };
-    expect(await changeRequirement(ledger, none, approver('ada'))).toMatchObject({
-      answer: 'asked',
-      now: OVER_100,
-    });
-    expect(await changeRequirement(ledger, none, approver('ADA'))).toMatchObject({ answer: 'same-person' });
-    const other = { overTokens: 500, overRows: null };
-    expect(await changeRequirement(ledger, other, approver('ben'))).toMatchObject({
-      answer: 'asked',
-      now: OVER_100,
-    });
-    const cleo: Person = { name: 'cleo', roles: ['operator'] };
-    expect(await changeRequirement(ledger, none, cleo)).toMatchObject({
-      answer: 'asked',
-      now: OVER_100,
-    });
-    const olga: Person = { name: 'olga', roles: ['operator', 'admin'] };
-    expect(await changeRequirement(ledger, none, olga)).toMatchObject({
-      answer: 'not-approver',
-      now: OVER_100,
-    });
-    // Two who may not approve change nothing; the later one's word stands, for an approver to agree to.
-    expect(await readWish(ledger)).toMatchObject({ who: 'olga', ...none });
-    expect(await changeRequirement(ledger, none, approver('ada'))).toMatchObject({
-      answer: 'changed',
-      now: none,
-    });
-    expect(await readWish(ledger)).toBeNull();
-    expect(await fed(await sealed(ledger, [{ tokens: 1_000 }]))).toEqual([1]);
+  test('a dead letter that moved since it was asked for is approved by no one', async () => {
+    const batch = await dead();
+    await ask(batch, 'ada', [1, 2]);
+    // Retried where no approval was required, it died again.
+    await retry(batch, 2, NONE);
+    await feedAll(batch);
+    await sendAs(batch, 2, 'R');
+    expect(await say(batch, 'ben')).toBe('changed');
+    expect(await retry(batch, 1)).toBe(false);
+    // Asked again, it is what it is now.
+    expect(await ask(batch, 'cleo', [1, 2])).toBe('asked');
+    expect(await say(batch, 'ada')).toBe('approved');
+    // What moves after the approval needs another one.
+    await retry(batch, 2);
+    await feedAll(batch);
+    await sendAs(batch, 2, 'R');
+    expect([await retry(batch, 1), await retry(batch, 2)]).toEqual([true, false]);
+  });
+
+  test('one person may retry alone what they may pay alone', async () => {
+    const batch = await dead();
+    expect(await ask(batch, 'ada', [1], OVER_100)).toBe('alone');
+    expect(await ask(batch, 'ada', [2], OVER_100)).toBe('asked');
+    expect(await ask(batch, 'ben', [2], OVER_100)).toBe('alone');
+    expect([await retry(batch, 1, OVER_100), await retry(batch, 3, OVER_100)]).toEqual([true, false]);
+  });
+
+  test('an approval ends with the token of whoever asked or approved', async () => {
+    for (const who of ['ada', 'ben']) {
+      const batch = await dead();
+      await ask(batch, 'ada', [1]);
+      if (who === 'ben') await say(batch, 'ben');
+      expect((await withdrawApprovals(batch.ledger.scripts, who)).batches).toContain(batch.ref.id);
+      expect((await readBatch(batch.ref))?.retry).toBeNull();
+      expect(await retry(batch, 1)).toBe(false);
+      expect(await tieUp(batch.ledger)).toEqual([]);
+    }
+  });
+
+  test('the dead letters of an approved batch need no further approval', async () => {
+    const batch = await preparedBy(await limited(), 'ada', [{ tokens: 500 }]);
+    await approveAs(batch, 'ben');
+    await feedAll(batch);
+    await sendAs(batch, 1, 'R');
+    expect(await ask(batch, 'ada', [1])).toBe('approved');
+    expect(await retry(batch, 1)).toBe(true);
   });
 });
 
@@ -244,7 +374,7 @@ describe('a batch with a set time', () => {
     const ledger = await bench.ledger();
     const early = await sealed(ledger, [{}], { id: 'early', prepared: at(Date.now() + HOUR) });
     expect(await fed(early)).toEqual([]);
-    expect(await readGate(early.ref)).toMatchObject({ closed: 'start-time' });
+    expect(await gateOf(early)).toMatchObject({ closed: 'start-time' });
     const due = await sealed(ledger, [{}], { id: 'due', prepared: at(Date.now() - HOUR / 2) });
     expect(await fed(due)).toEqual([1]);
     const missed = await sealed(ledger, [{}], { id: 'missed', prepared: at(Date.now() - 2 * HOUR) });
@@ -271,15 +401,14 @@ describe('a batch with a set time', () => {
     expect(await fed(batch)).toEqual([1]);
   });
 
-  test('begins neither without its second person nor by one alone before its time', async () => {
-    const ledger = await bench.ledger();
+  test('begins neither without its approval nor before the time that was approved', async () => {
+    const ledger = await limited();
     const batch = await preparedBy(ledger, 'ada', [{ tokens: 500 }], {
       start: { at: Date.now() + HOUR, zone: 'UTC' },
     });
     expect(await resume(batch)).toEqual({ done: false, state: 'approval' });
     expect(await approveAs(batch, 'ben')).toBe('approved');
     expect(await fed(batch)).toEqual([]);
-    // The go was for that time.
     expect(await resume(batch)).toEqual({ done: false, state: 'start-time' });
     expect(await resumeNow(batch)).toEqual({ done: false, state: 'start-time' });
     const late = await preparedBy(ledger, 'ada', [{ tokens: 500 }], {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { keepRequirement, readGate } from '../../../src/ledger/moves/gate.js';
+import { readGate } from '../../../src/ledger/moves/gate.js';
 import { haltBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
+import { feed } from '../../support/ledger/feed-one.js';
 import { attemptOf, merge, PAID } from '../../support/ledger/journaled-attempt.js';
-import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
+import { ledgersOnRedis, limitedTo, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import { feedAll } from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
 
@@ -19,7 +20,7 @@ async function restored(startsInMs: number): Promise<TestBatch> {
     `${ledger.keyPrefix}:b:${batch.no}`,
     ...['startAt', String(Date.now() + startsInMs), 'startZone', 'UTC'],
   );
-  expect((await readGate(batch.ref)).closed).toBe(startsInMs > 0 ? 'start-time' : 'start-missed');
+  expect((await readGate(batch.ref)).gate.closed).toBe(startsInMs > 0 ? 'start-time' : 'start-missed');
   await merge(batch, 'manual', attemptOf(batch, 1, PAID));
   return batch;
 }
@@ -30,7 +31,7 @@ describe.each([
 ])('a batch that had begun when the store forgot it, whose set time %s', (_, startsInMs) => {
   test('waits for no time: its other orders are fed', async () => {
     const batch = await restored(startsInMs);
-    expect(await readGate(batch.ref)).toMatchObject({ closed: null, start: null });
+    expect((await readGate(batch.ref)).gate).toMatchObject({ closed: null, start: null });
     await feedAll(batch);
     expect(
       await bench.redis().client().zrange(`${batch.ledger.keyPrefix}:b:${batch.no}:due`, '0', '-1'),
@@ -45,13 +46,14 @@ describe.each([
       done: true,
       state: 'running',
     });
-    expect((await readGate(batch.ref)).closed).toBeNull();
+    expect((await readGate(batch.ref)).gate.closed).toBeNull();
   });
 
-  test('still waits for an approval that the store has forgotten', async () => {
+  test('asks for an approval that the store has forgotten where its sender requires one', async () => {
     const batch = await restored(startsInMs);
-    await keepRequirement(batch.ledger, { overTokens: 1, overRows: null });
-    expect((await readGate(batch.ref)).closed).toBe('approval');
+    const limited = limitedTo(batch.ledger, { overTokens: 1, overRows: null });
+    expect(await feed(limited, batch.no, 10, '')).toEqual([]);
+    expect((await readGate(batch.ref)).gate.closed).toBe('approval');
     expect(await resumeBatch(batch.ref, BY_A_PERSON, { owner: '' })).toEqual({
       done: false,
       state: 'approval',

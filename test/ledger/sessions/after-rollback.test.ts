@@ -177,6 +177,7 @@ test('a run of a schedule that was being planned is not sealed', async () => {
     rule: 'daily',
     hash: 'text',
     audience: 'these',
+    preparer: null,
     last: '{"at":5}',
     missed: null,
     only: true,

@@ -108,6 +108,8 @@ export function streamedRecord(
     invalid: counts.invalid ?? 0,
     sha256: 'c0ffee'.padEnd(64, '0'),
     again: null,
+    columns: null,
+    warnings: { count: 0, first: [] },
     inOrder: false,
     sliceMs: 10_000,
     mode: 'run',

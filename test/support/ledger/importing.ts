@@ -15,7 +15,7 @@ export function importing(ledger: RealmLedger, changes: Partial<ImportOptions> =
     inOrder: false,
     expectedMs: 1_000,
     who: 'ada',
-    prepared: async () => BY_NOBODY,
+    prepared: BY_NOBODY,
     importer: newNonce(),
     now: Date.now(),
     onProgress: () => {},

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
 import { type BatchId, batchId, type MemberId, memberId, orderId } from '../../../src/core/ids.js';
 import { OPS, type Op, type Order } from '../../../src/core/order.js';
+import type { Requirement } from '../../../src/core/people.js';
 import { tokens } from '../../../src/core/points.js';
 import type { AfterRollback } from '../../../src/core/profile.js';
 import { PLAN_BLOCK_ROWS, REALMS_KEY } from '../../../src/ledger/keys.js';
@@ -64,6 +65,11 @@ export function ledgersOnRedis(): LedgersOnRedis {
       return ledger;
     },
   };
+}
+
+/** The same ledger as a process with another profile sees it: what one person may pay alone is another. */
+export function limitedTo(ledger: RealmLedger, requirement: Requirement): RealmLedger {
+  return { ...ledger, asked: { ...ledger.asked, requirement } };
 }
 
 /** The session that asks from here on. It is known to the store, and nobody waits for its journal. */
@@ -234,6 +240,8 @@ export function manifestOf(
     invalid: rows.filter(({ order }) => order === null).length,
     sha256: 'c0ffee'.padEnd(64, '0'),
     again: null,
+    columns: null,
+    warnings: { count: 0, first: [] },
     inOrder: false,
     sliceMs: 1_000,
     mode: 'import',

@@ -4,19 +4,18 @@ import type { Role } from '../../../src/core/people.js';
 import {
   type BatchRef,
   decodePlanBlock,
-  keepRequirement,
   type RealmLedger,
   readBatch,
   storeSource,
 } from '../../../src/ledger/index.js';
 import { listBatches } from '../../../src/ledger/read/batches.js';
-import { disarm, readFence } from '../../../src/ledger/sessions/fence.js';
 import { writeUndo } from '../../../src/operations/batches/undo.js';
 import { retryDead } from '../../../src/operations/dead/retry-discard.js';
 import { planFile, planToPay } from '../../../src/operations/pay/plan-file.js';
 import { importBatch, storeBatch } from '../../../src/operations/pay/store-batch.js';
-import { approve, changeRequired } from '../../../src/operations/people/approve.js';
+import { approve, previewApproval } from '../../../src/operations/people/approvals.js';
 import { addToken, revokeToken } from '../../../src/operations/people/manage-tokens.js';
+import { listRules } from '../../../src/operations/rules/list.js';
 import { syncRules } from '../../../src/operations/rules/sync.js';
 import { scheduledRules } from '../../../src/rules/approvals.js';
 import type { App } from '../../../src/runtime/app.js';
@@ -27,8 +26,6 @@ import { Program } from './program.js';
 
 /** The store, two profiles of one realm, and one try of three people to get something paid that only one has seen. */
 export const LIMIT = 100;
-/** Of another's file: more than anybody here prepares. */
-const LAX = 1_000_000;
 export const PEOPLE = ['ada', 'ben', 'cleo'] as const;
 export const ROLES: Readonly<Record<string, readonly Role[]>> = {
   ada: ['operator', 'approver'],
@@ -36,6 +33,7 @@ export const ROLES: Readonly<Record<string, readonly Role[]>> = {
   cleo: ['operator'],
 };
 const BEGIN = Math.floor(Math.random() * 1e9);
+const HOUR_MS = 3_600_000;
 
 const CHOICES = {
   again: null,
@@ -51,6 +49,7 @@ const CHOICES = {
 export let redis: TestRedis;
 let program: Program;
 let folder: string;
+/** Whoever sends has this profile; `lax` is another file that a person prepares with, and requires nothing. */
 export let strict: App;
 let lax: App;
 export async function startEyes(): Promise<void> {
@@ -63,7 +62,7 @@ export async function startEyes(): Promise<void> {
     return program.app({ env, clientName: name });
   };
   strict = await open('strict', { approval: { overTokens: LIMIT } });
-  lax = await open('lax', { approval: { overTokens: LAX } });
+  lax = await open('lax', {});
 }
 
 export async function endEyes(): Promise<void> {
@@ -72,34 +71,23 @@ export async function endEyes(): Promise<void> {
 
 type Kept = {
   readonly preparer: string | null;
-  /** A schedule's: the rule's text had the go of two. */
+  /** A schedule's: two people approved the rule's text with these members. */
   readonly byRule: boolean;
-  goes: Set<string>;
-  begun: boolean;
-  /** It began while nothing was required. */
-  free: boolean;
-};
-
-/** The store at a moment, and which goes had been used by then. */
-export type Snapshot = {
-  readonly keys: ReadonlyMap<string, Buffer>;
-  readonly begun: ReadonlyMap<string, Kept>;
-  readonly required: boolean;
-  readonly roles: ReadonlyMap<string, readonly Role[]>;
-  readonly wishes: ReadonlySet<string>;
+  /** Who approved all of it. */
+  readonly approvedBy: Set<string>;
 };
 
 /** One try: a store of its own, what was done, and what was paid. */
 export class Try {
   readonly batches = new Map<string, Kept>();
   readonly alone = new Map<string, number>();
-  /** Whether the books know that a second person is required. */
-  required = false;
+  begun = 0;
+  /** By order: who retried it last, with how many attempts before it, and who approved exactly that. */
+  private readonly retried = new Map<string, string>();
+  private readonly approvedRetries = new Map<string, { readonly asked: string; readonly by: string }>();
   private readonly refused = new Set<string>();
-  private readonly counted = new Set<string>();
-  private wishes = new Set<string>();
-  private ruleAsked = new Set<string>();
-  private seen = 0;
+  /** By what the rule was shown as: who asked for its approval, or gave it. */
+  private readonly ruleSaid = new Map<string, Set<string>>();
   private rows = BEGIN;
 
   constructor(
@@ -107,7 +95,7 @@ export class Try {
     readonly ledger: RealmLedger,
   ) {}
 
-  /** Somebody new: no row repeats another. */
+  /** Another one every time: no row repeats another. */
   private member(): string {
     this.rows += 1;
     return String(this.rows);
@@ -121,42 +109,49 @@ export class Try {
     return listBatches(this.ledger);
   }
 
-  async prepare(who: string, amounts: readonly number[], options: { lax: boolean; replaces?: string }) {
+  async prepare(
+    who: string,
+    amounts: readonly number[],
+    options: { readonly lax: boolean; readonly replaces?: string; readonly startsAt?: number | null },
+  ) {
     const app = this.as(who, options.lax ? lax : strict);
     const rows = amounts.map((tokens) => [this.member(), String(tokens), options.replaces ?? '']);
     const file = join(folder, 'file.csv');
     await writeFile(file, ['member,tokens,almoner_order', ...rows.map((row) => row.join())].join('\n'));
-    return this.enter(app, who, file);
+    return this.enter(app, who, file, options.startsAt ?? null);
   }
 
-  async enter(app: App, who: string, file: string): Promise<void> {
-    this.required ||= app.config.profiles === strict.config.profiles;
+  private async enter(app: App, who: string, file: string, startsAt: number | null): Promise<void> {
     const [profile] = app.config.profiles;
-    if (profile === undefined) throw new Error('no realm');
+    if (profile === undefined) return;
     const { realm, planned } = await planToPay(app, profile, { file, map: [], ...CHOICES });
     try {
       if (planned.plan.findings.faultCount > 0) return;
-      const { ref, existing } = await importBatch(app, realm, planned, { batchId: null, inOrder: false });
-      if (!existing)
-        this.batches.set(ref.id, {
-          preparer: who,
-          byRule: false,
-          goes: new Set(),
-          begun: false,
-          free: false,
-        });
+      const start = startsAt === null ? null : { at: startsAt, zone: 'UTC' };
+      const wish = { ...planned, preview: { ...planned.preview, start } };
+      const { ref, existing } = await importBatch(app, realm, wish, { batchId: null, inOrder: false });
+      if (!existing) this.batches.set(ref.id, { preparer: who, byRule: false, approvedBy: new Set() });
     } finally {
       planned.plan.findings.close();
     }
   }
 
-  async sayGo(who: string, ref: BatchRef, seal: string): Promise<void> {
-    const kept = this.batches.get(ref.id);
-    const answer = await approve(this.as(who), ref, seal);
-    const view = await readBatch(ref);
+  /** What a person sees before they approve; null where nothing is to be approved. */
+  async look(ref: BatchRef): Promise<string | null> {
+    const shown = await previewApproval(strict, ref).catch(() => null);
+    return shown?.hash ?? null;
+  }
+
+  /** `hash`: of what they looked at, perhaps a while ago, or of another batch. */
+  async approve(who: string, ref: BatchRef, hash: string): Promise<void> {
+    const before = await previewApproval(strict, ref);
+    await approve(this.as(who), ref, hash);
     if (!this.roles.get(who)?.includes('approver')) throw new Error(`${who} may not approve and did`);
-    if (seal !== view?.sealHash) throw new Error('a go for something else was taken');
-    if (answer === 'approved' || answer === 'taken-up') kept?.goes.add(who);
+    if (hash !== before.hash) throw new Error('an approval of something else was taken');
+    if (before.letters === null) this.batches.get(ref.id)?.approvedBy.add(who);
+    else
+      for (const { order, attempts } of before.letters)
+        this.approvedRetries.set(`${order} ${attempts}`, { asked: before.asked.who ?? '', by: who });
   }
 
   /** Whatever the ledger lets out is paid, or refused. */
@@ -169,50 +164,49 @@ export class Try {
       await feedAll(batch);
       for (const [at, row] of batch.rows.entries()) {
         if (row.order === null) continue;
-        const nonce = `n${Math.random()}`;
-        const begun = await begin(batch, at + 1, { nonce });
+        const begun = await begin(batch, at + 1, { nonce: `n${Math.random()}` });
         if ('refusal' in begun) continue;
-        this.seen = Math.max(this.seen, begun.seq);
+        this.begun += 1;
         await settleAs(batch, at + 1, refuse ? 'R' : 'P', begun);
-        if (refuse) this.refuse(ref.id, at + 1);
-        else this.paid(ref.id, at + 1, row.order.tokens);
+        const order = `${ref.id}-${at + 1}`;
+        if (refuse) this.refused.add(order);
+        else this.paid(ref.id, order, row.order.tokens);
       }
     }
   }
 
-  private refuse(id: string, index: number): void {
+  private paid(id: string, order: string, tokens: number): void {
     const kept = this.batches.get(id);
-    if (kept === undefined) throw new Error(`batch ${id} was sent, and nobody entered it`);
-    this.refused.add(`${id}-${index}`);
-    kept.begun = true;
-    if (!this.required) kept.free = true;
+    if (kept === undefined) throw new Error(`batch ${id} was paid, and none of them entered it`);
+    const others = [...kept.approvedBy].filter((name) => name !== kept.preparer);
+    if (kept.byRule || others.length > 0) return;
+    const retry = this.retried.get(order);
+    const who = this.refused.has(order) ? retry : kept.preparer;
+    if (who === undefined || who === null)
+      throw new Error(`order ${order} was paid, and no known person wanted it`);
+    if (who === 'approved') return;
+    const sum = (this.alone.get(who) ?? 0) + tokens;
+    this.alone.set(who, sum);
+    if (sum > LIMIT) throw new Error(`${who} got ${sum} paid without a second person`);
   }
 
-  private paid(id: string, index: number, tokens: number): void {
-    const kept = this.batches.get(id);
-    if (kept === undefined) throw new Error(`batch ${id} was paid, and nobody entered it`);
-    const order = `${id}-${index}`;
-    const again = this.refused.has(order);
-    if (!this.required) kept.free = true;
-    // What began while nothing was required goes on; a dead letter of it is another matter.
-    const isFree = !this.required || (kept.free && !again) || kept.byRule;
-    kept.begun = true;
-    if (isFree || this.counted.has(order)) return;
-    const others = [...kept.goes].filter((name) => name !== kept.preparer);
-    if (kept.preparer === null ? others.length >= 2 : others.length >= 1) return;
-    if (kept.preparer === null) throw new Error(`batch ${id} was paid, and nobody known had prepared it`);
-    // The journals, which are not played here, know after a rollback what was paid.
-    this.counted.add(order);
-    const sum = (this.alone.get(kept.preparer) ?? 0) + tokens;
-    this.alone.set(kept.preparer, sum);
-    if (sum > LIMIT) throw new Error(`${kept.preparer} got ${sum} paid without a second person`);
-  }
-
-  async retry(who: string, ref: BatchRef): Promise<void> {
+  async retry(who: string, ref: BatchRef, only: number | null): Promise<void> {
     const block = await storeSource(ref).plan(0);
     const rows = block === null ? [] : decodePlanBlock(block);
-    const places = rows.map((_, at) => ({ ref, index: at + 1 }));
-    await retryDead(this.as(who), places, { who, why: null, newAddress: false }, () => {});
+    const all = rows.map((_, at) => ({ ref, index: at + 1 }));
+    const places = only === null ? all : all.slice(only, only + 1);
+    const before = await previewLetters(
+      ref,
+      places.map(({ index }) => index),
+    );
+    const { taken } = await retryDead(this.as(who), places, { who, why: null, newAddress: false }, () => {});
+    for (const { index } of taken) {
+      const order = `${ref.id}-${index}`;
+      const approved = this.approvedRetries.get(`${order} ${before.get(order)}`);
+      const isByTwo = approved !== undefined && approved.asked !== approved.by;
+      this.approvedRetries.delete(`${order} ${before.get(order)}`);
+      this.retried.set(order, isByTwo ? 'approved' : who);
+    }
   }
 
   async undo(who: string, ref: BatchRef): Promise<void> {
@@ -223,62 +217,56 @@ export class Try {
       return undefined;
     });
     await writeFile(file, text);
-    await this.enter(this.as(who), who, file);
+    await this.enter(this.as(who), who, file, null);
   }
 
-  /** Another token under the same name, with other roles. */
+  /** Another token under the same name, with other roles: what the first one approved, and was not used, is gone. */
   async changeRoles(who: string, roles: readonly Role[]): Promise<void> {
     await revokeToken(strict, who);
-    for (const [, kept] of this.batches) if (!kept.begun) kept.goes.delete(who);
-    this.wishes.delete(who);
+    for (const [id, kept] of this.batches) {
+      const ref = (await this.refs()).find((one) => one.id === id);
+      const view = ref && (await readBatch(ref));
+      if (view?.gate !== null) kept.approvedBy.delete(who);
+    }
+    for (const [order, { asked, by }] of this.approvedRetries)
+      if (asked === who || by === who) this.approvedRetries.delete(order);
     await addToken(strict, who, roles);
     this.roles.set(who, roles);
   }
 
-  async weaken(who: string): Promise<void> {
-    const [profile] = lax.config.profiles;
-    if (profile === undefined) return;
-    // The ledger notes a refused wish too; an approver can agree to it later.
-    this.wishes.add(who);
-    const { changed } = await changeRequired(this.as(who, lax), lax.books(profile));
-    if (!changed) return;
-    if (this.wishes.size < 2) throw new Error(`${who} alone made the realm require less`);
-    this.required = false;
+  /** Approves the rule as they saw it; `swapped`: its list of members is another one by then. */
+  async approveRule(who: string, tokens: number, members: number, swapped: boolean): Promise<void> {
+    await this.writeRule(tokens, members);
+    const [listed] = await listRules(this.as(who), folder);
+    const seen = listed?.beforeGo?.text.hash;
+    if (seen === undefined) return;
+    if (swapped) await this.writeRule(tokens, members + 1);
+    const request = { cwd: folder, approve: ['daily'], prune: false, seen };
+    const { rules } = await syncRules(this.as(who), request);
+    if (swapped) throw new Error(`${who} approved a rule whose members were others by then`);
+    const said = this.ruleSaid.get(seen) ?? new Set();
+    this.ruleSaid.set(seen, said.add(who));
+    if (rules[0]?.approvedNow === true && said.size < 2) throw new Error(`${who} alone approved a rule`);
   }
 
-  async approveRule(who: string, tokens: number): Promise<void> {
-    const text = `name: daily\nrealm: town\nschedule: { cron: "0 9 * * *", timezone: UTC, missed: once }\nperiod: day\naudience: { members: ["5"] }\naward: { tokens: ${tokens} }\nlimits: { perRun: 100000 }\nreason: x\n`;
+  private async writeRule(tokens: number, members: number): Promise<void> {
+    const list = Array.from({ length: members }, (_, at) => `"${at + 5}"`).join();
+    const text = `name: daily\nrealm: town\nschedule: { cron: "0 9 * * *", timezone: UTC, missed: once }\nperiod: day\naudience: { members: [${list}] }\naward: { tokens: ${tokens} }\nlimits: { perRun: 100000 }\nreason: x\n`;
     await writeFile(join(folder, 'daily.yaml'), text);
-    this.required = true;
-    const before = (await scheduledRules(this.ledger))[0];
-    const { rules } = await syncRules(this.as(who), { cwd: folder, approve: ['daily'], prune: false });
-    const [after] = await scheduledRules(this.ledger);
-    if (before?.hash !== after?.hash) this.ruleAsked = new Set();
-    this.ruleAsked.add(who);
-    if (rules[0]?.approvedNow === true && this.required && this.ruleAsked.size < 2)
-      throw new Error(`${who} alone gave a rule its go`);
   }
 
-  /** A schedule's batch: nobody prepares it, and only a text with the go of two lets it begin. */
-  async scheduled(amount: number): Promise<void> {
+  /** A schedule's batch: no person prepares it, and it begins where two approved its text and members. */
+  async scheduled(amount: number, swapped: boolean): Promise<void> {
     const [entry] = await scheduledRules(this.ledger);
     const [profile] = strict.config.profiles;
-    if (entry === undefined || entry.approved === null || profile === undefined) return;
+    if (entry?.approved == null || profile === undefined) return;
     const file = join(folder, 'scheduled.csv');
     await writeFile(file, `member,tokens\n${this.member()},${amount}\n`);
     const realm = await strict.realm(profile);
-    this.required = true;
     const planned = await planFile(realm, { file, map: [], ...CHOICES }, Date.now());
     const at = entry.approved.at + 1;
-    const last = JSON.stringify({
-      at,
-      result: 'enqueued',
-      run: 'r',
-      batch: null,
-      message: null,
-      skipped: 0,
-      finishedAt: at,
-    });
+    const last = { at, result: 'enqueued', run: 'r', batch: null, message: null, skipped: 0, finishedAt: at };
+    const preparer = entry.approved.asked ?? entry.approved.who;
     const run = {
       account: `daily ${this.rows}`,
       limit: null,
@@ -288,71 +276,36 @@ export class Try {
       schedule: {
         rule: 'daily',
         hash: entry.hash,
-        audience: entry.approved.audience ?? '',
-        last,
+        audience: swapped ? 'others' : (entry.approved.audience ?? ''),
+        preparer,
+        last: JSON.stringify(last),
         missed: null,
         only: true,
       },
     };
-    const { ref } = await storeBatch(strict, realm, planned, {
-      batchId: null,
-      inOrder: false,
-      session: null,
-      run,
-    });
+    const wish = { batchId: null, inOrder: false, session: null, run };
+    const { ref } = await storeBatch(strict, realm, planned, wish);
     planned.plan.findings.close();
-    const byTwo = entry.approved.asked !== null && this.ruleAsked.size >= 2;
-    this.batches.set(ref.id, { preparer: null, byRule: byTwo, goes: new Set(), begun: false, free: false });
+    const byRule = entry.approved.asked !== null && entry.approved.asked !== entry.approved.who && !swapped;
+    this.batches.set(ref.id, { preparer, byRule, approvedBy: new Set() });
   }
 
-  /** The store is as it was then; whoever sent since knows that it forgot. */
-  async rollBack({ keys, begun, required, roles, wishes }: Snapshot): Promise<void> {
-    const client = redis.client();
-    await client.flushall();
-    for (const [key, dump] of keys) await client.restore(key, 0, dump);
-    // Somebody whose profile requires it is always about.
-    if (required || this.required) await keepRequirement(this.ledger, { overTokens: LIMIT, overRows: null });
-    this.required ||= required;
-    this.roles = new Map(roles);
-    this.wishes = new Set(wishes);
-    const fence = await readFence(this.ledger);
-    if (this.seen > fence.seq) {
-      await disarm(
-        this.ledger,
-        { at: Date.now(), seen: this.seen, found: fence.seq, by: 'a sender' },
-        'behind',
-        {},
-      );
-      await this.ledger.scripts.script('arm', this.ledger.keyPrefix, [
-        fence.run,
-        `era${Math.random()}`,
-        this.seen,
-        'continue',
-      ]);
-      // What was said before counts for nothing that had not begun by then.
-      for (const [id, one] of this.batches) {
-        const then = begun.get(id);
-        if (then === undefined) Object.assign(one, { goes: new Set(), begun: false, free: false });
-        else Object.assign(one, { ...then, goes: new Set(then.goes) });
-      }
+  /** The set time of a batch has come, or is an hour nearer. */
+  async passTime(): Promise<void> {
+    for (const { no } of await this.refs()) {
+      const key = `${this.ledger.keyPrefix}:b:${no}`;
+      const startAt = await redis.client().hget(key, 'startAt');
+      if (startAt !== null) await redis.client().hset(key, 'startAt', Number(startAt) - HOUR_MS);
     }
   }
+}
 
-  async dump(): Promise<Snapshot> {
-    const client = redis.client();
-    const keys = new Map<string, Buffer>();
-    for (const key of await client.keys('*')) {
-      const dump = await client.dumpBuffer(key);
-      if (dump !== null) keys.set(key, dump);
-    }
-    const begun = [...this.batches].filter(([, one]) => one.begun);
-    const copies = begun.map(([id, one]) => [id, { ...one, goes: new Set(one.goes) }] as const);
-    return {
-      keys,
-      begun: new Map(copies),
-      required: this.required,
-      roles: new Map(this.roles),
-      wishes: new Set(this.wishes),
-    };
-  }
+/** How many attempts each of the orders has had. */
+async function previewLetters(
+  ref: BatchRef,
+  indexes: readonly number[],
+): Promise<ReadonlyMap<string, number>> {
+  const { retriesOf } = await import('../../../src/operations/people/approvals.js');
+  const { letters } = await retriesOf(ref, indexes);
+  return new Map(letters.map(({ order, attempts }) => [order, attempts]));
 }

@@ -82,7 +82,8 @@ export const ORDER_ROUTES = [
       // Asked again by the task itself; here it is an answer that the person can act on.
       if (!newAddress) await refuseMoved(places);
       const by = { who: visitor.identity.name, why, newAddress };
-      return mending(desk, 'retry', by.who, places, (told) => retryDead(desk.app, places, by, told));
+      const app = desk.app.as(visitor.identity);
+      return mending(desk, 'retry', by.who, places, (told) => retryDead(app, places, by, told));
     },
   }),
   route('POST /api/dead/discard', 'operator', {

@@ -178,9 +178,9 @@ export function useUnsettledNews(): string {
   return told;
 }
 
-/** What waits for a second person, each by a name of its own. */
+/** What waits for an approval, each by a name of its own. */
 export function secondWaited(overview: Overview | null): string[] {
-  const isFor = ({ event }: Matter) => event === 'batch.approval' || event === 'realm.requirement';
+  const isFor = ({ event }: Matter) => event === 'batch.approval';
   return [
     ...(overview?.matters ?? []).filter(isFor).map(({ subject, since }) => `${subject} ${since}`),
     ...(overview?.schedules ?? []).flatMap(({ key, asked }) => (asked === null ? [] : `${key} ${asked.at}`)),

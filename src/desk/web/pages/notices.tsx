@@ -49,7 +49,6 @@ const EVENT_WORDS: Readonly<Record<Matter['event'], string>> = {
   'batch.no-worker': 'no worker',
   'batch.missing-session': 'sender lost',
   'realm.hold': 'long hold',
-  'realm.requirement': 'less is to be required',
   'realm.after-rollback': 'first sends wait for a person',
   'schedule.done': 'schedule ran',
   'schedule.failed': 'schedule failed',
@@ -86,7 +85,6 @@ function whereOf({ event, batch, rule, next }: Matter) {
     return <Link to={pathWith('/doubts', { batch })}>Doubts</Link>;
   if (event === 'batch.approval' && batch !== null)
     return <Link to={placeOf('approval', batch)}>Approvals</Link>;
-  if (event === 'realm.requirement') return <Link to="/approvals">Approvals</Link>;
   if (event === 'realm.after-rollback') return <Link to="/recovery">Recovery</Link>;
   if (batch !== null && next?.startsWith('almoner recover') === true)
     return (

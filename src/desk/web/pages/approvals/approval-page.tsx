@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { totalWords } from '../../../../words/amounts.js';
-import { noSecondWords } from '../../../../words/people.js';
+import { noApprovalWords } from '../../../../words/people.js';
 import { counted, grouped } from '../../../../words/spelling.js';
 import type { ApprovalReply, ApprovedReply, BatchReply, Difference } from '../../../api/index.js';
 import { change } from '../../live/call.js';
@@ -9,14 +9,14 @@ import { Confirm } from '../../parts/confirm.js';
 import { Button, TotalField, typedDigits } from '../../parts/fields.js';
 import { RehearsalChip, Time } from '../../parts/marks.js';
 import { Facts, Notice, Panel, Pending, Prose, Table } from '../../parts/panel.js';
-import { BatchLink, go, Link, MemberLink, placeOf } from '../../shell/address.js';
+import { BatchLink, go, Link, MemberLink, OrderLink, placeOf } from '../../shell/address.js';
 import { announce, Page } from '../../shell/page.js';
 import { sealFacts } from '../batch/batch-files.js';
 import { doesFacts, payableWords, whenFacts, whereFacts } from '../import/plan-preview.js';
 
-const RETRY_WAITS = 'A retry of its dead letters waits for a second person. ';
+const RETRY_WAITS = 'A retry of its dead letters waits for an approval. ';
 
-/** A batch as the second person sees it: what the first one saw, who that was, and what is new in it. */
+/** A batch, or a retry of its dead letters, as the second person sees it: what the first one saw, who that was, and what is new in it. */
 export function ApprovalPage({ batch }: { readonly batch: string }) {
   const shown = useResource<ApprovalReply>(`/api/approvals/${encodeURIComponent(batch)}`);
   const { value, failure, reload } = shown;
@@ -36,7 +36,7 @@ export function ApprovalPage({ batch }: { readonly batch: string }) {
       rehearsal={value?.summary.rehearsal ?? false}
       lead={
         <>
-          {waits && failure === null && (value?.retry === true ? RETRY_WAITS : 'Waits for a second person. ')}
+          {waits && failure === null && (value?.retry != null ? RETRY_WAITS : 'Waits for an approval. ')}
           <BatchLink batch={value?.summary.batch ?? batch} />
         </>
       }
@@ -45,7 +45,7 @@ export function ApprovalPage({ batch }: { readonly batch: string }) {
         waits && (
           <>
             <Button name="Approve" look="primary" onPress={() => setAsking('approve')} />
-            {!value.retry && <Button name="Refuse" look="danger-quiet" onPress={() => setAsking('refuse')} />}
+            <Button name="Refuse" look="danger-quiet" onPress={() => setAsking('refuse')} />
           </>
         )
       }
@@ -56,7 +56,7 @@ export function ApprovalPage({ batch }: { readonly batch: string }) {
         <>
           {!waits && now !== null && (
             <Notice tone="warn">
-              <b>{noSecondWords(now.summary.state, now.gate)}</b> It waits for no second person any more.
+              <b>{noApprovalWords(now.summary.state, now.gate)}</b> It does not wait for an approval any more.
             </Notice>
           )}
           {waits && value.whyNot !== null && (
@@ -64,7 +64,15 @@ export function ApprovalPage({ batch }: { readonly batch: string }) {
               <b>{value.whyNot}</b> {mayWords(value.gate.mayApprove)}
             </Notice>
           )}
+          {value.isOutdated && (
+            <Notice tone="warn">
+              <b>These dead letters are others than those that were asked for.</b> The retry has to be asked
+              for again.
+            </Notice>
+          )}
           <Preview shown={value} />
+          <Warnings warnings={value.warnings} />
+          {value.retry !== null && <Letters letters={value.retry} total={value.payable.orders} />}
           <Compared difference={value.difference} />
           {asking !== null && waits && <Asked shown={value} onClose={() => setAsking(null)} />}
         </>
@@ -76,8 +84,8 @@ export function ApprovalPage({ batch }: { readonly batch: string }) {
 /** Who can end the wait. */
 export function mayWords(names: readonly string[]): string {
   return names.length === 0
-    ? 'Nobody has a token that may say go: an admin makes one with the role approver.'
-    : `${names.join(' or ')} may say go.`;
+    ? 'No token has the role approver, other than of the person who asks: an admin makes one.'
+    : `${names.join(' or ')} may approve it.`;
 }
 
 function Preview({ shown }: { readonly shown: ApprovalReply }) {
@@ -92,10 +100,23 @@ function Preview({ shown }: { readonly shown: ApprovalReply }) {
           facts={[
             ...whereFacts({ ...shown, ...manifest, realm: summary.realm }),
             ['File', summary.source],
+            shown.columns !== null && ['Columns', shown.columns],
             [
-              'Prepared',
+              shown.retry === null ? 'Prepared' : 'Asked for',
               <>
-                by <b>{gate.preparer ?? 'nobody known'}</b>, <Time at={summary.createdAt} />
+                {gate.preparer === null ? (
+                  'without a token'
+                ) : (
+                  <>
+                    by <b>{gate.preparer}</b>
+                  </>
+                )}
+                {shown.retry === null && (
+                  <>
+                    , <Time at={summary.createdAt} />
+                  </>
+                )}
+                {shown.why !== null && `: ${shown.why}`}
               </>,
             ],
             manifest.again !== null && ['Again', manifest.again],
@@ -106,6 +127,55 @@ function Preview({ shown }: { readonly shown: ApprovalReply }) {
         />
       </Panel>
     </div>
+  );
+}
+
+function Warnings({ warnings: { count, first } }: Pick<ApprovalReply, 'warnings'>) {
+  if (count === 0) return null;
+  return (
+    <Notice tone="warn">
+      <b>The preparer was shown {counted(count, 'warning')}:</b>
+      <ul class="bullets">
+        {first.map((one) => (
+          <li key={one}>{one}</li>
+        ))}
+        {count > first.length && <li>and {counted(count - first.length, 'other')}</li>}
+      </ul>
+    </Notice>
+  );
+}
+
+type LettersProps = { readonly letters: NonNullable<ApprovalReply['retry']>; readonly total: number };
+
+function Letters({ letters, total }: LettersProps) {
+  return (
+    <Panel title="Dead letters to be retried" flush>
+      <Table
+        label="Dead letters to be retried"
+        heads={['Order', 'Does', 'Tokens', 'Member', 'State', 'Attempts']}
+      >
+        {letters.map(({ order, op, tokens, member, state, class: why, attempts }) => (
+          <tr key={order}>
+            <td class="what">
+              <OrderLink order={order} />
+            </td>
+            <td>{op}</td>
+            <td class="fits">{grouped(tokens ?? 0)}</td>
+            <td class="what">{member !== null && <MemberLink member={member} />}</td>
+            <td class="what">
+              {state}
+              {why !== null && `, ${why}`}
+            </td>
+            <td class="fits">{attempts}</td>
+          </tr>
+        ))}
+        {total > letters.length && (
+          <tr>
+            <td colSpan={6}>and {counted(total - letters.length, 'other')}</td>
+          </tr>
+        )}
+      </Table>
+    </Panel>
   );
 }
 
@@ -184,21 +254,17 @@ function more(key: string, { orders, examples }: Difference['added'], words: str
 type AskProps = { readonly shown: ApprovalReply; readonly onClose: () => void };
 
 /** The total is typed, as it was by the first person: whoever types it has read it. */
-function Approve({ shown: { summary, seal, retry, payable, onGo }, onClose }: AskProps) {
+function Approve({ shown: { summary, hash, retry, payable, after }, onClose }: AskProps) {
   const [typed, setTyped] = useState('');
   const act = async () => {
     const path = `/api/approvals/${encodeURIComponent(summary.batch)}`;
-    const { approved } = await change<ApprovedReply>(path, { seal, tokens: payable.tokens });
-    announce(
-      approved
-        ? 'Approved.'
-        : 'Nobody knew who had prepared it, so you count as the first person: one more has to say go.',
-    );
+    await change<ApprovedReply>(path, { hash, tokens: payable.tokens });
+    announce('Approved.');
     go(placeOf('batch', summary.batch));
   };
   return (
     <Confirm
-      title={`Say go for ${summary.source}?`}
+      title={`Approve ${retry === null ? summary.source : `a retry of ${summary.source}`}?`}
       verb="Approve"
       reason="none"
       ready={typedDigits(typed) === payable.tokens}
@@ -206,24 +272,24 @@ function Approve({ shown: { summary, seal, retry, payable, onGo }, onClose }: As
       onClose={onClose}
     >
       <p class="n">
-        {retry ? 'This lets somebody retry' : 'This sends'}{' '}
-        <b>{counted(payable.orders, retry ? 'dead letter' : 'order')}</b> {retry ? 'in' : 'to'} realm{' '}
-        <b>{summary.realm}</b>: <b>{payableWords({ payable })}</b>. The total is{' '}
-        <b>{grouped(payable.tokens)}</b>
+        {retry === null ? 'This sends' : 'This allows to retry once'}{' '}
+        <b>{counted(payable.orders, retry === null ? 'order' : 'dead letter')}</b>{' '}
+        {retry === null ? 'to' : 'in'} realm <b>{summary.realm}</b>: <b>{payableWords({ payable })}</b>. The
+        total is <b>{grouped(payable.tokens)}</b>
         {payable.amounts !== null && `, ${totalWords(payable.amounts)}`}.
       </p>
       <p>
-        <Prose text={onGo} />
+        <Prose text={after} />
       </p>
       <TotalField typed={typed} onText={setTyped} />
     </Confirm>
   );
 }
 
-function Refuse({ shown: { summary }, onClose }: AskProps) {
+function Refuse({ shown: { summary, retry }, onClose }: AskProps) {
   return (
     <Confirm
-      title={`Refuse ${summary.source}?`}
+      title={`Refuse ${retry === null ? summary.source : `the retry of ${summary.source}`}?`}
       verb="Refuse"
       danger
       reason="must"
@@ -234,7 +300,11 @@ function Refuse({ shown: { summary }, onClose }: AskProps) {
       }}
       onClose={onClose}
     >
-      <p>The batch is cancelled: nothing of it is sent, and its references are free again.</p>
+      <p>
+        {retry === null
+          ? 'The batch is cancelled: nothing of it is sent, and its references are free again.'
+          : 'Its dead letters stay dead.'}
+      </p>
     </Confirm>
   );
 }

@@ -1,28 +1,24 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { inCurrency } from '../../../../core/currencies.js';
 import { amountsWords } from '../../../../words/amounts.js';
-import { requirementWords } from '../../../../words/people.js';
-import { counted } from '../../../../words/spelling.js';
-import type { ApprovalsReply, LessRequired, RequirementReply } from '../../../api/index.js';
-import { change } from '../../live/call.js';
+import { counted, grouped } from '../../../../words/spelling.js';
+import type { ApprovalsReply } from '../../../api/index.js';
 import { useFreshResource } from '../../live/resource.js';
 import { useStore } from '../../live/store.js';
 import { live, secondWaited } from '../../live/stream.js';
-import { Confirm } from '../../parts/confirm.js';
-import { Button } from '../../parts/fields.js';
 import { Time } from '../../parts/marks.js';
-import { Empty, Notice, Panel, Pending, Table } from '../../parts/panel.js';
+import { Empty, Panel, Pending, Table } from '../../parts/panel.js';
 import { Link, placeOf } from '../../shell/address.js';
-import { announce, Page } from '../../shell/page.js';
+import { Page } from '../../shell/page.js';
 
-/** What waits for a second person. */
+/** What waits for an approval. */
 export function ApprovalsPage() {
   const approvals = useFreshResource<ApprovalsReply>('/api/approvals');
   const { value, reload } = approvals;
   const { overview } = useStore(live);
   useEffect(reload, [secondWaited(overview).join()]);
   return (
-    <Page title="Approvals" lead="What one person prepared and another has to say go for.">
+    <Page title="Approvals" lead="What one person prepared or asked for, and another one has to approve.">
       <Pending of={approvals} rows={8} />
       {value !== null && (
         <>
@@ -34,9 +30,6 @@ export function ApprovalsPage() {
               <Rules rules={value.rules} />
             </Panel>
           )}
-          {value.requirements.map((one) => (
-            <Requirement key={one.realm} less={one} onDone={reload} />
-          ))}
         </>
       )}
     </Page>
@@ -44,12 +37,9 @@ export function ApprovalsPage() {
 }
 
 function Batches({ batches }: Pick<ApprovalsReply, 'batches'>) {
-  if (batches.length === 0) return <Empty title="No batch waits for a second person." />;
+  if (batches.length === 0) return <Empty title="No batch waits for an approval." />;
   return (
-    <Table
-      label="Batches that wait for a second person"
-      heads={['File', 'Realm', 'Would', 'Prepared', 'You']}
-    >
+    <Table label="Batches that wait for an approval" heads={['File', 'Realm', 'Would', 'Prepared', 'You']}>
       {batches.map(
         ({
           batch,
@@ -57,6 +47,7 @@ function Batches({ batches }: Pick<ApprovalsReply, 'batches'>) {
           realm,
           currency,
           orders,
+          tokens,
           retry,
           amounts,
           preparer,
@@ -83,11 +74,11 @@ function Batches({ batches }: Pick<ApprovalsReply, 'batches'>) {
             </td>
             <td class="name">
               {retry
-                ? `retry ${counted(orders, 'dead letter')}`
+                ? `retry ${counted(orders, 'dead letter')}: ${grouped(tokens)} tokens`
                 : `${counted(orders, 'order')}: ${amountsWords(amounts)}`}
             </td>
             <td class="name">
-              by {preparer ?? 'nobody known'}, <Time at={createdAt} />
+              {preparer === null ? 'without a token' : `by ${preparer}`}, <Time at={createdAt} />
               {begins !== null && (
                 <>
                   <br />
@@ -96,9 +87,7 @@ function Batches({ batches }: Pick<ApprovalsReply, 'batches'>) {
               )}
             </td>
             <td class="what">
-              {whyNot ?? (
-                <Link to={placeOf('approval', batch)}>Look at it, then say go{!retry && ' or refuse'}</Link>
-              )}
+              {whyNot ?? <Link to={placeOf('approval', batch)}>Look at it, then approve or refuse it</Link>}
             </td>
           </tr>
         ),
@@ -109,7 +98,7 @@ function Batches({ batches }: Pick<ApprovalsReply, 'batches'>) {
 
 function Rules({ rules }: Pick<ApprovalsReply, 'rules'>) {
   return (
-    <Table label="Rules that wait for a second person" heads={['Rule', 'Realm', 'Go asked for', 'You']}>
+    <Table label="Rules that wait for an approval" heads={['Rule', 'Realm', 'Asked for', 'You']}>
       {rules.map(({ rule, realm, asked: { who, at, why }, whyNot }) => (
         <tr key={`${realm} ${rule}`}>
           <td>
@@ -124,84 +113,5 @@ function Rules({ rules }: Pick<ApprovalsReply, 'rules'>) {
         </tr>
       ))}
     </Table>
-  );
-}
-
-type RequirementProps = { readonly less: LessRequired; readonly onDone: () => void };
-
-/** A profile that says less than the books require changes nothing by itself: two people do. */
-function Requirement({ less, onDone }: RequirementProps) {
-  const { realm, now, wanted, asked, whyNot } = less;
-  // As it was shown when the dialog was opened: neither its words nor its button change under somebody's hand.
-  const [asking, setAsking] = useState<LessRequired | null>(null);
-  return (
-    <Panel
-      title={`What realm ${realm} requires`}
-      aside={whyNot === null && <Button name={verbOf(less)} onPress={() => setAsking(less)} />}
-    >
-      <p>
-        Now {requirementWords(now)}. Its profile says that {requirementWords(wanted)}.
-      </p>
-      <p class="wrap">
-        {asked === null ? (
-          'Nobody has asked for that. It holds once two people want it, the second of them an approver.'
-        ) : (
-          <>
-            <b>{asked.who}</b> asked for that, <Time at={asked.at} />. It holds once an approver other than{' '}
-            {asked.who} agrees.
-          </>
-        )}{' '}
-        {whyNot}
-      </p>
-      {asking !== null && (
-        <RequireLess
-          less={asking}
-          asked={asked?.who ?? null}
-          onDone={onDone}
-          onClose={() => setAsking(null)}
-        />
-      )}
-    </Panel>
-  );
-}
-
-const verbOf = ({ asked }: LessRequired) => (asked === null ? 'Ask for it' : 'Agree');
-
-type RequireLessProps = RequirementProps & { readonly asked: string | null; readonly onClose: () => void };
-
-/** `asked`: who has asked by now. */
-function RequireLess({ less, asked, onDone, onClose }: RequireLessProps) {
-  const { realm, now, wanted } = less;
-  const first = less.asked?.who ?? null;
-  return (
-    <Confirm
-      title={`Let realm ${realm} require less?`}
-      verb={verbOf(less)}
-      danger={first !== null}
-      reason="may"
-      ready={asked === first}
-      act={async (said) => {
-        const path = `/api/realms/${encodeURIComponent(realm)}/requirement`;
-        // The list is read again also after a refusal: it shows who has asked by now.
-        const asks = change<RequirementReply>(path, { ...wanted, asked: first, ...said }).finally(onDone);
-        announce(
-          (await asks).changed ? 'Less is required from now on.' : 'Asked. Another person has to agree.',
-        );
-      }}
-      onClose={onClose}
-    >
-      <p>
-        {first === null ? 'Once an approver agrees, ' : `${first} asked for it. From then on `}
-        {requirementWords(wanted)}. Now {requirementWords(now)}.
-      </p>
-      {asked !== first && (
-        <Notice tone="warn">
-          <b>
-            {asked === null ? `${first} does not ask for it any more.` : `${asked} asked for it meanwhile.`}
-          </b>{' '}
-          Go back and look at it as it stands now.
-        </Notice>
-      )}
-    </Confirm>
   );
 }

@@ -110,10 +110,11 @@ export function ManifestPanel({ reply }: { readonly reply: BatchReply }) {
           manifest.again !== null && ['Again', manifest.again],
           ['Made', <Time at={summary.createdAt} />],
           gate?.begins != null && ['Begins', gate.begins],
-          gate?.go != null && [
-            'Go',
+          gate?.approved != null && [
+            'Approved',
             <>
-              by {gate.go.who}, <Time at={gate.go.at} />; counts until <Time at={gate.go.ends} />
+              by {gate.approved.who}, <Time at={gate.approved.at} />; counts until{' '}
+              <Time at={gate.approved.ends} />
             </>,
           ],
           ['Started', <Time at={summary.startedAt} />],

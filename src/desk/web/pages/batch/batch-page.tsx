@@ -68,7 +68,7 @@ export function BatchPage({ batch }: { readonly batch: string }) {
       )}
       {summary.reason === null && reply.gate?.closed === 'approval' && (
         <Notice tone="warn">
-          A retry of its dead letters waits for a second person. {mayWords(reply.gate.mayApprove)}{' '}
+          A retry of its dead letters waits for an approval. {mayWords(reply.gate.mayApprove)}{' '}
           <Link to={placeOf('approval', summary.batch)}>Look at it as the second person does</Link>
         </Notice>
       )}

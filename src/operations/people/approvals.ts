@@ -1,0 +1,231 @@
+import { approvalHash } from '../../core/approvals.js';
+import { AlmonerError } from '../../core/errors/error.js';
+import { endOfWork, quietUntil } from '../../core/quiet-hours.js';
+import { spellMoment } from '../../core/zones.js';
+import {
+  type ApprovalRequest,
+  approvals,
+  type BatchRef,
+  cancelBatch,
+  lists,
+  type RowView,
+  readBatch,
+  readRecord,
+  readRow,
+  type StoredBatch,
+} from '../../ledger/index.js';
+import { requestsFor, secondsFor } from '../../planning/preview.js';
+import type { App } from '../../runtime/app.js';
+import { afterApprovalWords } from '../../words/people.js';
+import { realmOfBatch } from '../batches/batch-realm.js';
+import { isOver } from '../batches/batch-status.js';
+import { contextOf } from '../batches/find-orders.js';
+import { openForJudging } from '../services/recovery.js';
+import { differenceToLast } from './difference.js';
+import { Tokens } from './tokens.js';
+import { personWith } from './who.js';
+
+/**
+ * Approvals of batches, and of retries of their dead letters: what waits, what an approver is shown, approving and refusing.
+ * The ledger compares the hash of what was shown (ledger/moves/approvals.ts); rules are approved in operations/rules.
+ */
+
+/** Batches that wait for one, oldest first. */
+export async function waitingForApproval(app: App): Promise<{ ref: BatchRef; view: StoredBatch }[]> {
+  const found = await Promise.all(
+    (await lists.everyBatchIn(app.scripts, ['asks'])).map(async (ref) => {
+      const view = await readBatch(ref);
+      return view !== undefined && waitsForApproval(view) ? [{ ref, view }] : [];
+    }),
+  );
+  return found.flat().sort((one, other) => one.view.manifest.createdAt - other.view.manifest.createdAt);
+}
+
+/** Also one that is paused: resumed, it still waits. And one whose dead letters are to be retried. */
+export function waitsForApproval({ gate, retry, state }: StoredBatch): boolean {
+  return retry !== null || (gate?.closed === 'approval' && !isOver({ state }));
+}
+
+/** What an approval would be for: all that is to be sent, or the dead letters that are to be retried. */
+export function payableOf({ retry, counts, sums }: StoredBatch) {
+  if (retry === null) return { orders: counts.planned ?? 0, tokens: sums.planned ?? 0n };
+  return { orders: retry.orders ?? 0, tokens: BigInt(retry.tokens ?? 0) };
+}
+
+/** Who asks for the approval: who prepared the batch, or asked for the retry. */
+export function askedBy({ gate, retry }: StoredBatch): string | null {
+  return retry === null ? (gate?.preparer ?? null) : retry.who || null;
+}
+
+/** Why it would not begin even with an approval. */
+export function heldBy({ state, reason }: StoredBatch) {
+  if (state !== 'paused' && state !== 'halted') return null;
+  return { state, message: reason?.message ?? `The batch is ${state}.` };
+}
+
+/** Those of them that are dead letters now, with the hash that a request and an approval for exactly these names. */
+export async function retriesOf(ref: BatchRef, indexes: readonly number[]) {
+  const context = await contextOf(ref);
+  const letters: RowView[] = [];
+  const facts: unknown[] = [];
+  let tokens = 0n;
+  for (const index of [...indexes].sort((one, other) => one - other)) {
+    const [row, record] = await Promise.all([readRow(context, index), readRecord(ref, index)]);
+    const isDead = row?.state === 'refused' || row?.state === 'exhausted';
+    if (row === undefined || !isDead || row.marks.length > 0) continue;
+    letters.push(row);
+    tokens += BigInt(row.tokens ?? 0);
+    facts.push([row.order, row.state, row.errorCode, record.keyNumber, record.attempts, row.tokens]);
+  }
+  const hash = approvalHash('retry', {
+    ledger: ref.ledger.id,
+    batch: ref.id,
+    orders: facts,
+    count: letters.length,
+    tokens,
+  });
+  return { letters, tokens, hash };
+}
+
+/** What a second person is shown: the same that the first one saw. */
+export async function previewApproval(app: App, ref: BatchRef) {
+  const view = await readBatch(ref);
+  if (view === undefined)
+    throw new AlmonerError(
+      'ALM_BATCH_CANNOT',
+      `Batch ${ref.id} was never completely imported. Nothing was approved.`,
+    );
+  const { profile } = await realmOfBatch(app, ref);
+  const { manifest, retry } = view;
+  const retried = retry === null ? null : await retriesOf(ref, await approvals.requestedRetries(ref));
+  const payable = payableOf(view);
+  const orders = retried?.letters.length ?? payable.orders;
+  const tokens = retried?.tokens ?? payable.tokens;
+  const { credit, debit, transfer } = manifest.orders;
+  const requests = requestsFor(orders, manifest.orders, manifest.certainty);
+  const seconds = secondsFor(requests, profile, 0);
+  const { quietHours, timezone } = profile;
+  const start = view.gate?.start ?? null;
+  const now = Date.now();
+  const begins = Math.max(start?.at ?? 0, now);
+  const quiet = quietUntil(quietHours, begins);
+  return {
+    view,
+    profile,
+    orders,
+    tokens,
+    /** An approval names it, and is taken for nothing else. */
+    hash: retried?.hash ?? view.confirmed,
+    /** The dead letters that are to be retried; null where the whole batch waits. */
+    letters: retried?.letters ?? null,
+    /** Dead letters were retried, discarded or died again since: the request is for others than these. */
+    isOutdated: retried !== null && retried.hash !== retry?.hash,
+    asked: { who: askedBy(view), why: retry?.why ?? null, at: retry?.at ?? manifest.createdAt },
+    requests,
+    seconds,
+    endsAt: endOfWork(quietHours, begins, seconds * 1000),
+    after: afterApprovalWords({
+      letters: retried === null ? null : orders,
+      who: askedBy(view),
+      held: heldBy(view)?.message ?? null,
+      start,
+      now,
+      quietUntil: quiet === null ? null : spellMoment(quiet, timezone),
+    }),
+    past: await lists.paidEver(ref.ledger),
+    /** What is to be sent, apart by what it does; null for the rest of a batch that does several things. */
+    amounts:
+      retried === null && manifest.duplicates === 0 && orders === credit + debit + transfer
+        ? manifest.tokens
+        : null,
+    difference: await differenceToLast(ref, view),
+  };
+}
+export type Approval = Awaited<ReturnType<typeof previewApproval>>;
+
+const subjectOf = (ref: BatchRef, { retry }: StoredBatch) =>
+  ({ kind: retry === null ? 'batch' : 'retry', batch: ref }) as const;
+
+/** `shown`: the hash of what the approver was shown. */
+export async function approve(app: App, ref: BatchRef, shown: string): Promise<void> {
+  const { name: who } = await personWith(app, 'approver');
+  await openForJudging(app, (await realmOfBatch(app, ref)).profile);
+  const view = await readBatch(ref);
+  if (view === undefined) throw gone(ref);
+  const { orders, tokens } = payableOf(view);
+  const what =
+    view.retry === null ? 'approved' : `approved a retry of ${orders} dead letters, ${tokens} tokens`;
+  const audit = { at: Date.now(), who, what, why: null };
+  const answer = await approvals.approve(subjectOf(ref, view), { who, hash: shown }, audit);
+  // Revoked in this very moment, they have approved nothing: the revoking has withdrawn what there was before.
+  if (!(await isStill(app, who))) {
+    await approvals.withdrawApprovals(app.scripts, who);
+    throw new AlmonerError('ALM_PEOPLE_TOKEN', `The token of ${who} counts no more. Nothing was approved.`);
+  }
+  switch (answer) {
+    case 'approved':
+      return;
+    case 'same-person':
+      throw new AlmonerError(
+        'ALM_PEOPLE_SAME',
+        `${who} ${view.retry === null ? `prepared batch ${ref.id}` : `asked for this retry of batch ${ref.id}`}. Nothing was approved.`,
+      );
+    case 'nameless':
+      throw new AlmonerError(
+        'ALM_PEOPLE_NAMELESS',
+        `Batch ${ref.id} was prepared without a token, so that a second person cannot be told from the first. Nothing was approved.`,
+        { next: `Cancel it with \`almoner cancel ${ref.id}\`, and make it again with ALMONER_TOKEN set.` },
+      );
+    case 'changed':
+      throw new AlmonerError(
+        'ALM_PEOPLE_CHANGED',
+        `Batch ${ref.id} is not what was shown: its orders, its dead letters or the store are others by now. Nothing was approved.`,
+      );
+    case 'not-needed':
+      throw new AlmonerError(
+        'ALM_PEOPLE_NOT_NEEDED',
+        `Batch ${ref.id} does not wait for an approval: it needs none, or has one already. Nothing was done.`,
+      );
+    case 'disarmed':
+      throw new AlmonerError(
+        'ALM_LEDGER_DISARMED',
+        'The store was restarted or restored, and journals that may know of payments are not merged yet. Nothing was approved.',
+      );
+    case 'gone':
+      throw gone(ref);
+  }
+}
+
+function gone({ id }: BatchRef): AlmonerError {
+  return new AlmonerError(
+    'ALM_BATCH_CANNOT',
+    `Batch ${id} is over, or was never completely imported. Nothing was approved.`,
+  );
+}
+
+async function isStill(app: App, who: string): Promise<boolean> {
+  const known = (await new Tokens(app.scripts).list()).find(({ name }) => name === who);
+  return known?.roles.includes('approver') === true;
+}
+
+/** A refused batch is cancelled, if it still waits; dead letters whose retry is refused stay dead. */
+export async function refuse(app: App, ref: BatchRef, why: string): Promise<void> {
+  const { name: who } = await personWith(app, 'approver');
+  const view = await readBatch(ref);
+  const audit = (what: string) => ({ at: Date.now(), who, what, why });
+  const isDone =
+    view?.retry == null
+      ? (await cancelBatch(ref, audit('refused, and cancelled by that'), 'unapproved')).done
+      : (await approvals.rejectApproval(
+          { kind: 'retry', batch: ref },
+          view.retry.hash,
+          audit('refused the retry of its dead letters'),
+        )) === 'rejected';
+  if (!isDone)
+    throw new AlmonerError(
+      'ALM_PEOPLE_NOT_NEEDED',
+      `Batch ${ref.id} does not wait for an approval any more. Nothing was refused.`,
+    );
+}
+
+export type { ApprovalRequest };

@@ -1,0 +1,39 @@
+import { show } from '../core/visible.js';
+import type { Finding, FoundColumns, TakenBy } from '../csv/row.js';
+import { utcMinute } from './spelling.js';
+
+/** What each column is taken for, why where its name does not say it, and what is left. */
+export function columnsWords({ columns, headerLine, kept }: FoundColumns): string {
+  const taken = columns.flatMap(({ name, meaning, by }) =>
+    meaning === null || meaning === 'order'
+      ? []
+      : [`${meaning} from ${show(name)}${by === null ? '' : HOW_TAKEN[by]}`],
+  );
+  const others = columns.filter(({ meaning }) => meaning === null).map(({ name }) => show(name));
+  return [
+    taken.join(', ') || 'none is known',
+    ...(others.length === 0 ? [] : [`not used: ${others.join(', ')}`]),
+    ...(headerLine === 1 ? [] : [`header on line ${headerLine}`]),
+    ...(kept === null || kept.pairs.every(({ effect }) => effect === 'none' || effect === 'refused')
+      ? []
+      : [`kept: as ${kept.who} said on ${utcMinute(kept.at)} (--forget-map takes it back)`]),
+  ].join('; ');
+}
+
+const HOW_TAKEN: Readonly<Record<TakenBy, string>> = {
+  name: '',
+  like: ' (by its name)',
+  said: ' (as you say)',
+  kept: ' (kept)',
+  profile: ' (as the realm’s profile says)',
+  members: ' (by the table of members)',
+};
+
+/** One warning or fault, with its place. */
+export function findingWords(
+  { line, column, code, message }: Finding,
+  paint: (place: string) => string = (place) => place,
+): string {
+  const place = line === 0 ? 'file' : `line ${line}${column === null ? '' : `, ${column}`}`;
+  return `${paint(place)}: ${message} [${code}]`;
+}
