@@ -37,6 +37,41 @@ export function whyNotSecond(
 export const NOT_BY_TWO =
   'No two people have approved this text with its members as they are listed now: each batch that it makes waits for an approval.';
 
+type Revoked = {
+  readonly waiting: readonly string[];
+  readonly rules: readonly {
+    readonly realm: string;
+    readonly rule: string;
+    readonly lost: 'approval' | 'request';
+  }[];
+  readonly prepared: readonly string[];
+};
+
+/** What a revoked token changes, and what it leaves: of a batch the rest of a sentence that begins with it. */
+export function revokedWords({
+  waiting,
+  rules,
+  prepared,
+}: Revoked): { readonly batch: string | null; readonly words: string }[] {
+  return [
+    ...waiting.map((batch) => ({
+      batch,
+      words: 'which they approved and which has not begun, waits for an approval again.',
+    })),
+    ...rules.map(({ realm, rule, lost }) => ({
+      batch: null,
+      words:
+        lost === 'approval'
+          ? `Rule ${rule} of realm ${realm} loses its approval, which they gave or asked for: it does not run until two people approve it again.`
+          : `Rule ${rule} of realm ${realm} loses their request for its approval.`,
+    })),
+    ...prepared.map((batch) => ({
+      batch,
+      words: 'which they prepared, still waits for an approval.',
+    })),
+  ];
+}
+
 /** Why a batch waits for no approval (any more). `gate`: how it stands before it begins; null: it has begun, or is over. */
 export function noApprovalWords(
   state: string,

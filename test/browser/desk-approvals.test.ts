@@ -291,6 +291,7 @@ describe('the page People', () => {
     expect(await dialog.getByText('your own token').count()).toBe(0);
     await dialog.getByRole('button', { name: 'Revoke', exact: true }).click();
     await page.getByRole('button', { name: 'Revoke ben' }).waitFor({ state: 'detached' });
+    await page.getByText(/^Rule \w+ of realm \w+ loses its approval/).waitFor();
     await ben.page.reload();
     await ben.page.getByRole('button', { name: 'Sign in' }).waitFor();
     await page.getByRole('button', { name: 'Revoke cleo' }).click();

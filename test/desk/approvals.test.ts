@@ -189,6 +189,8 @@ describe('a batch that needs an approval', () => {
     await say(`/api/approvals/${batch}`, dora, { hash, tokens: '700' });
     expect(await ask('/api/tokens/dora', cleo, { method: 'DELETE', body: { reason: 'left' } })).toEqual({
       waiting: [batch],
+      rules: [],
+      prepared: [],
     });
     expect((await desk.call('/api/session', { as: dora })).status).toBe(401);
     expect((await look(batch, ben)).whyNot).toBeNull();
@@ -224,7 +226,11 @@ test('tokens are the admin’s alone, and none is listed with its secret', async
   const last = await refused('/api/tokens/cleo', cleo, {}, 'DELETE');
   expect(last).toEqual([409, 'ALM_DESK_LAST_ADMIN']);
   await say('/api/tokens', cleo, { name: 'fay', roles: ['admin'] });
-  expect(await ask('/api/tokens/fay', cleo, { method: 'DELETE', body: {} })).toEqual({ waiting: [] });
+  expect(await ask('/api/tokens/fay', cleo, { method: 'DELETE', body: {} })).toEqual({
+    waiting: [],
+    rules: [],
+    prepared: [],
+  });
   expect(await refused('/api/tokens', cleo, { name: 'eve', roles: [] })).toEqual([
     400,
     'ALM_DESK_BAD_REQUEST',

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { ROUTES } from '../../src/desk/http/routes.js';
 import { Tokens } from '../../src/operations/people/tokens.js';
 import { startDesk, type TestDesk } from '../support/program/desk.js';
 import { until } from '../support/until.js';
@@ -76,12 +77,9 @@ describe('an import through the desk', () => {
     expect((await post(`/api/batches/${summary.batch}/pause`, { reason: 'wrong file' })).status).toBe(200);
     const state = async () =>
       batch.parse((await desk.call(`/api/batches/${summary.batch}`)).json()).summary.state;
-    const oscar = await new Tokens(desk.app.scripts).add('oskar', ['operator'], 'tester', Date.now());
-    for (const as of [desk.tokens.operator, oscar]) {
-      const stale = await desk.call(`/api/uploads/${two}/start`, { method: 'POST', body: confirmed, as });
-      expect(stale.json()).toMatchObject({ error: { code: 'ALM_PLAN_CHANGED' } });
-      expect([stale.status, await state()]).toEqual([409, 'paused']);
-    }
+    const stale = await post(`/api/uploads/${two}/start`, confirmed);
+    expect(stale.json()).toMatchObject({ error: { code: 'ALM_PLAN_CHANGED' } });
+    expect([stale.status, await state()]).toEqual([409, 'paused']);
     // Who has seen that it is paused may let it go on.
     expect((await post(`/api/uploads/${two}/plan`, {})).json()).toMatchObject({ existingState: 'paused' });
     const again = started.parse((await post(`/api/uploads/${two}/start`, confirmed)).json());
@@ -195,15 +193,12 @@ describe('an import through the desk', () => {
 describe('plans of one upload', () => {
   const faulty = (rows: number) => `member,tokens\n${'1,x\n'.repeat(rows)}`;
 
-  test('are held to the switches that were shown, whoever starts it', async () => {
+  test('are held to the switches that were shown', async () => {
     const { upload: id } = await upload('member,tokens\n31000,3\n');
     await post(`/api/uploads/${id}/plan`, {});
     const other = await post(`/api/uploads/${id}/start`, { rows: 1, tokens: '3', again: 'june' });
     expect(other.json()).toMatchObject({ error: { code: 'ALM_DESK_CHANGED' } });
-    const oscar = await new Tokens(desk.app.scripts).add('oscar', ['operator'], 'tester', Date.now());
-    const body = { rows: 1, tokens: '3' };
-    const reply = await desk.call(`/api/uploads/${id}/start`, { method: 'POST', body, as: oscar });
-    expect(started.parse(reply.json()).summary).toMatchObject({ createdBy: 'oscar' });
+    expect((await post(`/api/uploads/${id}/start`, { rows: 1, tokens: '3' })).status).toBe(200);
   });
 
   test('end with it: nothing is kept of an upload that was thrown away while it was planned', async () => {
@@ -212,6 +207,37 @@ describe('plans of one upload', () => {
     expect((await desk.call(`/api/uploads/${id}`, { method: 'DELETE' })).status).toBe(200);
     expect((await planning).json()).toMatchObject({ error: { code: 'ALM_DESK_UPLOAD_UNKNOWN' } });
     expect(await leftovers()).toEqual([]);
+  });
+});
+
+describe('an upload of another person', () => {
+  /** Every route with the id of an upload in its address, those of later versions too. */
+  const ways = ROUTES.filter(({ path }) => path.includes(':upload'));
+  const bodies: Readonly<Record<string, unknown>> = {
+    plan: {},
+    mend: { cells: [{ line: 2, column: 'tokens', text: '9' }] },
+    start: { rows: 1, tokens: '4' },
+  };
+
+  test('answers in every route as one that does not exist, and stays as it is', async () => {
+    const oscar = await new Tokens(desk.app.scripts).add('oscar', ['operator'], 'tester', Date.now());
+    const { upload: id } = await upload('member,tokens\n31100,4\n');
+    const { shown } = z
+      .object({ shown: z.string() })
+      .parse((await post(`/api/uploads/${id}/plan`, {})).json());
+    expect(ways.length).toBeGreaterThanOrEqual(6);
+    for (const { method, path } of ways) {
+      const step = path.split('/').at(-1) ?? '';
+      const body = bodies[step] ?? (method === 'POST' ? {} : undefined);
+      const ask = (one: string) => desk.call(path.replace(':upload', one), { method, body, as: oscar });
+      const [theirs, none] = [await ask(id), await ask('x'.repeat(22))];
+      expect([method, path, theirs.status, theirs.text]).toEqual([method, path, 404, none.text]);
+    }
+    const named = { rows: 1, tokens: '4', shown };
+    const begun = await desk.call(`/api/uploads/${id}/start`, { method: 'POST', body: named, as: oscar });
+    expect(begun.json()).toMatchObject({ error: { code: 'ALM_DESK_UPLOAD_UNKNOWN' } });
+    const { summary } = started.parse((await post(`/api/uploads/${id}/start`, named)).json());
+    expect(summary).toMatchObject({ createdBy: 'olga' });
   });
 });
 

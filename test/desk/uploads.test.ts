@@ -50,7 +50,7 @@ async function make(): Promise<PlannedUpload> {
   };
 }
 
-const preview = (upload: Upload) => uploads.preview(upload, { options: '{}', who: 'olga' }, make);
+const preview = (upload: Upload) => uploads.preview(upload, '{}', make);
 
 test('one plan of an upload is made at a time, and one is held', async () => {
   const upload = await received();
@@ -79,7 +79,7 @@ test('what is made for an upload that is gone is closed at once, and no further 
 
 test('a plan that fails for want of an upload that is gone says that the upload is unknown', async () => {
   const upload = await received();
-  const asked = uploads.preview(upload, { options: '{}', who: 'olga' }, async () => {
+  const asked = uploads.preview(upload, '{}', async () => {
     await uploads.remove(upload.id);
     throw new Error('the file is not there');
   });

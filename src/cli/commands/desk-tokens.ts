@@ -2,6 +2,7 @@ import { ROLES } from '../../core/people.js';
 import { AuditTrail } from '../../desk/audit-trail.js';
 import { addToken, revokeToken } from '../../operations/people/manage-tokens.js';
 import { Tokens } from '../../operations/people/tokens.js';
+import { revokedWords } from '../../words/people.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argument, choices, usage } from '../frame/options.js';
 
@@ -64,17 +65,16 @@ export const revoke = storeCommand({
   examples: ['almoner desk token revoke ada'],
   run: (context) => async (app) => {
     const { NAME: name } = context.args;
-    const waiting = await revokeToken(app, name);
+    const revoked = await revokeToken(app, name);
     const what = `revoked desk token ${name}`;
     const who = app.config.operator;
     await new AuditTrail(app.scripts).write({ who, what, why: null, batch: null }, 'operator');
     context.output.print({
-      json: { name, revoked: true, waiting },
+      json: { name, revoked: true, ...revoked },
       text: [
         `${name} can no longer use the desk; their open pages are signed out.`,
-        ...waiting.map(
-          (batch) =>
-            `Batch ${batch}, which they approved and which has not begun, waits for a second person again.`,
+        ...revokedWords(revoked).map(({ batch, words }) =>
+          batch === null ? words : `Batch ${batch}, ${words}`,
         ),
       ],
     });

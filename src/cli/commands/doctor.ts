@@ -2,6 +2,7 @@ import { isAlmonerError, messageOf } from '../../core/errors/error.js';
 import { App } from '../../runtime/app.js';
 import { type Config, type DescribedSetting, describeConfig } from '../../runtime/config/config.js';
 import { type Check, type CheckResult, failed, folderWritable, nodeVersion, ok } from '../doctor/machine.js';
+import { type RealmTerms, realmTerms, type TokenInUse, termsLines, tokenInUse } from '../doctor/people.js';
 import { keyPlace, realmAnswers, transport } from '../doctor/realm.js';
 import { storeChecks } from '../doctor/store.js';
 import { type CommandBase, defineCommand } from '../frame/command.js';
@@ -31,6 +32,9 @@ type Finding = CheckResult & { readonly name: string };
 type Diagnosis = {
   readonly ok: boolean;
   readonly configuration: readonly DescribedSetting[];
+  readonly realms: readonly RealmTerms[];
+  /** Null: it could not be read, or the store did not answer; the check says why. */
+  readonly token: TokenInUse | null;
   readonly checks: readonly Finding[];
 };
 
@@ -45,11 +49,17 @@ async function diagnose(context: CommandBase): Promise<Diagnosis> {
     return app;
   };
   let configuration: readonly DescribedSetting[] = [];
+  let realms: readonly RealmTerms[] = [];
+  let token: TokenInUse | null = null;
   try {
     const config = await context.config();
     configuration = describeConfig(config);
     checks.push({ name: 'configuration', ...ok(config.configFile ?? 'no file; defaults and environment') });
     for (const check of checksFor(config, env, open)) checks.push(await examine(check));
+    realms = await Promise.all(config.profiles.map((profile) => realmTerms(profile, open)));
+    token = await open()
+      .then(tokenInUse)
+      .catch(() => null);
   } catch (error) {
     if (!isAlmonerError(error, 'ALM_CONFIG_INVALID')) throw error;
     checks.push({
@@ -62,7 +72,7 @@ async function diagnose(context: CommandBase): Promise<Diagnosis> {
       () => {},
     );
   }
-  return { ok: checks.every((check) => check.state !== 'failed'), configuration, checks };
+  return { ok: checks.every((check) => check.state !== 'failed'), configuration, realms, token, checks };
 }
 
 async function examine(check: Check): Promise<Finding> {
@@ -81,6 +91,11 @@ function renderDiagnosis(diagnosis: Diagnosis, colours: Colours): readonly strin
   );
   return [
     ...(lines.length === 0 ? [] : [colours.bold('Configuration'), ...lines, '']),
+    ...diagnosis.realms.flatMap((terms) => [
+      colours.bold(`Realm ${terms.realm}`),
+      ...termsLines(terms).map(([what, words]) => `  ${what.padEnd(14)}${words}`),
+      '',
+    ]),
     colours.bold('Checks'),
     ...diagnosis.checks.flatMap((check) => renderCheck(check, colours)),
   ];

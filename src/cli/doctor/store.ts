@@ -11,6 +11,7 @@ import { isAccepted } from '../../operations/services/store-safety.js';
 import type { App } from '../../runtime/app.js';
 import { storeFindings } from '../../runtime/redis/safety.js';
 import { type Check, type CheckResult, failed, folderWritable, ok, warning } from './machine.js';
+import { token } from './people.js';
 
 /** What the store and the books in it say, each asked on the one connection that `open` makes. */
 export function storeChecks(open: () => Promise<App>): Check[] {
@@ -31,6 +32,7 @@ export function storeChecks(open: () => Promise<App>): Check[] {
     asking('journals', journals),
     asking('waiting', waiting),
     asking('schedules', schedules),
+    asking('token', token),
   ];
 }
 

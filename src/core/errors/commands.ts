@@ -162,7 +162,7 @@ export const DESK_ERRORS = {
     'Upload the file again.',
   ),
   ALM_DESK_UPLOAD_UNKNOWN: usage(
-    'The uploaded file is not there any more; uploads are kept for an hour.',
+    'The uploaded file is not there any more, or is another person’s; uploads are kept for an hour.',
     'Upload the file again.',
   ),
   ALM_DESK_TABLE_UNKNOWN: usage(

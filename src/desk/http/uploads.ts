@@ -51,10 +51,10 @@ const SWEEP_MS = 60 * 1000;
 /** Plans held in memory between preview and start; an older one is made again, and held to what the first showed. */
 const PLANS_MAX = 2;
 
-/** What is planned: the switches as text, and for whom. */
-export type PlanOf = { readonly options: string; readonly who: string };
 type MakePlan = () => Promise<PlannedUpload>;
-type Kept = PlanOf & {
+type Kept = {
+  /** The switches of the plan, as text. */
+  readonly options: string;
   readonly shown: string;
   readonly sheet: MendSheet | null;
   readonly planned: PlannedUpload | null;
@@ -121,17 +121,17 @@ export class Uploads {
     for (const { id } of this.of(who).slice(this.limits.filesMax - coming)) await this.remove(id);
   }
 
-  /** `owner`: another's is as good as none. */
-  find(id: string, owner?: string): Upload {
+  /** An upload is its person's alone: for everybody else there is none. */
+  find(id: string, who: string): Upload {
     const upload = this.uploads.get(id);
-    if (upload === undefined || upload.who !== (owner ?? upload.who))
+    if (upload?.who !== who)
       throw new AlmonerError('ALM_DESK_UPLOAD_UNKNOWN', 'There is no such upload. Nothing was done.');
     return upload;
   }
 
   /** The same, and it is not the next to make room. */
-  use(id: string, owner?: string): Upload {
-    const upload = this.find(id, owner);
+  use(id: string, who: string): Upload {
+    const upload = this.find(id, who);
     this.uploads.delete(id);
     this.uploads.set(id, upload);
     return upload;
@@ -148,50 +148,55 @@ export class Uploads {
   }
 
   /** A new plan, to be shown: the person may have mended something since the last one. */
-  preview(upload: Upload, of: PlanOf, make: MakePlan): Promise<PlannedUpload> {
+  preview(upload: Upload, options: string, make: MakePlan): Promise<PlannedUpload> {
     return upload.planning.through(() => {
       this.letGo(upload.id);
-      return this.made(upload, of, make);
+      return this.made(upload, options, make);
     });
   }
 
   /** The plan that was shown, made again where it was let go; and whether it still is what was shown. */
   planned(
     upload: Upload,
-    of: PlanOf,
+    options: string,
     make: MakePlan,
   ): Promise<{ readonly planned: PlannedUpload; readonly asShown: boolean }> {
     return upload.planning.through(async () => {
-      const { options = of.options, who, shown, planned: held } = this.plans.get(upload.id) ?? {};
-      if (options !== of.options)
+      const kept = this.plans.get(upload.id);
+      if (kept !== undefined && kept.options !== options)
         throw new AlmonerError(
           'ALM_DESK_CHANGED',
           'The file was shown with other switches than these. Nothing was enqueued.',
         );
-      if (held && who === of.who) return { planned: held, asShown: held.verdict === shown };
-      this.letGo(upload.id);
-      const planned = await this.made(upload, of, make, shown);
+      const { planned: held = null, shown } = kept ?? {};
+      if (held !== null) return { planned: held, asShown: held.verdict === shown };
+      const planned = await this.made(upload, options, make, shown);
       return { planned, asShown: planned.verdict === (shown ?? planned.verdict) };
     });
   }
 
   /** Nothing stays, open or on disk, of a plan whose upload went meanwhile. */
-  private async made(upload: Upload, of: PlanOf, make: MakePlan, shown?: string): Promise<PlannedUpload> {
-    const { id, faultsPath } = this.use(upload.id);
+  private async made(
+    { id, who }: Upload,
+    options: string,
+    make: MakePlan,
+    shown?: string,
+  ): Promise<PlannedUpload> {
+    const { faultsPath } = this.use(id, who);
     const planned = await make().catch((error: unknown) => {
       // Whatever failed for want of the file: the upload was thrown away, and that is what is said.
-      this.find(id);
+      this.find(id, who);
       throw error;
     });
     try {
-      this.find(id);
+      this.find(id, who);
       planned.writeFaults(faultsPath);
     } catch (error) {
       planned.close();
       throw error;
     }
     this.plans.delete(id);
-    this.plans.set(id, { ...of, shown: shown ?? planned.verdict, sheet: planned.sheet, planned });
+    this.plans.set(id, { options, shown: shown ?? planned.verdict, sheet: planned.sheet, planned });
     const held = [...this.plans].filter(([, kept]) => kept.planned !== null);
     for (const [old] of held.slice(0, -PLANS_MAX)) this.letGo(old);
     return planned;

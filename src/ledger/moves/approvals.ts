@@ -153,18 +153,21 @@ export async function rejectApproval(
   return z.enum(['rejected', 'not-needed', 'changed']).parse(answer);
 }
 
-export type Withdrawn = { readonly batches: readonly string[]; readonly rules: readonly string[] };
+export type Withdrawn = {
+  readonly batches: readonly string[];
+  readonly rules: readonly { readonly realm: string; readonly rule: string }[];
+};
 
 /** Takes back what a person has asked for or approved, where it was not used. */
 export async function withdrawApprovals(scripts: ScriptClient, who: string): Promise<Withdrawn> {
-  const found = await Promise.all(
-    (await allLedgers(scripts)).map((ledger) => askApproval(ledger, 'withdraw', '', '', '', { who })),
-  );
-  const all = found.flat();
-  return {
-    batches: all.filter((one) => !one.startsWith(RULE)),
-    rules: all.filter((one) => one.startsWith(RULE)).map((one) => one.slice(RULE.length)),
-  };
+  const batches: string[] = [];
+  const rules: { realm: string; rule: string }[] = [];
+  for (const ledger of await allLedgers(scripts))
+    for (const one of await askApproval(ledger, 'withdraw', '', '', '', { who })) {
+      if (one.startsWith(RULE)) rules.push({ realm: ledger.realm.name, rule: one.slice(RULE.length) });
+      else batches.push(one);
+    }
+  return { batches, rules };
 }
 const RULE = 'rule ';
 

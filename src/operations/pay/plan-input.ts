@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import { z } from 'zod';
 import type { RealmProfile } from '../../core/profile.js';
 import { type ColumnMap, isColumn, parseColumnMap } from '../../csv/columns.js';
 import type { KeptColumns } from '../../csv/kept-columns.js';
@@ -8,9 +7,10 @@ import { type MemberTable, readMemberTable } from '../../csv/member-table.js';
 import { openSource } from '../../csv/open.js';
 import type { FoundColumns } from '../../csv/row.js';
 import type { TakenRow } from '../../csv/take-rows.js';
-import { columnNotes, type RealmLedger } from '../../ledger/index.js';
+import type { RealmLedger } from '../../ledger/index.js';
 import type { PlanOptions } from '../../planning/pass.js';
 import { type Plan, planFaults, planGiven, planSource } from '../../planning/plan.js';
+import { keptNotes } from './kept-notes.js';
 
 /** What a plan is made of: a file with what is said of its columns, or rows of a program. */
 export type PlannedFile = {
@@ -60,7 +60,7 @@ function wishOf(
   { columns }: RealmProfile,
   ledger: RealmLedger,
 ): ColumnWish {
-  const notes = columnNotes(ledger, keptNote);
+  const notes = keptNotes(ledger);
   return {
     map: parseColumnMap(map),
     headerLine,
@@ -76,8 +76,6 @@ function wishOf(
   };
 }
 
-const keptNote = z.object({ map: z.record(z.string(), z.string()), who: z.string(), at: z.number() });
-
 function mapOf(said: Readonly<Record<string, string>>): ColumnMap {
   return new Map(
     Object.entries(said).flatMap(([column, name]) => (isColumn(column) ? [[column, name]] : [])),
@@ -92,5 +90,5 @@ export async function keepColumns(
 ): Promise<void> {
   if (found === null || found.said === null) return;
   const map = Object.fromEntries(found.said);
-  await columnNotes(ledger, keptNote).put(headerHash(found.columns.map(({ name }) => name)), { map, ...by });
+  await keptNotes(ledger).put(headerHash(found.columns.map(({ name }) => name)), { map, ...by });
 }

@@ -17,26 +17,53 @@ function madeBy({ person, config }: App): string {
   return person?.name ?? `${config.operator} (command line)`;
 }
 
-/** What they approved and nobody has begun waits again: the batches; and rules that two gave their go, one of them they. */
-export function revokeToken({ scripts, config }: App, name: string): Promise<readonly string[]> {
-  return revokeIn(scripts, name, config.operator);
+/** A rule that lost an approval of two people, one of them the person, or their request for one. */
+type RuleWithdrawn = {
+  readonly realm: string;
+  readonly rule: string;
+  readonly lost: 'approval' | 'request';
+};
+
+/** `waiting`: batches that they had approved and that had not begun. */
+type Withdrawn = { readonly waiting: readonly string[]; readonly rules: readonly RuleWithdrawn[] };
+
+/** `prepared`: batches of theirs that wait for an approval, and go on waiting. */
+type Revoked = Withdrawn & { readonly prepared: readonly string[] };
+
+/** Takes the token, and with it every approval that has led to nothing yet. */
+export async function revokeToken(app: App, name: string): Promise<Revoked> {
+  const withdrawn = await revokeIn(app.scripts, name, app.config.operator);
+  // Previews of batches come with it, which no other command about tokens needs.
+  const { askedBy, waitingForApproval } = await import('./approvals.js');
+  const prepared = (await waitingForApproval(app))
+    .filter(({ view }) => isSamePerson(askedBy(view), name))
+    .map(({ ref }) => ref.id);
+  return { ...withdrawn, prepared };
 }
 
+const isSamePerson = (who: string | null | undefined, name: string) =>
+  who?.toLowerCase() === name.toLowerCase();
+
 /** The same in a store that is about to take the place of another one. */
-export async function revokeIn(scripts: ScriptClient, name: string, by: string): Promise<readonly string[]> {
+export async function revokeIn(scripts: ScriptClient, name: string, by: string): Promise<Withdrawn> {
   await new Tokens(scripts).revoke(name);
-  const isTheirs = (who: string | null | undefined) => who?.toLowerCase() === name.toLowerCase();
+  const isTheirs = (who: string | null | undefined) => isSamePerson(who, name);
+  const rules: RuleWithdrawn[] = [];
   for (const ledger of await allLedgers(scripts))
     for (const { rule } of await scheduledRules(ledger)) {
       const at = await storeNowMs(ledger);
       const takenBack = { who: by, at, why: `the token of ${name} was revoked` };
-      await changeScheduledRule(ledger, rule, (known) => {
+      const { before, after } = await changeScheduledRule(ledger, rule, (known) => {
         if (known === null) return known;
         const { approved } = known;
         // A go that one person gave, where nobody else was required, stays.
         const isOfTwo = approved?.asked != null && (isTheirs(approved.who) || isTheirs(approved.asked));
         return isOfTwo ? { ...known, approved: null, takenBack, waitsSince: approved.at } : known;
       });
+      const of = { realm: ledger.realm.name, rule };
+      if (before?.approved != null && after?.approved == null) rules.push({ ...of, lost: 'approval' });
     }
-  return (await approvals.withdrawApprovals(scripts, name)).batches;
+  const withdrawn = await approvals.withdrawApprovals(scripts, name);
+  rules.push(...withdrawn.rules.map((one) => ({ ...one, lost: 'request' as const })));
+  return { waiting: withdrawn.batches, rules };
 }

@@ -10,6 +10,10 @@ realms:
     realmId: r1
     keyEnv: MAIN_KEY
     rate: 10/s
+    timezone: Europe/Berlin
+    quietHours: ["22:00-07:00"]
+    approval: { overTokens: 50000 }
+    columns: { tokens: Punkte }
     notifications:
       webhook: { url: https://hook.example/services/canary-path, secretEnv: HOOK }
       discord: { urlEnv: DISCORD }
@@ -31,6 +35,12 @@ describe('every setting is shown with its origin', () => {
     expect(shown.get('realms.main.rate')).toBe('10/s (almoner.config.yaml:7)');
     expect(shown.get('realms.main.certainty')).toBe('manual (default)');
     expect(shown.get('realms.main.key')).toBe('environment variable MAIN_KEY (almoner.config.yaml:6)');
+    expect(shown.get('realms.main.timezone')).toBe('Europe/Berlin (almoner.config.yaml:8)');
+    expect(shown.get('realms.main.quietHours')).toMatch(/^22:00-07:00 \(almoner\.config\.yaml:9\)$/);
+    expect(shown.get('realms.main.approval.overTokens')).toBe('50000 (almoner.config.yaml:10)');
+    expect(shown.get('realms.main.approval.overRows')).toBe('none (default)');
+    expect(shown.get('realms.main.columns.tokens')).toBe('Punkte (almoner.config.yaml:11)');
+    expect(shown.get('realms.main.afterRollback')).toBe('wait (default)');
     expect(shown.get('operator')).toBe('ada (environment ALMONER_OPERATOR)');
     expect(shown.get('logLevel')).toBe('debug (flag --log-level)');
     expect(shown.get('redisUrl')).toBe('redis://user:***@h:6379/0 (almoner.config.yaml:1)');

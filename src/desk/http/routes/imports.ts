@@ -45,23 +45,23 @@ export const IMPORT_ROUTES = [
     },
   }),
   route('POST /api/uploads/:upload/plan', 'operator', {
-    summary: 'What the file would do, with every fault; nothing is sent.',
+    summary: 'What your file would do, with every fault; nothing is sent.',
     params: api.UploadParams,
     body: api.PlanRequest,
     reply: api.PlanReply,
     audit: null,
     async handle({ app, uploads }, { params, body, visitor }) {
-      const upload = uploads.find(params.upload);
+      const upload = uploads.find(params.upload, visitor.identity.name);
       return (await uploads.preview(upload, ...planOf(app, uploads, upload, body, visitor.identity)))
         .document;
     },
   }),
   route('GET /api/uploads/:upload/faults', 'operator', {
-    summary: 'Every fault of the last preview, as CSV.',
+    summary: 'Every fault of the last preview of your file, as CSV.',
     params: api.UploadParams,
     reply: 'text/csv',
-    async handle({ uploads }, { params }) {
-      const { faultsPath, name } = uploads.find(params.upload);
+    async handle({ uploads }, { params, visitor }) {
+      const { faultsPath, name } = uploads.find(params.upload, visitor.identity.name);
       if ((await stat(faultsPath).catch(() => null)) === null)
         throw new AlmonerError('ALM_DESK_NOT_FOUND', 'The file was not looked at yet.');
       return new Download(`${name}.faults.csv`, 'text/csv; charset=utf-8', createReadStream(faultsPath));
@@ -93,13 +93,13 @@ export const IMPORT_ROUTES = [
     },
   }),
   route('POST /api/uploads/:upload/start', 'operator', {
-    summary: 'Hand the file’s orders to the workers, if rows and total are those that were confirmed.',
+    summary: 'Hand your file’s orders to the workers, if rows and total are those that were confirmed.',
     params: api.UploadParams,
     body: api.StartRequest,
     reply: api.StartReply,
     audit: ({ body }) => ({ what: `started a file of ${counted(body.rows, 'row')}`, batch: null }),
     async handle({ app, uploads, board }, { params, body, visitor, note }) {
-      const upload = uploads.find(params.upload);
+      const upload = uploads.find(params.upload, visitor.identity.name);
       const wanted = planOf(app, uploads, upload, body, visitor.identity);
       const { planned, asShown } = await uploads.planned(upload, ...wanted);
       const { shown = planned.verdict } = body;
@@ -115,7 +115,7 @@ export const IMPORT_ROUTES = [
     },
   }),
   route('DELETE /api/uploads/:upload', 'operator', {
-    summary: 'Throw an uploaded file away.',
+    summary: 'Throw your uploaded file away.',
     params: api.UploadParams,
     reply: Done,
     audit: null,
@@ -132,7 +132,7 @@ function baseName(name: string): string {
   return last.replaceAll(/[\p{C}]/gu, '').slice(0, 120) || 'upload.csv';
 }
 
-/** How a file is planned, for whom, and the way to do it. */
+/** How a file is planned, and the way to do it. */
 function planOf(
   app: App,
   uploads: Uploads,
@@ -180,7 +180,7 @@ function planOf(
       tableOf(uploads, body.members, upload);
       throw error;
     });
-  return [{ options: JSON.stringify({ realm, ...options }), who: person.name }, make] as const;
+  return [JSON.stringify({ realm, ...options }), make] as const;
 }
 
 /** Of the same person as the file: another's is as good as none. */

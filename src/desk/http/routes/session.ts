@@ -86,9 +86,9 @@ export const PEOPLE_ROUTES = [
             'ALM_DESK_LAST_ADMIN',
             `Nobody but ${params.name} is admin. Nothing was revoked.`,
           );
-        const waiting = await revokeToken(app, params.name);
-        if (waiting.length > 0) note({ batches: waiting });
-        return { waiting };
+        const revoked = await revokeToken(app, params.name);
+        if (revoked.waiting.length > 0) note({ batches: revoked.waiting });
+        return revoked;
       });
     },
   }),

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { ROLES, type Role } from '../../../core/people.js';
+import { revokedWords } from '../../../words/people.js';
 import type { NewTokenReply, RevokedReply, TokensReply } from '../../api/index.js';
 import { change, useMe } from '../live/call.js';
 import { useChange, useFreshResource } from '../live/resource.js';
@@ -17,22 +18,26 @@ export function PeoplePage() {
   const isAdmin = useMe().roles.includes('admin');
   const list = useFreshResource<TokensReply>(isAdmin ? '/api/tokens' : null);
   const [revoking, setRevoking] = useState<Token | null>(null);
-  const [waiting, setWaiting] = useState<readonly string[]>([]);
+  const [revoked, setRevoked] = useState<RevokedReply | null>(null);
   const tokens = list.value?.tokens ?? null;
+  const left = revoked === null ? [] : revokedWords(revoked);
   return (
     <Page title="People" lead="Who may use the desk, and act under their own name on the command line.">
       {!isAdmin && (
         <Notice tone="warn">Tokens are given and taken by an admin, which your token is not.</Notice>
       )}
       {isAdmin && <Pending of={list} rows={6} />}
-      {waiting.length > 0 && (
+      {left.length > 0 && (
         <Notice tone="warn">
-          Waits for a second person again:{' '}
-          {waiting.map((batch, at) => (
-            <span key={batch}>
-              {at > 0 && ', '}
-              <BatchLink batch={batch} />
-            </span>
+          {left.map(({ batch, words }) => (
+            <p key={`${batch} ${words}`}>
+              {batch !== null && (
+                <>
+                  Batch <BatchLink batch={batch} />,{' '}
+                </>
+              )}
+              {words}
+            </p>
           ))}
         </Notice>
       )}
@@ -46,8 +51,8 @@ export function PeoplePage() {
             <Revoke
               token={revoking}
               tokens={tokens}
-              onDone={(again) => {
-                setWaiting(again);
+              onDone={(now) => {
+                setRevoked(now);
                 list.reload();
               }}
               onClose={() => setRevoking(null)}
@@ -169,7 +174,7 @@ function Made({ made: { name, token }, onClose }: { made: NewTokenReply; onClose
 type RevokeProps = {
   readonly token: Token;
   readonly tokens: readonly Token[];
-  readonly onDone: (waiting: readonly string[]) => void;
+  readonly onDone: (revoked: RevokedReply) => void;
   readonly onClose: () => void;
 };
 
@@ -189,7 +194,7 @@ function Revoke({ token: { name, roles }, tokens, onDone, onClose }: RevokeProps
         const path = pathWith(`/api/tokens/${encodeURIComponent(name)}`, {
           lastAdmin: isLast ? 'true' : null,
         });
-        onDone((await change<RevokedReply>(path, said, 'DELETE')).waiting);
+        onDone(await change<RevokedReply>(path, said, 'DELETE'));
         announce(`Revoked the token of ${name}.`);
       }}
       onClose={onClose}
