@@ -61,7 +61,7 @@ export function previewReply(
   const { columns, warnings } = view.manifest;
   return {
     hash: shown.hash,
-    retry: letters && letters.slice(0, LETTERS_SHOWN).map(letterReply),
+    retry: letters?.slice(0, LETTERS_SHOWN).map(letterReply) ?? null,
     isOutdated: shown.isOutdated,
     why: shown.asked.why,
     payable: {
