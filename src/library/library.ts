@@ -43,7 +43,7 @@ export class Library implements Almoner {
       const { check = false, ...choices } = readOptions(OPTIONS.plan, options);
       const request = readInput(input, choices, this.cwd);
       const profile = this.profile();
-      const planned = await planFile(this.app.books(profile), request, Date.now());
+      const planned = await planFile(this.app.books(profile), request, Date.now(), this.app.config);
       try {
         if (check && planned.plan.findings.faultCount === 0)
           await checkMembers(await this.app.realm(profile), planned.plan, () => this.refuseClosing());
@@ -132,7 +132,9 @@ export class Library implements Almoner {
 
   cancel(batch: string, because: Because = {}): Promise<Steered> {
     return this.steer(batch, because, async (ref, by) =>
-      (await cancelImport(ref)) === null ? cancel(this.app.config, ref, by) : { changed: true, status: null },
+      (await cancelImport(ref, by)) === null
+        ? cancel(this.app.config, ref, by)
+        : { changed: true, status: null },
     );
   }
 

@@ -19,6 +19,7 @@ import {
 import type { App } from '../../runtime/app.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
 import { contextOf, idOf, type OrderPlace } from '../batches/find-orders.js';
+import { namesOf, recordOrders } from '../people/audit.js';
 import { openForJudging } from '../services/recovery.js';
 import type { DeadLetter } from './dead-letters.js';
 
@@ -63,21 +64,29 @@ export async function retryDead(
   }
   const mended: Mended[] = [];
   let done = 0;
-  for (const batch of batchesOf(places)) {
-    const mine = places.filter(({ ref }) => batchName(ref) === batchName(batch));
-    mended.push(
-      await retryOfBatch(
-        batch,
-        mine,
-        { ...by, seen: seen.get(batch.ledger.id) ?? [], store: stores.get(batch.ledger.id) ?? '' },
-        (some) => onProgress(done + some),
-      ),
-    );
-    done += mine.length;
+  try {
+    for (const batch of batchesOf(places)) {
+      const mine = places.filter(({ ref }) => batchName(ref) === batchName(batch));
+      mended.push(
+        await retryOfBatch(
+          batch,
+          mine,
+          { ...by, seen: seen.get(batch.ledger.id) ?? [], store: stores.get(batch.ledger.id) ?? '' },
+          (some) => onProgress(done + some),
+        ),
+      );
+      done += mine.length;
+    }
+  } finally {
+    const why = whyOf(by, [...new Set([...seen.values()].flatMap(whyMoved))]);
+    await recordOrders(app.scripts, { who: by.who, why }, takenOf(mended), (which) => `retried ${which}`);
   }
-  const taken = mended.flatMap((one) => one.taken);
-  await followOnBoard(app, taken);
-  return { taken, refused: mended.flatMap((one) => one.refused) };
+  await followOnBoard(app, takenOf(mended));
+  return { taken: takenOf(mended), refused: mended.flatMap((one) => one.refused) };
+}
+
+function takenOf(mended: readonly Mended[]): OrderPlace[] {
+  return mended.flatMap(({ taken }) => taken);
 }
 
 async function retryOfBatch(
@@ -128,6 +137,7 @@ export async function discardDead(
     discardOrder(ref, index, { ...by, at: Date.now() }),
   );
   await note(mended, by, 'discarded');
+  await recordOrders(app.scripts, by, mended.taken, (which) => `discarded ${which}`);
   await followOnBoard(app, mended.taken);
   return mended;
 }
@@ -161,15 +171,14 @@ async function note(
 ): Promise<void> {
   for (const batch of batchesOf(taken)) {
     const mine = taken.filter(({ ref }) => batchName(ref) === batchName(batch));
-    const which = mine.length <= 5 ? mine.map(idOf).join(', ') : `${mine.length} dead letters`;
-    const whys = [...(why === null ? [] : [why]), ...more].join('; ');
-    await writeAudit(batch, {
-      at: Date.now(),
-      who,
-      what: `${verb} ${which}`,
-      why: whys === '' ? null : whys,
-    });
+    const what = `${verb} ${namesOf(mine)}`;
+    await writeAudit(batch, { at: Date.now(), who, what, why: whyOf({ why }, more) });
   }
+}
+
+function whyOf({ why }: Pick<MendedBy, 'why'>, more: readonly string[]): string | null {
+  const whys = [...(why === null ? [] : [why]), ...more].join('; ');
+  return whys === '' ? null : whys;
 }
 
 export function batchesOf(places: readonly OrderPlace[]): BatchRef[] {

@@ -3,12 +3,15 @@ import { allLedgers, type ScriptClient, storeNowMs, withdrawApprovals } from '..
 import { changeScheduledRule, scheduledRules } from '../../rules/approvals.js';
 import type { App } from '../../runtime/app.js';
 import { registerSecret } from '../../runtime/redaction.js';
+import { record } from './audit.js';
 import { Tokens } from './tokens.js';
 
 /** Giving and taking the right to act. */
 export async function addToken(app: App, name: string, roles: readonly Role[]): Promise<string> {
-  const token = await new Tokens(app.scripts).add(name, [...new Set(roles)], madeBy(app), Date.now());
+  const given = [...new Set(roles)];
+  const token = await new Tokens(app.scripts).add(name, given, madeBy(app), Date.now());
   registerSecret(token);
+  await record(app, { what: `added desk token ${name} (${given.join(', ')})`, why: null });
   return token;
 }
 
@@ -18,8 +21,10 @@ function madeBy({ person, config }: App): string {
 }
 
 /** What they approved and nobody has begun waits again: the batches; and rules that two gave their go, one of them they. */
-export function revokeToken({ scripts, config }: App, name: string): Promise<string[]> {
-  return revokeIn(scripts, name, config.operator);
+export async function revokeToken(app: App, name: string): Promise<string[]> {
+  const batches = await revokeIn(app.scripts, name, app.config.operator);
+  await record(app, { what: `revoked desk token ${name}`, why: null, batches });
+  return batches;
 }
 
 /** The same in a store that is about to take the place of another one. */

@@ -19,6 +19,7 @@ import { hashOf } from '../../rules/load-rule.js';
 import type { Rule } from '../../rules/rule.js';
 import { newestTime, type Schedule } from '../../rules/schedule.js';
 import type { App } from '../../runtime/app.js';
+import { record } from '../people/audit.js';
 import { isRequired, personWith, requirementOf } from '../people/who.js';
 import { findRules, profileOrNull } from './files.js';
 import { lastOf, listBeforeChange, noteTime } from './note-time.js';
@@ -138,6 +139,12 @@ async function syncRealm(
       );
     const approvedNow = said.approved !== null && entry.approved === said.approved;
     if (approvedNow) await keepGo(ledger, rule, before, at);
+    const what = syncedWords(before, entry, said);
+    if (what !== null)
+      await record(app, {
+        what: `${what} rule ${rule.name}, text ${entry.hash.slice(0, 12)}`,
+        why: request.why ?? null,
+      });
     kept.push(entry);
     synced.push({
       rule: rule.name,
@@ -150,12 +157,25 @@ async function syncRealm(
     });
   }
   const gone = present.filter((entry) => !rules.some(({ name }) => name === entry.rule));
-  for (const entry of gone) synced.push(await syncGone(ledger, profile, entry, { prune: request.prune, at }));
+  for (const entry of gone) {
+    const one = await syncGone(ledger, profile, entry, { prune: request.prune, at });
+    const what = `removed the schedule of rule ${one.rule}, whose file or schedule is gone`;
+    if (one.change === 'removed') await record(app, { what, why: request.why ?? null });
+    synced.push(one);
+  }
   if (kept.length > 0 || present.length > 0) {
     const { syncWakeUps } = await import('../../queue/schedules.js');
     await syncWakeUps(ledger, app.store.connect('schedules'), kept);
   }
   return synced;
+}
+
+/** What a sync made of an entry, for the audit; null where it is as it was. */
+function syncedWords(before: ScheduledRule | null, after: ScheduledRule, said: SaidOfGo): string | null {
+  if (isDeepStrictEqual(before, after)) return null;
+  if (said.approved !== null && after.approved === said.approved) return 'approved';
+  if (said.asked !== null && after.asked === said.asked) return 'asked for the go of';
+  return before === null ? 'added the schedule of' : 'changed the schedule of';
 }
 
 /** A rule whose file or schedule is gone. */
