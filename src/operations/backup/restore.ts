@@ -143,7 +143,7 @@ export async function restoreBackup(
 }
 
 /** The first thing in the store that was put back. Answers how many references it had forgotten. */
-export async function beginRestored(app: App, { at }: Manifest): Promise<number> {
+export async function beginRestored(app: App, { at }: Pick<Manifest, 'at'>): Promise<number> {
   await record(app, { what: `restored the store from the backup of ${at}`, why: null });
   return putReferencesBack(app);
 }
