@@ -76,7 +76,7 @@ type Answer<R> = R extends z.ZodType ? Of<R> | WithHeaders<Of<R>> : Download | O
 
 type AuditLine = { readonly what: string; readonly batch: string | null };
 /** What only the handler gets to know: the batches it was about, and how many orders and tokens. */
-export type AuditFacts = {
+type AuditFacts = {
   readonly batches?: readonly string[];
   readonly orders?: number;
   readonly tokens?: string;

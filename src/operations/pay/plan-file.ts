@@ -13,7 +13,6 @@ import type { Plan } from '../../planning/plan.js';
 import { type Preview, previewPlan } from '../../planning/preview.js';
 import { readTimes, type SetTimes } from '../../planning/set-times.js';
 import type { App, Books } from '../../runtime/app.js';
-import type { Config } from '../../runtime/config/config.js';
 import { orderWords } from '../../words/amounts.js';
 import { beginsWords } from '../../words/people.js';
 import { allowedWords, counted, isoTime } from '../../words/spelling.js';
@@ -49,12 +48,7 @@ export type PlanChoices = {
 
 export type Planned = { readonly plan: Plan; readonly preview: Preview };
 
-export async function planFile(
-  realm: Books,
-  request: PlanRequest,
-  now: number,
-  { operator: who }: Pick<Config, 'operator'>,
-): Promise<Planned> {
+export async function planFile(realm: Books, request: PlanRequest, now: number, app: App): Promise<Planned> {
   const profile = payingChosen(realm.profile, request.currency);
   const times = readTimes(profile, request, now);
   const findings = new Findings();
@@ -70,7 +64,7 @@ export async function planFile(
       skipInvalid: request.skipInvalid,
       now,
       findings,
-      who,
+      app,
     });
     const preview = await previewPlan(plan, profile, realm.ledger, now, timesOf(plan, times));
     noteLate(plan, preview, profile);
@@ -91,7 +85,7 @@ export async function planToPay(app: App, profile: RealmProfile, request: PlanRe
   await needPreparer(app, app.books(profile));
   await openForJudging(app, profile);
   const realm = await app.realm(profile);
-  return { realm, planned: await planFile(realm, request, Date.now(), app.config) };
+  return { realm, planned: await planFile(realm, request, Date.now(), app) };
 }
 
 /** Orders that are a batch already begin when that does. */

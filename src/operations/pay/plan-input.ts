@@ -11,7 +11,8 @@ import type { TakenRow } from '../../csv/take-rows.js';
 import { columnNotes, type RealmLedger } from '../../ledger/index.js';
 import type { PlanOptions } from '../../planning/pass.js';
 import { type Plan, planFaults, planGiven, planSource } from '../../planning/plan.js';
-import { recordIn } from '../people/audit.js';
+import type { App } from '../../runtime/app.js';
+import { record, recordIn } from '../people/audit.js';
 
 /** What a plan is made of: a file with what is said of its columns, or rows of a program. */
 export type PlannedFile = {
@@ -31,15 +32,15 @@ export type PlannedFile = {
 /** Rows of a program, with a name for people. */
 export type GivenRows = { readonly rows: readonly TakenRow[]; readonly name: string };
 
-/** `who` forgets columns, where the input says so. */
+/** `app`: of the person who forgets columns, where the input says so. */
 export async function planInput(
   input: PlannedFile | GivenRows,
-  options: PlanOptions & { readonly who: string },
+  options: PlanOptions & { readonly app: App },
 ): Promise<Plan> {
   if ('rows' in input) return planGiven(input.name, input.rows, options);
   const source = await openSource(input.file, input.stdin === undefined ? {} : { stdin: input.stdin });
   try {
-    const wish = wishOf(input, options.profile, input.columnsOf ?? options.ledger, options.who);
+    const wish = wishOf(input, options.profile, input.columnsOf ?? options.ledger, options.app);
     const table = await tableOf(input);
     if (table !== null && 'faults' in table) return planFaults(source.name, table, options);
     return await planSource(source, { ...options, wish, table });
@@ -64,7 +65,7 @@ function wishOf(
   { map, headerLine = null, forgetColumns = false }: PlannedFile,
   { columns }: RealmProfile,
   ledger: RealmLedger,
-  who: string,
+  app: App,
 ): ColumnWish {
   const notes = columnNotes(ledger, keptNote);
   return {
@@ -77,7 +78,7 @@ function wishOf(
       for (const header of headers) await notes.forget(header);
       const known = found.filter((note) => note !== null);
       const what = `forgot the columns kept in realm ${ledger.realm.name}: ${known.map(({ map }) => mapWords(map)).join('; ')}`;
-      if (known.length > 0) await recordIn(ledger.scripts, who, { what, why: null });
+      if (known.length > 0) await record(app, { what, why: null });
       return headers.map((): KeptColumns | null => null);
     },
   };

@@ -4,6 +4,7 @@ import type { App } from '../../runtime/app.js';
 import { counted, isoTime } from '../../words/spelling.js';
 import { idOf, type OrderPlace, sharedContexts } from '../batches/find-orders.js';
 import { RANKS, type Rank } from './tokens.js';
+import { whoActs } from './who.js';
 
 /**
  * Who changed what, when and why. The operation that changes something writes the line, so that the same change leaves the
@@ -20,11 +21,15 @@ export type Deed = {
   readonly tokens?: bigint | string;
 };
 
-/** One line for one change, in the name of the person who acts. */
-export function record({ scripts, person, config }: Acting, deed: Deed): Promise<void> {
-  return recordIn(scripts, person?.name ?? config.operator, deed);
+/** One line for one change, in the name of the person who acts. A token that was revoked meanwhile stops no line. */
+export async function record(app: App, deed: Deed): Promise<void> {
+  await recordIn(app.scripts, await nameOf(app).catch(() => app.config.operator), deed);
 }
-type Acting = Pick<App, 'scripts' | 'person'> & { readonly config: { readonly operator: string } };
+
+/** Who acts: the owner of the token, else the name that is configured. */
+export async function nameOf(app: App): Promise<string> {
+  return (await whoActs(app))?.name ?? app.config.operator;
+}
 
 /** The same where the operation is told who acts. */
 export function recordIn(scripts: ScriptClient, who: string, deed: Deed): Promise<void> {

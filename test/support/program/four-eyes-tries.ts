@@ -268,7 +268,7 @@ export class Try {
     await writeFile(file, `member,tokens\n${this.member()},${amount}\n`);
     const realm = await strict.realm(profile);
     this.required = true;
-    const planned = await planFile(realm, { file, map: [], ...CHOICES }, Date.now(), strict.config);
+    const planned = await planFile(realm, { file, map: [], ...CHOICES }, Date.now(), strict);
     const at = entry.approved.at + 1;
     const last = JSON.stringify({
       at,
