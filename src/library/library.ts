@@ -13,6 +13,7 @@ import { checkMembers } from '../operations/pay/check-members.js';
 import { type Planned, planFile, planToPay, refusalOf } from '../operations/pay/plan-file.js';
 import { payPlan } from '../operations/pay/run-batch.js';
 import { importBatch } from '../operations/pay/store-batch.js';
+import { nameOf } from '../operations/people/audit.js';
 import { archiveInPassing } from '../operations/services/archive.js';
 import type { App, OpenRealm } from '../runtime/app.js';
 import { pickProfile } from '../runtime/config/config.js';
@@ -43,7 +44,7 @@ export class Library implements Almoner {
       const { check = false, ...choices } = readOptions(OPTIONS.plan, options);
       const request = readInput(input, choices, this.cwd);
       const profile = this.profile();
-      const planned = await planFile(this.app.books(profile), request, Date.now());
+      const planned = await planFile(this.app.books(profile), request, Date.now(), this.app);
       try {
         if (check && planned.plan.findings.faultCount === 0)
           await checkMembers(await this.app.realm(profile), planned.plan, () => this.refuseClosing());
@@ -125,14 +126,16 @@ export class Library implements Almoner {
       const ref = await this.named(batch);
       return {
         batch: ref.id,
-        ...(await resume(this.app, ref, { who: this.app.config.operator, why }, { now })),
+        ...(await resume(this.app, ref, { who: await nameOf(this.app), why }, { now })),
       };
     });
   }
 
   cancel(batch: string, because: Because = {}): Promise<Steered> {
     return this.steer(batch, because, async (ref, by) =>
-      (await cancelImport(ref)) === null ? cancel(this.app.config, ref, by) : { changed: true, status: null },
+      (await cancelImport(ref, by)) === null
+        ? cancel(this.app.config, ref, by)
+        : { changed: true, status: null },
     );
   }
 
@@ -146,14 +149,14 @@ export class Library implements Almoner {
 
   resolveDoubts(orders: readonly string[], verdict: Parameters<Almoner['resolveDoubts']>[1]) {
     return this.doing(async () => {
-      const { scripts, config } = this.app;
+      const { scripts } = this.app;
       const ids = readOrders(orders);
       const { paid, reason, evenIfItMayArrive = false } = readOptions(OPTIONS.verdict, verdict);
       const said = paid ? 'paid' : 'unpaid';
       const rulings = await checkRulings(await rulingsOnOrders(scripts, ids, said, this.realmName));
       const arriving = evenIfItMayArrive ? [] : await mayArrive(this.app, rulings);
       if (arriving.length > 0) throw arrivingError(arriving);
-      return resolveDoubts(this.app, rulings, { who: config.operator, why: reason.trim() });
+      return resolveDoubts(this.app, rulings, { who: await nameOf(this.app), why: reason.trim() });
     });
   }
 
@@ -228,7 +231,7 @@ export class Library implements Almoner {
     return this.doing(async () => {
       const { reason: why = null } = readOptions(OPTIONS.steer, because);
       const ref = await this.named(batch);
-      return { batch: ref.id, ...(await move(ref, { who: this.app.config.operator, why })) };
+      return { batch: ref.id, ...(await move(ref, { who: await nameOf(this.app), why })) };
     });
   }
 

@@ -103,7 +103,8 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
   return { ref, existing: sealed === 'already' };
 }
 
-function whyOf(plan: Plan): string | null {
+/** What a person said with the file: that it is meant again, or that its place is. */
+export function whySealed(plan: Plan): string | null {
   const { again } = plan;
   const whys = [...(again === null ? [] : [`again: ${again}`]), ...whyPlaces(plan)];
   return whys.length === 0 ? null : whys.join('; ');
@@ -126,7 +127,7 @@ async function store(
   if ((await putBlocks(plan, options, opened)) === 'not-importer') return 'not-importer';
   const manifest = manifestOf(plan, options, opened.id);
   const what = `${options.mode} of ${plan.source}: ${counted(manifest.rows, 'row')}`;
-  const audit: AuditEntry = { at: options.now, who: options.who, what, why: whyOf(plan) };
+  const audit: AuditEntry = { at: options.now, who: options.who, what, why: whySealed(plan) };
   for (;;) {
     const armed = (await options.join?.()) ?? false;
     const judged = await judgedAt(ledger);

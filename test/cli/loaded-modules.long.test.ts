@@ -46,7 +46,7 @@ test.each([
   ['pause last', '', 'csv queue report rules'],
   ['member 1', 'got lossless-json', 'queue realm'],
   ['doctor', 'got lossless-json', 'queue realm'],
-  ['desk token list', '', 'desk rules'],
+  ['desk token list', '', 'rules'],
   [
     'rules list',
     '@marcbachmann/cel-js cron-parser csv-parse lossless-json yaml',

@@ -80,7 +80,7 @@ test('it says the same in sentences, and nothing more of a person who did nothin
   const batch = await imported('eve', 'eve.csv', 'member,tokens\n2,7\n');
   await as('eve', 'rules', 'sync', '--approve', 'given');
   const { stdout } = await world.run('desk', 'token', 'revoke', 'eve');
-  expect(stdout).toContain(`Batch ${batch}, which they prepared, still waits for a second person.`);
+  expect(stdout).toContain(`Batch ${batch}, which they prepared, still waits for an approval.`);
   expect(stdout).toContain('Rule given of realm town loses their request for its approval.');
   await world.run('desk', 'token', 'add', 'fay', '--role', 'approver');
   const nothing = { waiting: [], rules: [], prepared: [] };

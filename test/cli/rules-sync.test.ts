@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RedisKey } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { AuditTrail } from '../../src/desk/audit-trail.js';
+import { AuditTrail } from '../../src/operations/people/audit.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
 import { Program, REALM_ID } from '../support/program/program.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { AuditTrail } from '../../src/desk/audit-trail.js';
+import { AuditTrail } from '../../src/operations/people/audit.js';
 import { startDesk, type TestDesk } from '../support/program/desk.js';
 
 let desk: TestDesk;
@@ -128,7 +128,7 @@ test('a start names its batch, its orders and their sum', async () => {
   const { summary } = z.object({ summary: z.object({ batch: z.string() }) }).parse(reply.json());
   const { entries } = page.parse((await desk.call('/api/audit?limit=1')).json());
   expect(entries).toMatchObject([
-    { what: 'started a file of 2 rows', batch: summary.batch, orders: 2, tokens: '12' },
+    { what: 'import of two.csv: 2 rows', batch: summary.batch, orders: 2, tokens: '12' },
   ]);
 });
 

@@ -96,8 +96,11 @@ describe('a time that nobody served', () => {
       missed: [],
       past: [{ at, outcome: 'made up', batch: made.result.batch }],
     });
-    expect((await here.desk.call('/api/audit?limit=1')).json()).toMatchObject({
-      entries: [{ what: expect.stringMatching(/which makes up the missed time/), batch: made.result.batch }],
+    expect((await here.desk.call('/api/audit?limit=2')).json()).toMatchObject({
+      entries: [
+        { what: expect.stringMatching(/^made up the missed time/), batch: made.result.batch },
+        { what: expect.stringMatching(`, plan ${plan}: `), batch: made.result.batch },
+      ],
     });
     const again = await settle(`/api/rules/${here.rule}/plan`, { missed: at });
     expect(again.error?.code).toBe('ALM_RULE_NOT_MISSED');

@@ -130,8 +130,13 @@ describe('rules at the desk', () => {
     const sums = { orders: preview.awarded, tokens: preview.tokens };
     expect((await desk.call('/api/audit?limit=2')).json()).toMatchObject({
       entries: [
-        { who: 'olga', what: `ran rule missed-days, plan ${plan}`, batch, ...sums },
-        { what: `asked to run rule missed-days, plan ${plan}`, ...sums },
+        {
+          who: 'olga',
+          what: expect.stringMatching(`^import of rule missed-days .*, plan ${plan}: `),
+          batch,
+          ...sums,
+        },
+        { who: 'olga', what: `planned rule missed-days: plan ${plan}`, batch: null, ...sums },
       ],
     });
     const [first] = preview.awards.filter(({ awarded }) => awarded);

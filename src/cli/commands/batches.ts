@@ -270,7 +270,7 @@ export const cancel = storeCommand({
   run: (context) => async (app) => {
     const { output } = context;
     const { ref, by } = await steeredBatch(context, app);
-    const released = await cancelImport(ref);
+    const released = await cancelImport(ref, by);
     if (released !== null) {
       output.print({
         json: { ...released, state: 'cancelled', changed: true },

@@ -1,5 +1,4 @@
 import { ROLES } from '../../core/people.js';
-import { AuditTrail } from '../../desk/audit-trail.js';
 import { addToken, revokeToken } from '../../operations/people/manage-tokens.js';
 import { Tokens } from '../../operations/people/tokens.js';
 import { revokedWords } from '../../words/people.js';
@@ -22,10 +21,7 @@ export const add = storeCommand({
     const { args, options, output } = context;
     const { role: roles } = options;
     if (roles.length === 0) throw usage(`--role is missing: ${ROLES.join(', ')}. Nothing was done.`);
-    const { operator } = app.config;
     const token = await addToken(app, args.NAME, roles);
-    const what = `added desk token ${args.NAME} (${roles.join(', ')})`;
-    await new AuditTrail(app.scripts).write({ who: operator, what, why: null, batch: null }, 'operator');
     output.print({
       json: { name: args.NAME, roles, token },
       text: [`${args.NAME} may act as ${roles.join(' and ')}.`, `Token (shown this once): ${token}`],
@@ -66,9 +62,6 @@ export const revoke = storeCommand({
   run: (context) => async (app) => {
     const { NAME: name } = context.args;
     const revoked = await revokeToken(app, name);
-    const what = `revoked desk token ${name}`;
-    const who = app.config.operator;
-    await new AuditTrail(app.scripts).write({ who, what, why: null, batch: null }, 'operator');
     context.output.print({
       json: { name, revoked: true, ...revoked },
       text: [

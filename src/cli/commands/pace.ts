@@ -26,7 +26,7 @@ export const pace = storeCommand({
       return 0;
     }
     const profile = pickProfile(app.config, global.realm);
-    const before = await resetPace(app, profile);
+    const before = await resetPace(app, profile, null);
     const rate = formatRate(profile.rate);
     output.print({
       json: { realm: profile.name, forgotten: before },

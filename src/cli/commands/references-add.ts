@@ -1,6 +1,5 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { differingReferences, readSpentFiles, type SpentFile } from '../../csv/spent-references.js';
-import { AuditTrail } from '../../desk/audit-trail.js';
 import { findSpent, registerRealm } from '../../ledger/index.js';
 import { addReferences } from '../../operations/services/added-references.js';
 import { pickProfile } from '../../runtime/config/config.js';
@@ -53,11 +52,6 @@ export const add = storeCommand({
         const note = { at: Date.now(), who: app.config.operator, file: name, references: lines.length };
         const done = await addReferences(app, { realm: profile, note, references: lines }, (n) =>
           tell(n, lines.length),
-        );
-        const what = `marked ${counted(done.marked, 'reference')} of ${name} as spent in realm ${profile.name}`;
-        await new AuditTrail(app.scripts).write(
-          { who: app.config.operator, what, why: null, batch: null },
-          'operator',
         );
         results.push({ file: name, ...done, undone: skipped.undone });
       }

@@ -2,16 +2,15 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { counted } from '../../core/counted.js';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
-import { AuditTrail } from '../../desk/audit-trail.js';
 import type { Manifest } from '../../operations/backup/manifest.js';
 import {
+  beginRestored,
   checkRestore,
   type FormerTokens,
   type Restored,
   restoreBackup,
 } from '../../operations/backup/restore.js';
 import { Tokens } from '../../operations/people/tokens.js';
-import { putReferencesBack } from '../../operations/services/added-references.js';
 import { recoverRealms } from '../../operations/services/recover.js';
 import { storyOf } from '../../operations/services/recovery-story.js';
 import type { App } from '../../runtime/app.js';
@@ -55,12 +54,7 @@ export const restore = defineCommand({
       context,
       'restore',
       async (app) => {
-        const what = `restored the store from the backup of ${manifest.at}`;
-        await new AuditTrail(app.scripts).write(
-          { who: app.config.operator, what, why: null, batch: null },
-          'operator',
-        );
-        const referencesPutBack = await putReferencesBack(app);
+        const referencesPutBack = await beginRestored(app, manifest);
         if (referencesPutBack > 0)
           output.note(
             `${counted(referencesPutBack, 'reference')} that \`almoner references add\` marked as spent since the backup: marked again.`,

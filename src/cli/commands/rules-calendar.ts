@@ -21,7 +21,6 @@ import {
   wholeNumber,
 } from '../frame/options.js';
 import type { Colours } from '../frame/output.js';
-import { audit } from './rules.js';
 
 /** Times of the schedules: what became of those that came, which ones nobody ran, and which come next. */
 const PAST_SHOWN = 20;
@@ -140,7 +139,6 @@ export const dismiss = storeCommand({
           : named.map((time) => readTime('TIME', time, listed[0]?.zone ?? 'UTC')),
       why,
     );
-    await audit(app, letGoWords(rule, gone), why);
     output.print({
       json: { rule, dismissed: gone.map((at) => isoTime(at)) },
       text: `Off the list: ${letGoWords(rule, gone)}.`,

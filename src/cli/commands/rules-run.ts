@@ -10,7 +10,7 @@ import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
 import { periodName } from '../../rules/calendar.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
-import { counted, minuteTime } from '../../words/spelling.js';
+import { counted } from '../../words/spelling.js';
 import type { CommandBase } from '../frame/command.js';
 import { confirmRisk, confirmTotal } from '../frame/confirm.js';
 import { storeCommand } from '../frame/open-app.js';
@@ -28,7 +28,6 @@ import { printPaid, whilePaying } from '../frame/while-paying.js';
 import { batchLines, batchNext } from '../text/batch-text.js';
 import { findingLines, refusedNext, toSendWords } from '../text/preview-text.js';
 import { ruleDocument, ruleLines } from '../text/rules-text.js';
-import { audit } from './rules.js';
 import { openRuleSession, planWithProgress } from './rules-plan.js';
 
 type Chosen = {
@@ -184,8 +183,7 @@ async function noteMadeUp(
   { realm, run: { rule, period, id }, missed: at }: Chosen,
   batch: string | null,
 ): Promise<void> {
-  if (at === null || !(await makeUp(app, realm.ledger, { rule, period, id, at }, batch))) return;
-  await audit(app, `made up the missed time ${minuteTime(at)} of rule ${rule}`, null, batch);
+  if (at !== null) await makeUp(app, realm.ledger, { rule, period, id, at }, batch);
 }
 
 function otherText({ id, period, batch, awards, tokens }: RunMeta, file: string): AlmonerError {

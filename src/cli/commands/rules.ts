@@ -3,7 +3,7 @@ import { spellMoment } from '../../core/zones.js';
 import { explainMember } from '../../operations/rules/explain.js';
 import { type ListedRule, listRules } from '../../operations/rules/list.js';
 import { standingDocument } from '../../operations/rules/standings.js';
-import { RULE_STEP_DONE, type RuleStep, steerRule } from '../../operations/rules/steer-rule.js';
+import { type RuleStep, steerRule } from '../../operations/rules/steer-rule.js';
 import { syncRules } from '../../operations/rules/sync.js';
 import { faultLine } from '../../rules/fault.js';
 import type { RunMeta } from '../../rules/run-record.js';
@@ -144,10 +144,6 @@ export const sync = storeCommand({
         (!approved || asked !== null) && (change === 'new' || change === 'changed' || change === 'same'),
     );
     const gone = rules.some(({ change }) => change === 'gone');
-    for (const { rule } of rules.filter(({ approvedNow }) => approvedNow))
-      await audit(app, `approved rule ${rule}`, why ?? null);
-    for (const { rule } of rules.filter(({ change }) => change === 'removed'))
-      await audit(app, `removed the schedule of rule ${rule}, whose file or schedule is gone`, why ?? null);
     output.print({
       json: { rules, faults },
       text: [
@@ -232,7 +228,6 @@ const steering = (step: RuleStep) =>
       const { args, options, output } = context;
       const why = step === 'pause' ? needReason(options.reason) : (options.reason?.trim() ?? null);
       const told = await steerRule(app, args.RULE, step, why);
-      await audit(app, `${RULE_STEP_DONE[step]} rule ${args.RULE}`, why);
       output.print({
         json: { rule: args.RULE, step, told },
         text: told,
@@ -245,17 +240,6 @@ export const pause = steering('pause');
 export const resume = steering('resume');
 export const skip = steering('skip');
 export const revoke = steering('revoke');
-
-/** Beside what is done at the desk: the audit of rules is one list. */
-export async function audit(
-  app: App,
-  what: string,
-  why: string | null,
-  batch: string | null = null,
-): Promise<void> {
-  const { AuditTrail } = await import('../../desk/audit-trail.js');
-  await new AuditTrail(app.scripts).write({ who: app.config.operator, what, why, batch }, 'operator');
-}
 
 export const explain = storeCommand({
   name: 'rules explain',

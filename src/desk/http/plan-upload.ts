@@ -34,7 +34,7 @@ export async function planUpload(
   await openForJudging(app, profile);
   const realm = await app.realm(profile);
   const request = { file: path, ...options, expectRows: null, expectTokens: null };
-  const { plan, preview } = await planFile(realm, request, Date.now());
+  const { plan, preview } = await planFile(realm, request, Date.now(), app);
   const planned = { plan: { ...plan, source: name }, preview };
   const { faultsFile: _, ...document } = await planDocument(planned, profile, null);
   const sheet = sheetOf(plan);

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
+import { recordIn } from '../../operations/people/audit.js';
 import type { Access } from '../../operations/people/tokens.js';
 import type { Of } from '../api/values.js';
 import type { Desk } from '../desk.js';
@@ -66,8 +67,8 @@ type Description<
   B extends z.ZodType,
   R extends z.ZodType | string,
 > = Schemas<P, Q, B, R> & {
-  /** What the audit says of a change; null where nothing of lasting interest happens. Usual: the summary. */
-  audit?: ((given: Given<z.infer<P>, z.infer<Q>, z.infer<B>>) => AuditLine) | null;
+  /** The audit's line for what only the desk does. The operations write the lines of their changes themselves. */
+  audit?: (given: Given<z.infer<P>, z.infer<Q>, z.infer<B>>) => AuditLine;
   handle(desk: Desk, given: Given<z.infer<P>, z.infer<Q>, z.infer<B>>): Answer<R> | Promise<Answer<R>>;
 };
 
@@ -75,8 +76,8 @@ type Answer<R> = R extends z.ZodType ? Of<R> | WithHeaders<Of<R>> : Download | O
 
 type AuditLine = { readonly what: string; readonly batch: string | null };
 /** What only the handler gets to know: the batches it was about, and how many orders and tokens. */
-export type AuditFacts = {
-  readonly batches: readonly string[];
+type AuditFacts = {
+  readonly batches?: readonly string[];
   readonly orders?: number;
   readonly tokens?: string;
 };
@@ -98,7 +99,7 @@ export function route<
     path,
     access,
     async handle(desk, raw) {
-      let facts: AuditFacts | null = null;
+      let facts: AuditFacts = {};
       const given = {
         params: read(description.params, raw.params, 'address'),
         query: read(description.query, raw.query, 'query'),
@@ -110,26 +111,15 @@ export function route<
         },
       };
       const answer = await description.handle(desk, given);
-      if (access !== 'anyone' && access !== 'viewer' && method !== 'GET' && description.audit !== null) {
-        const line = description.audit?.(given) ?? { what: description.summary, batch: null };
-        const who = given.visitor.identity.name;
-        await desk.audit.write({ ...withFacts(line, facts), who, why: reasonIn(raw.body) }, 'operator');
+      if (description.audit !== undefined) {
+        const { what, batch } = description.audit(given);
+        const { batches = batch === null ? [] : [batch], ...sums }: AuditFacts = facts;
+        const deed = { what, why: reasonIn(raw.body), batches, ...sums };
+        await recordIn(desk.app.scripts, given.visitor.identity.name, deed);
       }
       return answer;
     },
   };
-}
-
-const BATCHES_NAMED_MAX = 5;
-
-function withFacts(line: AuditLine, facts: AuditFacts | null) {
-  if (facts === null) return line;
-  const { batches, ...sums } = facts;
-  const [batch = line.batch] = batches;
-  if (batches.length <= 1) return { ...line, ...sums, batch };
-  const named = batches.slice(0, BATCHES_NAMED_MAX).join(', ');
-  const more = batches.length - BATCHES_NAMED_MAX;
-  return { ...line, ...sums, what: `${line.what} of batches ${named}${more > 0 ? ` and ${more} more` : ''}` };
 }
 
 const NOBODY: Visitor = { identity: { name: '', roles: ['viewer'], tokenHash: '' }, session: null };

@@ -1,6 +1,6 @@
 import type { ScriptClient } from '../script-client.js';
 
-/** What the desk keeps: sessions, which expire, and its audit. */
+/** What the desk keeps: sessions, which expire, and the audit of all that people change. */
 
 const SESSION = 'almoner:desk:session:';
 /** All sessions of one token, by its hash. */

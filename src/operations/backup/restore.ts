@@ -12,6 +12,7 @@ import {
   type ScriptClient,
   sessionsAtWork,
 } from '../../ledger/index.js';
+import type { App } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
 import type { Logger } from '../../runtime/logger.js';
 import { openPrivateStore } from '../../runtime/redis/private-server.js';
@@ -22,8 +23,10 @@ import {
   replaceStore,
   stageFolder,
 } from '../../runtime/redis/replace-store.js';
+import { record } from '../people/audit.js';
 import { revokeIn } from '../people/manage-tokens.js';
 import { Tokens } from '../people/tokens.js';
+import { putReferencesBack } from '../services/added-references.js';
 import { syncTree } from './backup.js';
 import { addFile, extendFile, swapFile } from './copy-files.js';
 import { checkFiles, type FileProgress, type Manifest, readManifest, STORE_FILE } from './manifest.js';
@@ -137,6 +140,12 @@ export async function restoreBackup(
   } finally {
     await held.release();
   }
+}
+
+/** The first thing in the store that was put back. Answers how many references it had forgotten. */
+export async function beginRestored(app: App, { at }: Pick<Manifest, 'at'>): Promise<number> {
+  await record(app, { what: `restored the store from the backup of ${at}`, why: null });
+  return putReferencesBack(app);
 }
 
 type KeptRevoked = Pick<Restored, 'tokensRevoked' | 'tokensBack'>;

@@ -16,6 +16,7 @@ import { changeRun, listRuns } from '../../rules/run-store.js';
 import type { App } from '../../runtime/app.js';
 import { beginsWords } from '../../words/people.js';
 import { isUnfinished, releaseUnfinished, type UnfinishedImport } from '../pay/unfinished-imports.js';
+import { recordIn } from '../people/audit.js';
 import { changeHere, isRehearsalOfItsOwn, letRealmGoOn, type Profiles, realmOfBatch } from './batch-realm.js';
 import { type BatchStatus, batchStatus, isInterrupted, isOver } from './batch-status.js';
 
@@ -36,7 +37,9 @@ export async function pause(config: Profiles, ref: BatchRef, by: SteeredBy): Pro
   const reason = reasonOf('ALM_BATCH_PAUSED', `${by.who} paused the batch${why}. Nothing new is sent.`);
   const { done, state } = await pauseBatch(ref, reason, audit(by, 'paused'));
   if (!done && state !== 'paused' && state !== 'halted') throw await cannot(ref, state, 'paused');
-  return { changed: done, status: await batchStatus(ref, config) };
+  const status = await batchStatus(ref, config);
+  if (done) await recordSteered(ref, by, `paused batch ${ref.id}`, status);
+  return { changed: done, status };
 }
 
 /**
@@ -74,13 +77,18 @@ export async function resume(
     );
   const keepsTime = waits !== null && waits !== 'approval' && !begin;
   if (goesOn && (keepsTime || (waits === null && !(await isInterrupted(ref, now))))) {
-    if (halt !== null) await writeAudit(ref, audit(by, 'resumed, with its halted realm'));
-    return { changed: halt !== null, status: await batchStatus(ref, app.config) };
+    const status = await batchStatus(ref, app.config);
+    if (halt !== null) {
+      await writeAudit(ref, audit(by, 'resumed, with its halted realm'));
+      await recordSteered(ref, by, `resumed batch ${ref.id}, with its halted realm`, status);
+    }
+    return { changed: halt !== null, status };
   }
   const set = beginsWords(now.gate?.start ?? null);
+  const isEarly = waits !== null && begin;
   const { done, state } = await resumeBatch(
     ref,
-    audit(by, waits !== null && begin ? `begun now instead of at ${set}` : 'resumed'),
+    audit(by, isEarly ? `begun now instead of at ${set}` : 'resumed'),
     { owner: '', now: begin },
   );
   if (!done && state === 'start-time')
@@ -90,26 +98,38 @@ export async function resume(
       { next: `Wait, or cancel it with \`almoner cancel ${ref.id}\` and prepare it for another time.` },
     );
   if (!done) throw await cannot(ref, state, 'resumed');
-  return { changed: true, status: await batchStatus(ref, app.config) };
+  const status = await batchStatus(ref, app.config);
+  const what = isEarly ? `began batch ${ref.id} now instead of at ${set}` : `resumed batch ${ref.id}`;
+  await recordSteered(ref, by, what, status);
+  return { changed: true, status };
 }
 
 /** What was not sent stays unsent and frees its references; what is unknown is still resolved. */
-export async function cancel(
-  config: Profiles,
-  ref: BatchRef,
-  by: SteeredBy,
-  what = 'cancelled',
-): Promise<Steering> {
-  const { done, state } = await cancelBatch(ref, audit(by, what));
+export async function cancel(config: Profiles, ref: BatchRef, by: SteeredBy): Promise<Steering> {
+  const { done, state } = await cancelBatch(ref, audit(by, 'cancelled'));
   if (!done && state !== 'cancelled') throw await cannot(ref, state, 'cancelled');
-  return { changed: done, status: await batchStatus(ref, config) };
+  const status = await batchStatus(ref, config);
+  if (done) await recordSteered(ref, by, `cancelled batch ${ref.id}`, status);
+  return { changed: done, status };
+}
+
+/** With the orders that the step was about: the cancelled ones, or those that are still to be sent. */
+function recordSteered(
+  { ledger, id }: BatchRef,
+  { who, why }: SteeredBy,
+  what: string,
+  { state, counts, tokens }: BatchStatus,
+): Promise<void> {
+  const about = state === 'cancelled' ? 'cancelled' : 'planned';
+  const sums = { orders: counts[about] ?? 0, tokens: tokens[about] ?? '0' };
+  return recordIn(ledger.scripts, who, { what, why, batches: [id], ...sums });
 }
 
 /**
  * Takes back an import that did not finish. The run that it was made of is over first, so that neither a schedule nor
  * the next command goes on with what a person has cancelled; where it is sealed at this very moment, the seal says so.
  */
-export async function cancelImport(ref: BatchRef): Promise<UnfinishedImport | null> {
+export async function cancelImport(ref: BatchRef, { who, why }: SteeredBy): Promise<UnfinishedImport | null> {
   const { ledger, id } = ref;
   if (!(await isUnfinished(ref))) return null;
   for (const run of await listRuns(ledger))
@@ -117,7 +137,10 @@ export async function cancelImport(ref: BatchRef): Promise<UnfinishedImport | nu
       await changeRun(ledger, run.id, (known) =>
         known?.state === 'planned' && known.batch === id ? { ...known, state: 'cancelled' } : null,
       );
-  return releaseUnfinished(ref);
+  const released = await releaseUnfinished(ref);
+  const what = `gave up the import of batch ${id}, which had not finished`;
+  if (released !== null) await recordIn(ledger.scripts, who, { what, why, batches: [id] });
+  return released;
 }
 
 function audit({ who, why }: SteeredBy, what: string): AuditEntry {

@@ -24,6 +24,7 @@ import { counted } from '../../words/spelling.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
 import { contextOf, idOf, type OrderPlace } from '../batches/find-orders.js';
 import { retriesOf } from '../people/approvals.js';
+import { namesOf, record, recordOrders } from '../people/audit.js';
 import { isRequired, requirementOf, whoActs } from '../people/who.js';
 import { openForJudging } from '../services/recovery.js';
 import type { DeadLetter } from './dead-letters.js';
@@ -73,30 +74,41 @@ export async function retryDead(
   }
   const mended: Mended[] = [];
   let done = 0;
-  for (const batch of batchesOf(places)) {
-    const mine = places.filter(({ ref }) => batchName(ref) === batchName(batch));
-    mended.push(
-      await retryOfBatch(
-        batch,
-        mine,
-        {
-          ...by,
-          seen: seen.get(batch.ledger.id) ?? [],
-          store: stores.get(batch.ledger.id) ?? '',
-          limits: limits.get(batch.ledger.id) ?? NO_LIMITS,
-          person: await whoActs(app),
-        },
-        (some) => onProgress(done + some),
-      ),
-    );
-    done += mine.length;
+  const person = await whoActs(app);
+  try {
+    for (const batch of batchesOf(places)) {
+      const mine = places.filter(({ ref }) => batchName(ref) === batchName(batch));
+      mended.push(
+        await retryOfBatch(
+          app,
+          batch,
+          mine,
+          {
+            ...by,
+            seen: seen.get(batch.ledger.id) ?? [],
+            store: stores.get(batch.ledger.id) ?? '',
+            limits: limits.get(batch.ledger.id) ?? NO_LIMITS,
+            person,
+          },
+          (some) => onProgress(done + some),
+        ),
+      );
+      done += mine.length;
+    }
+  } finally {
+    const why = whyOf(by, [...new Set([...seen.values()].flatMap(whyMoved))]);
+    await recordOrders(app.scripts, { who: by.who, why }, takenOf(mended), (which) => `retried ${which}`);
   }
-  const taken = mended.flatMap((one) => one.taken);
-  await followOnBoard(app, taken);
-  return { taken, refused: mended.flatMap((one) => one.refused) };
+  await followOnBoard(app, takenOf(mended));
+  return { taken: takenOf(mended), refused: mended.flatMap((one) => one.refused) };
+}
+
+function takenOf(mended: readonly Mended[]): OrderPlace[] {
+  return mended.flatMap(({ taken }) => taken);
 }
 
 async function retryOfBatch(
+  app: App,
   ref: BatchRef,
   places: readonly OrderPlace[],
   by: MendedBy & {
@@ -111,7 +123,7 @@ async function retryOfBatch(
   const letters = await lettersOf(ref, places);
   const since = new PaidSince(ref, [...letters.values()], by.seen);
   const limits = by.limits;
-  if (isRequired(limits)) await askForRetry(ref, [...letters.keys()], by);
+  if (isRequired(limits)) await askForRetry(app, ref, [...letters.keys()], by);
   const mended = await eachOf(places, onProgress, async ({ index }) => {
     const letter = letters.get(index);
     if (letter === undefined) return { why: 'it never became an order; mend the row and run it again' };
@@ -123,6 +135,7 @@ async function retryOfBatch(
 
 /** Where the person may not retry these alone, an approval is asked for; each order then says that it needs one. */
 async function askForRetry(
+  app: App,
   ref: BatchRef,
   indexes: readonly number[],
   {
@@ -135,7 +148,14 @@ async function askForRetry(
     const { letters, tokens, hash } = await retriesOf(ref, some);
     if (letters.length === 0) return null;
     const wanted = { who: person?.name ?? '', hash, why, limits, tokens };
-    return approvals.requestRetry(ref, { ...wanted, indexes: letters.map(({ index }) => index) });
+    const asked = await approvals.requestRetry(ref, {
+      ...wanted,
+      indexes: letters.map(({ index }) => index),
+    });
+    const what = 'asked for the approval of a retry of dead letters';
+    if (asked.answer === 'asked')
+      await record(app, { what, why, batches: [ref.id], orders: letters.length, tokens });
+    return asked;
   };
   const first = await ask(indexes);
   const asked = first?.answer === 'lacking' ? await ask(first.lacking) : first;
@@ -178,6 +198,7 @@ export async function discardDead(
     discardOrder(ref, index, { ...by, at: Date.now() }),
   );
   await note(mended, by, 'discarded');
+  await recordOrders(app.scripts, by, mended.taken, (which) => `discarded ${which}`);
   await followOnBoard(app, mended.taken);
   return mended;
 }
@@ -211,15 +232,14 @@ async function note(
 ): Promise<void> {
   for (const batch of batchesOf(taken)) {
     const mine = taken.filter(({ ref }) => batchName(ref) === batchName(batch));
-    const which = mine.length <= 5 ? mine.map(idOf).join(', ') : `${mine.length} dead letters`;
-    const whys = [...(why === null ? [] : [why]), ...more].join('; ');
-    await writeAudit(batch, {
-      at: Date.now(),
-      who,
-      what: `${verb} ${which}`,
-      why: whys === '' ? null : whys,
-    });
+    const what = `${verb} ${namesOf(mine)}`;
+    await writeAudit(batch, { at: Date.now(), who, what, why: whyOf({ why }, more) });
   }
+}
+
+function whyOf({ why }: Pick<MendedBy, 'why'>, more: readonly string[]): string | null {
+  const whys = [...(why === null ? [] : [why]), ...more].join('; ');
+  return whys === '' ? null : whys;
 }
 
 export function batchesOf(places: readonly OrderPlace[]): BatchRef[] {

@@ -21,6 +21,7 @@ import { profileOfBatch } from '../batches/batch-realm.js';
 import { doubtName, idOf, type OrderPlace, sharedContexts } from '../batches/find-orders.js';
 import { deadLetter } from '../dead/dead-letters.js';
 import { type BoardChange, followOnBoard, type RefusedOrder } from '../dead/retry-discard.js';
+import { recordOrders } from '../people/audit.js';
 import { type Asked, type Ruling, refused } from './rulings.js';
 
 /**
@@ -134,7 +135,12 @@ export function arrivingError(arriving: readonly Arriving[]): AlmonerError {
 
 type By = { readonly who: string; readonly why: string };
 
-export async function resolveDoubts(app: App, rulings: readonly Ruling[], { who, why }: By) {
+export async function resolveDoubts(
+  app: App,
+  rulings: readonly Ruling[],
+  { who, why }: By,
+  onProgress: (done: number) => void = () => {},
+) {
   const { ended, missed } = await concludeAll(
     app,
     rulings,
@@ -163,8 +169,16 @@ export async function resolveDoubts(app: App, rulings: readonly Ruling[], { who,
         settleMs: settleMsOf(app, place),
       };
     },
+    (which, ended) => `resolved ${which} as ${verdictWords(ended)}`,
+    { who, why, onProgress },
   );
   return { resolved: ended, missed };
+}
+
+function verdictWords(ended: readonly Ended[]): string {
+  const paid = ended.filter(({ state }) => state === 'paid').length;
+  if (paid === ended.length) return 'paid';
+  return paid === 0 ? 'unpaid' : `paid (${paid}) and unpaid (${ended.length - paid})`;
 }
 
 /**
@@ -172,51 +186,69 @@ export async function resolveDoubts(app: App, rulings: readonly Ruling[], { who,
  * is not sent again, and waits for whoever decides it.
  */
 export async function raiseDoubts(app: App, places: readonly OrderPlace[], { who, why }: By) {
-  const { ended, missed } = await concludeAll(app, places.map(only), 'unknown', async ({ place }, order) => {
-    const { nonce: attempt } = await readRecord(place.ref, place.index);
-    const at = Date.now();
-    const message = `${who} made a doubt of it: ${why}`;
-    return {
-      about: { batch: place.ref.id, attempt, read: null },
-      to: 'doubt',
-      evidence: null,
-      detail: { event: 'concluded', at, state: 'doubt', by: who, code: 'ALM_SEND_RAISED', message },
-      dueInMs: 0,
-      audit: JSON.stringify({ at, who, what: `doubt ${order} raised`, why }),
-      balance: null,
-      tries: null,
-    };
-  });
+  const { ended, missed } = await concludeAll(
+    app,
+    places.map(only),
+    'unknown',
+    async ({ place }, order) => {
+      const { nonce: attempt } = await readRecord(place.ref, place.index);
+      const at = Date.now();
+      const message = `${who} made a doubt of it: ${why}`;
+      return {
+        about: { batch: place.ref.id, attempt, read: null },
+        to: 'doubt',
+        evidence: null,
+        detail: { event: 'concluded', at, state: 'doubt', by: who, code: 'ALM_SEND_RAISED', message },
+        dueInMs: 0,
+        audit: JSON.stringify({ at, who, what: `doubt ${order} raised`, why }),
+        balance: null,
+        tries: null,
+      };
+    },
+    (which) => `made a doubt of ${which}`,
+    { who, why, onProgress: () => {} },
+  );
   return { raised: ended.map(({ order }) => order), missed };
 }
+
+type Ended = { readonly order: string; readonly state: OrderState };
 
 async function concludeAll<T extends Asked>(
   app: App,
   asked: readonly T[],
   was: string,
   howOf: (one: T, order: string) => Promise<Conclusion | null>,
+  what: (which: string, ended: readonly Ended[]) => string,
+  { onProgress, ...by }: By & { readonly onProgress: (done: number) => void },
 ) {
-  const ended: { order: string; state: OrderState }[] = [];
+  const ended: Ended[] = [];
+  const done: OrderPlace[] = [];
   /** Those that somebody else moved between the check and now. */
   const missed: RefusedOrder[] = [];
   const board: BoardChange[] = [];
   const contextOf = sharedContexts();
-  for (const one of asked) {
-    const { ref, index } = one.place;
-    const order = idOf(one.place);
-    const context = await contextOf(ref);
-    const [planned, how] = await Promise.all([context.plans.row(ref.no, index), howOf(one, order)]);
-    const done =
-      isPlannedOrder(planned) &&
-      how !== null &&
-      (await conclude(ref.ledger, { no: ref.no, index }, planned, how)).concluded;
-    if (!done) {
-      missed.push({ order, why: `it is no longer ${was}` });
-      continue;
+  try {
+    for (const one of asked) {
+      const { ref, index } = one.place;
+      const order = idOf(one.place);
+      const context = await contextOf(ref);
+      const [planned, how] = await Promise.all([context.plans.row(ref.no, index), howOf(one, order)]);
+      const isDone =
+        isPlannedOrder(planned) &&
+        how !== null &&
+        (await conclude(ref.ledger, { no: ref.no, index }, planned, how)).concluded;
+      if (!isDone) {
+        missed.push({ order, why: `it is no longer ${was}` });
+        continue;
+      }
+      done.push(one.place);
+      const row = await readRow(context, index);
+      ended.push({ order, state: row.state });
+      board.push(row.state === 'paid' ? one.place : { ...one.place, now: deadLetter(ref, row) });
+      onProgress(ended.length);
     }
-    const row = await readRow(context, index);
-    ended.push({ order, state: row.state });
-    board.push(row.state === 'paid' ? one.place : { ...one.place, now: deadLetter(ref, row) });
+  } finally {
+    await recordOrders(app.scripts, by, done, (which) => what(which, ended));
   }
   await followOnBoard(app, board);
   return { ended, missed };

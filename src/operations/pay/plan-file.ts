@@ -48,7 +48,7 @@ export type PlanChoices = {
 
 export type Planned = { readonly plan: Plan; readonly preview: Preview };
 
-export async function planFile(realm: Books, request: PlanRequest, now: number): Promise<Planned> {
+export async function planFile(realm: Books, request: PlanRequest, now: number, app: App): Promise<Planned> {
   const profile = payingChosen(realm.profile, request.currency);
   const times = readTimes(profile, request, now);
   const findings = new Findings();
@@ -64,6 +64,7 @@ export async function planFile(realm: Books, request: PlanRequest, now: number):
       skipInvalid: request.skipInvalid,
       now,
       findings,
+      app,
     });
     const preview = await previewPlan(plan, profile, realm.ledger, now, timesOf(plan, times));
     noteLate(plan, preview, profile);
@@ -84,7 +85,7 @@ export async function planToPay(app: App, profile: RealmProfile, request: PlanRe
   await needPreparer(app, profile);
   await openForJudging(app, profile);
   const realm = await app.realm(profile);
-  return { realm, planned: await planFile(realm, request, Date.now()) };
+  return { realm, planned: await planFile(realm, request, Date.now(), app) };
 }
 
 /** Orders that are a batch already begin when that does. */

@@ -1,15 +1,17 @@
 import type { Readable } from 'node:stream';
+import { isDeepStrictEqual } from 'node:util';
 import type { RealmProfile } from '../../core/profile.js';
 import { type ColumnMap, isColumn, parseColumnMap } from '../../csv/columns.js';
 import type { KeptColumns } from '../../csv/kept-columns.js';
 import { type ColumnWish, headerHash } from '../../csv/mapping.js';
 import { type MemberTable, readMemberTable } from '../../csv/member-table.js';
 import { openSource } from '../../csv/open.js';
-import type { FoundColumns } from '../../csv/row.js';
 import type { TakenRow } from '../../csv/take-rows.js';
 import type { RealmLedger } from '../../ledger/index.js';
 import type { PlanOptions } from '../../planning/pass.js';
 import { type Plan, planFaults, planGiven, planSource } from '../../planning/plan.js';
+import type { App } from '../../runtime/app.js';
+import { record, recordIn } from '../people/audit.js';
 import { keptNotes } from './kept-notes.js';
 
 /** What a plan is made of: a file with what is said of its columns, or rows of a program. */
@@ -30,11 +32,15 @@ export type PlannedFile = {
 /** Rows of a program, with a name for people. */
 export type GivenRows = { readonly rows: readonly TakenRow[]; readonly name: string };
 
-export async function planInput(input: PlannedFile | GivenRows, options: PlanOptions): Promise<Plan> {
+/** `app`: of the person who forgets columns, where the input says so. */
+export async function planInput(
+  input: PlannedFile | GivenRows,
+  options: PlanOptions & { readonly app: App },
+): Promise<Plan> {
   if ('rows' in input) return planGiven(input.name, input.rows, options);
   const source = await openSource(input.file, input.stdin === undefined ? {} : { stdin: input.stdin });
   try {
-    const wish = wishOf(input, options.profile, input.columnsOf ?? options.ledger);
+    const wish = wishOf(input, options.profile, input.columnsOf ?? options.ledger, options.app);
     const table = await tableOf(input);
     if (table !== null && 'faults' in table) return planFaults(source.name, table, options);
     return await planSource(source, { ...options, wish, table });
@@ -59,21 +65,28 @@ function wishOf(
   { map, headerLine = null, forgetColumns = false }: PlannedFile,
   { columns }: RealmProfile,
   ledger: RealmLedger,
+  app: App,
 ): ColumnWish {
   const notes = keptNotes(ledger);
   return {
     map: parseColumnMap(map),
     headerLine,
     usual: mapOf(columns),
-    kept: (headers) =>
-      Promise.all(
-        headers.map(async (header): Promise<KeptColumns | null> => {
-          if (forgetColumns) await notes.forget(header);
-          const note = forgetColumns ? null : await notes.get(header);
-          return note && { ...note, map: mapOf(note.map) };
-        }),
-      ),
+    async kept(headers) {
+      const found = await Promise.all(headers.map((header) => notes.get(header)));
+      if (!forgetColumns) return found.map((note) => note && { ...note, map: mapOf(note.map) });
+      for (const header of headers) await notes.forget(header);
+      const known = found.filter((note) => note !== null);
+      const what = `forgot the columns kept in realm ${ledger.realm.name}: ${known.map(({ map }) => mapWords(map)).join('; ')}`;
+      if (known.length > 0) await record(app, { what, why: null });
+      return headers.map((): KeptColumns | null => null);
+    },
   };
+}
+
+function mapWords(map: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(map).map(([column, name]) => `${column}=${name}`);
+  return pairs.length === 0 ? 'the line of the header' : pairs.join(', ');
 }
 
 function mapOf(said: Readonly<Record<string, string>>): ColumnMap {
@@ -85,10 +98,15 @@ function mapOf(said: Readonly<Record<string, string>>): ColumnMap {
 /** Keeps what was said of a file's columns under its header: the next file with the same one is taken so. */
 export async function keepColumns(
   ledger: RealmLedger,
-  found: FoundColumns | null,
-  by: { readonly who: string; readonly at: number },
+  { found, source }: Pick<Plan, 'found' | 'source'>,
+  who: string,
 ): Promise<void> {
   if (found === null || found.said === null) return;
   const map = Object.fromEntries(found.said);
-  await keptNotes(ledger).put(headerHash(found.columns.map(({ name }) => name)), { map, ...by });
+  const notes = keptNotes(ledger);
+  const header = headerHash(found.columns.map(({ name }) => name));
+  const before = await notes.get(header);
+  await notes.put(header, { map, who, at: Date.now() });
+  const what = `kept the columns of ${source} in realm ${ledger.realm.name}: ${mapWords(map)}`;
+  if (!isDeepStrictEqual(before?.map, map)) await recordIn(ledger.scripts, who, { what, why: null });
 }

@@ -22,9 +22,10 @@ import { changeHere, letRealmGoOn, type OwnedBatch, realmOfBatch } from '../batc
 import { type BatchStatus, batchStatus, isOver, isOwnerGone } from '../batches/batch-status.js';
 import { reportBatch } from '../batches/report.js';
 import { waitingNow } from '../batches/waiting.js';
+import { record } from '../people/audit.js';
 import { refuseUnsafeStore } from '../services/store-safety.js';
 import type { Planned } from './plan-file.js';
-import { storeBatch } from './store-batch.js';
+import { recordResumed, storeBatch } from './store-batch.js';
 
 /** How a batch is worked in this process: until it is done, stands still, or a person interrupts. */
 export type Watch = {
@@ -37,7 +38,12 @@ export type Watch = {
   ) => void;
 };
 
-type RunRequest = Watch & { readonly ref: BatchRef; readonly session: Session };
+type RunRequest = Watch & {
+  readonly ref: BatchRef;
+  readonly session: Session;
+  /** A person gave the orders of a batch again that was there. */
+  readonly givenAgain: boolean;
+};
 
 const CONCURRENCY = 64;
 const POLL_MS = 150;
@@ -65,7 +71,12 @@ export async function payPlan(
   return inOwnSession(app, realm, async (own, session) => {
     const { batchId = null, inOrder = false, first, reports = true } = request;
     const { ref, existing } = await storeBatch(app, own, planned, { batchId, inOrder, session, run });
-    return runToReport(app, own, { ...request, ref, session }, { first, existing, reports });
+    return runToReport(
+      app,
+      own,
+      { ...request, ref, session, givenAgain: existing },
+      { first, existing, reports },
+    );
   });
 }
 
@@ -73,7 +84,7 @@ export async function payPlan(
 export async function runExisting(app: App, ref: BatchRef, watch: Watch): Promise<BatchStatus> {
   const realm = await realmOfBatch(app, ref);
   return inOwnSession(app, realm, (own, session) => {
-    const request = { ...watch, ref: { ...ref, ledger: own.ledger }, session };
+    const request = { ...watch, ref: { ...ref, ledger: own.ledger }, session, givenAgain: false };
     return runToReport(app, own, request, { first: null, existing: true, reports: true });
   });
 }
@@ -137,6 +148,7 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
       await letRealmGoOn(realm);
       const options = { owner: session.id, from: view.owner, ...(first && { first }) };
       const resumed = await resumeBatch(ref, null, options);
+      if (resumed.done && request.givenAgain) await recordResumed(app, ref, 'a run');
       if (resumed.done) break;
       // It may not begin: it is the workers' now, and waits for a person or its time.
       if (CLOSED.some((why) => why === resumed.state)) return;
@@ -175,7 +187,7 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
         return request.stop.aborted || app.failed.aborted;
       },
     };
-    await untilStill({ ...request, stop }, app.config, {
+    await untilStill({ ...request, stop }, app, {
       answers,
       lastTrouble: () => lastTrouble,
       unsettled: () => worker.unsettled,
@@ -192,16 +204,17 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
 /** Waits until nothing more will happen; an interruption pauses the batch and waits for what is being sent. */
 async function untilStill(
   { ref, session, stop, onProgress }: RunRequest,
-  config: Config,
+  app: App,
   of: { answers: OpenAnswers; lastTrouble: () => WriteOutcome | null; unsettled: () => number },
 ): Promise<void> {
-  const waiting = waitingNow(ref, config);
+  const waiting = waitingNow(ref, app.config);
   let paused = false;
   for (;;) {
     if (stop.aborted && !paused) {
       paused = true;
-      const audit = { at: Date.now(), who: config.operator, what: 'interrupted', why: null };
-      await pauseBatch(ref, INTERRUPTED, audit, session.id);
+      const audit = { at: Date.now(), who: app.config.operator, what: 'interrupted', why: null };
+      const { done } = await pauseBatch(ref, INTERRUPTED, audit, session.id);
+      if (done) await recordInterrupted(app, ref);
     }
     const view = await readBatch(ref);
     if (view === undefined) throw forgotten(ref);
@@ -209,6 +222,17 @@ async function untilStill(
     if (isStill(view, paused, of.unsettled())) return;
     await of.answers.pause(view);
   }
+}
+
+async function recordInterrupted(app: App, ref: BatchRef): Promise<void> {
+  const view = await readBatch(ref);
+  const sums = { orders: view?.counts.planned ?? 0, tokens: view?.sums.planned ?? 0n };
+  await record(app, {
+    what: `interrupted the run of batch ${ref.id}`,
+    why: null,
+    batches: [ref.id],
+    ...sums,
+  });
 }
 
 /** Paces the looks of a run at its own batch: every POLL_MS, and at once when all open orders are answered. */

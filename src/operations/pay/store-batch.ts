@@ -10,10 +10,12 @@ import {
   type SealedRun,
   type Session,
 } from '../../ledger/index.js';
-import { type Imported, importPlan } from '../../planning/store-plan.js';
+import { type Imported, importPlan, whySealed } from '../../planning/store-plan.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
+import { counted } from '../../words/spelling.js';
 import { letRealmGoOn } from '../batches/batch-realm.js';
 import { isOver, isOwnerGone } from '../batches/batch-status.js';
+import { record, recordIn } from '../people/audit.js';
 import { needPreparer, requirementOf } from '../people/who.js';
 import { openForJudging } from '../services/recovery.js';
 import type { Planned } from './plan-file.js';
@@ -28,13 +30,14 @@ export type BatchWish = {
   readonly session: Session | null;
   /** Where a rule's run is made a batch. */
   readonly run: SealedRun | null;
+  readonly why?: string | null;
 };
 
 export async function storeBatch(
   app: App,
   realm: OpenRealm,
   { plan, preview }: Planned,
-  { batchId, inOrder, session, run }: BatchWish,
+  { batchId, inOrder, session, run, why = null }: BatchWish,
 ): Promise<Imported> {
   const enter = () => session?.join(realm.ledger) ?? Promise.resolve();
   const unattended = run?.schedule?.only === true;
@@ -42,11 +45,12 @@ export async function storeBatch(
   await openForJudging(app, realm.profile);
   if (realm.embedded !== null) await makeMembers(realm.embedded, realm.profile.realmId, plan);
   const who = person?.name ?? app.config.operator;
+  const mode = session === null ? 'import' : 'run';
   const imported = await importPlan(plan, {
     ledger: realm.ledger,
     profile: realm.profile,
     batchId,
-    mode: session === null ? 'import' : 'run',
+    mode,
     owner: session?.id ?? '',
     inOrder,
     expectedMs: preview.seconds * 1000,
@@ -62,8 +66,17 @@ export async function storeBatch(
     run,
     join: () => openForJudging(app, realm.profile, enter),
   });
-  // A rehearsal leaves nothing behind.
-  if (!isRehearsal(realm.profile)) await keepColumns(realm.ledger, plan.found, { who, at: Date.now() });
+  // A rehearsal leaves nothing behind. A time of the schedule is no person's deed: the batch's own log has it.
+  if (isRehearsal(realm.profile)) return imported;
+  if (!imported.existing && !unattended)
+    await recordIn(app.scripts, who, {
+      what: `${mode} of ${plan.source}${run === null ? '' : `, plan ${run.id}`}: ${counted(plan.totals.rows, 'row')}`,
+      why: [why, whySealed(plan)].filter((one) => one !== null).join('; ') || null,
+      batches: [imported.ref.id],
+      orders: preview.payable,
+      tokens: preview.payableTokens,
+    });
+  await keepColumns(realm.ledger, plan, who);
   return imported;
 }
 
@@ -108,7 +121,20 @@ async function handToWorkers(
     what: 'resumed by an import of the same orders',
     why: null,
   };
-  await resumeBatch(ref, audit, { owner: '' });
+  const { done } = await resumeBatch(ref, audit, { owner: '' });
+  if (done) await recordResumed(app, ref, 'an import');
+}
+
+/** A batch that stood still goes on, because a person gave its orders again. */
+export async function recordResumed(app: App, ref: BatchRef, how: string): Promise<void> {
+  const view = await readBatch(ref);
+  await record(app, {
+    what: `resumed batch ${ref.id} by ${how} of the same orders`,
+    why: null,
+    batches: [ref.id],
+    orders: view?.counts.planned ?? 0,
+    tokens: view?.sums.planned ?? 0n,
+  });
 }
 
 /** How a batch stands still, for comparing: of a running one nothing is said. */

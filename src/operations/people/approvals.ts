@@ -3,7 +3,6 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { endOfWork, quietUntil } from '../../core/quiet-hours.js';
 import { spellMoment } from '../../core/zones.js';
 import {
-  type ApprovalRequest,
   approvals,
   type BatchRef,
   cancelBatch,
@@ -17,10 +16,12 @@ import {
 import { requestsFor, secondsFor } from '../../planning/preview.js';
 import type { App } from '../../runtime/app.js';
 import { afterApprovalWords } from '../../words/people.js';
+import { counted } from '../../words/spelling.js';
 import { realmOfBatch } from '../batches/batch-realm.js';
 import { isOver } from '../batches/batch-status.js';
 import { contextOf } from '../batches/find-orders.js';
 import { openForJudging } from '../services/recovery.js';
+import { record } from './audit.js';
 import { differenceToLast } from './difference.js';
 import { Tokens } from './tokens.js';
 import { personWith } from './who.js';
@@ -153,9 +154,9 @@ export async function approve(app: App, ref: BatchRef, shown: string): Promise<v
   const view = await readBatch(ref);
   if (view === undefined) throw gone(ref);
   const { orders, tokens } = payableOf(view);
-  const what =
-    view.retry === null ? 'approved' : `approved a retry of ${orders} dead letters, ${tokens} tokens`;
-  const audit = { at: Date.now(), who, what, why: null };
+  const what = view.retry === null ? 'approved the batch' : 'approved a retry of dead letters';
+  const sums = `${counted(orders, 'order')}, ${counted(tokens, 'token')}`;
+  const audit = { at: Date.now(), who, what: `${what}: ${sums}`, why: null };
   const answer = await approvals.approve(subjectOf(ref, view), { who, hash: shown }, audit);
   // Revoked in this very moment, they have approved nothing: the revoking has withdrawn what there was before.
   if (!(await isStill(app, who))) {
@@ -164,7 +165,7 @@ export async function approve(app: App, ref: BatchRef, shown: string): Promise<v
   }
   switch (answer) {
     case 'approved':
-      return;
+      return record(app, { what, why: null, batches: [ref.id], orders, tokens });
     case 'same-person':
       throw new AlmonerError(
         'ALM_PEOPLE_SAME',
@@ -212,6 +213,7 @@ async function isStill(app: App, who: string): Promise<boolean> {
 export async function refuse(app: App, ref: BatchRef, why: string): Promise<void> {
   const { name: who } = await personWith(app, 'approver');
   const view = await readBatch(ref);
+  const payable = view === undefined ? {} : payableOf(view);
   const audit = (what: string) => ({ at: Date.now(), who, what, why });
   const isDone =
     view?.retry == null
@@ -226,6 +228,7 @@ export async function refuse(app: App, ref: BatchRef, why: string): Promise<void
       'ALM_PEOPLE_NOT_NEEDED',
       `Batch ${ref.id} does not wait for an approval any more. Nothing was refused.`,
     );
+  const what =
+    view?.retry == null ? 'refused the batch, which is cancelled by that' : 'refused a retry of dead letters';
+  await record(app, { what, why, batches: [ref.id], ...payable });
 }
-
-export type { ApprovalRequest };

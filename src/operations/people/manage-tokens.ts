@@ -3,12 +3,15 @@ import { allLedgers, approvals, type ScriptClient, storeNowMs } from '../../ledg
 import { changeScheduledRule, scheduledRules } from '../../rules/approvals.js';
 import type { App } from '../../runtime/app.js';
 import { registerSecret } from '../../runtime/redaction.js';
+import { record } from './audit.js';
 import { Tokens } from './tokens.js';
 
 /** Giving and taking the right to act. */
 export async function addToken(app: App, name: string, roles: readonly Role[]): Promise<string> {
-  const token = await new Tokens(app.scripts).add(name, [...new Set(roles)], madeBy(app), Date.now());
+  const given = [...new Set(roles)];
+  const token = await new Tokens(app.scripts).add(name, given, madeBy(app), Date.now());
   registerSecret(token);
+  await record(app, { what: `added desk token ${name} (${given.join(', ')})`, why: null });
   return token;
 }
 
@@ -38,6 +41,7 @@ export async function revokeToken(app: App, name: string): Promise<Revoked> {
   const prepared = (await waitingForApproval(app))
     .filter(({ view }) => isSamePerson(askedBy(view), name))
     .map(({ ref }) => ref.id);
+  await record(app, { what: `revoked desk token ${name}`, why: null, batches: withdrawn.waiting });
   return { ...withdrawn, prepared };
 }
 
@@ -65,5 +69,6 @@ export async function revokeIn(scripts: ScriptClient, name: string, by: string):
     }
   const withdrawn = await approvals.withdrawApprovals(scripts, name);
   rules.push(...withdrawn.rules.map((one) => ({ ...one, lost: 'request' as const })));
+  rules.sort((one, other) => one.rule.localeCompare(other.rule));
   return { waiting: withdrawn.batches, rules };
 }

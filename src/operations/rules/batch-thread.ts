@@ -7,7 +7,7 @@ import { createLogger } from '../../runtime/logger.js';
 import { type BatchMade, type BatchWanted, makeBatch } from './run.js';
 
 /** The thread that makes a large batch of a rule's run: started by run.ts, and over with it. */
-const { config, realm: name, run, last, now, person }: BatchWanted = workerData;
+const { config, realm: name, run, last, now, why, person }: BatchWanted = workerData;
 
 async function make(): Promise<BatchMade> {
   const app = await App.open({
@@ -25,6 +25,7 @@ async function make(): Promise<BatchMade> {
       await findRun(realm.ledger, run),
       last,
       now,
+      why,
     );
     return made && { no: made.ref.no, id: made.ref.id, existing: made.existing };
   } finally {

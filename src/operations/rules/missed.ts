@@ -7,6 +7,7 @@ import type { Rule } from '../../rules/rule.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import type { App } from '../../runtime/app.js';
 import { counted, minuteTime } from '../../words/spelling.js';
+import { record } from '../people/audit.js';
 
 /** A person takes missed times off the list: they are let go, or a run makes them up. */
 
@@ -24,8 +25,9 @@ export async function dismissTimes(
     const by = { who: app.config.operator, at: await storeNowMs(ledger), why, batch: null };
     if (times.length > 0) gone.push(...(await scheduledTimes.dismissMissed(ledger, rule, times, by)));
   }
-  if (gone.length > 0) return gone;
-  throw notMissed(rule, 'None of these times');
+  if (gone.length === 0) throw notMissed(rule, 'None of these times');
+  await record(app, { what: letGoWords(rule, gone), why });
+  return gone;
 }
 
 /**
@@ -58,12 +60,14 @@ export async function makeUp(
   if (listed === undefined) return false;
   const why = `made up by run ${id}${batch === null ? ', which had nobody to pay' : ''}`;
   const by = { who: app.config.operator, at: await storeNowMs(ledger), why, batch };
-  return (await scheduledTimes.dismissMissed(ledger, rule, [at], by)).length > 0;
+  const isMadeUp = (await scheduledTimes.dismissMissed(ledger, rule, [at], by)).length > 0;
+  const what = `made up the missed time ${minuteTime(at)} of rule ${rule}`;
+  if (isMadeUp) await record(app, { what, why: null, batches: batch === null ? [] : [batch] });
+  return isMadeUp;
 }
 
 const NAMED_MAX = 5;
 
-/** For the audit. */
 export function letGoWords(rule: string, times: readonly number[]): string {
   const named = times.slice(0, NAMED_MAX).map(minuteTime).join(', ');
   const last = times.at(-1) ?? 0;

@@ -17,6 +17,7 @@ import { pacedReads } from '../../runtime/paced-reads.js';
 import { isOver } from '../batches/batch-status.js';
 import { payingChosen, payingIn } from '../pay/paying-in.js';
 import type { Planned } from '../pay/plan-file.js';
+import { record } from '../people/audit.js';
 import { openForJudging } from '../services/recovery.js';
 import { makeAudienceMembers } from './members.js';
 
@@ -32,7 +33,7 @@ export async function planRule(
   await registerRealm(realm.ledger);
   if (realm.embedded !== null)
     await makeAudienceMembers(realm.embedded, realm.profile.realmId, rule, audience);
-  return planRun({
+  const planned = await planRun({
     ...request,
     ledger: realm.ledger,
     profile,
@@ -43,6 +44,10 @@ export async function planRule(
     who: app.config.operator,
     reads: pacedReads(realm, profile.currency),
   });
+  const { id, awards, tokens } = planned.meta;
+  if (!request.scheduled)
+    await record(app, { what: `planned rule ${rule.name}: plan ${id}`, why: null, orders: awards, tokens });
+  return planned;
 }
 
 /** A plan or run by its name, in the books of the realm that is named, or of any that is configured. */

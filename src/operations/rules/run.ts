@@ -67,9 +67,10 @@ export async function importRun(
   run: RunMeta,
   planned: Planned,
   last: LastRun | null = null,
+  why: string | null = null,
 ): Promise<Imported> {
   return makingBatch(app, realm, run, planned, last, (sealed) =>
-    storeBatch(app, realm, planned, { batchId: null, inOrder: false, session: null, run: sealed }),
+    storeBatch(app, realm, planned, { batchId: null, inOrder: false, session: null, run: sealed, why }),
   );
 }
 
@@ -80,9 +81,10 @@ export async function makeBatch(
   run: RunMeta,
   last: LastRun | null,
   now: number,
+  why: string | null = null,
 ): Promise<Imported | null> {
   const planned = await usablePlan(realm, run, now);
-  return planned === null ? null : importRun(app, realm, run, planned, last);
+  return planned === null ? null : importRun(app, realm, run, planned, last, why);
 }
 
 async function makingBatch<T extends { existing: boolean }>(
@@ -173,6 +175,7 @@ export type BatchWanted = {
   readonly run: string;
   readonly last: LastRun | null;
   readonly now: number;
+  readonly why: string | null;
   readonly person: Person | null;
 };
 export type BatchMade = (Pick<BatchRef, 'no' | 'id'> & Pick<Imported, 'existing'>) | null;
@@ -188,7 +191,7 @@ const APART_FROM_ORDERS = 5_000;
  * thousand orders happens in a thread, with connections of its own.
  */
 export async function makeBatchApart(...wish: Parameters<typeof makeBatch>): Promise<Imported | null> {
-  const [app, realm, run, last, now] = wish;
+  const [app, realm, run, last, now, why = null] = wish;
   if (run.awards < APART_FROM_ORDERS) return makeBatch(...wish);
   const wanted: BatchWanted = {
     config: app.config,
@@ -196,6 +199,7 @@ export async function makeBatchApart(...wish: Parameters<typeof makeBatch>): Pro
     run: run.id,
     last,
     now,
+    why,
     person: app.person,
   };
   const made = arrived(await line.through(() => replyOfThread(wanted)));

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { AlmonerError } from '../../core/errors/error.js';
 import { spellMoment } from '../../core/zones.js';
 import { type RealmLedger, storeNowMs } from '../../ledger/index.js';
@@ -13,16 +14,17 @@ import {
 import { newestTime, nextTime } from '../../rules/schedule.js';
 import { heldWords } from '../../rules/standing.js';
 import type { App } from '../../runtime/app.js';
+import { record } from '../people/audit.js';
 import { lastOf, noteTime } from './note-time.js';
 
 /** What a person may do to a rule's schedule. None of it touches a batch that is sealed. */
-export const RULE_STEP_DONE = {
+const STEP_DONE = {
   pause: 'paused',
   resume: 'resumed',
   skip: 'skipped the next run of',
   revoke: 'took back the go of',
 } as const;
-export type RuleStep = keyof typeof RULE_STEP_DONE;
+export type RuleStep = keyof typeof STEP_DONE;
 
 /**
  * Returns what is so now, for people. `why` stands with it, and in the audit. A rule that was moved to another realm has
@@ -30,6 +32,7 @@ export type RuleStep = keyof typeof RULE_STEP_DONE;
  */
 export async function steerRule(app: App, rule: string, step: RuleStep, why: string | null): Promise<string> {
   const words: string[] = [];
+  let isChanged = false;
   for (const profile of app.config.profiles) {
     const ledger = app.ledger(profile);
     const entry = (await scheduledRules(ledger)).find((one) => one.rule === rule);
@@ -37,9 +40,15 @@ export async function steerRule(app: App, rule: string, step: RuleStep, why: str
     const said = { who: app.config.operator, at: await storeNowMs(ledger), why };
     // Times that passed while it was paused are noted first: they are not made up for.
     if (step === 'resume' && entry.paused !== null) await notePause(ledger, entry, entry.paused, said.at);
-    const { after } = await changeScheduledRule(ledger, rule, (known) => known && STEPS[step](known, said));
+    const { before, after } = await changeScheduledRule(
+      ledger,
+      rule,
+      (known) => known && STEPS[step](known, said),
+    );
+    isChanged ||= !isDeepStrictEqual(before, after);
     if (after !== null) words.push(`${profile.name}: ${wordsOf(step, after)}`);
   }
+  if (isChanged) await record(app, { what: `${STEP_DONE[step]} rule ${rule}`, why });
   if (words.length > 0) return words.join('\n');
   throw new AlmonerError(
     'ALM_RULE_NOT_FOUND',

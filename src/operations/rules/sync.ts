@@ -7,19 +7,17 @@ import {
   approvedTexts,
   changeScheduledRule,
   dealtWithUntil,
-  isGoOfTwo,
   lastRuns,
-  type Said,
   type StoredRule,
   storedRules,
   waitingRuns,
 } from '../../rules/approvals.js';
 import type { RuleFault } from '../../rules/fault.js';
 import { hashOf } from '../../rules/load-rule.js';
-import type { Rule } from '../../rules/rule.js';
-import { newestTime, type Schedule } from '../../rules/schedule.js';
+import { newestTime } from '../../rules/schedule.js';
 import type { App } from '../../runtime/app.js';
-import { isRequired, personWith, requirementOf } from '../people/who.js';
+import { record } from '../people/audit.js';
+import { type Said, sayer, type TimedRule, UNSAID } from './approve-rule.js';
 import { ruleHash } from './before-go.js';
 import { findRules, profileOrNull } from './files.js';
 import { lastOf, listBeforeChange, noteTime } from './note-time.js';
@@ -38,8 +36,6 @@ export type SyncedRule = {
 };
 
 export type SyncResult = { readonly rules: readonly SyncedRule[]; readonly faults: readonly RuleFault[] };
-
-type TimedRule = Rule & { readonly schedule: Schedule; readonly audience: string };
 
 type SyncRequest = {
   readonly cwd: string;
@@ -143,6 +139,12 @@ async function syncRealm(
       await keepGo(ledger, rule, before, at);
       await approvals.rejectApproval({ kind: 'rule', ledger, rule: rule.name }, ruleHash(ledger, rule), null);
     }
+    const what = syncedWords(before, entry, said);
+    if (what !== null)
+      await record(app, {
+        what: `${what} rule ${rule.name}, text ${entry.hash.slice(0, 12)}`,
+        why: request.why ?? null,
+      });
     kept.push(entry);
     synced.push({
       rule: rule.name,
@@ -155,12 +157,25 @@ async function syncRealm(
     });
   }
   const gone = present.filter((entry) => !rules.some(({ name }) => name === entry.rule));
-  for (const entry of gone) synced.push(await syncGone(ledger, profile, entry, { prune: request.prune, at }));
+  for (const entry of gone) {
+    const one = await syncGone(ledger, profile, entry, { prune: request.prune, at });
+    const what = `removed the schedule of rule ${one.rule}, whose file or schedule is gone`;
+    if (one.change === 'removed') await record(app, { what, why: request.why ?? null });
+    synced.push(one);
+  }
   if (kept.length > 0 || present.length > 0) {
     const { syncWakeUps } = await import('../../queue/schedules.js');
     await syncWakeUps(ledger, app.store.connect('schedules'), kept);
   }
   return synced;
+}
+
+/** What a sync made of an entry, for the audit; null where it is as it was. */
+function syncedWords(before: StoredRule | null, after: StoredRule, said: Said): string | null {
+  if (said.isAskedNow) return 'asked for the approval of';
+  if (isDeepStrictEqual(before, after)) return null;
+  if (said.approved !== null && after.approved === said.approved) return 'approved';
+  return before === null ? 'added the schedule of' : 'changed the schedule of';
 }
 
 /** A rule whose file or schedule is gone. */
@@ -179,7 +194,7 @@ async function syncGone(
   return { ...NOT_APPROVED, rule, realm: profile.name, file, change };
 }
 
-function entryOf(rule: TimedRule, known: StoredRule | null, said: SaidOfGo, at: number): StoredRule {
+function entryOf(rule: TimedRule, known: StoredRule | null, said: Said, at: number): StoredRule {
   const isSame = known?.hash === rule.hash;
   const approved = said.approved ?? (isSame ? known.approved : null);
   return {
@@ -207,58 +222,9 @@ function hasOtherTimes({ schedule, period }: TimedRule, known: StoredRule): bool
   return cron !== known.cron || timezone !== known.timezone || period !== known.period;
 }
 
-/** The rule is approved now, or its approval was asked for and another person has to give it. */
-type SaidOfGo = { readonly approved: StoredRule['approved']; readonly asked: string | null };
-const UNSAID: SaidOfGo = { approved: null, asked: null };
-
 function hashToApprove(app: App, rule: TimedRule): string | null {
   const profile = profileOrNull(app.config, rule);
   return profile === null ? null : ruleHash(app.ledger(profile), rule);
-}
-
-/** `known`: the entry of this very text. */
-async function sayer(
-  app: App,
-  ledger: RealmLedger,
-  profile: RealmProfile,
-  isSaid: boolean,
-  { at, why }: Pick<Said, 'at' | 'why'>,
-): Promise<(rule: TimedRule, known: StoredRule | null) => Promise<SaidOfGo>> {
-  if (!isSaid) return async () => UNSAID;
-  if (!isRequired(requirementOf(profile))) {
-    if (app.person !== null) await personWith(app, 'operator');
-    const approved = { who: app.config.operator, at, why, asked: null, audience: null };
-    return async (_, known) => (known?.approved == null ? { approved, asked: null } : UNSAID);
-  }
-  const { name: who, roles } = await personWith(app, 'operator', 'approver');
-  return async (rule, known) => {
-    const { audience } = rule;
-    if (known !== null && isGoOfTwo(known.approved, audience)) return UNSAID;
-    const hash = ruleHash(ledger, rule);
-    const subject = { kind: 'rule', ledger, rule: rule.name } as const;
-    const first = (await approvals.ruleRequests(ledger)).get(rule.name);
-    const isOther = first?.hash === hash && first.who.toLowerCase() !== who.toLowerCase();
-    if (!isOther) {
-      await approvals.requestApproval(subject, { who, hash, why, text: rule.hash });
-      return { approved: null, asked: who };
-    }
-    if (!roles.includes('approver'))
-      throw new AlmonerError(
-        'ALM_PEOPLE_ROLE',
-        `${first.who} has asked for the approval of rule ${rule.name}; ${who} is ${roles.join(' and ')}, and approving needs approver. Nothing was approved.`,
-      );
-    const answer = await approvals.approve(subject, { who, hash }, null);
-    // Approved before, and cut off before the rule had it.
-    const isApproved = answer === 'approved' || (answer === 'not-needed' && first.approved?.who === who);
-    if (!isApproved)
-      throw new AlmonerError(
-        answer === 'disarmed' ? 'ALM_LEDGER_DISARMED' : 'ALM_PEOPLE_CHANGED',
-        answer === 'disarmed'
-          ? 'The store was restarted or restored, and journals that may know of payments are not merged yet. Nothing was approved.'
-          : `What was asked for rule ${rule.name} is not what was shown. Nothing was approved.`,
-      );
-    return { approved: { who, at, why, asked: first.who, audience }, asked: null };
-  };
 }
 
 /** The text is kept for the difference to the next one. A time that has come is over: the go counts for later ones. */

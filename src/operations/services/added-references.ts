@@ -5,7 +5,9 @@ import { z } from 'zod';
 import { batchId } from '../../core/ids.js';
 import { type CarriedReference, carryReferences, packReferences, syncFolder } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
+import { counted } from '../../words/spelling.js';
 import { configuredProfile } from '../batches/batch-realm.js';
+import { recordIn } from '../people/audit.js';
 
 /**
  * References that were paid elsewhere. No journal tells of them, so a restored store would pay them: each file that was added
@@ -39,7 +41,10 @@ export async function addReferences(
     note,
     packed: packed.toString('base64'),
   });
-  return carryReferences(app.ledger(realm), BATCH, note, packed, onProgress);
+  const done = await carryReferences(app.ledger(realm), BATCH, note, packed, onProgress);
+  const what = `marked ${counted(done.marked, 'reference')} of ${note.file} as spent in realm ${realm.name}`;
+  await recordIn(app.scripts, note.who, { what, why: null });
+  return done;
 }
 
 /** After a restore; those that are marked already stay as they are. Answers how many the store had forgotten. */

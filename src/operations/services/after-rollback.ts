@@ -1,7 +1,9 @@
 import { AlmonerError } from '../../core/errors/error.js';
-import { afterRollback, allLedgers, type RealmLedger } from '../../ledger/index.js';
+import type { BatchId } from '../../core/ids.js';
+import { afterRollback, allLedgers, batchNumber, type RealmLedger, readBatch } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { configuredProfile } from '../batches/batch-realm.js';
+import { recordIn } from '../people/audit.js';
 import { openForJudging } from './recovery.js';
 
 export type ResumedRealms = {
@@ -30,7 +32,11 @@ export async function resumeAfterRollback(
     if (waits !== null) await mergeOnceMore(app, ledger);
     const done = await afterRollback.resumeAfterRollback(ledger, waits?.sinceMs ?? 0, audit);
     if (done.answer === 'disarmed') closed.push(name);
-    if (done.answer === 'resumed') resumed.push({ realm: name, batches: done.batches });
+    if (done.answer !== 'resumed') continue;
+    const what = `resumed realm ${name} after a rollback of the store`;
+    const sums = await plannedIn(ledger, done.batches);
+    await recordIn(app.scripts, by.who, { what, why: by.why, batches: done.batches, ...sums });
+    resumed.push({ realm: name, batches: done.batches });
   }
   if (resumed.length === 0 && closed.length > 0)
     throw new AlmonerError(
@@ -39,6 +45,18 @@ export async function resumeAfterRollback(
       { next: 'run `almoner recover` and decide what it asks' },
     );
   return { resumed, closed };
+}
+
+/** What is still to be sent of these batches. */
+async function plannedIn(ledger: RealmLedger, batches: readonly BatchId[]) {
+  let [orders, tokens] = [0, 0n];
+  for (const id of batches) {
+    const no = await batchNumber(ledger, id);
+    const view = no === null ? undefined : await readBatch({ ledger, no, id });
+    orders += view?.counts.planned ?? 0;
+    tokens += view?.sums.planned ?? 0n;
+  }
+  return { orders, tokens };
 }
 
 /**

@@ -13,14 +13,6 @@ export type ShownDecision = {
   readonly shown: string;
 };
 
-export type DecidedRecovery = {
-  readonly story: RecoveryStory;
-  /** The batches that go on. */
-  readonly batches: readonly string[];
-  /** What became unknown or a doubt by it; null where the decision makes nothing so. */
-  readonly lost: { readonly orders: number; readonly tokens: string } | null;
-};
-
 /**
  * Makes one decision about one realm, if it still does what the person saw. The sentence names how many orders and tokens
  * it is about, so a sentence that is no longer the same is another decision. It is compared twice: before anything is
@@ -31,15 +23,14 @@ export async function decideRecovery(
   realm: string,
   shown: ShownDecision,
   why: string | null,
-): Promise<DecidedRecovery> {
+): Promise<RecoveryStory> {
   const whyChanged = async () => changeOf(await storiesOf(app, realm), shown);
   const before = await whyChanged();
   if (before !== null) throw before;
   if (shown.kind === 'resume') {
     const { resumed } = await resumeAfterRollback(app, realm, { who: app.config.operator, why });
     if (resumed.length === 0) throw changed(shown);
-    const batches = resumed.flatMap((one) => one.batches);
-    return { story: await storyNow(app, realm), batches, lost: null };
+    return storyNow(app, realm);
   }
   // Kept and thrown later: what throws in the middle of a recovery leaves its session registered.
   const merged: { changed: AlmonerError | null } = { changed: null };
@@ -47,11 +38,11 @@ export async function decideRecovery(
     merged.changed = await whyChanged();
     return merged.changed === null;
   };
-  const { accepted } = await recoverRealms(app, { ...decisionOf(shown), realm, isStillMeant });
+  const { accepted } = await recoverRealms(app, { ...decisionOf(shown), realm, why, isStillMeant });
   if (merged.changed !== null) throw merged.changed;
   // The session merged or the folder was looked at in the moment after it was compared.
   if (accepted === null && shown.kind !== 'accept-moved') throw changed(shown);
-  return { story: await storyNow(app, realm), batches: [], lost: accepted };
+  return storyNow(app, realm);
 }
 
 function decisionOf({ kind, of }: ShownDecision) {

@@ -3,6 +3,7 @@ import { forgetPace, type RealmLedger, readPaceState } from '../../ledger/index.
 import type { App } from '../../runtime/app.js';
 import { holdNotice, limitNotice, othersNotice } from '../../words/pace.js';
 import { isoTime } from '../../words/spelling.js';
+import { record } from '../people/audit.js';
 
 /** The pace of one realm: what is configured, and what its answers have taught. */
 export type RealmPace = {
@@ -53,10 +54,11 @@ export async function allPaceNotes(app: App, realm: string | undefined): Promise
 }
 
 /** Begins anew at the configured rate. Answers with what was forgotten. */
-export async function resetPace(app: App, profile: RealmProfile): Promise<RealmPace> {
+export async function resetPace(app: App, profile: RealmProfile, why: string | null): Promise<RealmPace> {
   const ledger = app.ledger(profile);
   const before = await paceOf(ledger, profile.rate);
   await forgetPace(ledger, profile.rate);
+  await record(app, { what: `forgot what was learnt of the pace of realm ${profile.name}`, why });
   if (before.notes.length > 0)
     app.logger.warn(
       { realm: profile.name, forgotten: before.notes },

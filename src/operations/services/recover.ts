@@ -18,6 +18,8 @@ import {
   tidingsFor,
 } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
+import { isoTime } from '../../words/spelling.js';
+import { record } from '../people/audit.js';
 import { putReferencesBack } from './added-references.js';
 import { contextOf, recovering } from './recovery.js';
 import { isIncomplete, lastOpened, recoveryState } from './recovery-state.js';
@@ -34,6 +36,7 @@ export type Decision = {
   readonly restored?: boolean;
   /** Data folders that were not heard of since then do not come back. */
   readonly retireUnseenSinceMs?: number | null;
+  readonly why?: string | null;
   /** Only of this realm; all that are configured where none is named. */
   readonly realm?: string | undefined;
   /** Asked once the journals here are merged: whether the decision still is the one that the person saw. */
@@ -44,7 +47,7 @@ export type RecoverResult = Awaited<ReturnType<typeof recoverRealms>>;
 
 /** Merges what lies on this machine, gives up what an operator says is lost, and opens where nothing is missing. */
 export async function recoverRealms(app: App, decision: Decision = {}) {
-  const { acceptMissing = null, realm } = decision;
+  const { acceptMissing = null, retireUnseenSinceMs: unseenSince = null, realm, why = null } = decision;
   await needKnown(app, acceptMissing);
   const before = await lastOpened(app);
   let isAsked = false;
@@ -53,6 +56,8 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
   let retired = 0;
   if (decision.restored === true) {
     await closeRestored(app, realm);
+    const where = realm === undefined ? '' : ` of realm ${realm}`;
+    await record(app, { what: `said that the store${where} was put back from a copy`, why });
     await putReferencesBack(app);
   }
   for (const profile of app.config.profiles)
@@ -67,12 +72,21 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
       if (realm !== undefined && profile.name !== realm) return;
       if ((await decision.isStillMeant?.()) === false) return;
       isAsked = true;
-      if (decision.acceptMoved === true && (await takeMoved(ledger))) await merge();
+      if (decision.acceptMoved === true && (await takeMoved(ledger))) {
+        await record(app, {
+          what: `said that the data folder of realm ${profile.name} was moved whole`,
+          why,
+        });
+        await merge();
+      }
       const lost =
         acceptMissing === null
           ? null
           : await giveUp(app, ledger, profile, { lost: acceptMissing, session, realm });
-      const away = await retire(app, ledger, profile, decision.retireUnseenSinceMs ?? null);
+      if (lost !== null) await record(app, { what: lostWords(acceptMissing, profile), why, ...sumsOf(lost) });
+      const away = await retire(app, ledger, profile, unseenSince);
+      if (away !== null)
+        await record(app, { what: retiredWords(unseenSince, profile), why, ...sumsOf(away) });
       retired += away?.folders ?? 0;
       if (lost === null && away === null) return;
       given.push(...[lost, away].filter((loss) => loss !== null));
@@ -120,6 +134,20 @@ async function needKnown(app: App, lost: string | null): Promise<void> {
     !(await Promise.all(all.map((one) => losses.isDamaged(one, lost)))).includes(true)
   )
     throw new AlmonerError('ALM_LEDGER_SESSION', `No session ${lost} is registered. Nothing was changed.`);
+}
+
+function lostWords(lost: string | null, { name }: RealmProfile): string {
+  return lost === losses.REMOVED
+    ? `gave up the lost journals of realm ${name}`
+    : `gave up session ${lost} of realm ${name} as lost`;
+}
+
+function retiredWords(sinceMs: number | null, { name }: RealmProfile): string {
+  return `retired the data folders of realm ${name} that were last heard of before ${isoTime(sinceMs)}`;
+}
+
+function sumsOf({ orders, tokens }: losses.Loss) {
+  return { orders, tokens };
 }
 
 function nothingMissed(): AlmonerError {

@@ -263,7 +263,7 @@ export class Try {
     const file = join(folder, 'scheduled.csv');
     await writeFile(file, `member,tokens\n${this.member()},${amount}\n`);
     const realm = await strict.realm(profile);
-    const planned = await planFile(realm, { file, map: [], ...CHOICES }, Date.now());
+    const planned = await planFile(realm, { file, map: [], ...CHOICES }, Date.now(), strict);
     const at = entry.approved.at + 1;
     const last = { at, result: 'enqueued', run: 'r', batch: null, message: null, skipped: 0, finishedAt: at };
     const preparer = entry.approved.asked ?? entry.approved.who;

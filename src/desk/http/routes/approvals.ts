@@ -57,8 +57,7 @@ export const APPROVAL_ROUTES = [
     params: BatchParams,
     body: ApproveRequest,
     reply: ApprovedReply,
-    audit: ({ params }) => ({ what: `approved batch ${params.batch}`, batch: params.batch }),
-    async handle({ app, board }, { params, body, visitor, note }) {
+    async handle({ app, board }, { params, body, visitor }) {
       const ref = await findBatch(app.scripts, params.batch);
       const view = await sealedBatch(ref);
       const payable = payableOf(view);
@@ -70,7 +69,6 @@ export const APPROVAL_ROUTES = [
           'ALM_DESK_CHANGED',
           `What batch ${ref.id} would send adds up to ${tokens} tokens, which is not what was confirmed. Nothing was approved.`,
         );
-      note({ batches: [ref.id], orders: payable.orders, tokens });
       await approve(app.as(visitor.identity), ref, body.hash);
       const now = await sealedBatch(ref);
       return { summary: await board.summaryOf({ ref, view: now, dispatched: 0 }) };
@@ -82,13 +80,10 @@ export const APPROVAL_ROUTES = [
     params: BatchParams,
     body: RefuseRequest,
     reply: BatchReply,
-    audit: ({ params }) => ({ what: `refused batch ${params.batch}`, batch: params.batch }),
-    async handle({ app, board }, { params, body, visitor, note }) {
+    async handle({ app, board }, { params, body, visitor }) {
       const ref = await findBatch(app.scripts, params.batch);
       const view = await sealedBatch(ref);
       if (!waitsForApproval(view)) throw notNeeded(ref.id, view);
-      const { orders, tokens } = payableOf(view);
-      note({ batches: [ref.id], orders, tokens: String(tokens) });
       await refuse(app.as(visitor.identity), ref, body.reason);
       return board.describe(ref);
     },

@@ -25,10 +25,8 @@ const steering = (['pause', 'cancel'] as const).map((verb) =>
     params: api.BatchParams,
     body: api.SteerRequest,
     reply: api.BatchReply,
-    audit: ({ params }) => ({ what: `asked to ${verb} batch ${params.batch}`, batch: params.batch }),
-    async handle({ app, board }, { params, body, visitor, note }) {
+    async handle({ app, board }, { params, body, visitor }) {
       const ref = await findBatch(app.scripts, params.batch);
-      note({ batches: [ref.id] });
       const by = { who: visitor.identity.name, why: body.reason ?? null };
       await (verb === 'pause' ? pause : cancel)(app.config, ref, by);
       return board.describe(ref);
@@ -42,13 +40,8 @@ const resuming = route('POST /api/batches/:batch/resume', 'operator', {
   params: api.BatchParams,
   body: api.ResumeRequest,
   reply: api.BatchReply,
-  audit: ({ params, body }) => ({
-    what: `asked to ${body.now ? 'begin' : 'resume'} batch ${params.batch}${body.now ? ' before its set time' : ''}`,
-    batch: params.batch,
-  }),
-  async handle({ app, board }, { params, body, visitor, note }) {
+  async handle({ app, board }, { params, body, visitor }) {
     const ref = await findBatch(app.scripts, params.batch);
-    note({ batches: [ref.id] });
     await resume(app, ref, { who: visitor.identity.name, why: body.reason ?? null }, { now: body.now });
     return board.describe(ref);
   },
@@ -118,7 +111,6 @@ export const BATCH_ROUTES = [
     summary: 'Write its report again from the books, also half-way.',
     params: api.BatchParams,
     reply: api.FilesReply,
-    audit: ({ params }) => ({ what: `wrote the report of batch ${params.batch}`, batch: params.batch }),
     async handle({ app }, { params }) {
       const ref = await shownBatch(app, params.batch);
       await reportBatch(ref, app.config);

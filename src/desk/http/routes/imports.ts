@@ -49,7 +49,6 @@ export const IMPORT_ROUTES = [
     params: api.UploadParams,
     body: api.PlanRequest,
     reply: api.PlanReply,
-    audit: null,
     async handle({ app, uploads }, { params, body, visitor }) {
       const upload = uploads.find(params.upload, visitor.identity.name);
       return (await uploads.preview(upload, ...planOf(app, uploads, upload, body, visitor.identity)))
@@ -97,16 +96,13 @@ export const IMPORT_ROUTES = [
     params: api.UploadParams,
     body: api.StartRequest,
     reply: api.StartReply,
-    audit: ({ body }) => ({ what: `started a file of ${counted(body.rows, 'row')}`, batch: null }),
-    async handle({ app, uploads, board }, { params, body, visitor, note }) {
+    async handle({ app, uploads, board }, { params, body, visitor }) {
       const upload = uploads.find(params.upload, visitor.identity.name);
       const wanted = planOf(app, uploads, upload, body, visitor.identity);
       const { planned, asShown } = await uploads.planned(upload, ...wanted);
       const { shown = planned.verdict } = body;
       checkConfirmed(planned, asShown && shown === planned.verdict, body);
       const { ref, existing } = await planned.enqueue(body.inOrder);
-      const { orders, tokens } = planned.document.payable;
-      note({ batches: [ref.id], orders, tokens });
       await uploads.remove(upload.id);
       if (body.members !== undefined) await uploads.remove(body.members);
       const { overview } = await board.look();
@@ -118,7 +114,6 @@ export const IMPORT_ROUTES = [
     summary: 'Throw your uploaded file away.',
     params: api.UploadParams,
     reply: Done,
-    audit: null,
     async handle({ uploads }, { params, visitor }) {
       await uploads.remove(uploads.find(params.upload, visitor.identity.name).id);
       return { done: true as const };

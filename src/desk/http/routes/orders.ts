@@ -26,7 +26,7 @@ import {
   deadPage,
   doubtsPage,
 } from '../../orders/unsettled.js';
-import { type AuditFacts, route } from '../route.js';
+import { route } from '../route.js';
 
 /** Single orders, dead letters, doubts, everything about a member, and the search. */
 export const ORDER_ROUTES = [
@@ -72,12 +72,8 @@ export const ORDER_ROUTES = [
     summary: 'Send dead letters again.',
     body: api.RetryRequest,
     reply: TaskReply,
-    audit: ({ body }) => ({
-      what: `asked to retry ${counted(body.expect, 'dead letter')}`,
-      batch: body.batch ?? null,
-    }),
-    async handle(desk, { body, visitor, note }) {
-      const places = confirmed(await chooseDead(desk.app.scripts, body), body, note);
+    async handle(desk, { body, visitor }) {
+      const places = confirmed(await chooseDead(desk.app.scripts, body), body);
       const { reason: why = null, newAddress } = body;
       // Asked again by the task itself; here it is an answer that the person can act on.
       if (!newAddress) await refuseMoved(places);
@@ -90,12 +86,8 @@ export const ORDER_ROUTES = [
     summary: 'Mark dead letters as done with.',
     body: api.DiscardRequest,
     reply: TaskReply,
-    audit: ({ body }) => ({
-      what: `asked to discard ${counted(body.expect, 'dead letter')}`,
-      batch: body.batch ?? null,
-    }),
-    async handle(desk, { body, visitor, note }) {
-      const places = confirmed(await chooseDead(desk.app.scripts, body), body, note);
+    async handle(desk, { body, visitor }) {
+      const places = confirmed(await chooseDead(desk.app.scripts, body), body);
       const by = { who: visitor.identity.name, why: body.reason };
       return mending(desk, 'discard', by.who, places, (told) => discardDead(desk.app, places, by, told));
     },
@@ -152,18 +144,14 @@ export const ORDER_ROUTES = [
     summary: 'End doubts as paid or unpaid, with a reason; nothing is sent.',
     body: api.ResolveRequest,
     reply: TaskReply,
-    audit: ({ body }) => ({
-      what: `asked to resolve ${counted(body.expect, 'doubt')} as ${body.decision}`,
-      batch: body.batch ?? null,
-    }),
-    async handle(desk, { body, visitor, note }) {
+    async handle(desk, { body, visitor }) {
       // A decision is about the doubts that the person saw, and a count does not name them.
       if (body.orders === undefined && body.which === undefined)
         throw new AlmonerError(
           'ALM_DESK_BAD_REQUEST',
           'Name the orders, or send `which` of POST /api/doubts/count with the same filter: it tells the doubts that you saw from others. Nothing was done.',
         );
-      const places = confirmed(await chooseDoubts(desk.app.scripts, body), body, note);
+      const places = confirmed(await chooseDoubts(desk.app.scripts, body), body);
       const rulings = places.map((place) => ({ place, verdict: body.decision, doubt: place.doubt }));
       // Asked again by the task itself; here it is an answer that names those that ended meanwhile.
       if (body.orders !== undefined) await checkRulings(rulings);
@@ -214,9 +202,8 @@ async function rowAt({ ref, index }: OrderPlace) {
 
 /** The person confirmed these orders, or their number; with any others nothing is done. */
 function confirmed(
-  { places, which, tokens }: Chosen,
+  { places, which }: Chosen,
   seen: { readonly expect: number; readonly which?: string | undefined },
-  note: (facts: AuditFacts) => void,
 ): Chosen['places'] {
   if (places.length !== seen.expect)
     throw new AlmonerError(
@@ -228,7 +215,6 @@ function confirmed(
       'ALM_DESK_CHANGED',
       'Other orders are meant by now than those that were confirmed, though as many. Nothing was done.',
     );
-  note({ batches: [...new Set(places.map(({ ref }) => ref.id))], orders: places.length, tokens });
   return places;
 }
 
@@ -246,24 +232,14 @@ function mending(
   });
 }
 
-const RESOLVED_AT_ONCE = 50;
-
 async function resolve(
   { app }: Desk,
   rulings: readonly Ruling[],
   by: { readonly who: string; readonly why: string },
   onProgress: (done: number) => void,
 ) {
-  const open = await checkRulings(rulings);
-  const refused: { order: string; why: string }[] = [];
-  let done = 0;
-  for (let first = 0; first < open.length; first += RESOLVED_AT_ONCE) {
-    const { resolved, missed } = await resolveDoubts(app, open.slice(first, first + RESOLVED_AT_ONCE), by);
-    done += resolved.length;
-    refused.push(...missed);
-    onProgress(done);
-  }
-  return { done, refused };
+  const { resolved, missed } = await resolveDoubts(app, await checkRulings(rulings), by, onProgress);
+  return { done: resolved.length, refused: missed };
 }
 
 type Met = Awaited<ReturnType<typeof readDetails>>[number];

@@ -21,13 +21,9 @@ export const OVERVIEW_ROUTES = [
     params: api.RealmParams,
     body: SteerRequest,
     reply: api.PaceReply,
-    audit: ({ params }) => ({
-      what: `asked to forget what was learnt of the pace of realm ${params.realm}`,
-      batch: null,
-    }),
-    async handle({ app }, { params }) {
+    async handle({ app }, { params, body, visitor }) {
       const profile = pickProfile(app.config, params.realm);
-      await resetPace(app, profile);
+      await resetPace(app.as(visitor.identity), profile, body.reason ?? null);
       return paceOf(app.ledger(profile), profile.rate);
     },
   }),
@@ -55,7 +51,7 @@ export const OVERVIEW_ROUTES = [
     handle: (desk, { params }) => desk.tasks.look(params.task),
   }),
   route('GET /api/audit', 'viewer', {
-    summary: 'Who did what at the desk, newest first; asks again with `next` while it is not null.',
+    summary: 'Who changed what, newest first; asks again with `next` while it is not null.',
     query: api.AuditQuery,
     reply: api.AuditPage,
     handle: (desk, { query }) => desk.audit.page(query.cursor, query.limit, query),

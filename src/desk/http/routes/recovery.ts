@@ -1,5 +1,4 @@
 import { AlmonerError } from '../../../core/errors/error.js';
-import type { RecoveryDecisionKind } from '../../../core/recovery-decisions.js';
 import { decideRecovery } from '../../../operations/services/decide-recovery.js';
 import { recoveryState } from '../../../operations/services/recovery-state.js';
 import { type RecoveryStory as Story, storyOf } from '../../../operations/services/recovery-story.js';
@@ -24,33 +23,18 @@ export const RECOVERY_ROUTES = [
     params: RealmParams,
     body: api.RecoveryRequest,
     reply: api.RecoveryStory,
-    audit: ({ params, body }) => ({ what: AUDITED[body.kind](params.realm, body.of), batch: null }),
-    async handle(desk, { params, body, visitor, note }) {
+    async handle(desk, { params, body, visitor }) {
       if (body.kind === 'retire' && Number.isNaN(Date.parse(body.of)))
         throw new AlmonerError('ALM_DESK_BAD_REQUEST', '`of` is no time. Nothing was done.');
       // One after the other: a second person's click is compared with what the first one's did.
       return desk.agreeing.through(async () => {
         const app = desk.app.as(visitor.identity);
-        const done = await decideRecovery(app, params.realm, body, body.reason ?? null);
-        note({
-          batches: done.batches,
-          ...(done.lost && { orders: done.lost.orders, tokens: done.lost.tokens }),
-        });
-        return storyReply(desk, done.story);
+        const story = await decideRecovery(app, params.realm, body, body.reason ?? null);
+        return storyReply(desk, story);
       });
     },
   }),
 ];
-
-const AUDITED: Readonly<Record<RecoveryDecisionKind, (realm: string, of: string) => string>> = {
-  'accept-missing': (realm, of) =>
-    of === 'removed'
-      ? `gave up the lost journals of realm ${realm}`
-      : `gave up session ${of} of realm ${realm} as lost`,
-  'accept-moved': (realm) => `said that the data folder of realm ${realm} was moved whole`,
-  retire: (realm, of) => `retired the data folders of realm ${realm} that were last heard of before ${of}`,
-  resume: (realm) => `resumed realm ${realm} after a rollback of the store`,
-};
 
 /** A viewer is told which machine a folder is on, not where it lies there. */
 async function storyReply({ board }: Desk, story: Story): Promise<api.RecoveryStory> {

@@ -3,13 +3,13 @@ import { AlmonerError } from '../../../core/errors/error.js';
 import { calendarDocument, calendarOf } from '../../../operations/rules/calendar.js';
 import { explainMember } from '../../../operations/rules/explain.js';
 import { findRules, openRule, profileOfRule } from '../../../operations/rules/files.js';
-import { dismissTimes, letGoWords, makeUp, refuseOtherPeriod } from '../../../operations/rules/missed.js';
+import { dismissTimes, makeUp, refuseOtherPeriod } from '../../../operations/rules/missed.js';
 import { planRule } from '../../../operations/rules/plan.js';
 import { isEdited, makeBatchApart } from '../../../operations/rules/run.js';
-import { RULE_STEP_DONE, type RuleStep, steerRule } from '../../../operations/rules/steer-rule.js';
+import { type RuleStep, steerRule } from '../../../operations/rules/steer-rule.js';
 import { syncRules } from '../../../operations/rules/sync.js';
 import { refuseUnsafeStore } from '../../../operations/services/store-safety.js';
-import { isoTime, minuteTime } from '../../../words/spelling.js';
+import { isoTime } from '../../../words/spelling.js';
 import * as calendar from '../../api/calendar.js';
 import { TaskReply } from '../../api/overview.js';
 import * as api from '../../api/rules.js';
@@ -28,7 +28,6 @@ function steering(
     params: api.RuleParams,
     body,
     reply: api.RulesReply,
-    audit: ({ params }) => ({ what: `${RULE_STEP_DONE[step]} rule ${params.rule}`, batch: null }),
     async handle({ app, cwd }, { params: { rule }, body, visitor }) {
       await steerRule(app.as(visitor.identity), rule, step, body.reason ?? null);
       return { rules: await ruleRows(app, cwd) };
@@ -48,7 +47,6 @@ export const RULE_ROUTES = [
     params: api.RuleParams,
     body: api.RulePlanRequest,
     reply: TaskReply,
-    audit: ({ params }) => ({ what: `planned rule ${params.rule}`, batch: null }),
     handle({ app, cwd, stop, tasks }, { params: { rule }, body, visitor }) {
       const who = visitor.identity.name;
       return tasks.start(`plan rule ${rule}`, who, null, async (progress) => {
@@ -79,11 +77,7 @@ export const RULE_ROUTES = [
     params: api.RuleParams,
     body: api.RuleRunRequest,
     reply: TaskReply,
-    audit: ({ params, body }) => ({
-      what: `asked to run rule ${params.rule}, plan ${body.plan}`,
-      batch: null,
-    }),
-    async handle({ app, tasks, audit }, { params: { rule }, body, visitor, note }) {
+    async handle({ app, tasks }, { params: { rule }, body, visitor }) {
       const { realm, meta } = await findPlan(app, body.plan);
       if (meta.rule !== rule || meta.awards !== body.members || meta.tokens !== body.tokens)
         throw new AlmonerError(
@@ -91,8 +85,6 @@ export const RULE_ROUTES = [
           `The plan awards ${meta.tokens} tokens to ${counted(meta.awards, 'member')}, which is not what was confirmed. Nothing was done.`,
         );
       const who = visitor.identity.name;
-      const sums = { orders: meta.awards, tokens: meta.tokens };
-      note({ batches: [], ...sums });
       return tasks.start(`run rule ${rule}`, who, meta.awards, async () => {
         await refuseUnsafeStore(app);
         if (await isEdited(meta))
@@ -103,13 +95,16 @@ export const RULE_ROUTES = [
               next: `Plan the rule again, or pay the plan as it was with \`almoner rules run --plan ${meta.id}\`.`,
             },
           );
-        const made = await makeBatchApart(app.as(visitor.identity), realm, meta, null, Date.now());
+        const made = await makeBatchApart(
+          app.as(visitor.identity),
+          realm,
+          meta,
+          null,
+          Date.now(),
+          body.reason ?? null,
+        );
         const batch = made?.ref.id ?? null;
-        const isMadeUp = await makeUp(app.as(visitor.identity), realm.ledger, meta, batch);
-        const madeUp = isMadeUp ? `, which makes up the missed time ${minuteTime(meta.at)}` : '';
-        const what = `ran rule ${rule}, plan ${meta.id}${madeUp}`;
-        const line = { who, what, why: body.reason ?? null, batch };
-        await audit.write({ ...line, ...sums }, 'operator');
+        await makeUp(app.as(visitor.identity), realm.ledger, meta, batch);
         return { done: meta.awards, batch };
       });
     },
@@ -120,10 +115,9 @@ export const RULE_ROUTES = [
     params: api.RuleParams,
     body: api.RuleApproveRequest,
     reply: api.RulesReply,
-    audit: null,
-    async handle({ app, cwd, audit, agreeing }, { params: { rule }, body, visitor }) {
+    async handle({ app, cwd, agreeing }, { params: { rule }, body, visitor }) {
       const request = { cwd, approve: [rule], seen: body.hash, prune: false, why: body.reason };
-      const { rules } = await agreeing.through(async () => {
+      await agreeing.through(async () => {
         const row = (await ruleRows(app, cwd)).find((one) => one.rule === rule);
         if (row?.needsSecond === true && body.asked === undefined)
           throw new AlmonerError(
@@ -134,10 +128,6 @@ export const RULE_ROUTES = [
           refuseOtherFirst(body.asked ?? null, row?.asked?.who ?? null);
         return syncRules(app.as(visitor.identity), request);
       });
-      const isGiven = rules.some((one) => one.rule === rule && one.approvedNow);
-      const what = `${isGiven ? 'approved' : 'asked for the go of'} rule ${rule}, text ${body.hash.slice(0, 12)}`;
-      const why = body.reason ?? null;
-      await audit.write({ who: visitor.identity.name, what, why, batch: null }, 'operator');
       return { rules: await ruleRows(app, cwd) };
     },
   }),
@@ -163,12 +153,9 @@ export const RULE_ROUTES = [
     params: api.RuleParams,
     body: calendar.DismissRequest,
     reply: calendar.DismissReply,
-    audit: null,
-    async handle({ app, audit }, { params: { rule }, body: { times, reason }, visitor }) {
+    async handle({ app }, { params: { rule }, body: { times, reason }, visitor }) {
       const choose = () => times.map((time) => Date.parse(time));
       const gone = await dismissTimes(app.as(visitor.identity), rule, choose, reason);
-      const who = visitor.identity.name;
-      await audit.write({ who, what: letGoWords(rule, gone), why: reason, batch: null }, 'operator');
       return { dismissed: gone.map((at) => isoTime(at)) };
     },
   }),
