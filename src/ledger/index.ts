@@ -22,12 +22,11 @@ export { syncFolder } from './sync-folder.js';
 
 // Batches: finding, reading and steering them.
 
-export type { ApprovalRequest } from './moves/approvals.js';
 export * as approvals from './moves/approvals.js';
 export { archiveBatch } from './moves/archive-batch.js';
 export { type CarriedReference, carryReferences, packReferences } from './moves/carry-references.js';
 export { foldOldDays } from './moves/fold-day.js';
-export { type Prepared, readGate, registerRealm, type Start, withSetTime } from './moves/gate.js';
+export { type Prepared, registerRealm, type Start, withSetTime } from './moves/gate.js';
 export {
   askProbe,
   cancelBatch,

@@ -44,7 +44,7 @@ export const LIBRARY_ERRORS = {
 /** Two people, one payment. */
 export const PEOPLE_ERRORS = {
   ALM_PEOPLE_NAMELESS: refused(
-    'This realm requires a second person, and nobody knows who the first is.',
+    'This realm requires approvals, so the person who acts has to be known by a token.',
     'Act with a token of your own: sign in to the desk with it, or put it into ALMONER_TOKEN, or the name of a file that holds it into ALMONER_TOKEN_FILE; `almoner desk token add NAME --role operator` makes one.',
   ),
   ALM_PEOPLE_TOKEN: usage(
@@ -56,15 +56,15 @@ export const PEOPLE_ERRORS = {
     'Somebody with the role does it, or an admin makes a token with it.',
   ),
   ALM_PEOPLE_SAME: refused(
-    'Whoever prepared it cannot be the second person.',
-    'Somebody else says go, with a token of their own.',
+    'The person who prepared it, or asked for it, cannot approve it.',
+    'Another person with the role approver approves it, with a token of their own.',
   ),
   ALM_PEOPLE_CHANGED: refused(
     'What was shown is not what would be approved.',
-    'Look at it again, then say go.',
+    'Look at it again, then approve it.',
   ),
   ALM_PEOPLE_NOT_NEEDED: usage(
-    'Nothing waits for a second person there.',
+    'Nothing waits for an approval there.',
     'Look at it with `almoner status`.',
   ),
 };

@@ -33,8 +33,8 @@ export const BATCH_ERRORS = {
   ),
   ALM_BATCH_PAUSED: halted('A person paused the batch.', 'Continue with `almoner resume BATCH`.'),
   ALM_BATCH_APPROVAL: halted(
-    'This realm requires a second person, and none has said go for this batch.',
-    'Somebody else with the role approver looks at it and says go: `almoner approve BATCH`.',
+    'It needs the approval of a second person.',
+    'Another person with the role approver looks at it and approves it: `almoner approve BATCH`.',
   ),
   ALM_BATCH_START_MISSED: halted(
     'It was not begun at its time, which is more than an hour ago.',

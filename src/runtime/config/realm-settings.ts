@@ -176,7 +176,7 @@ export const realmSchema = block({
       .default(null)
       .meta(
         said(
-          'What one person prepares within a day may move so many tokens without a second; 0: nothing.',
+          'What one person pays within 24 hours may move so many tokens without an approval; 0: nothing.',
           50_000,
         ),
       ),
@@ -188,7 +188,7 @@ export const realmSchema = block({
     .optional()
     .meta(
       said(
-        'A second person has to say go, always (neither is set) or above these. Kept in the books from the first time it is seen; made weaker by two people only.',
+        'A second person has to approve, always (neither is set) or above these. The profile of whoever prepares, sends or retries counts.',
       ),
     ),
   columns: z

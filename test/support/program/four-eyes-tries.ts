@@ -25,7 +25,7 @@ import type { TestRedis } from '../redis-server.js';
 import { Program } from './program.js';
 
 /** The store, two profiles of one realm, and one try of three people to get something paid that only one has seen. */
-export const LIMIT = 100;
+const LIMIT = 100;
 export const PEOPLE = ['ada', 'ben', 'cleo'] as const;
 export const ROLES: Readonly<Record<string, readonly Role[]>> = {
   ada: ['operator', 'approver'],
