@@ -63,10 +63,7 @@ export const PEOPLE_ERRORS = {
     'What was shown is not what would be approved.',
     'Look at it again, then approve it.',
   ),
-  ALM_PEOPLE_NOT_NEEDED: usage(
-    'Nothing waits for an approval there.',
-    'Look at it with `almoner status`.',
-  ),
+  ALM_PEOPLE_NOT_NEEDED: usage('Nothing waits for an approval there.', 'Look at it with `almoner status`.'),
 };
 
 /** Configuration: file, environment and flags. */

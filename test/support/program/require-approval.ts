@@ -1,5 +1,5 @@
 import type { Requirement } from '../../../src/core/people.js';
-import type { App } from '../../../src/runtime/app.js';
+import type { App, OpenRealm } from '../../../src/runtime/app.js';
 
 /** From here on the profiles of a process let one person pay no more than this alone, also those of realms that are open. */
 export async function requireApproval(
@@ -9,7 +9,8 @@ export async function requireApproval(
   const { config } = app;
   const profiles = config.profiles.map((profile) => ({ ...profile, approval }));
   Object.assign(app, { config: { ...config, profiles } });
-  for (const opening of app['opening'].values()) {
+  const opened: ReadonlyMap<string, Promise<OpenRealm>> = Reflect.get(app, 'opening');
+  for (const opening of opened.values()) {
     const realm = await opening;
     Object.assign(realm, { profile: { ...realm.profile, approval } });
     Object.assign(realm.ledger, { asked: { ...realm.ledger.asked, requirement: approval } });
