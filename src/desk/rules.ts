@@ -98,7 +98,7 @@ function ruleRow(rule: ListedRule): RuleRow {
     asked: asked && saidReply(asked),
     needsSecond: rule.needsSecond,
     state: STATES[rule.state],
-    text: beforeGo && { ...beforeGo.text, difference: beforeGo.difference },
+    text: beforeGo && { ...beforeGo.text, difference: beforeGo.difference, members: beforeGo.members },
     faults:
       rule.state === 'gone'
         ? ['Its file or its schedule is gone.']

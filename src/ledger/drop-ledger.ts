@@ -24,7 +24,7 @@ async function drop({ scripts }: RealmLedger, keys: readonly string[]): Promise<
 
 async function keysOfBatch(ledger: RealmLedger, no: string): Promise<string[]> {
   const { plan, records, details, attempts, ...own } = batchKeys(ledger.keyPrefix, no);
-  const [rows, blocks, preparer] = await batchFacts({ ledger, no }, 'rows', 'blocks', 'preparer');
+  const [rows, blocks] = await batchFacts({ ledger, no }, 'rows', 'blocks');
   const last = Math.max(Number(rows ?? 0), Number(blocks ?? 0) * PLAN_BLOCK_ROWS);
   const indexes = Array.from({ length: last }, (_, at) => at + 1);
   const count = Math.ceil(last / PLAN_BLOCK_ROWS);
@@ -34,7 +34,6 @@ async function keysOfBatch(ledger: RealmLedger, no: string): Promise<string[]> {
     ...planBlocks.map(plan),
     ...halves.map(records),
     ...indexes.flatMap((index) => [details(index), attempts(index)]),
-    ...(preparer == null ? [] : [`${ledger.keyPrefix}:prepared:${preparer.toLowerCase()}`]),
     ...Object.values(own),
   ];
 }
@@ -42,7 +41,7 @@ async function keysOfBatch(ledger: RealmLedger, no: string): Promise<string[]> {
 /** Keys whose names stand in other keys: of sessions, members, runs of rules, running totals, and batches without a number. */
 async function keysNamedInside(ledger: RealmLedger): Promise<string[]> {
   return askRealm(ledger, 'forget realm', async (redis, T) => {
-    const [sessions, members, misfits, runs, carried, sums, past, missed] = await Promise.all([
+    const [sessions, members, misfits, runs, carried, sums, past, missed, people] = await Promise.all([
       redis.hkeys(`${T}:begun`),
       redis.hkeys(`${T}:holders`),
       redis.smembers(`${T}:misfits`),
@@ -51,6 +50,7 @@ async function keysNamedInside(ledger: RealmLedger): Promise<string[]> {
       redis.smembers(`${T}:sums`),
       redis.smembers(`${T}:rules:past`),
       redis.hkeys(`${T}:rules:missed`),
+      redis.smembers(`${T}:alone`),
     ]);
     const others = [
       ...misfits.map((order) => `m${order.replace(/-\d+$/, '')}`),
@@ -60,6 +60,7 @@ async function keysNamedInside(ledger: RealmLedger): Promise<string[]> {
       ...sessions.map((session) => `${T}:refused:${session}`),
       ...members.map((member) => `${T}:wait:${member}`),
       ...past.map((rule) => `${T}:rules:past:${rule}`),
+      ...people.flatMap((who) => [`${T}:alone:${who}`, `${T}:alone:${who}:n`]),
       ...missed.map((rule) => `${T}:rules:missed:${rule}`),
       ...sums.flatMap((period) =>
         ['sum', 'by:rule', 'by:reason', 'work'].map((name) => `${T}:${name}:${period}`),
@@ -93,7 +94,7 @@ const FIXED = [
   'reports',
   'content',
   'unresumed',
-  'prepared',
+  'alone',
   'besides',
   'held',
   'limits',
@@ -131,7 +132,17 @@ const FIXED = [
   'pace:o',
   'pace:w',
   'pace:s',
-  ...['runs', 'schedules', 'last', 'past', 'missed', 'waiting', 'texts', 'rounds', 'numbers'].map(
-    (name) => `rules:${name}`,
-  ),
+  ...[
+    'runs',
+    'schedules',
+    'last',
+    'past',
+    'missed',
+    'waiting',
+    'texts',
+    'members',
+    'rounds',
+    'numbers',
+    'approvals',
+  ].map((name) => `rules:${name}`),
 ];

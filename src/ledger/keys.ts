@@ -72,6 +72,9 @@ export function batchKeys(realm: string, no: string) {
     /** Of a recovered batch: its orders by index, and their members (see includes/recovered.lua). */
     recoveredRows: `${batch}:rows`,
     recoveredMembers: `${batch}:members`,
+    /** Dead letters for which an approval of a retry was asked, and those that have one (see includes/approvals.lua). */
+    askedRetries: `${batch}:retry`,
+    approvedRetries: `${batch}:retries`,
     plan: (block: number) => `${batch}:p:${block}`,
     records: (block: number) => `${batch}:o:${block}`,
     details: (index: number) => `${batch}:x:${index}`,

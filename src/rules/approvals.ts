@@ -118,6 +118,11 @@ export function approvedTexts(ledger: RealmLedger) {
   return ruleNotes(ledger, 'texts', z.string());
 }
 
+/** The members that were last approved, apart from the rest for the same reason; missing where there were too many. */
+export function approvedMembers(ledger: RealmLedger) {
+  return ruleNotes(ledger, 'members', z.string());
+}
+
 /** When somebody last saw to the schedules (`looked`), and last found every time with its outcome (`good`). */
 export function roundNotes(ledger: RealmLedger) {
   return ruleNotes(ledger, 'rounds', z.number());

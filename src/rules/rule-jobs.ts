@@ -25,8 +25,22 @@ function mark(index: number): void {
   Atomics.add(progress, 0, 1);
 }
 
+/** Who is in the list, in its order. */
+export type MemberList = {
+  readonly first: readonly string[];
+  /** All of them, separated by blanks; null where they are too many to be kept and compared. */
+  readonly listed: string | null;
+};
+
+const FIRST = 20;
+const LISTED_MAX = 20_000;
+
 export type RuleHead =
-  | { readonly name: string; readonly rule: Rule; readonly audience: Omit<PackedAudience, 'slices'> }
+  | {
+      readonly name: string;
+      readonly rule: Rule;
+      readonly audience: Omit<PackedAudience, 'slices'> & MemberList;
+    }
   | FaultyRule;
 
 export type Looked = {
@@ -53,7 +67,10 @@ async function load(path: string, file: string, onFile?: OnFile): Promise<RuleHe
   if ('faults' in result) return result;
   const { rows: read, ...audience } = result.audience;
   rows = read;
-  return { name: result.rule.name, rule: result.rule, audience: { ...audience, members: read.length } };
+  const ids = read.slice(0, LISTED_MAX).map(({ member }) => member);
+  const listed = read.length > LISTED_MAX ? null : ids.join(' ');
+  const list = { members: read.length, first: ids.slice(0, FIRST), listed };
+  return { name: result.rule.name, rule: result.rule, audience: { ...audience, ...list } };
 }
 
 const jobs = {

@@ -219,12 +219,26 @@ export function explanationDocument(explained: Explained) {
   return { ...decision, facts: factsOf(explained), expressions: { condition, award } };
 }
 
+function memberLines({ changed, ...all }: NonNullable<ListedRule['beforeGo']>['members']): string[] {
+  const named = ({ count, first }: { readonly count: number; readonly first: readonly string[] }) =>
+    `${counted(count, 'member')}${count === 0 ? '' : ` (${first.join(', ')}${count > first.length ? ', …' : ''})`}`;
+  return [
+    `  Members: ${named(all)}`,
+    ...(changed === null
+      ? []
+      : [
+          `  Since the list that was approved last: ${named(changed.added)} new, ${named(changed.gone)} gone`,
+        ]),
+  ];
+}
+
 /** What a person looks at before the go. */
 export function goLines({ words, reason, nextRuns, beforeGo }: ListedRule, colours: Colours): string[] {
   const paint = { ' ': (text: string) => text, '-': colours.red, '+': colours.green };
   return [
     ...words.map((line) => `  ${line}`),
     ...(reason === null ? [] : [`  Reason beside every order: ${reason}`]),
+    ...(beforeGo === null ? [] : memberLines(beforeGo.members)),
     ...(nextRuns.length === 0 ? [] : ['  The next ten times of its schedule, and the period of each:']),
     ...nextRuns.map((run) => `    ${run.words}  ${run.period}`),
     ...(beforeGo === null

@@ -38,6 +38,8 @@ export const ScheduleRow = z
   .describe('How a schedule stands: what became of its last time.');
 export type ScheduleRow = Of<typeof ScheduleRow>;
 
+const MembersSide = z.strictObject({ count, first: z.array(z.string()).readonly() });
+
 const RuleRow = z.strictObject({
   rule: z.string(),
   file: z.string(),
@@ -68,6 +70,14 @@ const RuleRow = z.strictObject({
         .array(z.strictObject({ mark: z.enum([' ', '-', '+']), text: z.string() }))
         .nullable()
         .describe('To the text that had the go before, line by line; null where none had.'),
+      members: z
+        .strictObject({
+          ...MembersSide.shape,
+          changed: z.strictObject({ added: MembersSide, gone: MembersSide }).nullable(),
+        })
+        .describe(
+          'Who is in the list, and what is other than in the list that was approved last; null: none was, or one is too long to be kept. GET /api/rules/RULE/members.csv has all of them.',
+        ),
     })
     .nullable()
     .describe('What a go would be for; null where none is missing.'),

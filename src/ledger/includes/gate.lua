@@ -5,6 +5,7 @@
   `limits`: {tokens, rows}, the most that one person may pay within 24 hours alone, from the profile of whoever prepares,
   sends or retries; neither: no approval is required. `who`: the name of a token; '' where no token was used.
 
+    T:alone            whose such keys there are
     T:alone:<who>      what counts for that person, '<batch id>' or 'retry <batch id>', by the time at which it begins
     T:alone:<who>:n    of each '<rows> <tokens>'
     B 'preparer'       who prepared it
@@ -53,6 +54,7 @@ local function countAlone(T, who, id, rows, tokens, at, limits)
   if (limits.tokens and allTokens > limits.tokens) or (limits.rows and allRows > limits.rows) then return false end
   -- Kept for longer than they count: the clock of a store may go back.
   for _, old in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', string.format('%.0f', at - 7 * DAY_MS))) do forgetAlone(T, who, old) end
+  redis.call('SADD', T .. ':alone', string.lower(who))
   redis.call('ZADD', key, string.format('%.0f', at), id)
   redis.call('HSET', key .. ':n', id, string.format('%.0f %.0f', rows, tokens))
   return true

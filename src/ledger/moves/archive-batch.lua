@@ -26,6 +26,9 @@ end
 if ARGV[4] ~= '' then redis.call('SET', B .. ':unpaid', ARGV[4]) end
 for _, one in ipairs(cjson.decode(ARGV[5])) do redis.call('HSET', B .. ':replaced', one[1], one[2]) end
 redis.call('HSET', B, 'state', 'archived', 'ended', meta[1], 'archive', ARGV[3])
+-- What stands in an archive cannot be retried.
+redis.call('HDEL', B, 'retry', 'retriesBy')
+redis.call('UNLINK', B .. ':retry', B .. ':retries')
 if meta[3] then redis.call('HSET', B, 'members', redis.call('SCARD', B .. ':members')) end
 batches.touch(no)
 batches.flush(T)

@@ -94,7 +94,7 @@ export function deskMessages(scripts: ScriptClient): NoteStore<string> {
 /** A realm's rules: their runs, which of them run by themselves, and what became of their times: see rules/approvals. */
 export function ruleNotes<Note>(
   { scripts, keyPrefix }: RealmLedger,
-  what: 'runs' | 'schedules' | 'last' | 'waiting' | 'texts' | 'rounds',
+  what: 'runs' | 'schedules' | 'last' | 'waiting' | 'texts' | 'members' | 'rounds',
   schema: z.ZodType<Note>,
 ) {
   return new NoteStore(scripts, `${keyPrefix}:rules:${what}`, json(schema));

@@ -3,6 +3,7 @@ import type { RealmProfile } from '../../core/profile.js';
 import { approvals, type RealmLedger } from '../../ledger/index.js';
 import { isGoOfTwo, type StoredRule } from '../../rules/approvals.js';
 import type { Rule } from '../../rules/rule.js';
+import type { MemberList } from '../../rules/rule-jobs.js';
 import type { Schedule } from '../../rules/schedule.js';
 import type { App } from '../../runtime/app.js';
 import { isRequired, personWith, requirementOf } from '../people/who.js';
@@ -11,7 +12,11 @@ import { ruleHash } from './before-go.js';
 /** Approving a rule with a schedule: one person where no approvals are required, else one who asks and another who approves. */
 
 /** `audience`: the hash of its members. */
-export type TimedRule = Rule & { readonly schedule: Schedule; readonly audience: string };
+export type TimedRule = Rule & {
+  readonly schedule: Schedule;
+  readonly audience: string;
+  readonly members: MemberList;
+};
 
 /** The rule is approved now, or its approval was asked for and another person has to give it. */
 export type Said = {

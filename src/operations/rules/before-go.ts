@@ -7,9 +7,11 @@ import { approvedTexts } from '../../rules/approvals.js';
 import { periodName } from '../../rules/calendar.js';
 import { hashOf } from '../../rules/load-rule.js';
 import { awardExpression, type Rule } from '../../rules/rule.js';
+import type { RuleHead } from '../../rules/rule-jobs.js';
 import { nextTimes, type Schedule } from '../../rules/schedule.js';
 import { type DiffLine, lineDiff } from '../../words/line-diff.js';
 import { counted, grouped } from '../../words/spelling.js';
+import { membersBefore, type RuleMembers } from './rule-members.js';
 
 /** What a person looks at before a rule gets its go: the text, what changed of it, what it pays, and when. */
 export type BeforeGo = {
@@ -17,19 +19,20 @@ export type BeforeGo = {
   readonly text: { readonly content: string; readonly hash: string };
   /** To the text that had the go before; null where none had. */
   readonly difference: readonly DiffLine[] | null;
+  readonly members: RuleMembers;
 };
 
 export async function beforeGo(
-  path: string,
+  { rule, audience }: Extract<RuleHead, { readonly rule: Rule }>,
   ledger: RealmLedger,
-  rule: string,
-  hashWith: (text: string) => string,
 ): Promise<BeforeGo | null> {
-  const content = await readFile(path, 'utf8').catch(() => null);
+  const content = await readFile(rule.path, 'utf8').catch(() => null);
   if (content === null) return null;
-  const before = await approvedTexts(ledger).get(rule);
+  const before = await approvedTexts(ledger).get(rule.name);
   const difference = before === null ? null : lineDiff(before, content);
-  return { text: { content, hash: hashWith(hashOf(content)) }, difference };
+  const hash = ruleHash(ledger, { ...rule, hash: hashOf(content), audience: audience.hash });
+  const members = await membersBefore(ledger, rule.name, audience);
+  return { text: { content, hash }, difference, members };
 }
 
 type ToApprove = Pick<Rule, 'name' | 'hash' | 'limits' | 'schedule' | 'period' | 'currency'> & {

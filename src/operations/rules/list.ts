@@ -15,7 +15,7 @@ import type { Schedule } from '../../rules/schedule.js';
 import type { ScheduleStanding } from '../../rules/standing.js';
 import type { App } from '../../runtime/app.js';
 import { isRequired, requirementOf } from '../people/who.js';
-import { type BeforeGo, beforeGo, type NextRun, nextRuns, ruleHash, ruleWords } from './before-go.js';
+import { type BeforeGo, beforeGo, type NextRun, nextRuns, ruleWords } from './before-go.js';
 import { findRules, profileOrNull } from './files.js';
 import { scheduleStandings } from './standings.js';
 import { batchOf } from './unfinished-runs.js';
@@ -109,12 +109,7 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
       asked: entry?.hash === rule.hash ? entry.asked : null,
       needsSecond: realm?.needsSecond ?? false,
       standing,
-      beforeGo:
-        (isWaiting || lacksTwo) && realm !== undefined
-          ? await beforeGo(rule.path, realm.ledger, rule.name, (hash) =>
-              ruleHash(realm.ledger, { ...rule, hash, audience: audience.hash }),
-            )
-          : null,
+      beforeGo: (isWaiting || lacksTwo) && realm !== undefined ? await beforeGo(result, realm.ledger) : null,
       lastScheduled: last,
       lastRun: realm === undefined ? null : await newestRun(realm.ledger, realm.runs, rule.name),
     });

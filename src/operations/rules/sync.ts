@@ -21,6 +21,7 @@ import { type Said, sayer, type TimedRule, UNSAID } from './approve-rule.js';
 import { ruleHash } from './before-go.js';
 import { findRules, profileOrNull } from './files.js';
 import { lastOf, listBeforeChange, noteTime } from './note-time.js';
+import { keepMembers } from './rule-members.js';
 
 /** One rule with a schedule, in the files or in the store, and what the sync made of it. */
 export type SyncedRule = {
@@ -63,7 +64,14 @@ export async function syncRules(app: App, request: SyncRequest): Promise<SyncRes
   const faults = found.flatMap(({ result }) => ('faults' in result ? [...result.faults] : []));
   const scheduled = found.flatMap(({ result }) =>
     'rule' in result && result.rule.schedule !== null
-      ? [{ ...result.rule, schedule: result.rule.schedule, audience: result.audience.hash }]
+      ? [
+          {
+            ...result.rule,
+            schedule: result.rule.schedule,
+            audience: result.audience.hash,
+            members: result.audience,
+          },
+        ]
       : [],
   );
   const { seen } = request;
@@ -227,16 +235,17 @@ function hashToApprove(app: App, rule: TimedRule): string | null {
   return profile === null ? null : ruleHash(app.ledger(profile), rule);
 }
 
-/** The text is kept for the difference to the next one. A time that has come is over: the go counts for later ones. */
+/** Text and members are kept for the difference to the next ones. A time that has come is over: the go counts for later ones. */
 async function keepGo(
   ledger: RealmLedger,
-  { name, path, hash }: TimedRule,
+  { name, path, hash, members }: TimedRule,
   before: StoredRule | null,
   at: number,
 ): Promise<void> {
   if (before !== null) await noteWaited(ledger, before, at);
   const text = await readFile(path, 'utf8').catch(() => null);
   if (text !== null && hashOf(text) === hash) await approvedTexts(ledger).put(name, text);
+  await keepMembers(ledger, name, members);
 }
 
 async function noteWaited(ledger: RealmLedger, before: StoredRule, at: number): Promise<void> {

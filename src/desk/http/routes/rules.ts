@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { counted } from '../../../core/counted.js';
 import { AlmonerError } from '../../../core/errors/error.js';
 import { calendarDocument, calendarOf } from '../../../operations/rules/calendar.js';
@@ -5,6 +6,7 @@ import { explainMember } from '../../../operations/rules/explain.js';
 import { findRules, openRule, profileOfRule } from '../../../operations/rules/files.js';
 import { dismissTimes, makeUp, refuseOtherPeriod } from '../../../operations/rules/missed.js';
 import { planRule } from '../../../operations/rules/plan.js';
+import { membersCsv } from '../../../operations/rules/rule-members.js';
 import { isEdited, makeBatchApart } from '../../../operations/rules/run.js';
 import { type RuleStep, steerRule } from '../../../operations/rules/steer-rule.js';
 import { syncRules } from '../../../operations/rules/sync.js';
@@ -15,7 +17,7 @@ import { TaskReply } from '../../api/overview.js';
 import * as api from '../../api/rules.js';
 import { refuseOtherFirst } from '../../approvals.js';
 import { explainReply, findPlan, planPage, ruleRows } from '../../rules.js';
-import { route } from '../route.js';
+import { Download, route } from '../route.js';
 
 /** A person holds a schedule back, or lets it go on. */
 function steering(
@@ -139,6 +141,19 @@ export const RULE_ROUTES = [
     'Take the go back: the rule does not run by itself until it is approved again.',
     api.RuleSteerRequest,
   ),
+  route('GET /api/rules/:rule/members.csv', 'viewer', {
+    summary: 'Who is in the list of a rule now, with the columns that stand beside them.',
+    params: api.RuleParams,
+    reply: 'text/csv; charset=utf-8',
+    async handle({ app, cwd }, { params: { rule } }) {
+      const { audience } = await openRule(app.config, cwd, rule);
+      return new Download(
+        `${rule}-members.csv`,
+        'text/csv; charset=utf-8',
+        Readable.from(membersCsv(audience)),
+      );
+    },
+  }),
   route('GET /api/calendar', 'viewer', {
     summary: 'Times of the schedules: the missed ones, what became of past ones, and coming ones.',
     query: calendar.CalendarQuery,

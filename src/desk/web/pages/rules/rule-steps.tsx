@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Person } from '../../../../core/people.js';
 import { whyNotSecond } from '../../../../words/people.js';
+import { counted } from '../../../../words/spelling.js';
 import type { RuleRow } from '../../../api/index.js';
 import { Time } from '../../parts/marks.js';
 import { Scroll, Table } from '../../parts/panel.js';
@@ -102,13 +103,13 @@ function goSteps({ text, needsSecond, asked }: RuleRow, me: Person): RuleStepNam
 }
 
 /** Everything that the go is for. */
-function BeforeGo({ rule: { words, reason, nextRuns, text } }: { readonly rule: RuleRow }) {
+function BeforeGo({ rule: { rule, words, reason, nextRuns, text } }: { readonly rule: RuleRow }) {
   const difference = text?.difference ?? null;
   return (
     <>
       <p>
         With its go it runs by itself at every scheduled time, within its limits, until it is changed, paused
-        or the go is taken back. The go is for exactly this text.
+        or the go is taken back. It is approved with exactly this text and these members.
       </p>
       <ul class="bullets">
         {words.map((line) => (
@@ -116,6 +117,7 @@ function BeforeGo({ rule: { words, reason, nextRuns, text } }: { readonly rule: 
         ))}
         {reason !== null && <li>Reason beside every order: {reason}</li>}
       </ul>
+      {text !== null && <Members rule={rule} members={text.members} />}
       <h3>Next ten runs</h3>
       <Table label="Next ten runs" heads={['Time', 'Period']}>
         {nextRuns.map(({ at, period, words: spelled }) => (
@@ -142,6 +144,38 @@ function BeforeGo({ rule: { words, reason, nextRuns, text } }: { readonly rule: 
             ))}
           </pre>
         </Scroll>
+      )}
+    </>
+  );
+}
+
+type MembersProps = {
+  readonly rule: string;
+  readonly members: NonNullable<RuleRow['text']>['members'];
+};
+
+type Side = { readonly count: number; readonly first: readonly string[] };
+
+function named({ count, first }: Side): string {
+  return `${first.join(', ')}${count > first.length ? ` and ${counted(count - first.length, 'other')}` : ''}`;
+}
+
+/** Who is paid, and who is new or gone since the list that was approved last. */
+function Members({ rule, members: { count, first, changed } }: MembersProps) {
+  return (
+    <>
+      <h3>Members</h3>
+      <p class="wrap">
+        {counted(count, 'member')}: {named({ count, first })}.{' '}
+        <a href={`/api/rules/${encodeURIComponent(rule)}/members.csv`}>All of them as CSV</a>
+      </p>
+      {changed !== null && (
+        <p class="wrap">
+          Since the list that was approved last: {counted(changed.added.count, 'member')} new
+          {changed.added.count > 0 && ` (${named(changed.added)})`}, {counted(changed.gone.count, 'member')}{' '}
+          gone
+          {changed.gone.count > 0 && ` (${named(changed.gone)})`}.
+        </p>
       )}
     </>
   );
