@@ -52,8 +52,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'approved-by-name',
     file: 'src/operations/rules/sync.ts',
-    find: 'hash !== (seen ?? hash));',
-    put: "hash === '');",
+    find: 'seen !== hashToApprove(app, rule),',
+    put: "seen === '',",
     test: 'test/desk/rules.test.ts',
   },
   {

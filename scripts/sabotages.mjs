@@ -1,3 +1,4 @@
+import { APPROVALS } from './sabotages-approvals.mjs';
 import { BOOKS_AND_DESK } from './sabotages-books.mjs';
 import { RECOVERY } from './sabotages-recovery.mjs';
 
@@ -683,6 +684,7 @@ export const SABOTAGES = [
     put: '',
     test: 'test/realm/server/member-maps.test.ts',
   },
+  ...APPROVALS,
   ...BOOKS_AND_DESK,
   ...RECOVERY,
 ];

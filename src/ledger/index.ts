@@ -13,7 +13,6 @@ export { answersByStatus, pingStore, slotsEverTaken, storeInfo, tokensOfDay } fr
 export {
   allLedgers,
   type BatchRef,
-  type KnownRealm,
   openLedger,
   type RealmLedger,
 } from './realm-ledger.js';
@@ -35,7 +34,6 @@ export {
   haltRealm,
   isHeldBack,
   pauseBatch,
-  type RealmState,
   realmState,
   releaseRealm,
   resumeBatch,

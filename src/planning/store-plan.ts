@@ -4,6 +4,7 @@ import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
 import type { BatchId } from '../core/ids.js';
 import { absoluteOf, plus } from '../core/op-sums.js';
 import type { RealmProfile } from '../core/profile.js';
+import { columnsWords, findingWords } from '../csv/column-words.js';
 import {
   type AuditEntry,
   type BatchRef,
@@ -22,7 +23,6 @@ import {
   sealBatch,
   takeBackDead,
 } from '../ledger/index.js';
-import { columnsWords, findingWords } from '../words/columns.js';
 import { refuseChanged, refuseOtherName } from './before-seal.js';
 import { closedError, passPlaces, whyPlaces } from './other-ledger.js';
 import { type Plan, sealedTable, toPay } from './plan.js';

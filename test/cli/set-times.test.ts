@@ -63,24 +63,24 @@ test('another time for orders that are a batch already is refused, and changes n
   for (const batch of [timed, free]) await as('ada', 'cancel', batch);
 }, 60_000);
 
-test('a go that comes after the set time begins it at once, and its giver is told so', async () => {
+test('an approval that comes after the set time begins it at once, and the approver is told so', async () => {
   const batch = await imported('late.csv', '1,500', '--at', inHours(2));
   await missed(batch);
   const before = await counted();
   const approved = await as('ben', 'approve', batch, '--yes');
   expect(approved.stdout).toMatch(
-    /Your go +Your go is for exactly this\. Its set time, \d{4}-\d\d-\d\d \d\d:\d\d Asia\/Tokyo, is over\. It begins as soon as a worker takes it\./,
+    /Approving +Your approval is for exactly this, and is used once\. Its set time, \d{4}-\d\d-\d\d \d\d:\d\d Asia\/Tokyo, is over\. It begins as soon as a worker takes it\./,
   );
   expect(approved.stdout).not.toMatch(/^ +Begins /m);
   expect((await as('ada', 'run', 'late.csv', '--yes')).status).toBe(0);
   expect(await counted()).toBe(before + 1);
 }, 60_000);
 
-test('a go that came before a set time that was missed begins nothing late; a person does', async () => {
+test('an approval that came before a set time that was missed begins nothing late; a person does', async () => {
   const batch = await imported('missed.csv', '1,600', '--at', inHours(2));
   const approved = await as('ben', 'approve', batch, '--yes');
   expect(approved.stdout).toMatch(
-    /Your go +Your go is for exactly this\. It begins at \d{4}-\S+ \S+ Asia\/Tokyo\./,
+    /Approving +Your approval is for exactly this, and is used once\. It begins at \d{4}-\S+ \S+ Asia\/Tokyo\./,
   );
   const before = await counted();
   await missed(batch);

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { Notifier } from '../../src/desk/notify/notifier.js';
 import { Outbox } from '../../src/desk/notify/outbox.js';
 import { webhook } from '../../src/desk/notify/webhook.js';
-import { batchRef, type RealmLedger, readBatch } from '../../src/ledger/index.js';
 import { noteChange } from '../../src/ledger/moves/note-change.js';
 import { startDesk, type TestDesk } from '../support/program/desk.js';
 import { closers, logged, outside } from '../support/program/outside.js';
 import { type PickyRealm, startPickyRealm } from '../support/program/picky-realm.js';
 import { requireApproval } from '../support/program/require-approval.js';
+import { confirmAnew } from '../support/program/set-start.js';
 import { until } from '../support/until.js';
 
 /** A batch whose set time was missed asks a person, at the desk and outside, and begins when one says so. */
@@ -66,20 +66,10 @@ async function missed(csv: string, tokens: string): Promise<string> {
   for (const key of await redis.keys(`${keyPrefix.replace(/[{}]/g, '?')}:b:*`))
     if ((await redis.type(key)) === 'hash' && (await redis.hget(key, 'id')) === summary.batch) {
       await redis.hset(key, 'startAt', Date.now() - 2 * HOUR);
-      await confirmAnew(key, ledger(), key.split(':').at(-1) ?? '');
+      await confirmAnew(redis, key);
       await noteChange(ledger(), key.split(':').at(-1) ?? '');
     }
   return summary.batch;
-}
-
-/** As if that time had been set when it was prepared: an approval is for the time that it was shown with. */
-async function confirmAnew(key: string, realmLedger: RealmLedger, no: string): Promise<void> {
-  const { redis } = desk.app.scripts;
-  const ref = await batchRef(realmLedger, no);
-  const hash = (await readBatch(ref))?.confirmed ?? '';
-  const request = await redis.hget(key, 'approval');
-  await redis.hset(key, 'confirmed', hash);
-  if (request !== null) await redis.hset(key, 'approval', JSON.stringify({ ...JSON.parse(request), hash }));
 }
 
 test('it is told of once, the desk offers to begin it now, and then it is paid', async () => {

@@ -68,6 +68,7 @@ test('in the desk’s document every time is ISO 8601, and every sum of tokens i
   // The tokens of one order are a number.
   const ofOneOrder = [
     'OrderRow',
+    'ApprovalReply properties retry anyOf 0 items',
     'DoubtRow',
     'FindOrdersPage properties orders items',
     'ExplainReply',

@@ -93,17 +93,3 @@ test('its report names who was paid, not who stood under the same number before'
     ['4', '5'],
   ]);
 }, 120_000);
-
-test('a desk keeps what its profile requires in the store that comes after', async () => {
-  await lose();
-  const desk = world.start(['--config', 'strict.yaml', 'serve', '--port', '0']);
-  onTestFinished(() => desk.kill());
-  await world.file('fifth.csv', 'member,tokens\n7,900\n');
-  const refused = async () =>
-    (await world.run('--config', 'lax.yaml', 'import', 'fifth.csv', '--yes')).stderr.includes(
-      'ALM_PEOPLE_NAMELESS',
-    );
-  await until('it to be required', refused, 30_000);
-  await lose();
-  await until('it to be required again', refused, 30_000);
-}, 120_000);

@@ -13,7 +13,7 @@ export const add = storeCommand({
   options: {
     role: choices(
       ROLES,
-      'viewer looks, operator prepares and steers, approver says go for what others prepared, admin gives tokens; several times for several',
+      'viewer looks, operator prepares and steers, approver approves what others prepared or asked for, admin gives tokens; several times for several',
     ),
   },
   examples: ['almoner desk token add ada --role operator'],

@@ -20,7 +20,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     pause: 'stop a batch after what is being sent',
     resume: 'go on with a paused or halted batch',
     cancel: 'end a batch; what was not sent stays unsent',
-    approve: 'say go for what somebody else has prepared',
+    approve: 'approve what another person has prepared or asked for',
     report: 'write the report files of a batch again',
     find: 'search all batches by reference, file, member, order, amount or day',
     history: 'every order that ever touched a member',

@@ -2,6 +2,7 @@ import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { OPS } from '../../core/order.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { spellMoment } from '../../core/zones.js';
+import { columnsWords, findingWords } from '../../csv/column-words.js';
 import type { Finding } from '../../csv/row.js';
 import type { Manifest, RowView, Start } from '../../ledger/index.js';
 import { isOver } from '../../operations/batches/batch-status.js';
@@ -10,7 +11,6 @@ import { type Approval, waitsForApproval } from '../../operations/people/approva
 import type { OrderChange } from '../../operations/people/difference.js';
 import type { BooksPast } from '../../planning/preview.js';
 import { absoluteWords, amountsWords, orderWords, signed } from '../../words/amounts.js';
-import { columnsWords, findingWords } from '../../words/columns.js';
 import { isOfRow } from '../../words/faults.js';
 import { allowedWords, counted, grouped, roughly, utcMinute } from '../../words/spelling.js';
 import type { Colours } from '../frame/output.js';

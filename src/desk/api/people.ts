@@ -27,12 +27,12 @@ export const RevokeQuery = z.object({
 });
 export const RevokeRequest = z.strictObject({ reason: reason.optional() }).default({});
 export const RevokedReply = z.strictObject({
-  waiting: z.array(z.string()).describe('Batches they approved that wait for a second person again.'),
+  waiting: z.array(z.string()).describe('Batches they approved that wait for an approval again.'),
   rules: z
     .array(z.strictObject({ realm: z.string(), rule: z.string(), lost: z.enum(['approval', 'request']) }))
     .describe('Rules that lost an approval of two people, one of them they, or their request for one.'),
   prepared: z
     .array(z.string())
-    .describe('Batches they prepared that wait for a second person, and go on waiting.'),
+    .describe('Batches they prepared that wait for an approval, and go on waiting.'),
 });
 export type RevokedReply = Of<typeof RevokedReply>;

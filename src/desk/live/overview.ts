@@ -4,7 +4,6 @@ import { presenceOf } from '../../core/presence.js';
 import type { RealmProfile } from '../../core/profile.js';
 import type { Waiting } from '../../core/waiting.js';
 import {
-  afterRollback,
   allLedgers,
   type BatchRef,
   batchLatency,
@@ -12,18 +11,14 @@ import {
   ledgerId,
   lists,
   type RealmLedger,
-  readFence,
   readSigns,
-  realmState,
   type ScriptClient,
-  slotsEverTaken,
 } from '../../ledger/index.js';
 import { isOver, standsStill } from '../../operations/batches/batch-status.js';
 import { WaitingOfMany, waitingOf } from '../../operations/batches/waiting.js';
 import { Tokens } from '../../operations/people/tokens.js';
 import { type MissedOfRealm, missedOfRealms } from '../../operations/rules/missed-counts.js';
 import { scheduleStandings, standingDocument, withoutStore } from '../../operations/rules/standings.js';
-import { paceOf } from '../../operations/services/pace.js';
 import type { ScheduleStanding } from '../../rules/standing.js';
 import type { App } from '../../runtime/app.js';
 import { holdMsOf } from '../../runtime/config/profiles.js';
@@ -251,18 +246,7 @@ export class OverviewBoard {
     const sums = all.get(ledger.id) ?? sumsOf([]);
     const pace = this.paces.get(ledger.id) ?? new PaceHistory();
     this.paces.set(ledger.id, pace);
-    // Slots taken, reads included, where the realm has a limit; else what the batches count themselves.
-    const requests = profile?.rate ? await slotsEverTaken(ledger) : sums.requests;
-    pace.note(requests, now);
-    const [state, fence, waits, limits] = await Promise.all([
-      realmState(ledger),
-      readFence(ledger),
-      afterRollback.readWaitAfterRollback(ledger),
-      paceOf(ledger, profile?.rate ?? null),
-    ]);
-    const waitsSinceMs = waits?.sinceMs ?? null;
-    const facts = { profile, state, fence, waitsSinceMs, sums, pace, limits, now };
-    return realmCard({ owner: ledger.realm, ...facts });
+    return realmCard(ledger, { profile, sums, pace, now });
   }
 
   private profileOf(ledger: RealmLedger): RealmProfile | undefined {

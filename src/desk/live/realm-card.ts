@@ -1,7 +1,13 @@
 import type { RealmProfile } from '../../core/profile.js';
-import type { Fence, KnownRealm, RealmState } from '../../ledger/index.js';
+import {
+  afterRollback,
+  type RealmLedger,
+  readFence,
+  realmState,
+  slotsEverTaken,
+} from '../../ledger/index.js';
 import { isRequired, requirementOf } from '../../operations/people/who.js';
-import type { RealmPace } from '../../operations/services/pace.js';
+import { paceOf } from '../../operations/services/pace.js';
 import { requirementWords } from '../../words/people.js';
 import { isoTime } from '../../words/spelling.js';
 import type { RealmCard } from '../api/index.js';
@@ -11,19 +17,27 @@ import type { RealmSums } from './sums.js';
 /** A realm on the front page: its pace, what waits, and what wants attention. */
 const UNLIMITED_WINDOW_MS = 60_000;
 
-export function realmCard(facts: {
-  readonly owner: KnownRealm;
+type Facts = {
   readonly profile: RealmProfile | undefined;
-  readonly state: RealmState;
-  readonly fence: Fence;
-  /** Since when first sends wait for a person after a rollback; null where they do not. */
-  readonly waitsSinceMs: number | null;
   readonly sums: RealmSums;
   readonly pace: PaceHistory;
-  readonly limits: RealmPace;
   readonly now: number;
-}): RealmCard {
-  const { owner, profile, state, fence, waitsSinceMs, sums, pace, limits, now } = facts;
+};
+
+export async function realmCard(
+  ledger: RealmLedger,
+  { profile, sums, pace, now }: Facts,
+): Promise<RealmCard> {
+  // Slots taken, reads included, where the realm has a limit; else what the batches count themselves.
+  pace.note(profile?.rate ? await slotsEverTaken(ledger) : sums.requests, now);
+  const [state, fence, waits, limits] = await Promise.all([
+    realmState(ledger),
+    readFence(ledger),
+    afterRollback.readWaitAfterRollback(ledger),
+    paceOf(ledger, profile?.rate ?? null),
+  ]);
+  const waitsSinceMs = waits?.sinceMs ?? null;
+  const { realm: owner } = ledger;
   const required = profile === undefined ? null : requirementOf(profile);
   const allowed = limits.learnt ?? profile?.rate ?? null;
   return {

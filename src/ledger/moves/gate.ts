@@ -69,7 +69,7 @@ export const BY_NOBODY: Prepared = {
 
 /** Of all that an approver is shown of a batch; both faces and the seal come to the same hash. */
 export function confirmedHash(
-  { id }: RealmLedger,
+  { id }: Pick<RealmLedger, 'id'>,
   manifest: Manifest,
   { who, start }: Pick<Prepared, 'who' | 'start'>,
 ): string {

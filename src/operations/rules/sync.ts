@@ -150,7 +150,7 @@ async function syncRealm(
     const what = syncedWords(before, entry, said);
     if (what !== null)
       await record(app, {
-        what: `${what} rule ${rule.name}, text ${entry.hash.slice(0, 12)}`,
+        what: `${what} rule ${rule.name}, text ${ruleHash(ledger, rule).slice(0, 12)}`,
         why: request.why ?? null,
       });
     kept.push(entry);

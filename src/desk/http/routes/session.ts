@@ -71,7 +71,7 @@ export const PEOPLE_ROUTES = [
     },
   }),
   route('DELETE /api/tokens/:name', 'admin', {
-    summary: 'Revoke a token: its sessions end, and what it said go for and has not begun waits again.',
+    summary: 'Revoke a token: its sessions end, and what it approved and has not begun waits again.',
     params: TokenParams,
     query: RevokeQuery,
     body: RevokeRequest,

@@ -44,7 +44,7 @@ const EVENT_WORDS: Readonly<Record<Matter['event'], string>> = {
   'batch.halted': 'batch halted',
   'batch.paused': 'batch paused',
   'batch.doubt': 'doubts',
-  'batch.approval': 'waits for a second person',
+  'batch.approval': 'waits for an approval',
   'batch.missed': 'set time missed',
   'batch.no-worker': 'no worker',
   'batch.missing-session': 'sender lost',

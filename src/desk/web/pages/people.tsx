@@ -97,7 +97,7 @@ function TokenList({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: (
 const DOES: Readonly<Record<Role, string>> = {
   viewer: 'viewer: looks',
   operator: 'operator: prepares and steers',
-  approver: 'approver: says go for what others prepared',
+  approver: 'approver: approves what others prepared or asked for',
   admin: 'admin: gives and takes tokens',
 };
 
@@ -200,8 +200,8 @@ function Revoke({ token: { name, roles }, tokens, onDone, onClose }: RevokeProps
       onClose={onClose}
     >
       <p>
-        {name} can no longer act: open pages of theirs are signed out. What they said go for and has not begun
-        waits for a second person again; what has begun goes on.
+        {name} can no longer act: open pages of theirs are signed out. What they approved and has not begun
+        waits for an approval again; what has begun goes on.
       </p>
       {isOwn && (
         <p>

@@ -57,7 +57,7 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
       });
       onStarted();
       if (reply.summary.reason?.code === 'ALM_BATCH_APPROVAL')
-        announce('Prepared. It waits for a second person.');
+        announce('Prepared. It waits for an approval.');
       else announce(reply.workers === 0 ? 'Enqueued, but no worker is running.' : 'Enqueued.');
       go(placeOf('batch', reply.summary.batch));
     });
@@ -104,7 +104,7 @@ function NoWorkerYet({ realm }: { readonly realm: string }) {
   );
 }
 
-/** Before somebody waits for what another has to say go for. */
+/** Before a person waits for what another one has to approve. */
 function SecondPerson({ realm }: { readonly realm: string }) {
   const { overview } = useStore(live);
   const required = overview?.realms.find((card) => card.realm === realm)?.secondPerson ?? null;

@@ -1,6 +1,6 @@
 import { show } from '../core/visible.js';
-import type { Finding, FoundColumns, TakenBy } from '../csv/row.js';
-import { utcMinute } from './spelling.js';
+import { utcMinute } from '../words/spelling.js';
+import type { Finding, FoundColumns, TakenBy } from './row.js';
 
 /** What each column is taken for, why where its name does not say it, and what is left. */
 export function columnsWords({ columns, headerLine, kept }: FoundColumns): string {
