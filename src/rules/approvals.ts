@@ -38,7 +38,9 @@ const scheduledRule = z.object({
 export type StoredRule = z.infer<typeof scheduledRule>;
 
 /** `asked`: who asked for the approval of this very text, while no second person has approved it. */
-export type ScheduledRule = StoredRule & { readonly asked: Said | null };
+export type ScheduledRule = StoredRule & { readonly asked: Asked | null };
+/** `hash`: of what it was asked for, which is the members, too. */
+type Asked = Said & { readonly hash: string };
 
 /** Whether a text's go is that of two people, for the members as they are listed now (see includes/schedule.lua). */
 export function isGoOfTwo(approved: StoredRule['approved'], audience: string): boolean {
@@ -73,8 +75,8 @@ export async function scheduledRules(ledger: RealmLedger): Promise<ScheduledRule
   return all.map((one) => {
     const request = requests.get(one.rule);
     if (request === undefined || request.text !== one.hash) return { ...one, asked: null };
-    const { who, at, why = null } = request;
-    return { ...one, asked: { who, at, why } };
+    const { who, at, why = null, hash } = request;
+    return { ...one, asked: { who, at, why, hash } };
   });
 }
 

@@ -275,6 +275,30 @@ test('a rule is asked for by one and approved by another, an approver', async ()
   ]);
 });
 
+test('an approver of a rule sees who is in its list, and approves no list that was swapped since', async () => {
+  const rules = z.object({
+    rules: z.array(z.object({ text: z.object({ hash: z.string(), members: z.unknown() }) })),
+  });
+  const shown = async () => rules.parse(await ask('/api/rules', ben)).rules[0]?.text;
+  const file = join(desk.folder, 'jobs', 'gift.yaml');
+  await writeFile(file, RULE.replace('100001, 100002', '100002, 100003, 100004'));
+  const first = await shown();
+  expect(first?.members).toEqual({
+    count: 3,
+    first: ['100002', '100003', '100004'],
+    changed: { added: { count: 2, first: ['100003', '100004'] }, gone: { count: 1, first: ['100001'] } },
+  });
+  const { text } = await desk.call('/api/rules/gift/members.csv', { as: ben });
+  expect(text).toBe('member\n100002\n100003\n100004\n');
+  const path = '/api/rules/gift/approve';
+  await say(path, ada, { hash: first?.hash, asked: null });
+  await writeFile(file, RULE.replace('100001, 100002', '100002, 100003, 100009'));
+  expect(await refused(path, ben, { hash: first?.hash, asked: 'ada' })).toEqual([409, 'ALM_DESK_CHANGED']);
+  // Approved as it is now, it is another request: by one person.
+  await say(path, ben, { hash: (await shown())?.hash, asked: null });
+  expect((await waits(ada)).rules).toMatchObject([{ rule: 'gift', asked: { who: 'ben' } }]);
+});
+
 test('what waits for an approval is a matter', async () => {
   const { batch } = await prepared('member,tokens\n100004,900\n');
   const overview = z.object({

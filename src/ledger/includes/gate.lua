@@ -79,7 +79,14 @@ local function closedGate(T, no, now)
   return nil
 end
 
---- The same for somebody who sends or prepares it with these limits: what they do not allow one person alone asks for an
+--- The state of a batch that may not begin yet. Unknown orders of one that was put back are still found out.
+local function stateBefore(T, no, closed)
+  local B = batchKey(T, no)
+  if redis.call('HEXISTS', B, 'startedAt') == 1 or counter(B .. ':n', 'c:u') > 0 then return 'running' end
+  return closed == 'approval' and 'waiting' or 'planned'
+end
+
+--- The same for a process that sends or prepares it with these limits: what they do not allow one person alone asks for an
 --- approval, and keeps asking whatever other limits others have.
 local function judgeGate(T, no, limits, now)
   local B = batchKey(T, no)
@@ -91,15 +98,18 @@ local function judgeGate(T, no, limits, now)
     if isRequired(limits) and not isAlone then
       if who then forgetAlone(T, who, b[5]) end
       writeRequest(T, 'batch', no, { hash = b[7] or '', who = b[4] or '', at = now })
-      local state = redis.call('HMGET', B, 'state', 'startedAt')
-      local isUntouched = state[1] == 'planned' or state[1] == 'running' and not state[2]
-      if isUntouched then redis.call('HSET', B, 'state', 'waiting', 'owner', '') end
       batches.touch(no)
     else
       redis.call('HSET', B, 'cleared', isAlone and 'alone' or 'free')
     end
   end
-  return closedGate(T, no, now)
+  local closed = closedGate(T, no, now)
+  local state = redis.call('HGET', B, 'state')
+  if closed == 'approval' and (state == 'planned' or state == 'running') and stateBefore(T, no, closed) == 'waiting' then
+    redis.call('HSET', B, 'state', 'waiting', 'owner', '')
+    batches.touch(no)
+  end
+  return closed
 end
 
 --- The batch passes; an approval is used up by it.

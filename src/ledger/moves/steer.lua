@@ -76,8 +76,7 @@ elseif verb == 'resume' then
   redis.call('HDEL', B, 'reason', 'refusals', 'refusalClass')
   if closed then
     -- What was sent of it before the store forgot that it had begun is still looked after.
-    local before = closed == 'approval' and 'waiting' or 'planned'
-    redis.call('HSET', B, 'state', redis.call('HEXISTS', B, 'startedAt') == 1 and 'running' or before, 'owner', '')
+    redis.call('HSET', B, 'state', stateBefore(T, no, closed), 'owner', '')
   else
     -- It begins where the feeder takes it: by the limits of whoever sends.
     redis.call('HSET', B, 'state', 'running', 'owner', ARGV[5])

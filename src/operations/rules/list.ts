@@ -93,6 +93,8 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
       state === 'approved' &&
       realm?.needsSecond === true &&
       !isGoOfTwo(entry?.approved ?? null, audience.hash);
+    const shown =
+      (isWaiting || lacksTwo) && realm !== undefined ? await beforeGo(result, realm.ledger) : null;
     listed.push({
       ...BLANK,
       rule: rule.name,
@@ -106,10 +108,11 @@ export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
         rule.schedule === null ? [] : nextRuns(rule, rule.schedule, Math.max(realm?.now ?? 0, last?.at ?? 0)),
       words: ruleWords(rule, audience.members),
       approved: entry?.hash === rule.hash ? entry.approved : null,
-      asked: entry?.hash === rule.hash ? entry.asked : null,
+      // Asked for with other members, it is not asked for as it is now.
+      asked: shown !== null && entry?.asked?.hash === shown.text.hash ? entry.asked : null,
       needsSecond: realm?.needsSecond ?? false,
       standing,
-      beforeGo: (isWaiting || lacksTwo) && realm !== undefined ? await beforeGo(result, realm.ledger) : null,
+      beforeGo: shown,
       lastScheduled: last,
       lastRun: realm === undefined ? null : await newestRun(realm.ledger, realm.runs, rule.name),
     });
