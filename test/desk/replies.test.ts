@@ -200,6 +200,7 @@ function ledgerOfDesk(): RealmLedger {
 
 /** A scheduled time that nobody served. */
 async function letGo(): Promise<void> {
+  await get('/api/rules/gift/members.csv');
   const at = Date.UTC(2026, 10, 1);
   const missed = { zone: 'UTC', times: [[at, '2026-11-01', 'nothing ran']], older: 0 } as const;
   await noteMissed(ledgerOfDesk(), 'gift', missed);
