@@ -77,8 +77,29 @@ export const APPROVALS = [
   {
     name: 'alone-day-by-day',
     file: GATE,
-    find: '  if now - at < DAY_MS then return end\n',
-    put: '  if now then return end\n',
+    find: '  if now - at >= DAY_MS then return false end\n',
+    put: '',
+    test: TEST,
+  },
+  {
+    name: 'sent-by-the-limits-of-another',
+    file: 'src/ledger/moves/begin-sending.lua',
+    find: "if code == 'w' and senderGate.isClosedFor(T, no, limits, now) then",
+    put: "if code == 'x' and senderGate.isClosedFor(T, no, limits, now) then",
+    test: TEST,
+  },
+  {
+    name: 'retried-by-the-limits-of-another',
+    file: 'src/ledger/moves/retry.lua',
+    find: "if entry ~= '-' then loosen(T, no, limits) end\n",
+    put: '',
+    test: TEST,
+  },
+  {
+    name: 'rest-approved-is-all-approved',
+    file: GATE,
+    find: "isFirst and 'approved' or 'rest'",
+    put: "'approved'",
     test: TEST,
   },
   {

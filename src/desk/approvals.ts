@@ -31,7 +31,7 @@ export function approvalsReply({ overview, seen }: Picture, person: Person): App
         orders: payableOf(view).orders,
         tokens: String(payableOf(view).tokens),
         retry: retry !== null,
-        amounts: digitsOf(manifest.tokens),
+        amounts: manifest.duplicates === 0 ? digitsOf(manifest.tokens) : null,
         currency: manifest.currency,
         held: heldBy(view),
         whyNot: whyNotSecond(person, askedBy(view), retry === null ? 'prepared' : 'asked for'),

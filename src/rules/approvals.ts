@@ -26,8 +26,14 @@ const scheduledRule = z.object({
   period: z.enum(PERIODS),
   /** When it last came to wait for a go; the times after it are told as waiting, as long as there is none. */
   waitsSince: z.number().default(0),
-  /** `asked`: who wanted this text to have it, where the realm requires a second person. */
-  approved: said.extend({ asked: z.string().nullable().default(null), ...forAudience }).nullable(),
+  /** `asked`: who asked for it, where approvals are required. `byToken`: its owner is known; else the name was only set. */
+  approved: said
+    .extend({
+      asked: z.string().nullable().default(null),
+      byToken: z.boolean().default(false),
+      ...forAudience,
+    })
+    .nullable(),
   /** Who took the go back, while there is none. */
   takenBack: said.nullable().default(null),
   /** Its times pass without a run. */

@@ -151,17 +151,22 @@ describe('a batch that needs an approval', () => {
   test('refused, it is cancelled with the reason; what waits for nobody is not refused', async () => {
     const { batch } = await prepared('member,tokens\n100001,500\n');
     const path = `/api/approvals/${batch}/refuse`;
-    expect(await refused(path, desk.tokens.operator, { reason: 'no' })).toEqual([403, 'ALM_DESK_ROLE']);
+    const { hash } = await look(batch, ben);
+    expect(await refused(path, desk.tokens.operator, { hash, reason: 'no' })).toEqual([403, 'ALM_DESK_ROLE']);
+    const other = { hash: 'f'.repeat(64), reason: 'no' };
+    expect(await refused(path, ben, other)).toEqual([409, 'ALM_PEOPLE_CHANGED']);
     expect(await refused(path, ben, {})).toEqual([400, 'ALM_DESK_BAD_REQUEST']);
-    expect(await say(path, ben, { reason: 'too much' })).toMatchObject({ summary: { state: 'cancelled' } });
+    expect(await say(path, ben, { hash, reason: 'too much' })).toMatchObject({
+      summary: { state: 'cancelled' },
+    });
     expect(await ask(`/api/batches/${batch}/audit`, ada)).toMatchObject({
       entries: expect.arrayContaining([
         expect.objectContaining({ who: 'ben', what: 'refused, and cancelled by that', why: 'too much' }),
       ]),
     });
-    expect(await refused(path, ben, { reason: 'again' })).toEqual([409, 'ALM_PEOPLE_NOT_NEEDED']);
+    expect(await refused(path, ben, { hash, reason: 'again' })).toEqual([409, 'ALM_PEOPLE_NOT_NEEDED']);
     const { batch: free } = await prepared('member,tokens\n100009,1\n', desk.tokens.operator);
-    expect(await refused(`/api/approvals/${free}/refuse`, ben, { reason: 'no' })).toEqual([
+    expect(await refused(`/api/approvals/${free}/refuse`, ben, { hash, reason: 'no' })).toEqual([
       409,
       'ALM_PEOPLE_NOT_NEEDED',
     ]);

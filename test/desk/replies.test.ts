@@ -186,7 +186,8 @@ async function secondPerson(): Promise<void> {
   await post(approved, { hash, tokens: payable.tokens }, ben);
   const refused = await imported('member,tokens\n100012,5\n');
   await get('/api/approvals');
-  await post(`/api/approvals/${refused}/refuse`, { reason: 'not meant' }, ben);
+  const { hash: other } = shown.parse(await get(`/api/approvals/${refused}`, ben));
+  await post(`/api/approvals/${refused}/refuse`, { hash: other, reason: 'not meant' }, ben);
   const revoked = await desk.call('/api/tokens/ben', { method: 'DELETE', body: {}, ...admin });
   expect(revoked.status).toBe(200);
 }

@@ -92,7 +92,8 @@ test('it waits on the desk once it was asked for, is shown letter by letter, and
 
 test('refused, the dead letters stay dead', async () => {
   await until('it to wait', async () => (await waiting()).length === 1, 10_000);
-  const refuse = { ...as('ben'), method: 'POST', body: { reason: 'no' } };
+  const { hash } = shown.parse((await desk.call(path(), as('ben'))).json());
+  const refuse = { ...as('ben'), method: 'POST', body: { hash, reason: 'no' } };
   expect((await desk.call(`${path()}/refuse`, refuse)).status).toBe(200);
   await until('nothing to wait', async () => (await waiting()).length === 0, 10_000);
   expect((await desk.call(`/api/batches/${batch.ref.id}`, as('ben'))).json()).toMatchObject({

@@ -34,7 +34,13 @@ const move = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('work'), refuse: fc.boolean() }) },
   {
     weight: 4,
-    arbitrary: fc.record({ do: fc.constant('retry'), who, at, only: fc.constantFrom(null, 0, 1) }),
+    arbitrary: fc.record({
+      do: fc.constant('retry'),
+      who,
+      at,
+      only: fc.constantFrom(null, 0, 1),
+      isLax: fc.boolean(),
+    }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('mend'), who, at, amounts }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('undo'), who, at }) },
@@ -55,6 +61,7 @@ const move = fc.oneof(
       tokens: fc.constantFrom(5, 6),
       members: fc.constantFrom(1, 2),
       swapped: fc.boolean(),
+      isLax: fc.boolean(),
     }),
   },
   {
@@ -80,7 +87,7 @@ async function make(one: Try, step: Move, seen: string[]): Promise<void> {
   }
   if (step.do === 'work') return one.work(step.refuse);
   if (step.do === 'roles') return one.changeRoles(step.who, step.roles);
-  if (step.do === 'rule') return one.approveRule(step.who, step.tokens, step.members, step.swapped);
+  if (step.do === 'rule') return one.approveRule(step.who, step);
   if (step.do === 'schedule') return one.scheduled(step.amount, step.swapped);
   if (step.do === 'time passes') return one.passTime();
   if (ref === undefined) return;
@@ -90,7 +97,7 @@ async function make(one: Try, step: Move, seen: string[]): Promise<void> {
     const hash = step.stale === 0 ? seen.at(-1) : await one.look(ref);
     return one.approve(step.who, ref, hash ?? '');
   }
-  if (step.do === 'retry') return one.retry(step.who, ref, step.only);
+  if (step.do === 'retry') return one.retry(step.who, ref, step.only, step.isLax);
   if (step.do === 'mend') return one.prepare(step.who, step.amounts, { lax: false, replaces: `${ref.id}-1` });
   if (step.do === 'undo') return one.undo(step.who, ref);
   if (!('who' in step)) return;

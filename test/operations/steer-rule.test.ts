@@ -25,7 +25,7 @@ test('a rule that was moved to another realm is paused in both', async () => {
         missed: 'once',
         period: 'day',
         waitsSince: 0,
-        approved: { who: 'ada', at, why: null, asked: null, audience: null },
+        approved: { who: 'ada', at, why: null, asked: null, byToken: true, audience: null },
         asked: null,
         takenBack: null,
         paused: null,

@@ -67,7 +67,10 @@ async function listWaiting({ output }: CommandBase, app: App): Promise<void> {
     preparer: askedBy(view),
     createdAt: new Date(manifest.createdAt).toISOString(),
     orders: payableOf(view).orders,
-    amounts: amountsWords(manifest.tokens),
+    amounts:
+      manifest.duplicates === 0
+        ? `${amountsWords(manifest.tokens)} tokens`
+        : counted(payableOf(view).tokens, 'token'),
     currency: manifest.currency,
     retry: retry !== null,
   }));
@@ -78,7 +81,7 @@ async function listWaiting({ output }: CommandBase, app: App): Promise<void> {
         ? 'Nothing waits for an approval.'
         : batches.map(
             ({ batch, realm, source, preparer, createdAt, orders, amounts, currency, retry }) =>
-              `${batch}  ${realm}  ${source}: ${retry ? `${counted(orders, 'dead letter')} to be retried` : `${counted(orders, 'order')}, ${amounts} tokens`}${inCurrency(currency)}, ${retry ? 'asked for' : 'prepared'} ${preparer === null ? 'without a token' : `by ${preparer}`} on ${utcMinute(Date.parse(createdAt))}`,
+              `${batch}  ${realm}  ${source}: ${retry ? `${counted(orders, 'dead letter')} to be retried` : `${counted(orders, 'order')}, ${amounts}`}${inCurrency(currency)}, ${retry ? 'asked for' : 'prepared'} ${preparer === null ? 'without a token' : `by ${preparer}`} on ${utcMinute(Date.parse(createdAt))}`,
           ),
     next: batches.length === 0 ? null : 'almoner approve BATCH',
   });

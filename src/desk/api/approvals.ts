@@ -20,7 +20,9 @@ const WaitingBatch = z.strictObject({
   orders: count.describe('To be sent; of a retry its dead letters.'),
   tokens: digits,
   retry: z.boolean().describe('A retry of its dead letters waits; amounts are of the whole batch.'),
-  amounts: byOp(sum),
+  amounts: byOp(sum)
+    .nullable()
+    .describe('Apart by what they do; null where some of the rows are duplicates.'),
   currency: z.string().nullable(),
   held: z
     .strictObject({ state: z.enum(['paused', 'halted']), message: z.string() })
@@ -123,4 +125,4 @@ export const ApproveRequest = z.strictObject({
 export const ApprovedReply = z.strictObject({ summary: BatchSummary });
 export type ApprovedReply = Of<typeof ApprovedReply>;
 
-export const RefuseRequest = z.strictObject({ reason });
+export const RefuseRequest = z.strictObject({ hash: ApproveRequest.shape.hash, reason });

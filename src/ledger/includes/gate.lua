@@ -12,13 +12,16 @@
     B 'confirmed'      hash of all that an approver is shown (core/approvals.ts)
     B 'approval'       JSON of the request for an approval that was not used yet (see approvals)
     B 'cleared'        why it may begin: 'free' (no approval was required) | 'alone' | 'rule' (two people approved the rule
-                       that made it) | 'approved'
+                       that made it) | 'approved' | 'rest' (approved after a part of it had been sent)
+    B 'judged'         by which limits that was found: '<tokens> <rows>', '-' for none
     B 'byRule'         '1': the schedule of a rule made it, and nobody pays it alone
     B 'begun'          '1': it passed here. A restored store may have forgotten it
     B 'startedAt'      when it passed, or when a journal put the first of its orders back: the one home of whether its
                        set time has come
+    B 'sealedStart'    '<startAt> <startZone>' as it was sealed, for the hash
     B 'startAt', 'startZone'    it begins then, as it was said by the wall of that zone; void once it has a startedAt
-    B:retries          index → '<ends> <sha1 of its record> <who>': dead letters that may be retried once, as they were then
+    B:retries          index → '<ends> <sha1 of its record> <who> <entry in T:alone:<who>, or '-' where another person approved it>':
+                       dead letters that may be retried once, as they were then
 ]==]
 --- @include "approvals"
 local DAY_MS, HOUR_MS = 86400000, 3600000
@@ -29,6 +32,12 @@ end
 
 local function isRequired(limits)
   return limits.tokens ~= nil or limits.rows ~= nil
+end
+
+--- The limits by which a batch was judged, '<tokens> <rows>', '-' for none.
+local function limitsText(limits)
+  local function one(most) return most and string.format('%.0f', most) or '-' end
+  return one(limits.tokens) .. ' ' .. one(limits.rows)
 end
 
 local function aloneKey(T, who)
@@ -53,10 +62,18 @@ local function countAlone(T, who, id, rows, tokens, at, limits)
   end
   if (limits.tokens and allTokens > limits.tokens) or (limits.rows and allRows > limits.rows) then return false end
   -- Kept for longer than they count: the clock of a store may go back.
-  for _, old in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', string.format('%.0f', at - 7 * DAY_MS))) do forgetAlone(T, who, old) end
+  for _, old in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', string.format('%.0f', nowMs() - 7 * DAY_MS))) do forgetAlone(T, who, old) end
   redis.call('SADD', T .. ':alone', string.lower(who))
   redis.call('ZADD', key, string.format('%.0f', at), id)
   redis.call('HSET', key .. ':n', id, string.format('%.0f %.0f', rows, tokens))
+  return true
+end
+
+--- Whether what a person pays alone with a batch was counted within the last 24 hours. It is being sent, so it counts from now.
+local function isCountedNow(T, who, id, now)
+  local at = tonumber(redis.call('ZSCORE', aloneKey(T, who or ''), id) or '0')
+  if now - at >= DAY_MS then return false end
+  if at < now then redis.call('ZADD', aloneKey(T, who), 'XX', string.format('%.0f', now), id) end
   return true
 end
 
@@ -98,9 +115,10 @@ local function judgeGate(T, no, limits, now)
     if isRequired(limits) and not isAlone then
       if who then forgetAlone(T, who, b[5]) end
       writeRequest(T, 'batch', no, { hash = b[7] or '', who = b[4] or '', at = now })
+      redis.call('RPUSH', B .. ':log', cjson.encode({ at = now, who = 'almoner', what = 'asked for an approval', why = cjson.null }))
       batches.touch(no)
     else
-      redis.call('HSET', B, 'cleared', isAlone and 'alone' or 'free')
+      redis.call('HSET', B, 'cleared', isAlone and 'alone' or 'free', 'judged', limitsText(limits))
     end
   end
   local closed = closedGate(T, no, now)
@@ -115,21 +133,29 @@ end
 --- The batch passes; an approval is used up by it.
 local function begin(T, no, now)
   local B = batchKey(T, no)
-  redis.call('HSETNX', B, 'startedAt', now)
+  local isFirst = redis.call('HSETNX', B, 'startedAt', now) == 1
   if redis.call('HEXISTS', B, 'begun') == 1 then return end
-  if readRequest(T, 'batch', no) then redis.call('HSET', B, 'cleared', 'approved') end
+  if readRequest(T, 'batch', no) then redis.call('HSET', B, 'cleared', isFirst and 'approved' or 'rest') end
   redis.call('HSET', B, 'begun', '1')
   redis.call('HDEL', B, 'approval', 'startAt', 'startZone')
 end
 
---- A batch that its preparer pays alone counts for the 24 hours in which it began. Resumed later, it is judged again.
-local function judgeAnother(T, no, now)
+--- Whether limits by which it was judged are as strict as these.
+local function isCovered(judged, limits)
+  local tokens, rows = string.match(judged or '', '^(%S+) (%S+)$')
+  if not tokens then return false end
+  local function covers(known, most) return most == nil or (known ~= '-' and tonumber(known) <= most) end
+  return covers(tokens, limits.tokens) and covers(rows, limits.rows)
+end
+
+--- A retry that a person gave alone: whoever sends it looks again where their limits are stricter.
+local function loosen(T, no, limits)
   local B = batchKey(T, no)
-  local b = redis.call('HMGET', B, 'begun', 'cleared', 'preparer', 'id')
-  if not b[1] or b[2] ~= 'alone' then return end
-  local at = tonumber(redis.call('ZSCORE', aloneKey(T, b[3]), b[4]) or '0')
-  if now - at < DAY_MS then return end
-  redis.call('HDEL', B, 'begun', 'cleared')
+  local b = redis.call('HMGET', B, 'cleared', 'judged')
+  if b[1] == 'approved' or b[1] == 'rule' then return end
+  if b[1] == 'rest' then redis.call('HSET', B, 'cleared', 'free') end
+  local known = limitsText(limits)
+  if not b[2] or isCovered(b[2], limits) then redis.call('HSET', B, 'judged', known) end
 end
 
 --- Whether a dead letter may be put back to work: its batch was approved, or it may be as it stands now.

@@ -11,6 +11,7 @@
 
   request: {'asked'}; {'same'} where exactly this waits already, by whomever
   retry: {'free'} (no approval is required, or the batch has one) | {'approved'} (for all of these) | {'alone'} | {'asked'}
+    | {'other', who} (another person has asked for other dead letters of it)
     | {'lacking', JSON of their indexes} (some are approved: ask for these alone) | {'gone'}
   approve: {'approved'} | {'same-person'} | {'nameless'} (nobody known asked for it) | {'changed'} | {'not-needed'} | {'disarmed'} | {'gone'}
   reject: {'rejected'} | {'not-needed'} | {'changed'}
@@ -43,33 +44,10 @@ local function ask()
 end
 
 --- Those that may be retried as they stand, until then.
-local function allow(indexes, ends, by)
+local function allow(indexes, ends, by, entry)
   for _, index in ipairs(indexes) do
-    redis.call('HSET', B .. ':retries', index, string.format('%.0f ', ends) .. redis.sha1hex(readRecord(T, of, index) or '') .. ' ' .. by)
+    redis.call('HSET', B .. ':retries', index, string.format('%.0f ', ends) .. redis.sha1hex(readRecord(T, of, index) or '') .. ' ' .. by .. ' ' .. entry)
   end
-end
-
-local function retry()
-  local limits = limitsOf(ARGV[10], ARGV[11])
-  local lacking = {}
-  for _, index in ipairs(asked.indexes) do
-    if not mayRetry(T, of, index, readRecord(T, of, index) or '', limits, now) then lacking[#lacking + 1] = index end
-  end
-  if #lacking == 0 then return { isRequired(limits) and 'approved' or 'free' } end
-  if #lacking < #asked.indexes then return { 'lacking', cjson.encode(lacking) } end
-  local isAlone = who ~= '' and countAlone(T, who, 'retry ' .. id .. ' ' .. hash, asked.orders, tonumber(asked.tokens), now, limits)
-  if isAlone then
-    allow(asked.indexes, now + DAY_MS, who)
-    redis.call('HSET', B, 'retriesBy', '1')
-    return done('alone')
-  end
-  if who == '' then return { 'nameless' } end
-  local known = readRequest(T, kind, of)
-  if known and known.hash == hash then return { 'same' } end
-  dropRequest(T, kind, of)
-  for _, index in ipairs(asked.indexes) do redis.call('HSET', B .. ':retry', index, redis.sha1hex(readRecord(T, of, index) or '')) end
-  ask()
-  return done('asked')
 end
 
 --- The dead letters of a request, if all are as they were.
@@ -80,6 +58,31 @@ local function unchanged()
     found[#found + 1] = all[i]
   end
   return found
+end
+
+local function retry()
+  local limits = limitsOf(ARGV[10], ARGV[11])
+  local lacking = {}
+  for _, index in ipairs(asked.indexes) do
+    if not mayRetry(T, of, index, readRecord(T, of, index) or '', limits, now) then lacking[#lacking + 1] = index end
+  end
+  if #lacking == 0 then return { isRequired(limits) and 'approved' or 'free' } end
+  if #lacking < #asked.indexes then return { 'lacking', cjson.encode(lacking) } end
+  local entry = 'retry ' .. id .. ' ' .. hash
+  local isAlone = who ~= '' and countAlone(T, who, entry, asked.orders, tonumber(asked.tokens), now, limits)
+  if isAlone then
+    allow(asked.indexes, now + HOUR_MS, who, entry)
+    redis.call('HSET', B, 'retriesBy', '1')
+    return done('alone')
+  end
+  if who == '' then return { 'nameless' } end
+  local known = readRequest(T, kind, of)
+  if known and known.hash == hash then return { 'same' } end
+  if known and not isSamePerson(known.who, who) and unchanged() then return { 'other', known.who } end
+  dropRequest(T, kind, of)
+  for _, index in ipairs(asked.indexes) do redis.call('HSET', B .. ':retry', index, redis.sha1hex(readRecord(T, of, index) or '')) end
+  ask()
+  return done('asked')
 end
 
 local function approve()
@@ -94,7 +97,7 @@ local function approve()
   if kind == 'retry' then
     local indexes = unchanged()
     if not indexes then return { 'changed' } end
-    allow(indexes, ends, who)
+    allow(indexes, ends, who, '-')
     dropRequest(T, kind, of)
     redis.call('HSET', B, 'retriesBy', '1')
     return done('approved')
@@ -123,7 +126,7 @@ local function withdrawFrom(no, found)
   end
   local all = redis.call('HGETALL', B .. ':retries')
   for i = 1, #all, 2 do
-    if isSamePerson(string.match(all[i + 1], ' (%S+)$'), who) then
+    if isSamePerson(string.match(all[i + 1], '^%d+ %x+ (%S+)'), who) then
       redis.call('HDEL', B .. ':retries', all[i])
       isFound = true
     end

@@ -94,7 +94,17 @@ export async function requestApproval(
   return z.enum(['asked', 'same']).parse(answer);
 }
 
-const retryReply = z.enum(['free', 'approved', 'alone', 'asked', 'same', 'lacking', 'nameless', 'gone']);
+const retryReply = z.enum([
+  'free',
+  'approved',
+  'alone',
+  'asked',
+  'same',
+  'other',
+  'lacking',
+  'nameless',
+  'gone',
+]);
 
 /** Whether these dead letters may be retried; where an approval is required for them, it is asked for. */
 export async function requestRetry(
@@ -111,6 +121,8 @@ export async function requestRetry(
   readonly answer: z.infer<typeof retryReply>;
   /** Those that need an approval, where others of them have one. */
   readonly lacking: readonly number[];
+  /** Who has asked for other dead letters of the batch. */
+  readonly first: string;
 }> {
   const { who, hash, why, limits, indexes, tokens } = by;
   const asked = {
@@ -121,7 +133,7 @@ export async function requestRetry(
   };
   const [answer, json = '[]'] = await ask({ kind: 'retry', batch }, 'retry', { who, hash, asked, limits });
   const lacking = z.array(z.coerce.number()).parse(JSON.parse(json.startsWith('[') ? json : '[]'));
-  return { answer: retryReply.parse(answer), lacking };
+  return { answer: retryReply.parse(answer), lacking, first: answer === 'other' ? json : '' };
 }
 
 const approveReply = z.enum([

@@ -6,7 +6,8 @@
   ARGV[1] highest sequence seen  ARGV[2] era ('' before the first)  ARGV[3] session
   ARGV[4] sequence of the last order that it began
   ARGV[5] until when nothing is sent for the first time (quiet hours), ms
-  ARGV[6] JSON list of orders, each a list of strings:
+  ARGV[6], ARGV[7] limits of the sender's profile ('' for none, see gate)
+  ARGV[8] JSON list of orders, each a list of strings:
      1 batch no  2 index  3 nonce  4 amount (see totals)  5 daily cap ('' for none)  6 reason JSON for a batch halted by it
      7 how old the key of an unknown may be when it is resent, in ms ('' where nothing is resent)
      8 '<number of a key> <ms>': how old the caller knows that key to be by its own clock, -1 where its clocks tell
@@ -24,13 +25,14 @@
     | ['no', 'instead', '', new state code, message, attempts, error code]: it ended, because another order is, or may be,
      paid instead | ['error', message]
     why: format | disarmed | rollback | era | lost | halted | breaker | after-rollback | <batch state> | owner | state code of the order | not-due | hold
-      | in-order | cap | key-old | clocks
+      | in-order | approval | cap | key-old | clocks
 ]==]
 --- @include "record"
 --- @include "tally"
 --- @include "move"
 --- @include "reference"
 --- @include "hold"
+--- @include "sender-gate"
 --- @include "fence"
 --- @include "data-folders"
 --- @include "first-sends"
@@ -42,6 +44,7 @@ local T, session = KEYS[1], ARGV[3]
 local now = nowMs()
 local nowText = base36(now)
 local today = utcDay(now)
+local limits = senderGate.limitsOf(ARGV[6], ARGV[7])
 local settles = redis.call('HGET', T, 'settleMs') or '0'
 
 --- A day's sum is kept short of what a counter holds, by more than doubles round there.
@@ -177,6 +180,10 @@ local function begin(order)
   if isPause(early) then return { 'no', 'early', string.format('%.0f', early) } end
   local quiet = quietMs(record, ARGV[5])
   if quiet then return { 'no', 'early', string.format('%.0f', quiet) } end
+  if code == 'w' and senderGate.isClosedFor(T, no, limits, now) then
+    metas[no] = nil
+    return { 'no', 'approval' }
+  end
   -- The balances were read under a hold that has been given up since: they prove nothing any more.
   if hold ~= '' and holdToken(T, no, index) ~= hold then return { 'no', 'hold' } end
   if meta[3] == '1' then
@@ -217,7 +224,7 @@ local function begin(order)
   return { 'go', key, attempts, fields[4], prior, begun, sent, nowText, settles, begun }
 end
 
-local replies = each(ARGV[6], begin)
+local replies = each(ARGV[8], begin)
 if begun then
   -- From its first order on, what its folder's journals know is waited for.
   if redis.call('HGET', T .. ':begun', session) == '0' then rememberFolderOf(T, session) end

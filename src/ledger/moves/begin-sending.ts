@@ -10,6 +10,7 @@ import { ownReference } from '../reference.js';
 import type { Argument } from '../script-client.js';
 import { debtOf, lookedUp } from '../sketch.js';
 import type { Manifest, Reason } from '../views.js';
+import { limitArguments } from './approvals.js';
 
 /** An order's way from planned to being sent. Each step is one script; the script decides. */
 
@@ -178,8 +179,9 @@ function notBegun([
 }
 
 /** What the fence asks of whoever wants to send. */
-function asker({ mark }: RealmLedger): Argument[] {
-  return [mark.seen, mark.era, mark.session, mark.begun, mark.quietUntil()];
+function asker({ mark, asked }: RealmLedger): Argument[] {
+  const limits = limitArguments(asked.requirement);
+  return [mark.seen, mark.era, mark.session, mark.begun, mark.quietUntil(), ...limits];
 }
 
 function knownMs(ms: number | null): number {

@@ -14,7 +14,9 @@
 --- @include "record"
 --- @include "move"
 --- @include "fence"
+--- @include "hold"
 --- @include "gate"
+--- @include "sender-gate"
 --- @include "first-sends"
 local WAITING_MAX = 5000
 --- Where batches only begin, those that have are not asked again before that time.
@@ -76,6 +78,7 @@ local function feed(no, most)
   if (state ~= 'planned' and state ~= 'running') or meta[6] ~= ARGV[3] or isShut then return {} end
   -- Nothing of a recovered batch is sent for the first time.
   if meta[8] or waitsForPerson(T, no) then return {} end
+  if meta[9] and senderGate.isClosedFor(T, no, limits, now) then return {}, now + CLOSED_MS end
   if not meta[9] then
     local closed = judgeGate(T, no, limits, now)
     if closed then return {}, closed == 'start-time' and setTime(T, no) or now + CLOSED_MS end

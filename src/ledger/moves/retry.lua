@@ -42,7 +42,8 @@ if string.find(fields[10] or '', 'd', 1, true) then return { 'no', 'discarded', 
 if state == 'cancelled' then return { 'no', 'cancelled', '' } end
 -- Its rows are about to leave the store; what is written now would be lost with them.
 if state == 'archived' then return { 'no', 'archived', '' } end
-if not mayRetry(T, no, index, record, limitsOf(ARGV[11], ARGV[12]), nowMs()) then return { 'no', 'approval', '' } end
+local limits = limitsOf(ARGV[11], ARGV[12])
+if not mayRetry(T, no, index, record, limits, nowMs()) then return { 'no', 'approval', '' } end
 if isUnmerged(T) or not isSameStore(T, ARGV[10]) then return { 'no', 'disarmed', '' } end
 local arrives = mayArriveUntil(T, record)
 if arrives then return { 'no', 'arriving', arrives } end
@@ -69,6 +70,10 @@ writeRecord(T, no, index, table.concat(
   { 'w', key, fields[3], '0', fields[5], '', '', '', '', fields[10] or '', fields[11] or '', fields[12] }, '|'))
 move(T, no, index, { from = from, to = 'w', amount = amount, before = fields, after = fields })
 clearHeld(T, ARGV[9] .. '-' .. index)
+local who, entry = string.match(redis.call('HGET', B .. ':retries', index) or '', '^%d+ %x+ (%S+) (.+)$')
+if entry ~= '-' then loosen(T, no, limits) end
+-- What a person retries alone counts from when they do.
+if entry and entry ~= '-' then redis.call('ZADD', aloneKey(T, who), 'XX', nowMs(), entry) end
 redis.call('HDEL', B .. ':retries', index)
 redis.call('ZADD', B .. ':due', nowMs(), index)
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[4])

@@ -120,7 +120,8 @@ redis.call('HSET', B, 'seal', redis.call('HINCRBY', T, 'seals', 1))
 redis.call('RPUSH', B .. ':log', ARGV[7])
 if who then redis.call('HSET', B, 'preparer', who) end
 if type(gate.startAt) == 'number' then 
-  redis.call('HSET', B, 'startAt', string.format('%.0f', gate.startAt), 'startZone', gate.startZone)
+  redis.call('HSET', B, 'startAt', string.format('%.0f', gate.startAt), 'startZone', gate.startZone, 'sealedStart',
+    string.format('%.0f ', gate.startAt) .. gate.startZone)
 end
 redis.call('HSET', B, 'confirmed', gate.confirmed)
 if isScheduled then redis.call('HSET', B, 'byRule', '1') end

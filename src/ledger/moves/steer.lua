@@ -26,6 +26,7 @@
 --- @include "move"
 --- @include "hold"
 --- @include "gate"
+--- @include "sender-gate"
 --- @include "first-sends"
 local T, no, verb = KEYS[1], ARGV[1], ARGV[2]
 local B = batchKey(T, no)
@@ -40,13 +41,6 @@ local isTaken = verb == 'resume' and ARGV[5] ~= '' and owner == ARGV[5]
 if ARGV[6] ~= '*' and ARGV[6] ~= owner and not isTaken then return { 'no', 'owner' } end
 local now = nowMs()
 local going = state == 'running' or state == 'planned' or state == 'waiting'
-
---- Calls `found` for every order that was dispatched and is not being sent or unknown.
-local function eachDispatched(found)
-  for _, index in ipairs(redis.call('ZRANGE', B .. ':due', 0, -1)) do
-    if string.sub(readRecord(T, no, index) or 'w', 1, 1) == 'w' then found(index) end
-  end
-end
 
 if verb == 'pause' or verb == 'halt' or verb == 'disown' then
   if verb == 'disown' and state == 'cancelled' then
@@ -63,7 +57,6 @@ if verb == 'pause' or verb == 'halt' or verb == 'disown' then
 elseif verb == 'resume' then
   if state == 'done' or state == 'cancelled' then return { 'no', state } end
   if ARGV[4] ~= '' and (state ~= 'halted' or cjson.decode(meta[5]).code ~= ARGV[4]) then return { 'no', state } end
-  judgeAnother(T, no, now)
   local closed = closedGate(T, no, now)
   -- An approval is for the time that was shown; without one it begins when a person says so.
   local isBound = closed == 'start-time' and readRequest(T, 'batch', no)
@@ -86,15 +79,8 @@ elseif verb == 'resume' then
   if ARGV[4] == '' then redis.call('HDEL', B, 'limit', 'limitReason') end
   if ARGV[7] ~= '' then
     -- What was dispatched before counts as well: it is taken back and fed again, so many and no more.
-    standStill(T, no, now)
-    local cursor = tonumber(meta[3])
-    local lowest = cursor
-    eachDispatched(function(index)
-      undispatch(T, no, index)
-      lowest = math.min(lowest, tonumber(index))
-    end)
-    redis.call('HSET', B, 'limit', ARGV[7], 'limitReason', ARGV[8],
-      'cursor', lowest, 'high', math.max(cursor, tonumber(meta[4] or '0')))
+    senderGate.takeBack(T, no, now)
+    redis.call('HSET', B, 'limit', ARGV[7], 'limitReason', ARGV[8])
   end
 elseif verb == 'cancel' then
   if state == 'done' or state == 'cancelled' then return { 'no', state } end
@@ -115,7 +101,7 @@ elseif verb == 'cancel' then
   giveBackPlanned(T, no)
   -- An unknown stays dispatched, it must still be resolved.
   standStill(T, no, now)
-  eachDispatched(function(index) undispatch(T, no, index) end)
+  senderGate.undispatchAll(T, no)
 else
   return redis.error_reply('ERR steer knows no ' .. verb)
 end

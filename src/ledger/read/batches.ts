@@ -7,7 +7,7 @@ import { OPS, type Op } from '../../core/order.js';
 import { BATCH_STATES, ORDER_STATES, type OrderState } from '../../core/states.js';
 import { batchKeys, unresumedKey } from '../keys.js';
 import type { ApprovalRequest } from '../moves/approvals.js';
-import { confirmedHash, type Gate, readGate, withSetTime } from '../moves/gate.js';
+import { confirmedHash, type Gate, readGate, type Start, withSetTime } from '../moves/gate.js';
 import { decodeReason, realmState } from '../moves/steer.js';
 import { askRealm, type BatchRef, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
@@ -208,12 +208,20 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
       retry: openDead({ counts, aside }) > 0 ? (read?.retry ?? null) : null,
       confirmed: confirmedHash(ref.ledger, manifest, {
         who: meta.preparer ?? null,
-        start: meta.startAt === undefined ? null : { at: Number(meta.startAt), zone: meta.startZone ?? '' },
+        start: sealedStart(meta),
       }),
       twice,
       late,
     };
   });
+}
+
+/** Its set time; void by now, it is the one that it was sealed with. */
+function sealedStart({ startAt, startZone = '', sealedStart: sealed }: Record<string, string>): Start | null {
+  if (startAt !== undefined) return { at: Number(startAt), zone: startZone };
+  if (sealed === undefined) return null;
+  const [at = '', zone = ''] = sealed.split(' ');
+  return { at: Number(at), zone };
 }
 
 /** What a manifest says of its rows; that of a recovered batch was written before any of them was known. */

@@ -157,14 +157,29 @@ async function askForRetry(
       await record(app, { what, why, batches: [ref.id], orders: letters.length, tokens });
     return asked;
   };
+  if (indexes.length > ASKED_MAX)
+    throw new AlmonerError(
+      'ALM_BATCH_CANNOT',
+      `An approval is for at most ${counted(ASKED_MAX, 'dead letter')} at once, and these are ${counted(indexes.length, 'dead letter')} of batch ${ref.id}. Nothing of this batch was retried.`,
+      { next: 'Name some of them, or retry one class of errors at a time.' },
+    );
   const first = await ask(indexes);
   const asked = first?.answer === 'lacking' ? await ask(first.lacking) : first;
+  if (asked?.answer === 'other')
+    throw new AlmonerError(
+      'ALM_BATCH_CANNOT',
+      `${asked.first} has asked for a retry of other dead letters of batch ${ref.id}. Nothing of this batch was retried.`,
+      { next: `Another person approves or refuses that one first: \`almoner approve ${ref.id}\`.` },
+    );
   if (asked?.answer === 'nameless')
     throw new AlmonerError(
       'ALM_PEOPLE_NAMELESS',
       `A retry of ${counted(indexes.length, 'dead letter')} of batch ${ref.id} needs an approval, and the person who asks for it has to be known by a token. Nothing of this batch was retried.`,
     );
 }
+
+/** An approver looks at them, and the store is asked about all of them at once. */
+const ASKED_MAX = 10_000;
 
 const NO_LIMITS: Requirement = { overTokens: null, overRows: null };
 

@@ -178,10 +178,7 @@ export async function approve(app: App, ref: BatchRef, shown: string): Promise<v
         { next: `Cancel it with \`almoner cancel ${ref.id}\`, and make it again with ALMONER_TOKEN set.` },
       );
     case 'changed':
-      throw new AlmonerError(
-        'ALM_PEOPLE_CHANGED',
-        `Batch ${ref.id} is not what was shown: its orders, its dead letters or the store are others by now. Nothing was approved.`,
-      );
+      throw changed(ref, 'approved');
     case 'not-needed':
       throw new AlmonerError(
         'ALM_PEOPLE_NOT_NEEDED',
@@ -197,6 +194,13 @@ export async function approve(app: App, ref: BatchRef, shown: string): Promise<v
   }
 }
 
+function changed({ id }: BatchRef, not: 'approved' | 'refused'): AlmonerError {
+  return new AlmonerError(
+    'ALM_PEOPLE_CHANGED',
+    `Batch ${id} is not what was shown: its orders, its dead letters or the store are others by now. Nothing was ${not}.`,
+  );
+}
+
 function gone({ id }: BatchRef): AlmonerError {
   return new AlmonerError(
     'ALM_BATCH_CANNOT',
@@ -209,20 +213,20 @@ async function isStill(app: App, who: string): Promise<boolean> {
   return known?.roles.includes('approver') === true;
 }
 
-/** A refused batch is cancelled, if it still waits; dead letters whose retry is refused stay dead. */
-export async function refuse(app: App, ref: BatchRef, why: string): Promise<void> {
+/** Refuses what `shown` is the hash of. A refused batch is cancelled, if it still waits; dead letters whose retry is refused stay dead. */
+export async function refuse(app: App, ref: BatchRef, shown: string, why: string): Promise<void> {
   const { name: who } = await personWith(app, 'approver');
   const view = await readBatch(ref);
   const payable = view === undefined ? {} : payableOf(view);
+  if (view?.retry == null && view?.confirmed !== shown) throw changed(ref, 'refused');
   const audit = (what: string) => ({ at: Date.now(), who, what, why });
-  const isDone =
+  const retry = { kind: 'retry', batch: ref } as const;
+  const answer =
     view?.retry == null
-      ? (await cancelBatch(ref, audit('refused, and cancelled by that'), 'unapproved')).done
-      : (await approvals.rejectApproval(
-          { kind: 'retry', batch: ref },
-          view.retry.hash,
-          audit('refused the retry of its dead letters'),
-        )) === 'rejected';
+      ? (await cancelBatch(ref, audit('refused, and cancelled by that'), 'unapproved')).done && 'rejected'
+      : await approvals.rejectApproval(retry, shown, audit('refused the retry of its dead letters'));
+  if (answer === 'changed') throw changed(ref, 'refused');
+  const isDone = answer === 'rejected';
   if (!isDone)
     throw new AlmonerError(
       'ALM_PEOPLE_NOT_NEEDED',

@@ -38,7 +38,9 @@ export async function sayer(
   if (!isSaid) return async () => UNSAID;
   if (!isRequired(requirementOf(profile))) {
     if (app.person !== null) await personWith(app, 'operator');
-    const approved = { who: app.config.operator, at, why, asked: null, audience: null };
+    const { person } = app;
+    const who = person?.name ?? app.config.operator;
+    const approved = { who, at, why, asked: null, byToken: person !== null, audience: null };
     return async (_, known) => (known?.approved == null ? { ...UNSAID, approved } : UNSAID);
   }
   const { name: who, roles } = await personWith(app, 'operator', 'approver');
@@ -68,6 +70,6 @@ export async function sayer(
           ? 'The store was restarted or restored, and journals that may know of payments are not merged yet. Nothing was approved.'
           : `What was asked for rule ${rule.name} is not what was shown. Nothing was approved.`,
       );
-    return { ...UNSAID, approved: { who, at, why, asked: first.who, audience } };
+    return { ...UNSAID, approved: { who, at, why, asked: first.who, byToken: true, audience } };
   };
 }

@@ -145,7 +145,8 @@ async function makingBatch<T extends { existing: boolean }>(
 
 async function preparerOf(ledger: RealmLedger, rule: string): Promise<string | null> {
   const approved = (await scheduledRules(ledger)).find((one) => one.rule === rule)?.approved ?? null;
-  return approved?.asked ?? approved?.who ?? null;
+  // A name that was only set stands for no person.
+  return approved?.asked ?? (approved?.byToken === true ? approved.who : null);
 }
 
 /** The times that the run's time passes over: its seal lists them, whoever goes on with the run. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AlmonerError } from '../../core/errors/error.js';
 import { spellMoment } from '../../core/zones.js';
-import { type RealmLedger, storeNowMs } from '../../ledger/index.js';
+import { approvals, type RealmLedger, storeNowMs } from '../../ledger/index.js';
 import {
   changeScheduledRule,
   dealtWithUntil,
@@ -46,6 +46,7 @@ export async function steerRule(app: App, rule: string, step: RuleStep, why: str
       (known) => known && STEPS[step](known, said),
     );
     isChanged ||= !isDeepStrictEqual(before, after);
+    if (step === 'revoke') await withdrawRequest(ledger, rule);
     if (after !== null) words.push(`${profile.name}: ${wordsOf(step, after)}`);
   }
   if (isChanged) await record(app, { what: `${STEP_DONE[step]} rule ${rule}`, why });
@@ -55,6 +56,13 @@ export async function steerRule(app: App, rule: string, step: RuleStep, why: str
     `The store knows no schedule of a rule called ${JSON.stringify(rule)}. Nothing was done.`,
     { next: 'List the rules with `almoner rules list`; `almoner rules sync` puts their schedules in force.' },
   );
+}
+
+/** Also one that was approved and not used yet: the process that approved it was cut off. */
+async function withdrawRequest(ledger: RealmLedger, rule: string): Promise<void> {
+  const request = (await approvals.ruleRequests(ledger)).get(rule);
+  if (request !== undefined)
+    await approvals.rejectApproval({ kind: 'rule', ledger, rule }, request.hash, null);
 }
 
 const STEPS: Readonly<Record<RuleStep, (known: StoredRule, said: Said) => StoredRule>> = {

@@ -16,7 +16,7 @@ import {
   sealed,
   type TestBatch,
 } from '../../support/ledger/ledgers-on-redis.js';
-import { audit, feedAll, sendAs, WHY } from '../../support/ledger/order-moves.js';
+import { audit, begin, claimFor, feedAll, sendAs, WHY } from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
 
 /** No batch begins that may not: neither without an approval where one is required, nor before its time. */
@@ -239,6 +239,98 @@ describe('where a profile requires approvals', () => {
     }
     expect([await fed(paused), await fed(later)]).toEqual([[2], [1]]);
     expect(await tieUp(ledger)).toEqual([]);
+  });
+});
+
+describe('whoever sends, whenever they send', () => {
+  const strictly = (ledger: RealmLedger) => limitedTo(ledger, OVER_100);
+  const answers = async (batch: TestBatch, ...indexes: readonly number[]) => {
+    const found: string[] = [];
+    for (const index of indexes) {
+      const begun = await begin(batch, index, { nonce: `n${Math.random()}` });
+      found.push('refusal' in begun ? begun.refusal : 'go');
+    }
+    return found;
+  };
+  const strict = (batch: TestBatch): TestBatch => ({ ...batch, ledger: strictly(batch.ledger) });
+  /** As if it had been counted more than a day ago. */
+  const ageing = ({ ledger, ref }: TestBatch, who: string) =>
+    ledger.scripts.redis.zadd(`${ledger.keyPrefix}:alone:${who}`, Date.now() - DAY - 1, ref.id);
+
+  test('what a process without limits has begun is not sent by one that has them', async () => {
+    const batch = await preparedBy(await bench.ledger(), 'ada', [{ tokens: 60 }, { tokens: 60 }]);
+    expect(await fed(batch)).toEqual([1, 2]);
+    expect(await answers(strict(batch), 1, 2)).toEqual(['approval', 'not-due']);
+    expect((await readBatch(batch.ref))?.reason?.code).toBe('ALM_BATCH_APPROVAL');
+    expect(await approveAs(batch, 'ben')).toBe('approved');
+    expect(await fed(strict(batch))).toEqual([1, 2]);
+    expect(await answers(strict(batch), 1, 2)).toEqual(['go', 'go']);
+    expect(await tieUp(batch.ledger)).toEqual([]);
+  });
+
+  test('a retry by a process without limits is judged by the one that sends it', async () => {
+    const ledger = await limited();
+    const found: string[] = [];
+    for (let day = 0; day < 3; day++) {
+      const batch = await preparedBy(ledger, 'ada', [{ tokens: 100 }]);
+      await fed(batch);
+      await sendAs(batch, 1, 'R');
+      for (const one of await ledger.scripts.redis.zrange(`${ledger.keyPrefix}:alone:ada`, '0', '-1'))
+        await ledger.scripts.redis.zadd(`${ledger.keyPrefix}:alone:ada`, Date.now() - DAY - 1, one);
+      retried.push(batch);
+    }
+    for (const batch of retried) {
+      const by = { who: 'ada', why: null, at: 1, nonce: `r${batch.no}`, limits: NONE };
+      expect(await retryOrder(batch.ref, 1, batch.row(1), by)).toBe('ok');
+      found.push(...(await answers(batch, 1)));
+    }
+    expect(found.filter((one) => one === 'go')).toHaveLength(1);
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+  const retried: TestBatch[] = [];
+
+  test('what was dispatched before a pause, or in quiet hours, is judged when it leaves', async () => {
+    const ledger = await limited();
+    const old = await preparedBy(ledger, 'ada', [{ tokens: 50 }, { tokens: 50 }]);
+    expect(await fed(old)).toEqual([1, 2]);
+    await ageing(old, 'ada');
+    expect(await fed(await preparedBy(ledger, 'ada', [{ tokens: 100 }]))).toEqual([1]);
+    expect(await answers(old, 1, 2)).toEqual(['approval', 'not-due']);
+    expect(await claimFor(old, 1)).toMatchObject({ answer: 'stop' });
+    expect(await tieUp(ledger)).toEqual([]);
+  });
+
+  test('a batch set for a later week forgets nothing of today', async () => {
+    const ledger = await limited();
+    expect(await fed(await preparedBy(ledger, 'ada', [{ tokens: 100 }]))).toEqual([1]);
+    const start = { at: Date.now() + 9 * DAY, zone: 'UTC' };
+    await preparedBy(ledger, 'ada', [{ tokens: 1 }], { start });
+    expect(await fed(await preparedBy(ledger, 'ada', [{ tokens: 1 }]))).toEqual([]);
+  });
+
+  test('approved for its rest, the dead letters of its first part need an approval of their own', async () => {
+    const ledger = await limited();
+    const batch = await preparedBy(ledger, 'ada', [{ tokens: 45 }, { tokens: 5 }]);
+    expect(await feed(ledger, batch.no, 1, '')).toEqual([1]);
+    await sendAs(batch, 1, 'R');
+    await ageing(batch, 'ada');
+    await fed(await preparedBy(ledger, 'ada', [{ tokens: 100 }]));
+    expect(await fed(batch)).toEqual([]);
+    expect(await approveAs(batch, 'ben')).toBe('approved');
+    expect(await fed(batch)).toEqual([2]);
+    const by = { who: 'ada', why: null, at: 1, nonce: 'x', limits: OVER_100 };
+    expect(await retryOrder(batch.ref, 1, batch.row(1), by)).not.toBe('ok');
+  });
+
+  test('one that a person begins before its time can still be approved', async () => {
+    const ledger = await limited();
+    const start = { at: Date.now() + 3 * DAY, zone: 'UTC' };
+    const batch = await preparedBy(ledger, 'ada', [{ tokens: 80 }], { start });
+    await fed(await preparedBy(ledger, 'ada', [{ tokens: 81 }]));
+    expect(await resumeNow(batch)).toMatchObject({ done: true });
+    expect(await fed(batch)).toEqual([]);
+    expect(await approveAs(batch, 'ben')).toBe('approved');
+    expect(await fed(batch)).toEqual([1]);
   });
 });
 

@@ -82,9 +82,10 @@ export const DEEDS: Readonly<
   },
   'people/approvals.ts refuse': async () => {
     const ref = await imported('glen');
+    const { hash } = await previewApproval(app, ref);
     const facts = { who: ANN.name, why: 'because', batch: ref.id, ...BOTH };
     const lines = [line('refused the batch, which is cancelled by that', facts)];
-    return { act: () => refuse(app.as(ANN), ref, 'because'), lines };
+    return { act: () => refuse(app.as(ANN), ref, hash, 'because'), lines };
   },
   'batches/steer.ts pause': async () => {
     const ref = await imported();

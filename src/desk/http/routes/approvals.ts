@@ -84,7 +84,7 @@ export const APPROVAL_ROUTES = [
       const ref = await findBatch(app.scripts, params.batch);
       const view = await sealedBatch(ref);
       if (!waitsForApproval(view)) throw notNeeded(ref.id, view);
-      await refuse(app.as(visitor.identity), ref, body.reason);
+      await refuse(app.as(visitor.identity), ref, body.hash, body.reason);
       return board.describe(ref);
     },
   }),

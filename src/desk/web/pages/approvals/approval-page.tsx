@@ -286,7 +286,7 @@ function Approve({ shown: { summary, hash, retry, payable, after }, onClose }: A
   );
 }
 
-function Refuse({ shown: { summary, retry }, onClose }: AskProps) {
+function Refuse({ shown: { summary, hash, retry }, onClose }: AskProps) {
   return (
     <Confirm
       title={`Refuse ${retry === null ? summary.source : `the retry of ${summary.source}`}?`}
@@ -294,7 +294,10 @@ function Refuse({ shown: { summary, retry }, onClose }: AskProps) {
       danger
       reason="must"
       act={async (said) => {
-        await change<BatchReply>(`/api/approvals/${encodeURIComponent(summary.batch)}/refuse`, said);
+        await change<BatchReply>(`/api/approvals/${encodeURIComponent(summary.batch)}/refuse`, {
+          hash,
+          ...said,
+        });
         announce('Refused.');
         go(placeOf('batch', summary.batch));
       }}

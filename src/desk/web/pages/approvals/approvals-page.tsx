@@ -75,7 +75,7 @@ function Batches({ batches }: Pick<ApprovalsReply, 'batches'>) {
             <td class="name">
               {retry
                 ? `retry ${counted(orders, 'dead letter')}: ${grouped(tokens)} tokens`
-                : `${counted(orders, 'order')}: ${amountsWords(amounts)}`}
+                : `${counted(orders, 'order')}: ${amounts === null ? `${grouped(tokens)} tokens` : amountsWords(amounts)}`}
             </td>
             <td class="name">
               {preparer === null ? 'without a token' : `by ${preparer}`}, <Time at={createdAt} />

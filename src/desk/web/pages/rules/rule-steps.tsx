@@ -88,7 +88,8 @@ export type RuleAsked = { readonly rule: RuleRow; readonly step: RuleStepName };
 export function stepsOf(rule: RuleRow, me: Person): RuleStepName[] {
   const { approved, standing } = rule;
   const go = goSteps(rule, me);
-  if (!me.roles.includes('operator') || approved === null || standing === null) return go;
+  if (!me.roles.includes('operator') || standing === null) return go;
+  if (approved === null) return rule.asked === null ? go : [...go, 'revoke'];
   const { paused, skip } = standing;
   const held: RuleStepName[] = paused === null && skip === null ? ['skip'] : ['resume'];
   return [...go, ...(paused === null ? (['pause'] as const) : []), ...held, 'revoke'];
