@@ -70,3 +70,17 @@ test('what was shown in one currency is not begun in another, nor from a second 
   const begun = await start(await upload(), { shown, currency: 'gold' });
   expect([begun.status, begun.json()]).toMatchObject([200, { summary: { currency: 'gold' } }]);
 });
+
+test('what was shown with one set time is not begun with another, also where its preview was pushed out', async () => {
+  const { upload, plan, start } = await startAtThree();
+  const at = (hours: number) =>
+    new Date(Date.now() + hours * 3_600_000).toISOString().replace(/\.\d+Z$/, 'Z');
+  const [evening, dayAfter] = [at(5), at(29)];
+  const file = await upload();
+  const planned = (await plan(file, { realm: 'first', begin: evening })).json();
+  const { shown } = z.object({ shown: z.string() }).parse(planned);
+  for (let others = 0; others < 2; others++) await plan(await upload(), { realm: 'first' });
+  const moved = await start(file, { realm: 'first', begin: dayAfter, shown });
+  expect([moved.status, moved.json()]).toMatchObject([409, { error: { code: 'ALM_DESK_CHANGED' } }]);
+  expect((await start(file, { realm: 'first', begin: evening, shown })).status).toBe(200);
+});

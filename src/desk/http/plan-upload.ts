@@ -42,7 +42,7 @@ export async function planUpload(
     plan.findings.close();
     throw error;
   });
-  const verdict = verdictOf(plan);
+  const verdict = verdictOf(planned);
   return {
     document: { ...document, faults, shown: verdict },
     sheet,
@@ -57,9 +57,11 @@ export async function planUpload(
   };
 }
 
-function verdictOf({ blocks, currency, repeats, movedFrom, existing }: Planned['plan']): string {
+function verdictOf({ plan, preview }: Planned): string {
+  const { blocks, currency, repeats, movedFrom, existing } = plan;
   const addresses = movedFrom.map(({ baseUrl }) => baseUrl);
-  const hash = createHash('sha256').update(JSON.stringify([currency, addresses]));
+  // The next 18:00 is another one a day later.
+  const hash = createHash('sha256').update(JSON.stringify([currency, addresses, preview.start]));
   hash.update(standing(existing?.view));
   for (const block of blocks) hash.update(block);
   for (const { batch, rows } of repeats.batches) hash.update(`${batch} ${rows.join()}`);
