@@ -1,4 +1,3 @@
-import { approvalHash } from '../../core/approvals.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import { endOfWork, quietUntil } from '../../core/quiet-hours.js';
 import { spellMoment } from '../../core/zones.js';
@@ -7,10 +6,7 @@ import {
   type BatchRef,
   cancelBatch,
   lists,
-  type RowView,
   readBatch,
-  readRecord,
-  readRow,
   type StoredBatch,
 } from '../../ledger/index.js';
 import { requestsFor, secondsFor } from '../../planning/preview.js';
@@ -19,7 +15,7 @@ import { afterApprovalWords } from '../../words/people.js';
 import { counted } from '../../words/spelling.js';
 import { realmOfBatch } from '../batches/batch-realm.js';
 import { isOver } from '../batches/batch-status.js';
-import { contextOf } from '../batches/find-orders.js';
+import { retriesOf } from '../dead/retries.js';
 import { openForJudging } from '../services/recovery.js';
 import { record } from './audit.js';
 import { differenceToLast } from './difference.js';
@@ -62,30 +58,6 @@ export function askedBy({ gate, retry }: StoredBatch): string | null {
 export function heldBy({ state, reason }: StoredBatch) {
   if (state !== 'paused' && state !== 'halted') return null;
   return { state, message: reason?.message ?? `The batch is ${state}.` };
-}
-
-/** Those of them that are dead letters now, with the hash that a request and an approval for exactly these names. */
-export async function retriesOf(ref: BatchRef, indexes: readonly number[]) {
-  const context = await contextOf(ref);
-  const letters: RowView[] = [];
-  const facts: unknown[] = [];
-  let tokens = 0n;
-  for (const index of [...indexes].sort((one, other) => one - other)) {
-    const [row, record] = await Promise.all([readRow(context, index), readRecord(ref, index)]);
-    const isDead = row?.state === 'refused' || row?.state === 'exhausted';
-    if (row === undefined || !isDead || row.marks.length > 0) continue;
-    letters.push(row);
-    tokens += BigInt(row.tokens ?? 0);
-    facts.push([row.order, row.state, row.errorCode, record.keyNumber, record.attempts, row.tokens]);
-  }
-  const hash = approvalHash('retry', {
-    ledger: ref.ledger.id,
-    batch: ref.id,
-    orders: facts,
-    count: letters.length,
-    tokens,
-  });
-  return { letters, tokens, hash };
 }
 
 /** What a second person is shown: the same that the first one saw. */

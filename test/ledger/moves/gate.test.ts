@@ -7,7 +7,7 @@ import { pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readAudit } from '../../../src/ledger/read/snapshot.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
-import { retriesOf } from '../../../src/operations/people/approvals.js';
+import { retriesOf } from '../../../src/operations/dead/retries.js';
 import { feed } from '../../support/ledger/feed-one.js';
 import {
   type Line,

@@ -10,6 +10,7 @@ import {
 } from '../../../src/ledger/index.js';
 import { listBatches } from '../../../src/ledger/read/batches.js';
 import { writeUndo } from '../../../src/operations/batches/undo.js';
+import { retriesOf } from '../../../src/operations/dead/retries.js';
 import { retryDead } from '../../../src/operations/dead/retry-discard.js';
 import { planFile, planToPay } from '../../../src/operations/pay/plan-file.js';
 import { importBatch, storeBatch } from '../../../src/operations/pay/store-batch.js';
@@ -321,7 +322,6 @@ async function previewLetters(
   ref: BatchRef,
   indexes: readonly number[],
 ): Promise<ReadonlyMap<string, number>> {
-  const { retriesOf } = await import('../../../src/operations/people/approvals.js');
   const { letters } = await retriesOf(ref, indexes);
   return new Map(letters.map(({ order, attempts }) => [order, attempts]));
 }
