@@ -282,7 +282,16 @@ export class Try {
     const realm = await strict.realm(profile);
     const planned = await planFile(realm, { file, map: [], ...CHOICES }, Date.now(), strict);
     const at = entry.approved.at + 1;
-    const last = { at, result: 'enqueued', run: 'r', batch: null, message: null, skipped: 0, finishedAt: at };
+    const last = {
+      at,
+      period: String(this.rows),
+      result: 'enqueued',
+      run: 'r',
+      batch: null,
+      message: null,
+      skipped: 0,
+      finishedAt: at,
+    };
     const preparer = entry.approved.asked ?? entry.approved.who;
     const run = {
       account: `daily ${this.rows}`,
