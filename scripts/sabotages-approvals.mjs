@@ -117,13 +117,6 @@ export const APPROVALS = [
     test: TEST,
   },
   {
-    name: 'approval-used-twice',
-    file: 'src/ledger/moves/retry.lua',
-    find: "redis.call('HDEL', B .. ':retries', index)\n",
-    put: '',
-    test: TEST,
-  },
-  {
     name: 'members-swapped-before-the-approval',
     file: 'src/operations/rules/before-go.ts',
     find: '    members: audience,\n',

@@ -320,6 +320,9 @@ describe('whoever sends, whenever they send', () => {
     expect(await fed(batch)).toEqual([2]);
     const by = { who: 'ada', why: null, at: 1, nonce: 'x', limits: OVER_100 };
     expect(await retryOrder(batch.ref, 1, batch.row(1), by)).not.toBe('ok');
+    // Retried where no approval is required, it is asked for by its sender.
+    expect(await retryOrder(batch.ref, 1, batch.row(1), { ...by, limits: NONE })).toBe('ok');
+    expect(await answers(batch, 1)).toEqual(['approval']);
   });
 
   test('one that a person begins before its time can still be approved', async () => {
@@ -427,6 +430,23 @@ describe('a retry of dead letters', () => {
     await feedAll(batch);
     await sendAs(batch, 2, 'R');
     expect([await retry(batch, 1), await retry(batch, 2)]).toEqual([true, false]);
+  });
+
+  test('its approval ends with its time, and with any move of the dead letter', async () => {
+    const batch = await dead();
+    await ask(batch, 'ada', [1, 2]);
+    await say(batch, 'ben');
+    const { redis } = batch.ledger.scripts;
+    const B = `${batch.ledger.keyPrefix}:b:${batch.no}`;
+    const [, ...rest] = ((await redis.hget(`${B}:retries`, '1')) ?? '').split(' ');
+    await redis.hset(`${B}:retries`, '1', [Date.now() - 1, ...rest].join(' '));
+    const record = (await redis.hget(`${B}:o:0`, '2')) ?? '';
+    await redis.hset(
+      `${B}:o:0`,
+      '2',
+      record.replace(/^(R\|[^|]*\|)(\d+)/, (_, head, attempts) => `${head}${Number(attempts) + 1}`),
+    );
+    expect([await retry(batch, 1), await retry(batch, 2)]).toEqual([false, false]);
   });
 
   test('one person may retry alone what they may pay alone', async () => {

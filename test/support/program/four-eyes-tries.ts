@@ -267,8 +267,9 @@ export class Try {
   }
 
   private async writeRule(tokens: number, members: number): Promise<void> {
-    const list = Array.from({ length: members }, (_, at) => `"${at + 5}"`).join();
-    const text = `name: daily\nrealm: town\nschedule: { cron: "0 9 * * *", timezone: UTC, missed: once }\nperiod: day\naudience: { members: [${list}] }\naward: { tokens: ${tokens} }\nlimits: { perRun: 100000 }\nreason: x\n`;
+    const list = Array.from({ length: members }, (_, at) => `${at + 5}\n`).join('');
+    await writeFile(join(folder, 'list.csv'), `member\n${list}`);
+    const text = `name: daily\nrealm: town\nschedule: { cron: "0 9 * * *", timezone: UTC, missed: once }\nperiod: day\naudience: { file: list.csv }\naward: { tokens: ${tokens} }\nlimits: { perRun: 100000 }\nreason: x\n`;
     await writeFile(join(folder, 'daily.yaml'), text);
   }
 
