@@ -3,7 +3,7 @@
 // rules are the same every time. With names (`recovery people`) only those are taken. CHROMIUM_PATH names another browser.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -127,8 +127,9 @@ async function offerFile(page, folder) {
 
 async function storeOf(folder) {
   const { Redis } = await import('ioredis');
-  const said = async (name) => (await readFile(join(folder, 'data', 'redis', name), 'utf8')).trim();
-  return new Redis({ port: Number(await said('port')), password: await said('password') });
+  const { openStoreFolder } = await import('../dist/runtime/redis/folder.js');
+  const { port, password } = await openStoreFolder(join(folder, 'data'));
+  return new Redis({ port, password });
 }
 
 const DAY_MS = 24 * 3_600_000;
@@ -236,10 +237,7 @@ class Api {
 
 async function stageBooks(stage) {
   const { folder } = stage;
-  const members = [
-    'member,tokens,attributes',
-    ...MEMBERS.map((id, at) => `${id},1000,"{""helped"":${at % 6}}"`),
-  ];
+  const members = ['member,tokens,helped', ...MEMBERS.map((id, at) => `${id},1000,${at % 6}`)];
   await writeFile(join(folder, 'members.csv'), `${members.join('\n')}\n`);
   const realm = async (realmId, ...faults) =>
     stage.start(
