@@ -879,8 +879,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-dead-import-keeps-its-references',
     file: 'src/planning/put-blocks.ts',
-    find: 'return takeBackDead(await batchRef(this.ledger, no));',
-    put: 'return (await batchRef(this.ledger, no)).no === takeBackDead.name;',
+    find: 'return planning.takeBackDead(await batchRef(this.ledger, no));',
+    put: 'return (await batchRef(this.ledger, no)).no === planning.takeBackDead.name;',
     test: 'test/cli/steering.test.ts',
   },
   {

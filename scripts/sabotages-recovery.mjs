@@ -80,7 +80,7 @@ export const RECOVERY = [
   {
     name: 'a-restored-store-goes-on-by-itself',
     file: 'src/operations/backup/restore.ts',
-    find: 'await afterRollback.noteRestored(ledger, Date.parse(at));',
+    find: 'await recovery.afterRollback.noteRestored(ledger, Date.parse(at));',
     put: 'void ledger;',
     build: true,
     test: 'test/e2e/backup.test.ts',
@@ -176,7 +176,7 @@ export const RECOVERY = [
   {
     name: 'what-nothing-knows-of-cannot-be-given-up',
     file: 'src/operations/services/recover.ts',
-    find: 'if (!isMeant || (await afterRollback.readWaitAfterRollback(ledger)) === null) return null;',
+    find: 'if (!isMeant || (await recovery.afterRollback.readWaitAfterRollback(ledger)) === null) return null;',
     put: 'return null;',
     test: 'test/e2e/lost-after-the-copy.test.ts',
   },

@@ -73,6 +73,18 @@ const RANKS: Readonly<Record<string, number>> = {
   core: 1,
 };
 
+/** Which folders may use each group of src/ledger/index.ts. */
+const CALLERS: Readonly<Record<string, readonly string[]>> = {
+  planning: ['planning', 'rules', 'operations', 'cli'],
+  sending: ['queue', 'runtime', 'operations'],
+  steering: ['queue', 'planning', 'rules', 'operations'],
+  reading: ['queue', 'planning', 'report', 'operations', 'library', 'desk', 'cli'],
+  recovery: ['queue', 'planning', 'runtime', 'operations', 'desk', 'cli'],
+  notes: ['rules', 'operations', 'desk'],
+};
+
+const HANDS_ON = new Set(['index', ...Object.keys(CALLERS)]);
+
 /** The first cycle found in a graph, as the list of its stations. */
 function cycleIn(edges: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const done = new Set<string>();
@@ -153,6 +165,22 @@ describe('imports point one way', () => {
       relativeImports(source)
         .filter((path) => folderOf(path) === 'ledger' && path !== 'src/ledger/index.ts')
         .map((path) => `${source.path} imports ${path}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('the ledger shows at most 120 names, and each group of them has its callers', () => {
+    const index = byPath.get('src/ledger/index.ts');
+    const shown = [...(index?.code.matchAll(/export (?:type )?\{([^}]*)\}/g) ?? [])].flatMap(
+      ([, names = '']) => names.split(',').filter((name) => name.trim() !== ''),
+    );
+    expect(shown.length + Object.keys(CALLERS).length).toBeLessThanOrEqual(120);
+    const wrong = SRC.flatMap((source) =>
+      [...source.code.matchAll(/^import (?:type )?\{([^}]*)\} from ''/gm)]
+        .filter(() => source.imports.some((specifier) => specifier.endsWith('/ledger/index.js')))
+        .flatMap(([, names = '']) => names.split(',').map((name) => name.trim().replace(/^type /, '')))
+        .filter((name) => CALLERS[name] !== undefined && !CALLERS[name].includes(folderOf(source.path)))
+        .map((name) => `${source.path} uses ${name}`),
     );
     expect(wrong).toEqual([]);
   });
@@ -270,8 +298,8 @@ describe('files', () => {
       const users = (all: readonly Source[]) =>
         all.filter((source) => importsOf.get(source)?.some((found) => isSame(found, path)));
       const [only, ...others] = users(SRC);
-      // What an index hands on is used by others.
-      const isAlone = only !== undefined && others.length === 0 && basename(only.path) !== 'index.ts';
+      // What an index, or a group of the ledger's, hands on is used by others.
+      const isAlone = only !== undefined && others.length === 0 && !HANDS_ON.has(basename(only.path, '.ts'));
       return isAlone && users(TESTS).length === 0;
     });
     expect(crumbs.map(({ path }) => path)).toEqual([]);

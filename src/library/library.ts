@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
-import { type BatchRef, findBatch, PlanReader, snapshotBatch } from '../ledger/index.js';
+import { type BatchRef, findBatch, reading } from '../ledger/index.js';
 import { type BatchFilter, batchesMade, batchStatus } from '../operations/batches/batch-status.js';
 import { Find } from '../operations/batches/find.js';
 import { memberHistory } from '../operations/batches/member-history.js';
@@ -102,7 +102,7 @@ export class Library implements Almoner {
   results(batch: string): AsyncIterable<ResultRow> {
     return this.each(async () => {
       const ref = await this.named(batch);
-      return resultsTold(await snapshotBatch(ref, new PlanReader(ref.ledger), []));
+      return resultsTold(await reading.snapshotBatch(ref, new reading.PlanReader(ref.ledger), []));
     });
   }
 

@@ -1,16 +1,7 @@
 import { AlmonerError } from '../core/errors/error.js';
 import { type BatchId, orderId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
-import {
-  batchRef,
-  decodePlanBlock,
-  judgeReplaced,
-  PlanReader,
-  type RealmLedger,
-  type ReferenceHolder,
-  recoveredCount,
-  spentPlaces,
-} from '../ledger/index.js';
+import { batchRef, planning, type RealmLedger, type ReferenceHolder, reading } from '../ledger/index.js';
 import { orderWords } from '../words/amounts.js';
 import { counted } from '../words/spelling.js';
 import { EarlierWords } from './earlier-words.js';
@@ -25,7 +16,7 @@ import { findRepeats, type Repeats } from './repeats.js';
  * meanwhile is asked again before the seal: where the answer is another one, nothing is sealed.
  */
 export async function refuseChanged(plan: Plan, ledger: RealmLedger, no: string, now: number): Promise<void> {
-  const recovered = (await recoveredCount(ledger, no)) - (plan.takenOver?.indexes.size ?? 0);
+  const recovered = (await planning.recoveredCount(ledger, no)) - (plan.takenOver?.indexes.size ?? 0);
   if (recovered !== 0)
     throw new AlmonerError(
       'ALM_PLAN_CHANGED',
@@ -51,7 +42,7 @@ export async function refuseChanged(plan: Plan, ledger: RealmLedger, no: string,
 /** A journal has put an order back that pays the same debt as a row of the file. */
 async function refuseReplaced(plan: Plan, ledger: RealmLedger, no: string): Promise<void> {
   const replaced = plan.referenceWrites.flatMap(({ replaces }) => replaces);
-  for (const { no: oldNo, index, why } of await judgeReplaced(ledger, replaced)) {
+  for (const { no: oldNo, index, why } of await planning.judgeReplaced(ledger, replaced)) {
     if (typeof why !== 'object' || !('replacedBy' in why) || why.replacedBy === no) continue;
     const order = orderId((await batchRef(ledger, oldNo)).id, index);
     const { code, message } = await denial(ledger, 'replaces', order, why);
@@ -79,7 +70,7 @@ export async function refuseSpent(plan: Plan, ledger: RealmLedger): Promise<void
 /** By whom the first one is, and what both orders are. */
 async function spentWords(ledger: RealmLedger, row: ClaimedRow | undefined): Promise<string> {
   if (row?.holder === undefined || row.order === null) return '';
-  const earlier = new EarlierWords(ledger, new PlanReader(ledger));
+  const earlier = new EarlierWords(ledger, new reading.PlanReader(ledger));
   const beside = (await earlier.beside(row.holder, row.order)) || ` Both: ${orderWords(row.order)}.`;
   return ` That of line ${row.line} is spent by order ${await earlier.idOf(row.holder)}.${beside}`;
 }
@@ -112,11 +103,11 @@ async function rowsWhere(
 ): Promise<ClaimedRow[]> {
   const found: ClaimedRow[] = [];
   for (const [block, claims] of plan.referenceWrites.entries()) {
-    const places = await spentPlaces(ledger, claims[which]);
+    const places = await planning.spentPlaces(ledger, claims[which]);
     const moved = places.filter(([, holder]) => (holder !== undefined) === isSpent);
     const bytes = plan.blocks[block];
     if (moved.length === 0 || bytes === undefined) continue;
-    const rows = decodePlanBlock(bytes);
+    const rows = reading.decodePlanBlock(bytes);
     for (const [place, holder] of moved) {
       const { line = 0, order = null } = rows[place] ?? {};
       found.push({ line, order, holder });

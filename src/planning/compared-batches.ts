@@ -1,4 +1,4 @@
-import { type BatchRef, batchRef, LOOK_BACK_MS, lists, type RealmLedger } from '../ledger/index.js';
+import { type BatchRef, batchRef, lists, planning, type RealmLedger } from '../ledger/index.js';
 
 /**
  * The batches that may have paid one of the rows, newest first: those that are open or ended lately, those that a person has
@@ -12,7 +12,7 @@ export async function comparedWith(
     now,
   }: { readonly whenever: readonly string[]; readonly sinces: readonly number[]; readonly now: number },
 ): Promise<BatchRef[]> {
-  const lately = { from: now - LOOK_BACK_MS - CLOCKS_APART_MS };
+  const lately = { from: now - planning.LOOK_BACK_MS - CLOCKS_APART_MS };
   const since = { from: Math.min(...sinces) };
   const found = await Promise.all([
     lists.batchesIn(ledger, 'open'),

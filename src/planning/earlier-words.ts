@@ -3,19 +3,7 @@ import { isAlmonerError } from '../core/errors/error.js';
 import { type OrderId, orderId } from '../core/ids.js';
 import { contentOf, type Order } from '../core/order.js';
 import type { OrderState } from '../core/states.js';
-import {
-  batchRef,
-  batchSource,
-  decodeRecord,
-  isArchiveAway,
-  PLAN_BLOCK_ROWS,
-  type PlanReader,
-  type PlanRow,
-  type RealmLedger,
-  recordsOfBlock,
-  sealedManifest,
-  stateOf,
-} from '../ledger/index.js';
+import { batchRef, PLAN_BLOCK_ROWS, type PlanRow, type RealmLedger, reading } from '../ledger/index.js';
 import { orderWords } from '../words/amounts.js';
 
 /**
@@ -37,7 +25,7 @@ export class EarlierWords {
 
   constructor(
     private readonly ledger: RealmLedger,
-    private readonly plans: PlanReader,
+    private readonly plans: reading.PlanReader,
     private left = BLOCKS_READ_MAX,
   ) {}
 
@@ -58,7 +46,7 @@ export class EarlierWords {
     const row = block?.rows[(index - 1) % PLAN_BLOCK_ROWS];
     if (block === null || row === undefined || row.order === null) return null;
     const { id, source } = await this.batch(no);
-    const state = stateOf(decodeRecord(block.records[index]));
+    const state = reading.stateOf(reading.decodeRecord(block.records[index]));
     const where = `line ${row.line}${source === null ? '' : ` of ${source}`} in batch ${id}`;
     return { order: row.order, words: `${orderWords(row.order)} (${where}, ${STANDS[state] ?? state})` };
   }
@@ -69,21 +57,24 @@ export class EarlierWords {
     if (known !== undefined) return known;
     if (this.unread.has(no) || this.left === 0) return Promise.resolve(null);
     this.left -= 1;
-    const reading = this.read(no, block).catch((error: unknown) => {
-      if (!isArchiveAway(error) && !(isAlmonerError(error) && error.code === 'ALM_LEDGER_PLAN_MISSING'))
+    const soon = this.read(no, block).catch((error: unknown) => {
+      if (
+        !reading.isArchiveAway(error) &&
+        !(isAlmonerError(error) && error.code === 'ALM_LEDGER_PLAN_MISSING')
+      )
         throw error;
       this.unread.add(no);
       return null;
     });
-    this.blocks.set(key, reading);
-    return reading;
+    this.blocks.set(key, soon);
+    return soon;
   }
 
   private async read(no: string, block: number): Promise<Block> {
-    const source = batchSource({ ledger: this.ledger, no });
+    const source = reading.batchSource({ ledger: this.ledger, no });
     const [rows, records] = await Promise.all([
       this.plans.block(no, block),
-      source.then((from) => recordsOfBlock(from, block)),
+      source.then((from) => reading.recordsOfBlock(from, block)),
     ]);
     return { rows, records };
   }
@@ -97,7 +88,7 @@ export class EarlierWords {
   private async readBatch(no: string) {
     const [{ id }, manifest] = await Promise.all([
       batchRef(this.ledger, no),
-      sealedManifest(this.ledger, no),
+      reading.sealedManifest(this.ledger, no),
     ]);
     return { id, source: manifest?.source ?? null };
   }

@@ -2,18 +2,7 @@ import { createHash } from 'node:crypto';
 import { type BatchId, batchId } from '../core/ids.js';
 import type { RealmIdentity } from '../core/profile.js';
 import { type Finding, type OrderRow, ofFile } from '../csv/row.js';
-import {
-  batchOfContent,
-  batchRef,
-  type ClosedRecovered,
-  closedRecovered,
-  LOOK_BACK_MS,
-  lossAcceptedAt,
-  type RealmLedger,
-  type RecoveredBatch,
-  readBatch,
-  recoveredBatch,
-} from '../ledger/index.js';
+import { batchRef, planning, type RealmLedger, readBatch } from '../ledger/index.js';
 import { counted, utcMinute } from '../words/spelling.js';
 
 /**
@@ -106,9 +95,9 @@ export async function identify(
   for (let number = 0; ; number++) {
     const content = number === 0 ? file.content : numbered(file.content, number);
     const batch = shortId(content);
-    const named = file.batchId === null ? null : await recoveredBatch(ledger, file.batchId);
-    const recovered = named ?? (await recoveredBatch(ledger, batch));
-    const no = await batchOfContent(ledger, content);
+    const named = file.batchId === null ? null : await planning.recoveredBatch(ledger, file.batchId);
+    const recovered = named ?? (await planning.recoveredBatch(ledger, batch));
+    const no = await planning.batchOfContent(ledger, content);
     const there = no === null || recovered !== null ? null : await existingBatch(ledger, no);
     const isSealed = there?.view != null && !there.view.recovered;
     const ids = isSealed || recovered !== null ? [] : [file.batchId, batch, there?.id ?? null];
@@ -137,14 +126,18 @@ export async function identify(
 
 async function firstClosed(ledger: RealmLedger, ids: readonly (BatchId | null)[]) {
   for (const id of ids) {
-    const closed = id === null ? null : await closedRecovered(ledger, id);
+    const closed = id === null ? null : await planning.closedRecovered(ledger, id);
     if (closed !== null) return closed;
   }
   return null;
 }
 
 /** What a person is told of a file whose batch was recovered and is closed. */
-export function closedFinding({ id, state }: ClosedRecovered, wanted: BatchId | null, again: string | null) {
+export function closedFinding(
+  { id, state }: planning.ClosedRecovered,
+  wanted: BatchId | null,
+  again: string | null,
+) {
   const others =
     again === null
       ? `--new-rows-only${wanted === id ? ', without --batch-id or with another one,' : ''} pays the rows that it has not`
@@ -173,7 +166,7 @@ const maybe = (message: string) => ofFile('ALM_PLAN_MAYBE_FORGOTTEN', message);
  */
 export async function maybeForgotten(
   ledger: RealmLedger,
-  recovered: Pick<RecoveredBatch, 'id' | 'incomplete' | 'rows'> | null,
+  recovered: Pick<planning.RecoveredBatch, 'id' | 'incomplete' | 'rows'> | null,
   /** Whether it can have been paid before that moment. */
   mayPrecede: (moment: number) => boolean,
   now: number,
@@ -182,8 +175,8 @@ export async function maybeForgotten(
     return maybe(
       `Batch ${recovered.id} of this file holds ${counted(recovered.rows.size, 'order')} that journals knew. A person accepted that more of it may have been paid, and almoner does not know which of the other rows were.`,
     );
-  const at = await lossAcceptedAt(ledger);
-  if (recovered !== null || at === null || now - at > LOOK_BACK_MS || !mayPrecede(at)) return null;
+  const at = await planning.lossAcceptedAt(ledger);
+  if (recovered !== null || at === null || now - at > planning.LOOK_BACK_MS || !mayPrecede(at)) return null;
   return maybe(
     `On ${utcMinute(at)} a person accepted that some payments are no longer known. This file may already be paid.`,
   );

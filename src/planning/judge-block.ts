@@ -3,15 +3,7 @@ import { parseOrderId, UNDO } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import { contentHash, digestOf, hashRow, type RowHashes, referenceHash } from '../core/reference.js';
 import type { Finding, InvalidRow, OrderRow, Row } from '../csv/row.js';
-import {
-  type EarlierOrder,
-  type EarlierWhy,
-  findSpent,
-  isPlannedOrder,
-  judgeReplaced,
-  type PlanRow,
-  type ReferenceHolder,
-} from '../ledger/index.js';
+import { type PlanRow, planning, type ReferenceHolder, reading } from '../ledger/index.js';
 import { orderWords } from '../words/amounts.js';
 import { isoTime } from '../words/spelling.js';
 import { EarlierWords } from './earlier-words.js';
@@ -92,7 +84,7 @@ export class BlockJudge {
           block.warnings.push(this.notPaidHere(row, planned.duplicateOf, holder.arrivesUntil));
       }
       const isEqual =
-        old !== null && isPlannedOrder(old.row) && contentHash(old.row.order) === hashes.content;
+        old !== null && reading.isPlannedOrder(old.row) && contentHash(old.row.order) === hashes.content;
       block.rows.push({
         row,
         planned,
@@ -112,7 +104,7 @@ export class BlockJudge {
       references.push(row.reference);
       hashes.push(row.hashes?.reference ?? referenceHash(row.reference));
     }
-    return findSpent(this.judging.ledger, references, hashes);
+    return planning.findSpent(this.judging.ledger, references, hashes);
   }
 
   private async judgeOrder(
@@ -162,16 +154,17 @@ export class BlockJudge {
   }
 
   /** Why rows, by their place, may not stand in for the orders they name. */
-  private async deniedAmong(rows: readonly Row[]): Promise<Map<number, EarlierWhy>> {
-    const orders: EarlierOrder[] = [];
-    const denied = new Map<number, EarlierWhy>();
+  private async deniedAmong(rows: readonly Row[]): Promise<Map<number, planning.EarlierWhy>> {
+    const orders: planning.EarlierOrder[] = [];
+    const denied = new Map<number, planning.EarlierWhy>();
     for (const [at, row] of rows.entries()) {
       if (row.kind !== 'order' || row.replaces === null) continue;
       const old = await this.placeOf(row.replaces);
       if (old === null) denied.set(at, 'gone');
       else orders.push([old.no, String(old.index), String(at)]);
     }
-    for (const { row, why } of await judgeReplaced(this.judging.ledger, orders)) denied.set(row, why);
+    for (const { row, why } of await planning.judgeReplaced(this.judging.ledger, orders))
+      denied.set(row, why);
     return denied;
   }
 

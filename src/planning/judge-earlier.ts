@@ -7,26 +7,14 @@ import { tokens } from '../core/points.js';
 import { accountOf, parseAward } from '../core/reference.js';
 import { show } from '../core/visible.js';
 import type { OrderRow } from '../csv/row.js';
-import {
-  batchNumber,
-  type EarlierWhy,
-  lastIndexOf,
-  type PlanReader,
-  type PlanRow,
-  type RealmLedger,
-  readRecord,
-  referenceKey,
-  sealedManifest,
-  standIn,
-  stateOf,
-} from '../ledger/index.js';
+import { type PlanRow, planning, type RealmLedger, reading, steering } from '../ledger/index.js';
 import { orderWords } from '../words/amounts.js';
 import { isoTime } from '../words/spelling.js';
 
 /** What the rows of a file are judged by. */
 export type Judging = {
   readonly ledger: RealmLedger;
-  readonly plans: PlanReader;
+  readonly plans: reading.PlanReader;
   /** The rows are the awards of a rule's run. */
   readonly isRun: boolean;
   readonly batches: EarlierBatches;
@@ -52,7 +40,7 @@ export async function judgeUndo(
   const named = await undoneRow(row.reference, judging);
   if ('code' in named) return { ...named, column: reference };
   const { order: undone, batch } = named;
-  const state = stateOf(await readRecord({ ledger, no: batch.no }, named.index));
+  const state = reading.stateOf(await reading.readRecord({ ledger, no: batch.no }, named.index));
   if (state !== 'paid') return { ...(await denial(ledger, 'undoes', undone, { state })), column: reference };
   let [root, taken] = [named, 0];
   while (root.row.reference?.startsWith(UNDO) === true) {
@@ -84,7 +72,7 @@ export async function judgeUndo(
       message: `The row: ${orderWords(row.order)}; the undo of order ${root.order}: ${orderWords({ ...wanted, tokens: tokens(left) })}, or less.`,
     };
   if (root !== named || row.order.tokens < left) return { part: root.order, left };
-  const key = root.row.reference === null ? null : referenceKey(root.row.reference);
+  const key = root.row.reference === null ? null : planning.referenceKey(root.row.reference);
   return {
     shard: key?.shard ?? '',
     fieldHex: key?.fieldHex ?? '',
@@ -165,11 +153,11 @@ export class EarlierBatches {
   }
 
   private async read(id: BatchId): Promise<EarlierBatch | null> {
-    const no = await batchNumber(this.ledger, id);
-    const manifest = no === null ? null : await sealedManifest(this.ledger, no);
+    const no = await reading.batchNumber(this.ledger, id);
+    const manifest = no === null ? null : await reading.sealedManifest(this.ledger, no);
     if (no === null || manifest === null) return null;
     this.numbers.set(id, no);
-    const rows = await lastIndexOf({ ledger: this.ledger, no });
+    const rows = await planning.lastIndexOf({ ledger: this.ledger, no });
     return { no, rows, currency: manifest.currency };
   }
 }
@@ -181,7 +169,7 @@ export async function denial(
   ledger: RealmLedger,
   kind: 'replaces' | 'undoes',
   order: OrderId,
-  why: EarlierWhy,
+  why: planning.EarlierWhy,
 ): Promise<Denial> {
   const known = typeof why === 'object' && 'state' in why ? why.state : 'not in the books of this realm';
   const state = known === 'doubt' ? 'in doubt' : known;
@@ -199,7 +187,7 @@ export async function denial(
       `Order ${order} is archived: nothing would keep a second file from standing in for it again.`,
     );
   if ('replacedBy' in why) {
-    const { batch, unfinished, cancelled } = await standIn(ledger, why.replacedBy);
+    const { batch, unfinished, cancelled } = await steering.standIn(ledger, why.replacedBy);
     const way = unfinished
       ? ` That import has not finished; \`almoner cancel ${batch}\` gives it up.`
       : cancelled

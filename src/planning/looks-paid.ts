@@ -5,28 +5,14 @@ import { NO_SUMS, plus, sumOf } from '../core/op-sums.js';
 import { contentHash, contentWords } from '../core/reference.js';
 import { type Finding, ofFile } from '../csv/row.js';
 import {
-  acceptAddresses,
-  accountRanges,
-  announceAddress,
   type BatchRef,
-  type BlockClaims,
-  DUPLICATE_RECORD,
-  decodePlanBlock,
-  type EarlierAddress,
-  earlierAddresses,
-  encodePlanBlock,
-  isArchiveAway,
-  isPlannedOrder,
-  judgedBeside,
-  originWords,
   PLAN_BLOCK_ROWS,
   type PlannedOrder,
+  planning,
   type RealmLedger,
-  type Refusal,
-  type RetriedBy,
   readBatch,
-  retryOrder,
-  stateOf,
+  reading,
+  steering,
 } from '../ledger/index.js';
 import { counted, grouped, utcMinute } from '../words/spelling.js';
 import { ComparedRows } from './compared-rows.js';
@@ -105,7 +91,7 @@ function stands({ state }: Repeats['batches'][number]['view']): string {
 export function leaveOut(
   repeats: Repeats,
   blocks: Buffer[],
-  claims: BlockClaims[],
+  claims: planning.BlockClaims[],
   /** Rows that the batch has already, by index: of the accounts of rules they hold their part themselves. */
   takenOver: ReadonlySet<number>,
 ): Spent {
@@ -120,20 +106,20 @@ export function leaveOut(
   for (const [block, inBlock] of held) {
     const [bytes, claimed] = [blocks[block], claims[block]];
     if (bytes === undefined || claimed === undefined) throw new Error(`the plan has no block ${block}`);
-    const rows = decodePlanBlock(bytes).map((row, offset) => {
+    const rows = reading.decodePlanBlock(bytes).map((row, offset) => {
       const order = inBlock.get(offset);
       if (order === undefined) return row;
       if (row.order !== null) tokens = plus(tokens, sumOf(row.order.op, row.order.tokens));
       return { ...row, duplicateOf: order };
     });
     const first = block * PLAN_BLOCK_ROWS + 1;
-    const left = [...inBlock.keys()].map((offset) => [first + offset, DUPLICATE_RECORD] as const);
-    blocks[block] = encodePlanBlock(rows);
+    const left = [...inBlock.keys()].map((offset) => [first + offset, planning.DUPLICATE_RECORD] as const);
+    blocks[block] = planning.encodePlanBlock(rows);
     claims[block] = {
       ...claimed,
       replaces: claimed.replaces.filter(([, , row]) => !inBlock.has(Number(row) - first)),
       records: [...claimed.records, ...left],
-      accounts: accountRanges(first, except(rows, first, takenOver)),
+      accounts: planning.accountRanges(first, except(rows, first, takenOver)),
     };
   }
   return { count: repeats.count, tokens, batches: repeats.batches.map(({ batch }) => batch) };
@@ -142,7 +128,7 @@ export function leaveOut(
 /** What a plan says of a realm that was paid under another address: a fault, unless the new one is meant. */
 export function addressFinding(
   { realm }: RealmLedger,
-  earlier: readonly EarlierAddress[],
+  earlier: readonly planning.EarlierAddress[],
   newRowsOnly = false,
 ): Finding {
   const places = earlier.map(
@@ -160,7 +146,7 @@ export function addressFinding(
 }
 
 /** What the audit says of a new address that is meant. */
-export function whyMoved(earlier: readonly EarlierAddress[]): string[] {
+export function whyMoved(earlier: readonly planning.EarlierAddress[]): string[] {
   return earlier.map(({ baseUrl }) => `new address: the realm was paid before at ${baseUrl}`);
 }
 
@@ -171,18 +157,18 @@ export function whyMoved(earlier: readonly EarlierAddress[]): string[] {
  */
 export async function passAddresses(
   ledger: RealmLedger,
-  seen: readonly EarlierAddress[],
+  seen: readonly planning.EarlierAddress[],
   by: { readonly who: string; readonly at: number },
 ): Promise<void> {
-  await announceAddress(ledger);
-  const unseen = (await earlierAddresses(ledger)).filter(
+  await planning.announceAddress(ledger);
+  const unseen = (await planning.earlierAddresses(ledger)).filter(
     ({ baseUrl }) => !seen.some((address) => address.baseUrl === baseUrl),
   );
   refuseAddresses(ledger, unseen);
-  await acceptAddresses(ledger, seen, by);
+  await planning.acceptAddresses(ledger, seen, by);
 }
 
-export function refuseAddresses(ledger: RealmLedger, earlier: readonly EarlierAddress[]): void {
+export function refuseAddresses(ledger: RealmLedger, earlier: readonly planning.EarlierAddress[]): void {
   if (earlier.length === 0) return;
   const { code, message } = addressFinding(ledger, earlier);
   throw new AlmonerError(code, `${message} Nothing was enqueued and nothing was sent.`);
@@ -208,14 +194,14 @@ export class PaidSince {
     private readonly ref: BatchRef,
     letters: readonly Letter[],
     /** Other addresses of the realm that the person has seen. */
-    private readonly seen: readonly EarlierAddress[] = [],
+    private readonly seen: readonly planning.EarlierAddress[] = [],
   ) {
     for (const { index, row } of letters)
       if (row.reference === null) this.named.add(index, row.line, contentWords(contentHash(row.order)));
   }
 
   /** Compares all again where another batch was sealed or retried since, or another address asked. */
-  async retry({ index, row }: Letter, by: RetriedBy): Promise<'ok' | Refusal> {
+  async retry({ index, row }: Letter, by: steering.RetriedBy): Promise<'ok' | steering.Refusal> {
     for (;;) {
       this.comparing ??= this.compare(by);
       const { comparing } = this;
@@ -227,14 +213,14 @@ export class PaidSince {
         return {
           why: `the same row is order ${other} by now, which is paid or may still be; where both are meant, run its row of failed.csv with --again LABEL`,
         };
-      const answer = await retryOrder(this.ref, index, row, by, judged);
+      const answer = await steering.retryOrder(this.ref, index, row, by, judged);
       if (answer !== 'moved') return answer;
       if (this.comparing === comparing) this.comparing = undefined;
     }
   }
 
-  private async compare(by: RetriedBy): Promise<Compared> {
-    const judged = await judgedBeside(this.ref);
+  private async compare(by: steering.RetriedBy): Promise<Compared> {
+    const judged = await planning.judgedBeside(this.ref);
     await passAddresses(this.ref.ledger, this.seen, by);
     const paid = new Map<number, OrderId>();
     const view = await readBatch(this.ref);
@@ -247,7 +233,7 @@ export class PaidSince {
         const { index, words } = order;
         if (!isBareLetter(order)) continue;
         rows.add(index, order.row.line, words, this.ref.no);
-        const origin = originWords(view.manifest, order.row);
+        const origin = planning.originWords(view.manifest, order.row);
         if (origin !== null) rows.addOrigin(index, order.row.line, origin, this.ref.no);
       }
     for (const { batch, rows: found } of (await findRepeats(this.ref.ledger, rows, by.at)).batches)
@@ -258,14 +244,14 @@ export class PaidSince {
 
 /** What a retry could pay: neither what was discarded, nor what a row of another file stands in for. */
 function isBareLetter({ row, record }: EqualOrder): boolean {
-  const isDead = ['refused', 'exhausted'].includes(stateOf(record));
-  return row.reference === null && isPlannedOrder(row) && isDead && record.marks.length === 0;
+  const isDead = ['refused', 'exhausted'].includes(reading.stateOf(record));
+  return row.reference === null && reading.isPlannedOrder(row) && isDead && record.marks.length === 0;
 }
 
 /** Others of the same command may be back to work: this one alone is refused. */
-function leftAlone(error: unknown): Refusal {
+function leftAlone(error: unknown): steering.Refusal {
   if (isAlmonerError(error, 'ALM_PLAN_OTHER_ADDRESS'))
     return { why: 'its realm was paid under another address meanwhile; retry it again to see where' };
-  if (isArchiveAway(error)) return { why: error.message };
+  if (reading.isArchiveAway(error)) return { why: error.message };
   throw error;
 }

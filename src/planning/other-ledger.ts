@@ -1,20 +1,13 @@
 import { AlmonerError } from '../core/errors/error.js';
 import { type Finding, ofFile } from '../csv/row.js';
-import {
-  acceptNewLedger,
-  type EarlierAddress,
-  ledgersElsewhere,
-  type PaidElsewhere,
-  type RealmLedger,
-  readFence,
-} from '../ledger/index.js';
+import { type planning, type RealmLedger, recovery } from '../ledger/index.js';
 import { utcMinute } from '../words/spelling.js';
 import { passAddresses, whyMoved } from './looks-paid.js';
 
 /** What a plan says of a ledger that is new, where this machine has paid the realm from another one. */
 export function elsewhereFinding(
   { realm }: RealmLedger,
-  others: readonly PaidElsewhere[],
+  others: readonly recovery.PaidElsewhere[],
   newRowsOnly: boolean,
 ): Finding {
   const places = others.map(({ folder, at }) => `${folder} (last on ${utcMinute(at)})`);
@@ -25,8 +18,8 @@ export function elsewhereFinding(
 }
 
 type Seen = {
-  readonly movedFrom: readonly EarlierAddress[];
-  readonly elsewhere: readonly PaidElsewhere[];
+  readonly movedFrom: readonly planning.EarlierAddress[];
+  readonly elsewhere: readonly recovery.PaidElsewhere[];
 };
 type By = { readonly who: string; readonly at: number };
 
@@ -37,12 +30,12 @@ type By = { readonly who: string; readonly at: number };
 export async function passPlaces(ledger: RealmLedger, { movedFrom, elsewhere }: Seen, by: By): Promise<void> {
   await passAddresses(ledger, movedFrom, by);
   const seen = elsewhere.map(({ folder }) => folder);
-  const unseen = (await ledgersElsewhere(ledger)).filter(({ folder }) => !seen.includes(folder));
+  const unseen = (await recovery.ledgersElsewhere(ledger)).filter(({ folder }) => !seen.includes(folder));
   if (unseen.length > 0) {
     const { code, message } = elsewhereFinding(ledger, unseen, false);
     throw new AlmonerError(code, `${message} Nothing was enqueued and nothing was sent.`);
   }
-  if (seen.length > 0) await acceptNewLedger(ledger, seen, by);
+  if (seen.length > 0) await recovery.acceptNewLedger(ledger, seen, by);
 }
 
 /** What the audit says of places that a person has accepted. */
@@ -53,7 +46,7 @@ export function whyPlaces({ movedFrom, elsewhere }: Seen): string[] {
 
 /** Why a ledger that is closed takes no batch: the reason that a person has to decide about comes first. */
 export async function closedError(ledger: RealmLedger): Promise<AlmonerError> {
-  const { reason } = await readFence(ledger);
+  const { reason } = await recovery.readFence(ledger);
   if (reason !== null)
     return new AlmonerError(reason.code, `${reason.message} Nothing was enqueued.`, { next: reason.next });
   return new AlmonerError(

@@ -10,17 +10,7 @@ import { columnNamed } from '../csv/columns.js';
 import type { ColumnWish } from '../csv/mapping.js';
 import type { MemberTable } from '../csv/member-table.js';
 import type { Finding, Row, Sheet } from '../csv/row.js';
-import {
-  type BlockClaims,
-  blockClaims,
-  encodePlanBlock,
-  idOfBatch,
-  PLAN_BLOCK_ROWS,
-  PlanReader,
-  type RealmLedger,
-  type SketchedRow,
-  SketchWriter,
-} from '../ledger/index.js';
+import { idOfBatch, PLAN_BLOCK_ROWS, planning, type RealmLedger, reading } from '../ledger/index.js';
 import { ComparedRows } from './compared-rows.js';
 import { FileTotals } from './file-totals.js';
 import type { Findings } from './findings.js';
@@ -78,9 +68,9 @@ export class Pass {
   readonly totals: FileTotals;
   readonly bare: ComparedRows;
   readonly blocks: Buffer[] = [];
-  readonly referenceWrites: BlockClaims[] = [];
+  readonly referenceWrites: planning.BlockClaims[] = [];
   private readonly digest: BatchDigest;
-  private readonly sketched: SketchWriter;
+  private readonly sketched: planning.SketchWriter;
   readonly firstOrders: Order[] = [];
   private rows = 0;
   private readonly batches: EarlierBatches;
@@ -103,12 +93,12 @@ export class Pass {
         : sheet.spelt.get(column);
     this.batches = new EarlierBatches(ledger);
     const { currency } = profile;
-    const plans = new PlanReader(ledger);
+    const plans = new reading.PlanReader(ledger);
     const isRun = options.run !== undefined;
     this.judge = new BlockJudge({ ledger, plans, batches: this.batches, currency, nameOf, isRun });
     this.totals = new FileTotals(sheet);
     this.bare = new ComparedRows();
-    this.sketched = new SketchWriter(options.table != null);
+    this.sketched = new planning.SketchWriter(options.table != null);
   }
 
   async add(rows: readonly Row[]): Promise<void> {
@@ -159,14 +149,14 @@ export class Pass {
       const planned = rows.map((row) => row.planned);
       const first = this.blocks.length * PLAN_BLOCK_ROWS + 1;
       const noOf = (id: BatchId) => this.batches.numbers.get(id);
-      this.referenceWrites.push(blockClaims(first, planned, noOf, (offset) => rows[offset]?.hashes));
-      this.blocks.push(encodePlanBlock(planned));
+      this.referenceWrites.push(planning.blockClaims(first, planned, noOf, (offset) => rows[offset]?.hashes));
+      this.blocks.push(planning.encodePlanBlock(planned));
     }
   }
 
   private count(
     row: Row,
-    { content, origin }: SketchedRow,
+    { content, origin }: planning.SketchedRow,
     since: string | undefined,
     replacedNo: string | undefined,
   ): void {

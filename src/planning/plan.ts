@@ -10,14 +10,7 @@ import { type ParsedSheet, parseSheet } from '../csv/parse.js';
 import type { RowRules } from '../csv/read-row.js';
 import { BrokenFile, type FileFaults, type FoundColumns, ofFile, type Row, type Sheet } from '../csv/row.js';
 import type { TakenRow } from '../csv/take-rows.js';
-import {
-  type BlockClaims,
-  type EarlierAddress,
-  earlierAddresses,
-  ledgersElsewhere,
-  type PaidElsewhere,
-  type RecoveredBatch,
-} from '../ledger/index.js';
+import { planning, recovery } from '../ledger/index.js';
 import { counted } from '../words/spelling.js';
 import { ComparedRows } from './compared-rows.js';
 import { FileTotals, type FileTotalsResult } from './file-totals.js';
@@ -41,7 +34,7 @@ export type Plan = MaybeIdentity & {
   readonly findings: Findings;
   readonly blocks: readonly Buffer[];
   /** What each block takes when it is stored. */
-  readonly referenceWrites: readonly BlockClaims[];
+  readonly referenceWrites: readonly planning.BlockClaims[];
   /** Rows that another batch pays or has paid, and their sum: their reference, or, with new rows only, the row. */
   readonly spent: Spent;
   /** Rows without references, and which of them were paid before: both are looked at again at the seal. */
@@ -58,9 +51,9 @@ export type Plan = MaybeIdentity & {
   readonly newRowsOnly: boolean;
   readonly mayPrecede: (moment: number) => boolean;
   /** Addresses under which the realm was paid before, and beside which this one is meant. */
-  readonly movedFrom: readonly EarlierAddress[];
+  readonly movedFrom: readonly planning.EarlierAddress[];
   /** Other ledgers of this machine that have paid the realm, where this one is new and is meant. */
-  readonly elsewhere: readonly PaidElsewhere[];
+  readonly elsewhere: readonly recovery.PaidElsewhere[];
   /** The number of the rule's run that these orders are of. */
   readonly run: number | null;
   /** Null for rows that come from no file. */
@@ -178,12 +171,12 @@ export async function planRows(
   if (!newRowsOnly) noteRepeats(findings, repeats, again, profile.currency);
   if (compares && again === null) noteTwins(findings, pass.bare);
   // A batch that these books have already only goes on.
-  const movedFrom = over === null ? await earlierAddresses(ledger) : [];
+  const movedFrom = over === null ? await planning.earlierAddresses(ledger) : [];
   if (movedFrom.length > 0)
     findings[options.newAddress && !newRowsOnly ? 'warning' : 'fault'](
       addressFinding(ledger, movedFrom, newRowsOnly),
     );
-  const elsewhere = over === null ? await ledgersElsewhere(ledger) : [];
+  const elsewhere = over === null ? await recovery.ledgersElsewhere(ledger) : [];
   if (elsewhere.length > 0)
     findings[options.newLedger && !newRowsOnly ? 'warning' : 'fault'](
       elsewhereFinding(ledger, elsewhere, newRowsOnly),
@@ -248,14 +241,14 @@ export function toPay({ totals, spent, takenOver }: Plan) {
   };
 }
 
-function otherOrders({ id, rows }: RecoveredBatch) {
+function otherOrders({ id, rows }: planning.RecoveredBatch) {
   return ofFile(
     'ALM_BATCH_ID_TAKEN',
     `Batch ${id} holds ${counted(rows.size, 'order')} that journals knew, and this file has other orders in their places. Give the file as it was, with the rows that were left out, or take the rows of these orders out of it: \`almoner report ${id}\` writes them.`,
   );
 }
 
-function paidInAnother({ id, currency, rows }: RecoveredBatch, wanted: string | null) {
+function paidInAnother({ id, currency, rows }: planning.RecoveredBatch, wanted: string | null) {
   return ofFile(
     'ALM_BATCH_ID_TAKEN',
     `Batch ${id} holds ${counted(rows.size, 'order')} in ${currencyName(currency)} that journals knew; this run is in ${currencyName(wanted)}. Run the file in that currency, or under another id.`,

@@ -2,7 +2,7 @@ import { absoluteOf, sumOf } from '../core/op-sums.js';
 import { OPS, type Op } from '../core/order.js';
 import type { Certainty, RealmProfile } from '../core/profile.js';
 import { endOfWork } from '../core/quiet-hours.js';
-import { type BatchView, lists, type RealmLedger, tokensOfDay } from '../ledger/index.js';
+import { type BatchView, lists, planning, type RealmLedger } from '../ledger/index.js';
 import { type Plan, toPay } from './plan.js';
 import { NO_TIMES, type SetTimes } from './set-times.js';
 
@@ -93,7 +93,7 @@ export type BooksPast = Awaited<ReturnType<typeof lists.paidEver>>;
 async function dayLeft(profile: RealmProfile, ledger: RealmLedger, now: number): Promise<bigint | null> {
   const cap = profile.caps.maxTokensPerDay;
   if (cap === null) return null;
-  const left = BigInt(cap) - (await tokensOfDay(ledger, now));
+  const left = BigInt(cap) - (await planning.tokensOfDay(ledger, now));
   return left < 0n ? 0n : left;
 }
 

@@ -1,15 +1,6 @@
 import { AlmonerError } from '../core/errors/error.js';
 import { orderId } from '../core/ids.js';
-import {
-  type BlockConflict,
-  batchRef,
-  decodePlanBlock,
-  type Opened,
-  PLAN_BLOCK_ROWS,
-  putBlock,
-  type RealmLedger,
-  takeBackDead,
-} from '../ledger/index.js';
+import { batchRef, PLAN_BLOCK_ROWS, planning, type RealmLedger, reading } from '../ledger/index.js';
 import { refuseSpent } from './before-seal.js';
 import { denial } from './judge-earlier.js';
 import type { Plan } from './plan.js';
@@ -26,7 +17,7 @@ export type Putting = {
 type Put = 'ok' | 'not-importer';
 
 /** Stores every block of the plan, each with its references and marks. */
-export async function putBlocks(plan: Plan, options: Putting, opened: Opened): Promise<Put> {
+export async function putBlocks(plan: Plan, options: Putting, opened: planning.Opened): Promise<Put> {
   const imports = new OtherImports(options.ledger);
   let [next, stored] = [0, 0];
   let end: Put = 'ok';
@@ -45,14 +36,14 @@ export async function putBlocks(plan: Plan, options: Putting, opened: Opened): P
 async function putOne(
   plan: Plan,
   { ledger, importer }: Putting,
-  { no }: Opened,
+  { no }: planning.Opened,
   imports: OtherImports,
   block: number,
 ): Promise<Put> {
   const [bytes, claims] = [plan.blocks[block], plan.referenceWrites[block]];
   if (bytes === undefined || claims === undefined) throw new Error(`the plan has no block ${block}`);
   for (;;) {
-    const put = await putBlock(ledger, { no, importer, block }, bytes, claims);
+    const put = await planning.putBlock(ledger, { no, importer, block }, bytes, claims);
     if (put === 'ok' || put === 'not-importer') return put;
     for (const conflict of put) await refuseConflict(ledger, imports, bytes, block, conflict);
     // Where none of them is spent any more, the block is tried again.
@@ -66,12 +57,12 @@ async function refuseConflict(
   imports: OtherImports,
   bytes: Buffer,
   block: number,
-  conflict: BlockConflict,
+  conflict: planning.BlockConflict,
 ): Promise<void> {
   if (conflict.kind !== 'reference') {
     const order = orderId((await batchRef(ledger, conflict.no)).id, conflict.index);
     const { code, message } = await denial(ledger, conflict.kind, order, conflict.why);
-    const line = decodePlanBlock(bytes)[conflict.row - block * PLAN_BLOCK_ROWS - 1]?.line;
+    const line = reading.decodePlanBlock(bytes)[conflict.row - block * PLAN_BLOCK_ROWS - 1]?.line;
     throw new AlmonerError(code, `Line ${line}: ${message} Nothing was imported.`);
   }
   if (!conflict.importing || (await imports.isTakenBack(conflict.holder.no))) return;
@@ -97,6 +88,6 @@ class OtherImports {
   }
 
   private async takeBack(no: string): Promise<boolean> {
-    return takeBackDead(await batchRef(this.ledger, no));
+    return planning.takeBackDead(await batchRef(this.ledger, no));
   }
 }

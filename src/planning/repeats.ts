@@ -2,20 +2,14 @@ import { type BatchId, orderId } from '../core/ids.js';
 import type { ContentWords } from '../core/reference.js';
 import { SPENDING_STATES } from '../core/states.js';
 import {
-  type Arrivals,
-  areUndone,
   type BatchRef,
   type BatchView,
-  isArchiveAway,
-  LOOK_BACK_MS,
   PLAN_BLOCK_ROWS,
+  planning,
   type RealmLedger,
-  readArrivals,
   readBatch,
-  retriedOrders,
+  reading,
   type StoredBatch,
-  sealNumber,
-  stateOf,
 } from '../ledger/index.js';
 import { comparedWith } from './compared-batches.js';
 import type { ComparedRows, RowGroups } from './compared-rows.js';
@@ -68,7 +62,7 @@ export async function findRepeats(ledger: RealmLedger, rows: ComparedRows, now: 
   if (rows.size === 0) return NO_REPEATS;
   const matching = await matchingOf(ledger, rows, rows.groups());
   const byOrigin = await matchingOf(ledger, rows, rows.originGroups());
-  const arrivals = await readArrivals(ledger);
+  const arrivals = await planning.readArrivals(ledger);
   const batches: RepeatedBatch[] = [];
   const unread: BatchId[] = [];
   const tabled: Compared[] = [];
@@ -103,13 +97,13 @@ type Compared = {
   readonly view: StoredBatch;
   readonly open: readonly Matching[];
   readonly retried: ReadonlyMap<number, number>;
-  readonly arrivals: Arrivals;
+  readonly arrivals: planning.Arrivals;
   readonly exact: boolean;
 };
 
 async function openTo(ref: BatchRef, view: StoredBatch, recent: boolean, matching: readonly Matching[]) {
   const others = matching.filter(({ no }) => (no === null ? recent : no !== ref.no));
-  const retried = others.every((one) => one.precedes(view)) ? NO_RETRIES : await retriedOrders(ref);
+  const retried = others.every((one) => one.precedes(view)) ? NO_RETRIES : await planning.retriedOrders(ref);
   return { open: others.filter((one) => one.precedes(view) || retried.size > 0), retried };
 }
 
@@ -166,12 +160,12 @@ const NO_RETRIES: ReadonlyMap<number, number> = new Map();
 const BEFORE_ALL = -1;
 
 async function sinceOf(ledger: RealmLedger, no: string | null): Promise<number> {
-  return (no === null ? null : await sealNumber(ledger, no)) ?? BEFORE_ALL;
+  return (no === null ? null : await planning.sealNumber(ledger, no)) ?? BEFORE_ALL;
 }
 
 function isRecent({ state, finishedAt, manifest }: BatchView, now: number): boolean {
   if (state !== 'done' && state !== 'cancelled') return true;
-  return now - Math.max(manifest.createdAt, finishedAt ?? 0) <= LOOK_BACK_MS;
+  return now - Math.max(manifest.createdAt, finishedAt ?? 0) <= planning.LOOK_BACK_MS;
 }
 
 function mayHavePaid({ counts, late }: StoredBatch): boolean {
@@ -198,7 +192,7 @@ async function repeatsOf(batch: Compared): Promise<Repeat[] | 'unread'> {
     for await (const equal of equalOrders(ref, view.lastIndex, sketch, wanted))
       for (const { index, words } of await payingAmong(ref, view, equal, arrivals)) take(index, ...words);
   } catch (error) {
-    if (exact || !isArchiveAway(error)) throw error;
+    if (exact || !reading.isArchiveAway(error)) throw error;
     if (sketch === null) return 'unread';
     // The sketch alone cannot tell what of it was paid: all of it counts.
     for (let block = 0; block * PLAN_BLOCK_ROWS < view.lastIndex; block++)
@@ -229,7 +223,7 @@ async function addOrigins(
       if (at === -1) batches.push({ batch: ref.id, view, rows: found });
       else batches[at] = { batch: ref.id, view, rows: [...known, ...found] };
     } catch (error) {
-      if (exact || !isArchiveAway(error)) throw error;
+      if (exact || !reading.isArchiveAway(error)) throw error;
       if (!unread.includes(ref.id)) unread.push(ref.id);
     }
   }
@@ -267,11 +261,11 @@ async function payingAmong(
   ref: BatchRef,
   { state, twice, late }: StoredBatch,
   equal: readonly Judged[],
-  arrivals: Arrivals,
+  arrivals: planning.Arrivals,
 ): Promise<Judged[]> {
   const paying = equal.filter(({ index, record }) => {
     if (late.has(index)) return true;
-    const stands = stateOf(record, state === 'cancelled');
+    const stands = reading.stateOf(record, state === 'cancelled');
     return SPENDING_STATES.some((one) => one === stands) || arrivals.until(record.arrivesUntil) !== null;
   });
   const undone = await undoneAmong(ref, twice, paying);
@@ -288,7 +282,7 @@ async function undoneAmong(
   among: readonly Judged[],
 ): Promise<Set<number>> {
   const indexes = among.map(({ index }) => index).filter((index) => !twice.has(index));
-  const undone = await areUndone(
+  const undone = await planning.areUndone(
     ledger,
     indexes.map((index) => orderId(id, index)),
   );

@@ -4,16 +4,11 @@ import type { Order } from '../core/order.js';
 import { type ContentWords, contentHash, contentWords, SKETCH_ROW_BYTES } from '../core/reference.js';
 import {
   type BatchRef,
-  batchSource,
-  decodePlanBlock,
-  decodeRecord,
-  ORIGIN_BYTES,
   type OrderRecord,
-  originWords,
   PLAN_BLOCK_ROWS,
   type PlanRow,
-  readSketch,
-  recordsOfBlock,
+  planning,
+  reading,
   type StoredBatch,
 } from '../ledger/index.js';
 
@@ -104,11 +99,11 @@ export type EqualOrder = {
 
 /** The two parts of a batch's sketch; null for what is not there. */
 export async function readSketches(ref: BatchRef, rows: number) {
-  const both = await readSketch(ref);
+  const both = await planning.readSketch(ref);
   const end = rows * SKETCH_ROW_BYTES;
   return {
     contents: both?.subarray(0, end) ?? null,
-    origins: both !== null && both.length >= end + rows * ORIGIN_BYTES ? both.subarray(end) : null,
+    origins: both !== null && both.length >= end + rows * planning.ORIGIN_BYTES ? both.subarray(end) : null,
   };
 }
 
@@ -128,17 +123,17 @@ export async function* equalOrigins(
     );
     if (!isThere) continue;
     const { plan, records } = await readBlock(ref, first / PLAN_BLOCK_ROWS);
-    yield decodePlanBlock(plan).flatMap((row, offset) => {
-      const words = originWords(manifest, row);
+    yield reading.decodePlanBlock(plan).flatMap((row, offset) => {
+      const words = planning.originWords(manifest, row);
       if (words === null || !isWanted(words)) return [];
       const index = first + offset + 1;
-      return [{ index, words, record: decodeRecord(records[String(index)]) }];
+      return [{ index, words, record: reading.decodeRecord(records[String(index)]) }];
     });
   }
 }
 
 function originAt(origins: Buffer, index: number): ContentWords {
-  const at = (index - 1) * ORIGIN_BYTES;
+  const at = (index - 1) * planning.ORIGIN_BYTES;
   return [origins.readUInt32LE(at), origins.readUInt32LE(at + 4)];
 }
 
@@ -176,22 +171,22 @@ async function equalInBlock(
   wanted: readonly BareRows[],
 ): Promise<EqualOrder[]> {
   const { plan, records } = await readBlock(ref, block);
-  return decodePlanBlock(plan).flatMap((row, offset) => {
+  return reading.decodePlanBlock(plan).flatMap((row, offset) => {
     const { order } = row;
     if (order === null) return [];
     const index = block * PLAN_BLOCK_ROWS + offset + 1;
     const words = contentWords(contentHash(order));
     if (!wanted.some((one) => one.find(...words) !== -1)) return [];
-    return [{ index, row: { ...row, order }, record: decodeRecord(records[String(index)]), words }];
+    return [{ index, row: { ...row, order }, record: reading.decodeRecord(records[String(index)]), words }];
   });
 }
 
 async function readBlock(ref: BatchRef, block: number) {
   // A batch may be archived under a reader. Its block leaves the store in one step, so a plan that is there after
   // the records says that they were.
-  for (let reading = 0; reading < 2; reading++) {
-    const source = await batchSource(ref);
-    const records = await recordsOfBlock(source, block);
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const source = await reading.batchSource(ref);
+    const records = await reading.recordsOfBlock(source, block);
     const plan = await source.plan(block);
     if (plan !== null) return { plan, records };
   }

@@ -5,24 +5,7 @@ import type { BatchId } from '../core/ids.js';
 import { absoluteOf, plus } from '../core/op-sums.js';
 import type { RealmProfile } from '../core/profile.js';
 import { columnsWords, findingWords } from '../csv/column-words.js';
-import {
-  type AuditEntry,
-  type BatchRef,
-  dropBatch,
-  importState,
-  judgedAt,
-  type Manifest,
-  NO_CLAIMS,
-  type Opened,
-  openBatch,
-  overLimitText,
-  type Prepared,
-  registerRealm,
-  type SealedCounts,
-  type SealedRun,
-  sealBatch,
-  takeBackDead,
-} from '../ledger/index.js';
+import { type AuditEntry, type BatchRef, type Manifest, planning, registerRealm } from '../ledger/index.js';
 import { refuseChanged, refuseOtherName } from './before-seal.js';
 import { closedError, passPlaces, whyPlaces } from './other-ledger.js';
 import { type Plan, sealedTable, toPay } from './plan.js';
@@ -44,10 +27,10 @@ export type ImportOptions = Putting & {
   /** How long the whole batch is expected to take; the chart of the run is sliced by it. */
   readonly expectedMs: number;
   readonly who: string;
-  readonly prepared: Prepared;
+  readonly prepared: planning.Prepared;
   readonly now: number;
   /** The run of a rule that the orders come from. */
-  readonly run?: SealedRun | null;
+  readonly run?: planning.SealedRun | null;
   /**
    * Before every try to seal: whoever is to work the batch stands in the registry, and a store that was restarted
    * meanwhile is merged. Answers whether orders may be sent.
@@ -68,10 +51,10 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
     importer: options.importer,
     createdAt: options.now,
   };
-  let opened = await openBatch(ledger, wanted);
+  let opened = await planning.openBatch(ledger, wanted);
   // A dead import of other orders does not keep the name.
-  if (opened.status === 'id-taken' && (await takeBackDead({ ledger, no: opened.no, id: opened.id })))
-    opened = await openBatch(ledger, wanted);
+  if (opened.status === 'id-taken' && (await planning.takeBackDead({ ledger, no: opened.no, id: opened.id })))
+    opened = await planning.openBatch(ledger, wanted);
   const ref = { ledger, no: opened.no, id: opened.id };
   if (opened.status === 'sealed') return { ref, existing: true };
   if (opened.status === 'id-taken')
@@ -81,8 +64,8 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
     );
 
   const takeBack = () =>
-    dropBatch(ledger, { no: ref.no, importer: options.importer }, plan.blocks.length, (block) =>
-      Promise.resolve(plan.referenceWrites[block] ?? NO_CLAIMS),
+    planning.dropBatch(ledger, { no: ref.no, importer: options.importer }, plan.blocks.length, (block) =>
+      Promise.resolve(plan.referenceWrites[block] ?? planning.NO_CLAIMS),
     );
   const sealed = await store(plan, options, opened).catch(async (error: unknown) => {
     // A refusal takes everything back; a store that went away is left as it is, and importing again goes on.
@@ -113,7 +96,7 @@ export function whySealed(plan: Plan): string | null {
 async function store(
   plan: Plan,
   options: ImportOptions,
-  opened: Opened,
+  opened: planning.Opened,
 ): Promise<'sealed' | 'already' | 'not-importer' | 'incomplete'> {
   const { ledger, importer, owner } = options;
   // Planned as a batch that the books have already, it was compared with nothing.
@@ -130,7 +113,7 @@ async function store(
   const audit: AuditEntry = { at: options.now, who: options.who, what, why: whySealed(plan) };
   for (;;) {
     const armed = (await options.join?.()) ?? false;
-    const judged = await judgedAt(ledger);
+    const judged = await planning.judgedAt(ledger);
     refuseOtherName(plan, opened.id);
     await refuseChanged(plan, ledger, opened.no, options.now);
     await passPlaces(ledger, plan, { who: options.who, at: options.now });
@@ -138,7 +121,7 @@ async function store(
     const recovered = plan.takenOver?.indexes.size ?? 0;
     const given = { sketch: plan.sketch, judged, run, recovered, prepared: options.prepared };
     const at = { no: opened.no, importer, owner };
-    const sealed = await sealBatch(ledger, at, manifest, countersOf(plan), audit, given);
+    const sealed = await planning.sealBatch(ledger, at, manifest, countersOf(plan), audit, given);
     // Another batch was sealed since or an order retried, perhaps of the same rows, a loss was accepted, or another
     // address announced itself: after a pause of its own, because two that go on in step would stop each other again.
     if (sealed === 'moved') await sleep(Math.random() * MOVED_PAUSE_MS);
@@ -156,7 +139,7 @@ async function store(
     if (typeof sealed === 'object')
       throw new AlmonerError(
         'ALM_RULE_OVER_LIMIT',
-        `${plan.source}: ${overLimitText(sealed)}. Nothing was enqueued.`,
+        `${plan.source}: ${planning.overLimitText(sealed)}. Nothing was enqueued.`,
       );
     return sealed;
   }
@@ -178,7 +161,7 @@ const MOVED_PAUSE_MS = 50;
 /** The other importer finishes the very same batch. */
 async function waitForSeal(ref: BatchRef): Promise<Imported> {
   for (let waited = 0; waited < TAKE_OVER_WAIT_MS; waited += POLL_MS) {
-    const state = await importState(ref);
+    const state = await planning.importState(ref);
     if (state === null)
       throw new AlmonerError(
         'ALM_PLAN_REFERENCE_BUSY',
@@ -238,7 +221,7 @@ function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId): Manifes
   };
 }
 
-function countersOf(plan: Plan): SealedCounts {
+function countersOf(plan: Plan): planning.SealedCounts {
   const { payable, payableTokens, duplicates } = toPay(plan);
   return {
     planned: { count: payable, tokens: absoluteOf(payableTokens) },

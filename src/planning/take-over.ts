@@ -1,17 +1,7 @@
 import { type BatchId, orderId, parseOrderId } from '../core/ids.js';
 import { NO_SUMS, type OpSums, plus, sumOf } from '../core/op-sums.js';
 import { contentOf } from '../core/order.js';
-import {
-  accountRanges,
-  type BlockClaims,
-  decodePlanBlock,
-  encodePlanBlock,
-  PLAN_BLOCK_ROWS,
-  type PlanRow,
-  REF_BYTES,
-  type RecoveredBatch,
-  UNKNOWN_ROW,
-} from '../ledger/index.js';
+import { PLAN_BLOCK_ROWS, type PlanRow, planning, reading } from '../ledger/index.js';
 
 /** The rows of a file whose orders were recovered from journals: they are in the batch, and nothing of them is planned. */
 export type TakenOver = {
@@ -26,19 +16,19 @@ export type TakenOver = {
  * places, so that it is another batch under the same id.
  */
 export function takeOver(
-  { id, rows: recovered }: RecoveredBatch,
+  { id, rows: recovered }: planning.RecoveredBatch,
   blocks: Buffer[],
-  claims: BlockClaims[],
+  claims: planning.BlockClaims[],
 ): TakenOver | null {
   let [tokens, heldTokens, held] = [NO_SUMS, NO_SUMS, 0];
   for (const [block, indexes] of byBlock([...recovered.keys()])) {
     const [bytes, claimed] = [blocks[block], claims[block]];
     if (bytes === undefined || claimed === undefined) return null;
     const first = block * PLAN_BLOCK_ROWS + 1;
-    const rows = decodePlanBlock(bytes);
+    const rows = reading.decodePlanBlock(bytes);
     for (const index of indexes) {
       const row = rows[index - first];
-      const { order } = row ?? UNKNOWN_ROW;
+      const { order } = row ?? reading.UNKNOWN_ROW;
       if (row === undefined || order === null || !isSame(row, recovered.get(index))) return null;
       const by = holderOf(row, id, index);
       if (by === 'file') return null;
@@ -46,7 +36,7 @@ export function takeOver(
       tokens = plus(tokens, sumOf(order.op, order.tokens));
       rows[index - first] = { ...row, duplicateOf: null };
     }
-    blocks[block] = encodePlanBlock(rows);
+    blocks[block] = planning.encodePlanBlock(rows);
     claims[block] = without(claimed, first, rows, new Set(indexes));
   }
   return {
@@ -77,11 +67,11 @@ function holderOf({ duplicateOf }: PlanRow, id: BatchId, index: number): 'own' |
 }
 
 function without(
-  claims: BlockClaims,
+  claims: planning.BlockClaims,
   first: number,
   rows: readonly PlanRow[],
   indexes: ReadonlySet<number>,
-): BlockClaims {
+): planning.BlockClaims {
   const isLeft = (index: number) => !indexes.has(index);
   return {
     refs: leftOf(claims.refs, first, isLeft),
@@ -89,7 +79,7 @@ function without(
     replaces: claims.replaces.filter(([, , row]) => isLeft(Number(row))),
     undoes: claims.undoes.filter(([, , row]) => isLeft(Number(row))),
     records: claims.records.filter(([index]) => isLeft(index)),
-    accounts: accountRanges(first, except(rows, first, indexes)),
+    accounts: planning.accountRanges(first, except(rows, first, indexes)),
   };
 }
 
@@ -99,13 +89,13 @@ export function except(
   first: number,
   indexes: ReadonlySet<number>,
 ): readonly PlanRow[] {
-  return rows.map((row, offset) => (indexes.has(first + offset) ? UNKNOWN_ROW : row));
+  return rows.map((row, offset) => (indexes.has(first + offset) ? reading.UNKNOWN_ROW : row));
 }
 
 /** Packed references, without those of some rows. */
 function leftOf(packed: Buffer, first: number, isLeft: (index: number) => boolean): Buffer {
   const left: Buffer[] = [];
-  for (let at = 0; at < packed.length; at += REF_BYTES)
-    if (isLeft(first + packed.readUInt8(at))) left.push(packed.subarray(at, at + REF_BYTES));
+  for (let at = 0; at < packed.length; at += planning.REF_BYTES)
+    if (isLeft(first + packed.readUInt8(at))) left.push(packed.subarray(at, at + planning.REF_BYTES));
   return Buffer.concat(left);
 }

@@ -3,14 +3,7 @@ import type { OutcomeCode } from '../core/errors/orders.js';
 import type { MemberId } from '../core/ids.js';
 import type { Order } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
-import {
-  type Balances,
-  namedBy,
-  noteEvent,
-  type OrderRef,
-  type RealmLedger,
-  readRecord,
-} from '../ledger/index.js';
+import { type OrderRef, type RealmLedger, reading, sending } from '../ledger/index.js';
 import type { MemberRecord, RealmClient } from '../realm/client/client.js';
 import type { ReadResult } from '../realm/client/outcomes.js';
 import type { Pace } from './pace.js';
@@ -25,7 +18,7 @@ export class Evidence {
   ) {}
 
   /** One read each, in the currency of the order's batch, up to the first that fails. */
-  async balances(order: Order, currency: string | null): Promise<Balances | ReadTrouble> {
+  async balances(order: Order, currency: string | null): Promise<reading.Balances | ReadTrouble> {
     const member = await this.balance(order.member, currency);
     if (typeof member !== 'string') return member;
     const recipient = order.recipient === null ? null : await this.balance(order.recipient, currency);
@@ -33,7 +26,7 @@ export class Evidence {
   }
 
   /** One read each; null where it could not be read. */
-  async shown(order: Order, currency: string | null): Promise<Balances> {
+  async shown(order: Order, currency: string | null): Promise<reading.Balances> {
     const shown = async (id: MemberId) => {
       const read = await this.balance(id, currency);
       return typeof read === 'string' ? read : null;
@@ -44,11 +37,13 @@ export class Evidence {
 
   /** Becoming a doubt triggers one read of the members involved; what was seen is kept with the order. */
   async ofDoubt(ref: OrderRef, order: Order, currency: string | null): Promise<void> {
-    const { doubt } = namedBy(await readRecord({ ledger: this.ledger, no: ref.no }, ref.index));
+    const { doubt } = reading.namedBy(
+      await reading.readRecord({ ledger: this.ledger, no: ref.no }, ref.index),
+    );
     if (doubt === null) return;
     const balances = await this.shown(order, currency);
     const event = { event: 'balances', at: Date.now(), when: 'doubt', doubt, balances } as const;
-    await noteEvent(this.ledger, ref, event);
+    await sending.noteEvent(this.ledger, ref, event);
   }
 
   private async balance(member: MemberId, currency: string | null): Promise<string | ReadTrouble> {

@@ -2,14 +2,13 @@ import type { RealmProfile } from '../core/profile.js';
 import { changeOf, type Terms, termsOf } from '../core/terms.js';
 import {
   type BatchRef,
-  haltBatch,
   type Manifest,
-  openBatches,
   type RealmLedger,
   type Reason,
   readBatch,
-  resumeBatch,
-  sealedManifest,
+  reading,
+  sending,
+  steering,
 } from '../ledger/index.js';
 import { changedReason } from './reasons.js';
 
@@ -30,7 +29,7 @@ export class KnownBatches {
     const known = this.manifests.get(no);
     if (known !== undefined) return known;
     const { manifests } = this;
-    const manifest = await sealedManifest(this.ledger, no);
+    const manifest = await reading.sealedManifest(this.ledger, no);
     if (manifest === null) throw new Error(`batch no. ${no} is not sealed`);
     // The answer goes into the map it was asked for: one from before a rollback must not outlive it.
     manifests.set(no, manifest);
@@ -56,15 +55,15 @@ export class KnownBatches {
     const change = changeOf(manifest, this.profile);
     if (change === null) return null;
     const batch = { ledger: this.ledger, no, id: manifest.batch };
-    return (await haltBatch(batch, changedReason(change, this.profile.name))).state;
+    return (await steering.haltBatch(batch, changedReason(change, this.profile.name))).state;
   }
 
   /** When a process begins: before anything is fed, and for what another profile had halted. */
   async lookAll(owner: string): Promise<void> {
-    for (const batch of await openBatches(this.ledger)) {
+    for (const batch of await sending.openBatches(this.ledger)) {
       if (batch.owner !== owner || !(await this.fit(batch.no))) continue;
       if (batch.state === 'halted')
-        await resumeBatch({ ...batch, ledger: this.ledger }, null, {
+        await steering.resumeBatch({ ...batch, ledger: this.ledger }, null, {
           owner,
           haltedFor: 'ALM_BATCH_TERMS_CHANGED',
         });
@@ -108,6 +107,6 @@ export class OwnRun {
     if (state !== 'running' && state !== 'planned' && !isTaken) return;
     const left = Math.max(0, (counts.planned ?? 0) - this.leaves);
     const limit = first && { first: { ...first, orders: Math.min(first.orders, left) } };
-    await resumeBatch(ref, null, { owner: session, ...limit });
+    await steering.resumeBatch(ref, null, { owner: session, ...limit });
   }
 }

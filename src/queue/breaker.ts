@@ -1,6 +1,6 @@
 import { REALM_HALTED } from '../core/classify.js';
 import { type MemberId, memberId } from '../core/ids.js';
-import { askProbe, closeBreaker, haltRealm, type RealmLedger } from '../ledger/index.js';
+import { type RealmLedger, steering } from '../ledger/index.js';
 import type { RealmClient } from '../realm/client/client.js';
 import type { Pace } from './pace.js';
 import { breakerReason, reasonOf } from './reasons.js';
@@ -30,7 +30,12 @@ export class Breaker {
 
   async tick(): Promise<void> {
     const { haltAfterMs } = this;
-    const turn = await askProbe(this.ledger, this.probeEveryMs, haltAfterMs, breakerReason(haltAfterMs));
+    const turn = await steering.askProbe(
+      this.ledger,
+      this.probeEveryMs,
+      haltAfterMs,
+      breakerReason(haltAfterMs),
+    );
     if (turn !== 'probe') return;
     const slot = await this.pace.take();
     const result = await this.client.readMember(this.lastMember);
@@ -38,7 +43,7 @@ export class Breaker {
     const { status } = result.facts;
     const halting = status === null ? undefined : REALM_HALTED.get(status);
     if (halting !== undefined && !result.ok)
-      await haltRealm(this.ledger, reasonOf(halting, result.error.message));
-    else if (status !== null && status < 500 && status !== 429) await closeBreaker(this.ledger);
+      await steering.haltRealm(this.ledger, reasonOf(halting, result.error.message));
+    else if (status !== null && status < 500 && status !== 429) await steering.closeBreaker(this.ledger);
   }
 }

@@ -1,13 +1,6 @@
 import type { Queue } from 'bullmq';
 import type { RealmProfile } from '../core/profile.js';
-import {
-  type Deliverer,
-  dispatchedWithin,
-  feedBatches,
-  isHeldBack,
-  type RealmLedger,
-  toFeed,
-} from '../ledger/index.js';
+import { type RealmLedger, reading, sending } from '../ledger/index.js';
 import { addOrders, type OrderJob } from './queues.js';
 
 export type FeedWindow = {
@@ -29,7 +22,7 @@ export class Feeder {
   constructor(
     private readonly ledger: RealmLedger,
     private readonly queue: Queue<OrderJob>,
-    private readonly mine: Deliverer,
+    private readonly mine: sending.Deliverer,
     private readonly window: FeedWindow,
     /** Asked before each share of a batch; see batches.ts. */
     private readonly mayFeed: (no: string) => Promise<boolean>,
@@ -39,12 +32,12 @@ export class Feeder {
   /** Answers how many orders were fed. */
   async tick(): Promise<number> {
     const { ledger, mine, window } = this;
-    if (await isHeldBack(ledger)) return 0;
-    const waiting = await toFeed(ledger, mine, BATCHES_MAX);
+    if (await reading.isHeldBack(ledger)) return 0;
+    const waiting = await sending.toFeed(ledger, mine, BATCHES_MAX);
     if (waiting.length === 0) return 0;
     // Quiet hours hold what is sent. That a batch begins then meets its time, and its go does not end over a long weekend.
     if (this.isQuiet()) return this.feed(waiting, 0);
-    const room = window.orders - (await dispatchedWithin(ledger, mine, HORIZON_MS, window.orders));
+    const room = window.orders - (await sending.dispatchedWithin(ledger, mine, HORIZON_MS, window.orders));
     if (room < window.refillAt) return 0;
     return this.feed(waiting.slice(0, room), room);
   }
@@ -54,7 +47,7 @@ export class Feeder {
     const batches = numbers.filter((_, at) => may[at]);
     if (batches.length === 0) return 0;
     const shares = batches.map((no) => [no, FEED_MAX] as const);
-    const indexes = await feedBatches(this.ledger, shares, room, this.mine.owner);
+    const indexes = await sending.feedBatches(this.ledger, shares, room, this.mine.owner);
     const fed = indexes.reduce((sum, { length }) => sum + length, 0);
     const orders = batches.map((no, at) => ({ no, indexes: indexes[at] ?? [] }));
     await addOrders(this.queue, orders, 0, this.window.inAJob(fed));

@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
 import { CONCLUSIONS, presenceOf } from '../core/presence.js';
-import { type OrderRef, type RealmLedger, readSigns } from '../ledger/index.js';
+import { type OrderRef, type RealmLedger, recovery } from '../ledger/index.js';
 import { type OrderJob, ordersOf } from './queues.js';
 
 /** Deliveries that sessions had taken and not begun to send. BullMQ notes the worker's name, our session. */
@@ -30,7 +30,7 @@ export class LeftDeliveries {
 
   /** The deliveries of sessions that stopped working since the last look. */
   async sinceLastLook(): Promise<OrderRef[]> {
-    const { nowMs, signs } = await readSigns(this.ledger);
+    const { nowMs, signs } = await recovery.readSigns(this.ledger);
     const away = signs.filter(
       (sign) =>
         sign.session !== this.self && CONCLUSIONS[presenceOf(sign, nowMs)].deliveries === 'are made again',

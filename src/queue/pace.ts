@@ -1,15 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OutcomeKind, RateHeaders } from '../core/classify.js';
 import { RATE_REQUESTS_MAX, RATE_WINDOW_MS_MAX, type RealmProfile } from '../core/profile.js';
-import {
-  type Allowed,
-  answerSlots,
-  type Learnt,
-  type RealmLedger,
-  type SlotAnswer,
-  takeSlots,
-  UNLIMITED,
-} from '../ledger/index.js';
+import { type RealmLedger, sending } from '../ledger/index.js';
 import { ALONE_NOTICE, FREE_NOTICE, limitNotice, othersNotice } from '../words/pace.js';
 
 /**
@@ -38,7 +30,7 @@ type Waiter = {
 export class Pace {
   private readonly waiting: Waiter[] = [];
   private asking = false;
-  private notes: SlotAnswer[] = [];
+  private notes: sending.SlotAnswer[] = [];
   private told = { at: Number.NEGATIVE_INFINITY, limit: 0 };
   /** Until then the realm has said nothing that limits it, to any process, and no slots are asked for. */
   private freeUntil = Number.NEGATIVE_INFINITY;
@@ -73,7 +65,7 @@ export class Pace {
         this.dropUnwanted();
         if (this.waiting.length === 0) break;
         const askedAt = performance.now();
-        const taken = await takeSlots(this.ledger, this.allowed(), {
+        const taken = await sending.takeSlots(this.ledger, this.allowed(), {
           // It counts as under way for as long as it may leave late.
           timeoutMs: this.profile.timeouts.totalMs + 2 * FRESH_MS,
           wanted: Math.min(this.waiting.length, SLOTS_AT_ONCE),
@@ -112,9 +104,9 @@ export class Pace {
     else waiter.resolve(slot);
   }
 
-  private allowed(): Allowed {
+  private allowed(): sending.Allowed {
     const { rate, rateReserve } = this.profile;
-    return rate === null ? UNLIMITED : { ...rate, reserve: Math.min(rateReserve, rate.requests - 1) };
+    return rate === null ? sending.UNLIMITED : { ...rate, reserve: Math.min(rateReserve, rate.requests - 1) };
   }
 
   private slot(slot: string): Slot {
@@ -159,12 +151,12 @@ export class Pace {
     const notes = this.notes;
     if (notes.length === 0) return;
     this.notes = [];
-    for (const learnt of await answerSlots(this.ledger, this.allowed(), notes))
+    for (const learnt of await sending.answerSlots(this.ledger, this.allowed(), notes))
       this.onNotice(this.noticeOf(learnt));
   }
 
   /** In the words of the log. The same stands in `status` for as long as it holds. */
-  private noticeOf(learnt: Learnt): string {
+  private noticeOf(learnt: sending.Learnt): string {
     switch (learnt.what) {
       case 'limit':
         return limitNotice(learnt, learnt.by, this.profile.rate);

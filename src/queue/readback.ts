@@ -4,25 +4,12 @@ import { effectsOf, membersOf, type Order } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { Terms } from '../core/terms.js';
 import {
-  type About,
-  type Balances,
-  type Conclusion,
-  conclude,
-  endReadback,
-  expectedBalances,
-  isOvertaken,
-  longestSettleMs,
-  noteBalances,
-  noteEvent,
   type OrderEvent,
   type OrderRef,
   type PlannedOrder,
   type RealmLedger,
-  readbackEnded,
-  readDetails,
-  readHold,
-  readRecord,
-  stateOf,
+  reading,
+  sending,
 } from '../ledger/index.js';
 import type { Evidence, ReadTrouble } from './balances.js';
 import { type Delivered, OVER } from './queues.js';
@@ -54,7 +41,7 @@ export class Readback {
    * read at once, and one may find what the other has paid.)
    */
   async before(order: Order, currency: string | null): Promise<BalancesBefore | ReadTrouble> {
-    const expected = await expectedBalances(this.ledger, membersOf(order), currency);
+    const expected = await sending.expectedBalances(this.ledger, membersOf(order), currency);
     const balances = await this.evidence.balances(order, currency);
     if ('kind' in balances) return balances;
     return { event: 'balances', at: Date.now(), when: 'before', balances, expected };
@@ -83,7 +70,7 @@ export class Readback {
         await this.endReadback(ref, order, member, now, answered);
       else after.push([member, now]);
     }
-    await noteBalances(this.ledger, after, currency);
+    await sending.noteBalances(this.ledger, after, currency);
   }
 
   private async endReadback(
@@ -94,9 +81,9 @@ export class Readback {
     found: string,
   ): Promise<void> {
     // It may have been a request of our own that came late.
-    if (await isOvertaken(this.ledger, membersOf(order), Date.now())) return;
+    if (await sending.isOvertaken(this.ledger, membersOf(order), Date.now())) return;
     const message = `Member ${member} should have had ${expected} and has ${found}: something else moves members. Read-back proves nothing in this batch any more; every later unknown is a doubt.`;
-    if (await endReadback(this.ledger, ref.no, message, Date.now())) this.onTrouble(message);
+    if (await sending.endReadback(this.ledger, ref.no, message, Date.now())) this.onTrouble(message);
   }
 
   async resolve(batch: BatchId, ref: OrderRef, row: PlannedOrder, terms: Terms): Promise<Delivered> {
@@ -104,13 +91,13 @@ export class Readback {
     const { era } = ledger.mark;
     const place = { ledger, no: ref.no };
     const [record, details, ended, hold, settleMs] = await Promise.all([
-      readRecord(place, ref.index),
-      readDetails(place, ref.index),
-      readbackEnded(ledger, ref.no),
-      readHold(ledger, ref),
-      longestSettleMs(ledger, this.profile.settleMs),
+      reading.readRecord(place, ref.index),
+      reading.readDetails(place, ref.index),
+      sending.readbackEnded(ledger, ref.no),
+      sending.readHold(ledger, ref),
+      sending.longestSettleMs(ledger, this.profile.settleMs),
     ]);
-    if (stateOf(record) !== 'unknown') return OVER;
+    if (reading.stateOf(record) !== 'unknown') return OVER;
     const { nonce: attempt } = record;
     const end = (verdict: Verdict) =>
       this.conclude(ref, row, terms, verdict, { batch, attempt, read: { hold: hold ?? '', era } });
@@ -126,7 +113,7 @@ export class Readback {
       return end(toDoubt('the order no longer holds its members, so that a balance proves nothing'));
 
     if (ended !== null) return end(toDoubt(ended));
-    if (await isOvertaken(ledger, membersOf(row.order), record.sentAt))
+    if (await sending.isOvertaken(ledger, membersOf(row.order), record.sentAt))
       return end(
         toDoubt(
           'another request on this member that nobody can speak for may have arrived meanwhile, so nothing read proves it',
@@ -140,13 +127,13 @@ export class Readback {
       const looks = failedLooks(details);
       // What is counted must survive this process; what speaks of the realm alone is not, and enough is enough.
       if ((now.kind === 'unread' || now.kind === 'refused') && looks < this.profile.attempts.max)
-        await noteEvent(ledger, ref, check(NOTHING_READ));
+        await sending.noteEvent(ledger, ref, check(NOTHING_READ));
       const again = await this.unread.whileUnknown(ref, row, attempt, looks, now);
       const message = `the member could not be read any more (${now.message.replace(/\.$/, '')}), so nothing proves it`;
       return again === 'doubt' ? end(toDoubt(message)) : again;
     }
     failPoint('balances-read');
-    await noteEvent(ledger, ref, check(now));
+    await sending.noteEvent(ledger, ref, check(now));
     failPoint('check-noted');
     switch (compare(row.order, before.balances, now)) {
       case 'moved':
@@ -212,9 +199,9 @@ export class Readback {
     row: PlannedOrder,
     { currency }: Terms,
     verdict: Verdict,
-    about: About,
+    about: sending.About,
   ): Promise<Delivered> {
-    const done = await conclude(this.ledger, ref, row, { ...verdict, about, audit: null });
+    const done = await sending.conclude(this.ledger, ref, row, { ...verdict, about, audit: null });
     if (verdict.to === 'doubt' && done.concluded) await this.evidence.ofDoubt(ref, row.order, currency);
     return verdict.to === 'planned' && done.concluded ? { againInMs: 0 } : { next: done.next };
   }
@@ -224,7 +211,7 @@ const SECOND_READ_MS = 500;
 /** However long the settle time is: a delivery put off for longer would be taken for one of a stepped clock. */
 const LOOK_AGAIN_MS = 10 * 60_000;
 
-type Verdict = Omit<Conclusion, 'about' | 'audit'>;
+type Verdict = Omit<sending.Conclusion, 'about' | 'audit'>;
 
 function toDoubt(message: string): Verdict {
   return {
@@ -237,9 +224,9 @@ function toDoubt(message: string): Verdict {
   };
 }
 
-const NOTHING_READ: Balances = { member: null, recipient: null };
+const NOTHING_READ: reading.Balances = { member: null, recipient: null };
 
-function check(balances: Balances): OrderEvent {
+function check(balances: reading.Balances): OrderEvent {
   return { event: 'balances', at: Date.now(), when: 'check', balances };
 }
 
@@ -262,8 +249,8 @@ function isReadBefore(attempt: string | null) {
 /** Both members of a transfer must tell the same story; a one-sided move is `other`. */
 export function compare(
   order: Order,
-  before: Balances,
-  now: Balances,
+  before: reading.Balances,
+  now: reading.Balances,
 ): 'moved' | 'unmoved' | 'other' | 'unreadable' {
   const stories = effectsOf(order).map(({ member, delta }) => {
     const [was, is] = [balanceOf(order, member, before), balanceOf(order, member, now)];
@@ -276,6 +263,6 @@ export function compare(
   return others.every((story) => story === first) ? first : 'other';
 }
 
-function balanceOf(order: Order, member: string, balances: Balances): string | null {
+function balanceOf(order: Order, member: string, balances: reading.Balances): string | null {
   return member === order.member ? balances.member : balances.recipient;
 }

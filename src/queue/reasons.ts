@@ -4,7 +4,7 @@ import { CATALOGUE, type ErrorCode } from '../core/errors/catalogue.js';
 import { AlmonerError } from '../core/errors/error.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { TermsChange } from '../core/terms.js';
-import type { Reason, Unsettled } from '../ledger/index.js';
+import type { Reason, sending } from '../ledger/index.js';
 
 /** Why a batch or realm stands still, in the words a person reads in `status`. */
 
@@ -66,7 +66,7 @@ export function stalledError(realm: string, waiting: number, stalledMs: number):
 }
 
 /** Of a process that stops with results which the store refuses. */
-export function unsettledError(realm: string, open: readonly Unsettled[]): AlmonerError {
+export function unsettledError(realm: string, open: readonly sending.Unsettled[]): AlmonerError {
   const errors = [...new Set(open.map(({ error }) => error))].slice(0, 3).join('; ');
   return new AlmonerError(
     'ALM_LEDGER_UNSETTLED',

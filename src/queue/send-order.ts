@@ -9,19 +9,14 @@ import type { RealmProfile } from '../core/profile.js';
 import type { OrderState } from '../core/states.js';
 import { changeOf, type Terms, termsOf } from '../core/terms.js';
 import {
-  type Attempts,
-  claim,
-  FENCED,
-  isPlannedOrder,
   type Manifest,
-  type NotBegun,
   newNonce,
   type OrderRef,
   type PlannedOrder,
-  type PlanReader,
   type RealmLedger,
   type Reason,
-  type Settled,
+  reading,
+  sending,
 } from '../ledger/index.js';
 import type { RealmClient } from '../realm/client/client.js';
 import type { Evidence } from './balances.js';
@@ -44,8 +39,8 @@ export type SenderDeps = {
   readonly profile: RealmProfile;
   readonly client: RealmClient;
   readonly pace: Pace;
-  readonly plans: PlanReader;
-  readonly attempts: Attempts;
+  readonly plans: reading.PlanReader;
+  readonly attempts: sending.Attempts;
   /** The session for a run's own batch, empty for the workers' batches. */
   readonly owner: string;
   readonly batches: KnownBatches;
@@ -93,7 +88,7 @@ export class OrderSender {
     // The manifest first: should the store be rolled back in between, its id is the old one and begins nothing.
     const manifest = await batches.manifest(ref.no);
     const row = await plans.row(ref.no, ref.index);
-    if (!isPlannedOrder(row)) return OVER;
+    if (!reading.isPlannedOrder(row)) return OVER;
     const terms = termsOf(manifest, profile);
     if (changeOf(manifest, profile) !== null) return this.standStill(manifest.batch, ref, row, terms);
     const held = terms.certainty === 'readback' ? membersOf(row.order) : [];
@@ -101,9 +96,9 @@ export class OrderSender {
     let hold = '';
     // Without a limit and without holds, asking ahead saves nothing: beginSending asks the same.
     if (pace.limited || held.length > 0) {
-      const answer = await claim(ledger, ref, owner, held);
+      const answer = await sending.claim(ledger, ref, owner, held);
       if (answer.answer === 'wait') return { againInMs: answer.ms };
-      if (answer.answer === 'stop' && FENCED.includes(answer.why)) return UNTIL_ARMED;
+      if (answer.answer === 'stop' && sending.FENCED.includes(answer.why)) return UNTIL_ARMED;
       if (answer.answer !== 'go') return OVER;
       failPoint('claimed');
       if (answer.unknown && terms.certainty !== 'idempotent')
@@ -206,7 +201,7 @@ export class OrderSender {
       random: Math.random,
     });
     const paid = decision.next === 'paid' && before !== null;
-    const afterwards = (settled: Settled) =>
+    const afterwards = (settled: sending.Settled) =>
       this.settled(ref, row, terms, attempt, outcome, decision, settled);
     const settlement = settlementOf(profile, attempt, outcome, decision);
     const settled = await this.parts.attempts.settle(ref, attempt.nonce, row, settlement, {
@@ -230,7 +225,7 @@ export class OrderSender {
     { manifest, begun }: Attempt,
     outcome: WriteOutcome,
     decision: Decision,
-    settled: Settled,
+    settled: sending.Settled,
   ): Promise<Delivered> {
     const order = orderId(manifest.batch, ref.index);
     this.parts.onSettled(row.order, outcome);
@@ -278,7 +273,7 @@ export class OrderSender {
     ref: OrderRef,
     row: PlannedOrder,
     terms: Terms,
-    why: NotBegun,
+    why: sending.NotBegun,
   ): Promise<Delivered> {
     if ('attempt' in why) {
       const message = why.refusal === 'key-old' ? KEY_OLD : KEY_AGE_UNKNOWN;
@@ -289,7 +284,7 @@ export class OrderSender {
       if (DEAD.includes(why.state)) this.parts.onDead(batch, ref, row, why.state, outcome, why.attempts);
       return OVER;
     }
-    if (FENCED.includes(why.refusal)) return UNTIL_ARMED;
+    if (sending.FENCED.includes(why.refusal)) return UNTIL_ARMED;
     if (why.earlyByMs !== undefined) return { againInMs: why.earlyByMs };
     // The realm's certainty was changed while this order was unknown: it is resolved by the new one.
     return why.refusal === 'unknown' ? this.readback.resolve(batch, ref, row, terms) : OVER;

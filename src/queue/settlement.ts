@@ -2,14 +2,14 @@ import type { WriteOutcome } from '../core/classify.js';
 import type { Decision } from '../core/decide.js';
 import { UNDO } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
-import type { Begun, Manifest, OrderEvent, Settlement } from '../ledger/index.js';
+import type { Manifest, OrderEvent, sending } from '../ledger/index.js';
 import { haltReason, refusalReason } from './reasons.js';
 
 /** An attempt that has begun. */
 export type Attempt = {
   readonly manifest: Manifest;
   readonly nonce: string;
-  readonly begun: Begun;
+  readonly begun: sending.Begun;
   readonly key: string;
   readonly reference: string | null;
 };
@@ -20,7 +20,7 @@ export function settlementOf(
   { manifest, nonce, begun, key, reference }: Attempt,
   outcome: WriteOutcome,
   decision: Decision,
-): Settlement {
+): sending.Settlement {
   // Members who have spent their points say nothing of the file or the address: the undo goes on.
   const isSpent = reference?.startsWith(UNDO) === true && outcome.code === 'ALM_REFUSED_BALANCE';
   const plain = decision.next === 'paid' && begun.attempts === 1;

@@ -1,16 +1,7 @@
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import { LONGEST_PAUSE_MS } from '../core/decide.js';
-import {
-  type Deliverer,
-  dispatched,
-  isHeldBack,
-  openBatches,
-  overdue,
-  type RealmLedger,
-  redispatch,
-  storeNowMs,
-} from '../ledger/index.js';
+import { type RealmLedger, reading, sending, storeNowMs } from '../ledger/index.js';
 import { addOrders, carriedBy, type OrderJob, type QueueConnection } from './queues.js';
 
 /**
@@ -23,17 +14,17 @@ export class Sweeper {
     private readonly queue: Queue<OrderJob>,
     /** The queue's own: BullMQ has no command that reads all three lists in one moment. */
     private readonly connection: QueueConnection,
-    private readonly mine: Deliverer,
+    private readonly mine: sending.Deliverer,
   ) {}
 
   private ticks = 0;
 
   async tick(): Promise<number> {
     const { ledger, mine } = this;
-    if (await isHeldBack(ledger)) return 0;
+    if (await reading.isHeldBack(ledger)) return 0;
     const everyBatch = this.ticks % EVERY_BATCH === 0;
     this.ticks += 1;
-    const late = await overdue(ledger, mine, LATE_MS, { most: LATE_MAX, everyBatch });
+    const late = await sending.overdue(ledger, mine, LATE_MS, { most: LATE_MAX, everyBatch });
     if (late.length === 0) return 0;
     const carried = new Set(
       (await this.liveJobs())
@@ -55,7 +46,7 @@ export class Sweeper {
   async all(): Promise<number> {
     let swept = 0;
     for (const batch of await this.delivered()) {
-      const open = await dispatched(this.ledger, batch.no);
+      const open = await sending.dispatched(this.ledger, batch.no);
       const dueAt = new Map(open.map(({ index, dueAt }) => [index, dueAt]));
       const nowMs = await storeNowMs(this.ledger);
       for (let first = 0; first < open.length; first += SWEEP_MAX) {
@@ -70,13 +61,13 @@ export class Sweeper {
 
   async again(no: string, indexes: readonly number[], delayMs?: (index: number) => number): Promise<number> {
     if (indexes.length === 0) return 0;
-    const open = await redispatch(this.ledger, no, this.mine.owner, indexes);
+    const open = await sending.redispatch(this.ledger, no, this.mine.owner, indexes);
     await addOrders(this.queue, [{ no, indexes: open.indexes }], open.generation, 1, delayMs);
     return open.indexes.length;
   }
 
   private async delivered() {
-    const open = await openBatches(this.ledger);
+    const open = await sending.openBatches(this.ledger);
     return open.filter(
       ({ owner, state, dispatched }) =>
         dispatched > 0 && owner === this.mine.owner && (state === 'running' || state === 'cancelled'),

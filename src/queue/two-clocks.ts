@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Resend } from '../core/decide.js';
 import type { OrderId } from '../core/ids.js';
-import { type Begun, type KeyAge, noteClockStep, type RealmLedger, storeNowMs } from '../ledger/index.js';
+import { type RealmLedger, sending, storeNowMs } from '../ledger/index.js';
 
 /**
  * How long ago something was, by the store's clock and this process's monotonic clock together. A wall
@@ -109,7 +109,7 @@ export class ClockWatch {
   }
 
   private async note(storeMs: number, aheadMs: number): Promise<void> {
-    await noteClockStep(this.ledger, { storeMs, aheadMs, settleMs: this.settleMs });
+    await sending.noteClockStep(this.ledger, { storeMs, aheadMs, settleMs: this.settleMs });
     this.onTrouble(
       `the store's clock went ${Math.round(aheadMs / 1000)} s ahead of this process's: what was waiting for the settle time waits for it anew`,
     );
@@ -123,7 +123,7 @@ export class ClockWatch {
  */
 type Seen = { readonly keyNumber: number; readonly first: Moment; readonly unanswered: Moment };
 
-export type KnownKey = NonNullable<KeyAge['known']> & { readonly unanswered: Elapsed };
+export type KnownKey = NonNullable<sending.KeyAge['known']> & { readonly unanswered: Elapsed };
 
 /** A key that was dropped is known no better than after a restart. */
 const SEEN_MAX = 20_000;
@@ -144,7 +144,7 @@ export class KeyClocks {
   }
 
   /** An attempt that is unknown. From one without an answer the settle time counts anew, the life of its key does not. */
-  async unknown(order: OrderId, { keyNumber, resend }: Begun, answered: boolean): Promise<void> {
+  async unknown(order: OrderId, { keyNumber, resend }: sending.Begun, answered: boolean): Promise<void> {
     const now = await this.clocks.now();
     const seen = resend ? this.seen?.get(order) : undefined;
     const known = seen?.keyNumber === keyNumber ? seen : { first: now, unanswered: now };
@@ -158,7 +158,7 @@ export class KeyClocks {
 }
 
 /** Whether what stayed unanswered before a resend can still arrive, by the store's clock and by this process's own. */
-export function settleTime(begun: Begun, known: KnownKey | null, settleMs: number): Resend {
+export function settleTime(begun: sending.Begun, known: KnownKey | null, settleMs: number): Resend {
   const own = known?.keyNumber === begun.keyNumber ? known.unanswered : NEVER_SEEN;
   const byStoreMs = begun.sentAt - (begun.unansweredUntil ?? begun.firstSentAt);
   const settleLeftMs = Math.max(0, Math.max(settleMs, begun.settleMs) - Math.min(own.ms, byStoreMs));

@@ -2,14 +2,14 @@ import { backoffMs, LONGEST_PAUSE_MS } from '../core/decide.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { OrderState } from '../core/states.js';
 import {
-  haltRealm,
   type Manifest,
   type OrderEvent,
   type OrderRef,
   type PlannedOrder,
   type RealmLedger,
-  readRecord,
-  turnDown,
+  reading,
+  sending,
+  steering,
 } from '../ledger/index.js';
 import type { ReadTrouble } from './balances.js';
 import { type Delivered, type OnDead, OVER } from './queues.js';
@@ -31,7 +31,7 @@ export class Unread {
   async beforeSending(ref: OrderRef, row: PlannedOrder, hold: string, why: ReadTrouble): Promise<Delivered> {
     const realmWide = await this.realmWide(why);
     if (realmWide !== null) return realmWide;
-    const record = await readRecord({ ledger: this.ledger, no: ref.no }, ref.index);
+    const record = await reading.readRecord({ ledger: this.ledger, no: ref.no }, ref.index);
     const tries = record.tries + (why.kind === 'unread' ? 1 : 0);
     const to =
       why.kind === 'refused'
@@ -41,7 +41,7 @@ export class Unread {
           : 'planned';
     const dueInMs = this.pauseMs(tries);
     const { batch, createdAt, sliceMs } = await this.manifestOf(ref.no);
-    const done = await turnDown(this.ledger, ref, row, {
+    const done = await sending.turnDown(this.ledger, ref, row, {
       ...this.toldOf(why, tries, dueInMs),
       batch,
       move: { from: 'planned', to, hold },
@@ -68,7 +68,7 @@ export class Unread {
     const tries = looks + (counts ? 1 : 0);
     const dueInMs = this.pauseMs(tries);
     const { batch } = await this.manifestOf(ref.no);
-    const { state } = await turnDown(this.ledger, ref, row, {
+    const { state } = await sending.turnDown(this.ledger, ref, row, {
       ...this.toldOf(why, tries, dueInMs),
       batch,
       move: {
@@ -89,7 +89,7 @@ export class Unread {
     if (why.kind === 'slow-down')
       return { againInMs: Math.min(why.retryAfterMs ?? this.pauseMs(0), LONGEST_PAUSE_MS) };
     if (why.kind !== 'halted') return null;
-    await haltRealm(this.ledger, haltReason(this.profile, why));
+    await steering.haltRealm(this.ledger, haltReason(this.profile, why));
     return OVER;
   }
 

@@ -4,18 +4,13 @@ import type { AlmonerError } from '../core/errors/error.js';
 import { SIGN_EVERY_MS } from '../core/presence.js';
 import type { RealmProfile } from '../core/profile.js';
 import {
-  Attempts,
   type BatchRef,
-  isHeldBack,
-  listSessions,
   type OrderRef,
-  PlanReader,
   queuePrefix,
   type RealmLedger,
-  type Recovered,
-  RecoveryWatch,
-  type Session,
-  WORKERS,
+  reading,
+  recovery,
+  sending,
 } from '../ledger/index.js';
 import type { RealmClient } from '../realm/client/client.js';
 import { Evidence } from './balances.js';
@@ -50,7 +45,7 @@ export type RealmWorkerOptions = {
   readonly ledger: RealmLedger;
   readonly profile: RealmProfile;
   readonly client: RealmClient;
-  readonly session: Session;
+  readonly session: recovery.Session;
   /** The batch this process works itself, or null for the imported batches of the realm. */
   readonly run: BatchRef | null;
   /** How many orders of it this process may send; null for all. */
@@ -74,9 +69,9 @@ export class RealmWorker {
   private readonly feeder: Feeder;
   private readonly sweeper: Sweeper;
   private readonly breaker: Breaker;
-  private readonly attempts: Attempts;
+  private readonly attempts: sending.Attempts;
   private readonly sender: OrderSender;
-  private readonly recovery: RecoveryWatch;
+  private readonly recovery: recovery.RecoveryWatch;
   private readonly watchdog: Watchdog;
   private readonly limits: WorkerLimits;
   private readonly rounds: Rounds;
@@ -93,11 +88,11 @@ export class RealmWorker {
     const options = { ...given, onTrouble: quietly(given.onTrouble) };
     this.options = options;
     const { ledger, profile, client, session, run } = options;
-    const mine = run === null ? WORKERS : { owner: session.id, no: run.no };
+    const mine = run === null ? sending.WORKERS : { owner: session.id, no: run.no };
     const { owner } = mine;
     this.ownRun = run && new OwnRun({ ...run, ledger }, session.id, options.first ?? null);
     this.limits = { ...LIMITS, ...options.limits };
-    const plans = new PlanReader(ledger);
+    const plans = new reading.PlanReader(ledger);
     this.pace = new Pace(ledger, profile, options.onTrouble, session.id);
     const connection = this.connection('queue');
     this.queue = openQueue(ledger, run === null ? ORDERS_QUEUE : runQueue(run.no), connection);
@@ -114,7 +109,7 @@ export class RealmWorker {
     const probeMs = Math.min(profile.attempts.backoffMs, PROBE_EVERY_MAX_MS);
     this.breaker = new Breaker(ledger, client, this.pace, probeMs, this.limits.breakerHaltMs);
     const context = { ledger, plans, termsOf: (no: string) => this.batches.termsOf(no) };
-    const attempts = new Attempts({
+    const attempts = new sending.Attempts({
       ledger,
       journal: session.journal,
       session: session.id,
@@ -127,7 +122,7 @@ export class RealmWorker {
         options.onTrouble(`order ${order} was paid twice, or may have been: see its audit`),
     });
     this.attempts = attempts;
-    this.recovery = new RecoveryWatch({
+    this.recovery = new recovery.RecoveryWatch({
       ledger,
       context,
       self: { session, attempts },
@@ -254,7 +249,7 @@ export class RealmWorker {
   /** A process that finds no other alive need not wait for BullMQ to notice: the queue is filled anew. */
   private async takeOverQueue(): Promise<void> {
     const { ledger, session, run } = this.options;
-    const others = (await listSessions(ledger)).filter(({ id }) => id !== session.id);
+    const others = (await recovery.listSessions(ledger)).filter(({ id }) => id !== session.id);
     if (others.length > 0 && run === null) return;
     await this.queue.obliterate({ force: true });
     await this.sweeper.all();
@@ -266,7 +261,7 @@ export class RealmWorker {
     await this.recovery.tick();
   }
 
-  private async goOn({ rolledBack, adopted, dead }: Recovered): Promise<void> {
+  private async goOn({ rolledBack, adopted, dead }: recovery.Recovered): Promise<void> {
     // Jobs of orders that are due may be lost.
     if (rolledBack) await this.sweeper.all();
     const ids = dead.map(({ id }) => id);
@@ -282,7 +277,7 @@ export class RealmWorker {
   }
 
   private async watchStall(): Promise<void> {
-    const idle = !this.recovery.isOpen || this.stopping || (await isHeldBack(this.options.ledger));
+    const idle = !this.recovery.isOpen || this.stopping || (await reading.isHeldBack(this.options.ledger));
     await this.watchdog.tick(idle);
   }
 

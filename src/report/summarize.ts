@@ -2,10 +2,10 @@ import type { Rate } from '../core/profile.js';
 import {
   type BatchRecord,
   type BatchView,
-  busyMs,
   type LatencyHistogram,
   type Manifest,
   type RunSeries,
+  reading,
 } from '../ledger/index.js';
 import { percentile } from '../words/charts.js';
 import { isoTime } from '../words/spelling.js';
@@ -94,7 +94,7 @@ export function paceUsed(
   span: RunSpan | null,
 ): Summary['pace'] & Pick<Summary, 'activeMs'> {
   const sending = series.slices.filter((slice) => slice.requests > 0).map(({ at }) => at);
-  const busy = busyMs(sending, series.sliceMs);
+  const busy = reading.busyMs(sending, series.sliceMs);
   const wall = span === null ? 0 : span.to - span.from;
   const activeMs = busy > 0 && wall > 0 ? Math.min(busy, wall) : Math.max(busy, wall);
   const allowed = batch.rate === null ? null : perMinute(batch.rate);

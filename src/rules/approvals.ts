@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isAlmonerError } from '../core/errors/error.js';
-import { approvals, type RealmLedger, ruleNotes } from '../ledger/index.js';
+import { notes, type RealmLedger, steering } from '../ledger/index.js';
 import { PERIODS } from './schema.js';
 
 /** What a person said of a rule's schedule. */
@@ -77,7 +77,7 @@ const waitingRun = z.object({
 export type WaitingRun = z.infer<typeof waitingRun>;
 
 export async function scheduledRules(ledger: RealmLedger): Promise<ScheduledRule[]> {
-  const [all, requests] = await Promise.all([storedRules(ledger), approvals.ruleRequests(ledger)]);
+  const [all, requests] = await Promise.all([storedRules(ledger), steering.approvals.ruleRequests(ledger)]);
   return all.map((one) => {
     const request = requests.get(one.rule);
     if (request === undefined || request.text !== one.hash) return { ...one, asked: null };
@@ -88,7 +88,7 @@ export async function scheduledRules(ledger: RealmLedger): Promise<ScheduledRule
 
 /** Without what was asked for: what `changeScheduledRule` compares and writes. */
 export async function storedRules(ledger: RealmLedger): Promise<StoredRule[]> {
-  const all = await ruleNotes(ledger, 'schedules', scheduledRule).all();
+  const all = await notes.ruleNotes(ledger, 'schedules', scheduledRule).all();
   return [...all.values()].sort((a, b) => a.rule.localeCompare(b.rule));
 }
 
@@ -98,20 +98,20 @@ export function changeScheduledRule(
   rule: string,
   change: (known: StoredRule | null) => StoredRule | null,
 ) {
-  return ruleNotes(ledger, 'schedules', scheduledRule).change(rule, change);
+  return notes.ruleNotes(ledger, 'schedules', scheduledRule).change(rule, change);
 }
 
 export function lastRuns(ledger: RealmLedger): Promise<Map<string, LastRun>> {
-  return ruleNotes(ledger, 'last', lastRun).all();
+  return notes.ruleNotes(ledger, 'last', lastRun).all();
 }
 
 export function waitingRuns(ledger: RealmLedger): Promise<Map<string, WaitingRun>> {
-  return ruleNotes(ledger, 'waiting', waitingRun).all();
+  return notes.ruleNotes(ledger, 'waiting', waitingRun).all();
 }
 
 /** True where it is news; `since` is of the first note of the same time and reason. */
 export async function noteWaiting(ledger: RealmLedger, rule: string, now: WaitingRun): Promise<boolean> {
-  const { before, after } = await ruleNotes(ledger, 'waiting', waitingRun).change(rule, (known) => {
+  const { before, after } = await notes.ruleNotes(ledger, 'waiting', waitingRun).change(rule, (known) => {
     const isSame = known?.at === now.at && known.why === now.why;
     // One more try tells nothing new of what stands in the way.
     if (now.why === 'planning' && known?.at === now.at && known.why !== 'go') return known;
@@ -123,17 +123,17 @@ export async function noteWaiting(ledger: RealmLedger, rule: string, now: Waitin
 
 /** The text that last had a go, also while another one waits; apart from the rest, because it may be long. */
 export function approvedTexts(ledger: RealmLedger) {
-  return ruleNotes(ledger, 'texts', z.string());
+  return notes.ruleNotes(ledger, 'texts', z.string());
 }
 
 /** The members that were last approved, apart from the rest for the same reason; missing where there were too many. */
 export function approvedMembers(ledger: RealmLedger) {
-  return ruleNotes(ledger, 'members', z.string());
+  return notes.ruleNotes(ledger, 'members', z.string());
 }
 
 /** When somebody last saw to the schedules (`looked`), and last found every time with its outcome (`good`). */
 export function roundNotes(ledger: RealmLedger) {
-  return ruleNotes(ledger, 'rounds', z.number());
+  return notes.ruleNotes(ledger, 'rounds', z.number());
 }
 
 /** Times up to then are dealt with, or none of the schedule's: a go counts for the times after it. */

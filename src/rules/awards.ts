@@ -4,7 +4,7 @@ import { tokens } from '../core/points.js';
 import type { RealmProfile } from '../core/profile.js';
 import { accountName, awardReference, hashRow } from '../core/reference.js';
 import type { OrderRow, Sheet } from '../csv/row.js';
-import { findSpent, heldOf, idOfBatch, type RealmLedger } from '../ledger/index.js';
+import { idOfBatch, planning, type RealmLedger } from '../ledger/index.js';
 import type { Decision } from './decision.js';
 import type { Bounds } from './limits.js';
 import type { AudienceRow } from './packed-audience.js';
@@ -27,7 +27,7 @@ export async function alreadyAwarded(
     return known;
   };
   for await (const rows of slices) {
-    const spent = await findSpent(
+    const spent = await planning.findSpent(
       ledger,
       rows.map(({ member }) => awardReference(rule, period, member)),
     );
@@ -53,7 +53,7 @@ export async function booksOf(
     already: await alreadyAwarded(ledger, rule, period, slices),
     // Orders of the period hold it whichever way they came: paid, or still to be paid.
     bounds: async (): Promise<Bounds> => ({
-      awardedInPeriod: await heldOf(ledger, accountName(rule, period)),
+      awardedInPeriod: await planning.heldOf(ledger, accountName(rule, period)),
       maxTokensPerOrder: caps.maxTokensPerOrder,
     }),
   };

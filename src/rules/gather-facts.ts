@@ -3,7 +3,7 @@ import type { ErrorCode } from '../core/errors/catalogue.js';
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
 import type { MemberId } from '../core/ids.js';
 import type { Rate } from '../core/profile.js';
-import type { FactsKept } from '../ledger/index.js';
+import type { notes } from '../ledger/index.js';
 import type { MemberRecord, Web3Record } from '../realm/client/client.js';
 import type { WalletVerdicts } from '../realm/client/wallet-reply.js';
 import type { Call, FactsUsed, FieldsUsed } from './facts-used.js';
@@ -18,7 +18,7 @@ export type FactReader = {
 
 export type GatherOptions = {
   readonly reads: FactReader;
-  readonly facts: FactsKept;
+  readonly facts: notes.FactsKept;
   /** Fields to keep of each record: what all expressions of the rule name together. */
   readonly used: Pick<FactsUsed, Call>;
   readonly rate: Rate | null;
@@ -89,7 +89,7 @@ export async function gatherFacts(
 async function* unknownOf(
   slices: AsyncIterable<readonly AudienceRow[]>,
   calls: readonly Call[],
-  { known }: FactsKept,
+  { known }: notes.FactsKept,
 ) {
   for await (const rows of slices)
     for (const { member } of rows)

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { accountName } from '../core/reference.js';
 import { spellMoment } from '../core/zones.js';
-import { type RealmLedger, scheduledTimes } from '../ledger/index.js';
+import { notes, type RealmLedger } from '../ledger/index.js';
 import { dealtWithUntil, type LastRun, lastRun, type StoredRule } from './approvals.js';
 import { periodName } from './calendar.js';
 import { timesPassed } from './schedule.js';
@@ -61,7 +61,7 @@ export type Passed = {
 export function missedOf(
   entry: StoredRule,
   { last, upTo, withIt, why }: Passed,
-): scheduledTimes.MissedToNote | null {
+): notes.scheduledTimes.MissedToNote | null {
   const { timezone: zone, paused, takenBack, approved, skip } = entry;
   const heldBackAt = [paused?.at, approved === null ? takenBack?.at : undefined];
   const end = Math.min(
@@ -80,24 +80,24 @@ export function missedOf(
 }
 
 /** How many times a note of missed ones speaks of. */
-export function missedCount(missed: scheduledTimes.MissedToNote | null): number {
+export function missedCount(missed: notes.scheduledTimes.MissedToNote | null): number {
   return missed === null ? 0 : missed.times.length + missed.older;
 }
 
 /** The missed times of one rule, oldest first. */
 export async function missedTimes(ledger: RealmLedger, rule: string): Promise<MissedTime[]> {
-  const notes = (await scheduledTimes.missedNotes(ledger, rule)).map((text) =>
+  const missed = (await notes.scheduledTimes.missedNotes(ledger, rule)).map((text) =>
     missedTime.parse(JSON.parse(text)),
   );
-  const periods = [...new Set(notes.map(({ period }) => period))];
+  const periods = [...new Set(missed.map(({ period }) => period))];
   const [held, forgotAt] = await Promise.all([
-    scheduledTimes.heldTokens(
+    notes.scheduledTimes.heldTokens(
       ledger,
       periods.map((period) => accountName(rule, period)),
     ),
-    scheduledTimes.forgotAt(ledger),
+    notes.scheduledTimes.forgotAt(ledger),
   ]);
-  return notes.map((note) => ({
+  return missed.map((note) => ({
     ...note,
     rule,
     held: BigInt(held[periods.indexOf(note.period)] ?? '0'),
@@ -112,6 +112,6 @@ export async function pastTimes(
   before: number,
   limit: number,
 ): Promise<PastTime[]> {
-  const notes = await scheduledTimes.pastNotes(ledger, rule, before, limit);
-  return notes.map((text) => pastTime.parse(JSON.parse(text)));
+  const past = await notes.scheduledTimes.pastNotes(ledger, rule, before, limit);
+  return past.map((text) => pastTime.parse(JSON.parse(text)));
 }

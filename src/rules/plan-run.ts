@@ -1,5 +1,5 @@
 import type { RealmProfile } from '../core/profile.js';
-import { openFacts, putDecisions, type RealmLedger, takeReading } from '../ledger/index.js';
+import { notes, type RealmLedger } from '../ledger/index.js';
 import { booksOf } from './awards.js';
 import { periodName } from './calendar.js';
 import type { FactReader } from './gather-facts.js';
@@ -32,13 +32,13 @@ export type PlannedRun = { readonly meta: RunMeta; readonly resumed: boolean };
 export async function planRun(request: PlanRunRequest): Promise<PlannedRun> {
   const { ledger, rule, audience } = request;
   const { meta, resumed } = await openRun(request);
-  const facts = await openFacts(ledger, meta.id);
+  const facts = await notes.openFacts(ledger, meta.id);
   const { decided, requests, blocks } = await decideAudience({
     ...request,
     ...(await booksOf(ledger, request.profile, rule.name, meta.period, rowsOf(audience))),
     at: meta.at,
     facts,
-    keep: (block, bytes) => putDecisions(ledger, meta.id, block, bytes),
+    keep: (block, bytes) => notes.putDecisions(ledger, meta.id, block, bytes),
   });
   const planned: RunMeta = {
     ...meta,
@@ -94,7 +94,7 @@ async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta; resume
     now - run.startedAt < RESUMED_WITHIN_MS;
   for (const open of (await listRuns(ledger)).filter(isOpen).reverse()) {
     const taken = { ...open, id: request.newId };
-    if (await takeReading(ledger, open.id, taken)) return { meta: taken, resumed: true };
+    if (await notes.takeReading(ledger, open.id, taken)) return { meta: taken, resumed: true };
   }
   const meta: RunMeta = {
     id: request.newId,

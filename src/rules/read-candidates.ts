@@ -1,6 +1,6 @@
 import type { MemberId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
-import type { FactsKept } from '../ledger/index.js';
+import type { notes } from '../ledger/index.js';
 import type { WalletVerdict } from '../realm/client/wallet-reply.js';
 import type { Candidate, FactRead } from './decision.js';
 import { CALLS, type Call, needs, together } from './facts-used.js';
@@ -13,7 +13,7 @@ export type ReadRequest = {
   readonly audience: PackedAudience;
   readonly profile: Pick<RealmProfile, 'wallets' | 'rate'>;
   readonly reads: FactReader;
-  readonly facts: FactsKept;
+  readonly facts: notes.FactsKept;
   /** Members who were awarded in this period already, with the order; nothing is read of them. */
   readonly already: ReadonlyMap<string, string>;
   /** Opens a thread for as long as it is judged who meets the condition. */
@@ -126,7 +126,7 @@ function callsOf(rule: Rule): { inCondition: readonly Call[]; inAward: readonly 
 function factOf(
   call: Call,
   member: MemberId,
-  facts: FactsKept,
+  facts: notes.FactsKept,
   unread: ReadonlyMap<string, string>,
 ): FactRead {
   const field = factField(call, member);

@@ -1,18 +1,12 @@
 import { AlmonerError } from '../core/errors/error.js';
-import {
-  forgetDecisions,
-  lastRunNumber,
-  type RealmLedger,
-  readDecisions,
-  ruleNotes,
-} from '../ledger/index.js';
+import { notes, type RealmLedger } from '../ledger/index.js';
 import { decodeEntries, type RunEntry, type RunMeta, runMeta } from './run-record.js';
 
 /** The runs of a realm's rules, each with its decided blocks. */
-const notes = (ledger: RealmLedger) => ruleNotes(ledger, 'runs', runMeta);
+const runNotes = (ledger: RealmLedger) => notes.ruleNotes(ledger, 'runs', runMeta);
 
 export function putRun(ledger: RealmLedger, meta: RunMeta): Promise<void> {
-  return notes(ledger).put(meta.id, meta);
+  return runNotes(ledger).put(meta.id, meta);
 }
 
 /** Changes a run as it stands now; `change` says what becomes of it, or null to leave it. Returns what stands then. */
@@ -21,12 +15,12 @@ export async function changeRun(
   id: string,
   change: (known: RunMeta | null) => RunMeta | null,
 ): Promise<RunMeta | null> {
-  return (await notes(ledger).change(id, (known) => change(known) ?? known)).after;
+  return (await runNotes(ledger).change(id, (known) => change(known) ?? known)).after;
 }
 
 /** All runs of a realm, oldest first. */
 export async function listRuns(ledger: RealmLedger): Promise<RunMeta[]> {
-  return [...(await notes(ledger).all()).values()].sort((a, b) => a.startedAt - b.startedAt);
+  return [...(await runNotes(ledger).all()).values()].sort((a, b) => a.startedAt - b.startedAt);
 }
 
 /** Finds a run by its id, a unique prefix of one, the batch that was made of it, or `last`. */
@@ -59,7 +53,7 @@ export async function* readEntries(
   having = '',
 ): AsyncGenerator<RunEntry[], void, undefined> {
   for (let block = firstBlock; block < meta.blocks; block++) {
-    const bytes = await readDecisions(ledger, meta.id, block);
+    const bytes = await notes.readDecisions(ledger, meta.id, block);
     if (bytes === null)
       throw new AlmonerError(
         'ALM_RULE_RUN_NOT_FOUND',
@@ -79,8 +73,8 @@ export async function forgetOldRuns(ledger: RealmLedger, rule: string, keepRuns:
     ({ state, batch }) => state !== 'run' && !(state === 'planned' && batch !== null),
   );
   for (const run of [...ran.slice(keepRuns), ...others.slice(PLANS_KEPT)]) {
-    await notes(ledger).forget(run.id);
-    await forgetDecisions(ledger, run.id, run.blocks);
+    await runNotes(ledger).forget(run.id);
+    await notes.forgetDecisions(ledger, run.id, run.blocks);
   }
 }
 
@@ -98,6 +92,6 @@ export async function runNumber(
   // A run with a batch and without a number was made before runs were numbered.
   if (run.number !== null || run.batch !== null) return run.number;
   if (run.scheduled) return run.at;
-  const last = await lastRunNumber(ledger, run.rule, run.period);
+  const last = await notes.lastRunNumber(ledger, run.rule, run.period);
   return last === null ? 1 : last.number + (last.isOpen ? 0 : 1);
 }

@@ -2,16 +2,7 @@ import { join } from 'node:path';
 import type { AlmonerError } from '../core/errors/error.js';
 import { LOCAL_NAME, type Person } from '../core/people.js';
 import type { RealmProfile } from '../core/profile.js';
-import {
-  Here,
-  type JournalLimits,
-  Opening,
-  openLedger,
-  type RealmLedger,
-  refuseOtherFormat,
-  ScriptClient,
-  Session,
-} from '../ledger/index.js';
+import { openLedger, type RealmLedger, recovery, refuseOtherFormat, ScriptClient } from '../ledger/index.js';
 import type { RealmClient } from '../realm/client/client.js';
 import type { EmbeddedRealm } from '../realm/embedded.js';
 import type { FaultPlan } from '../realm/server/faults.js';
@@ -29,8 +20,8 @@ export class App {
   private readonly realms: OpenRealm[] = [];
   /** A desk asks for the same realm again and again; each would open a client and, embedded, a service. */
   private readonly opening = new Map<string, Promise<OpenRealm>>();
-  private readonly openings = new Map<string, Opening>();
-  private readonly sessions = new Set<Session>();
+  private readonly openings = new Map<string, recovery.Opening>();
+  private readonly sessions = new Set<recovery.Session>();
   private readonly failure = new AbortController();
 
   private constructor(
@@ -58,7 +49,7 @@ export class App {
       options.patienceMs,
       throttled((message) => logger.warn({ message }, 'the store does not answer')),
       archiveFolder(dataFolder),
-      new Here(dataFolder, undefined, stateFolder, store.embedded),
+      new recovery.Here(dataFolder, undefined, stateFolder, store.embedded),
     );
     await refuseOtherFormat(scripts).catch(async (error: unknown) => {
       await store.close();
@@ -95,8 +86,8 @@ export class App {
   }
 
   /** What this process knows of a ledger that it has recovered; one for all that share the connections. */
-  openingOf({ id }: RealmLedger): Opening {
-    const opening = this.openings.get(id) ?? new Opening();
+  openingOf({ id }: RealmLedger): recovery.Opening {
+    const opening = this.openings.get(id) ?? new recovery.Opening();
     this.openings.set(id, opening);
     return opening;
   }
@@ -143,8 +134,8 @@ export class App {
     this.failure.abort(error);
   }
 
-  async session(kind: string): Promise<Session> {
-    const session = await Session.open(kind, this.config.dataFolder, {
+  async session(kind: string): Promise<recovery.Session> {
+    const session = await recovery.Session.open(kind, this.config.dataFolder, {
       onFailure: (error) => this.fail(error),
       limits: journalLimits(this.config.limits.journalMegabytes),
       here: this.scripts.here,
@@ -154,7 +145,7 @@ export class App {
     return session;
   }
 
-  async endSession(session: Session): Promise<void> {
+  async endSession(session: recovery.Session): Promise<void> {
     await session.close();
     this.sessions.delete(session);
   }
@@ -206,7 +197,7 @@ export type OpenRealm = Books & {
   readonly embedded: EmbeddedRealm | null;
 };
 
-function journalLimits(megabytes: number): JournalLimits {
+function journalLimits(megabytes: number): recovery.JournalLimits {
   const folderBytesMax = megabytes * 1024 * 1024;
   return { folderBytesMax, fileBytesMax: Math.ceil(folderBytesMax / 16) };
 }

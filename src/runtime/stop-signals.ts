@@ -1,4 +1,4 @@
-import { holdsRefused } from '../ledger/index.js';
+import { sending } from '../ledger/index.js';
 import type { Config } from './config/config.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -28,7 +28,10 @@ export async function withStopSignals<T>(
     if (controller.signal.aborted) process.exit(INTERRUPTED_EXIT);
     onFirst();
     if (deadlineMs !== null)
-      setTimeout(() => process.exit(holdsRefused() ? UNSETTLED_EXIT : INTERRUPTED_EXIT), deadlineMs).unref();
+      setTimeout(
+        () => process.exit(sending.holdsRefused() ? UNSETTLED_EXIT : INTERRUPTED_EXIT),
+        deadlineMs,
+      ).unref();
     controller.abort();
   };
   for (const signal of SIGNALS) process.on(signal, hear);

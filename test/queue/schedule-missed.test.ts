@@ -1,7 +1,7 @@
 import { appendFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { afterRollback } from '../../src/ledger/index.js';
+import { recovery } from '../../src/ledger/index.js';
 import { noteLastRun, noteMissed } from '../../src/ledger/notes/scheduled-times.js';
 import { calendarOf } from '../../src/operations/rules/calendar.js';
 import { missedOfRealms } from '../../src/operations/rules/missed-counts.js';
@@ -149,7 +149,12 @@ describe('why nothing ran', () => {
       await until('it to wait', async () => (await waits(app))?.at === at);
     }
     expect(runs).toEqual([]);
-    await afterRollback.resumeAfterRollback(books, 1, { at: 1, who: 'ada', what: 'resumed', why: null });
+    await recovery.afterRollback.resumeAfterRollback(books, 1, {
+      at: 1,
+      who: 'ada',
+      what: 'resumed',
+      why: null,
+    });
     await until('the run', () => runs.length > 0);
     expect(runs).toMatchObject([{ at: MONDAY + 2 * DAY_MS, result: 'enqueued' }]);
     const found = await missedTimes(books, 'daily');

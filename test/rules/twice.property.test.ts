@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { accountName } from '../../src/core/reference.js';
-import { heldOf } from '../../src/ledger/index.js';
+import { planning } from '../../src/ledger/index.js';
 import { decodePlanBlock } from '../../src/ledger/plan-block.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { planRows } from '../../src/planning/plan.js';
@@ -113,7 +113,7 @@ test('running twice pays each member once and never goes over the period, whatev
       expect(members).toHaveLength(new Set(members).size);
       const sum = paid.reduce((total, [, tokens]) => total + tokens, 0);
       expect(sum).toBeLessThanOrEqual(PER_PERIOD);
-      expect(await heldOf(ledger, accountName('thanks', '2026-W47'))).toBe(BigInt(sum));
+      expect(await planning.heldOf(ledger, accountName('thanks', '2026-W47'))).toBe(BigInt(sum));
     }),
     generated(8, 80),
   );

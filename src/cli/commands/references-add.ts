@@ -1,6 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { differingReferences, readSpentFiles, type SpentFile } from '../../csv/spent-references.js';
-import { findSpent, registerRealm } from '../../ledger/index.js';
+import { planning, registerRealm } from '../../ledger/index.js';
 import { addReferences } from '../../operations/services/added-references.js';
 import { pickProfile } from '../../runtime/config/config.js';
 import { counted, grouped } from '../../words/spelling.js';
@@ -29,7 +29,7 @@ export const add = storeCommand({
       const profile = pickProfile(app.config, global.realm);
       const ledger = app.ledger(profile);
       const references = files.flatMap(({ lines }) => lines.map(({ reference }) => reference));
-      const spent = await findSpent(ledger, references);
+      const spent = await planning.findSpent(ledger, references);
       const told = [
         ...files.map(fileLine),
         `Realm ${profile.name}: ${counted(new Set(references).size, 'reference')}, of which ${grouped(spent.size)} are spent already`,

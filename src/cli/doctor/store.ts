@@ -2,7 +2,7 @@ import { isAbsolute, relative } from 'node:path';
 import { counted } from '../../core/counted.js';
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { isAlmonerError } from '../../core/errors/error.js';
-import { folderProblem, ledgersElsewhere } from '../../ledger/index.js';
+import { recovery } from '../../ledger/index.js';
 import { allWaiting } from '../../operations/batches/waiting.js';
 import { missedNotes } from '../../operations/rules/missed-counts.js';
 import { journalsHere } from '../../operations/services/recovery.js';
@@ -53,11 +53,11 @@ async function storeSafe(app: App): Promise<CheckResult> {
 async function witness(app: App): Promise<CheckResult> {
   const { dataFolder, stateFolder, profiles } = app.config;
   for (const profile of profiles) {
-    const problem = await folderProblem(app.ledger(profile));
+    const problem = await recovery.folderProblem(app.ledger(profile));
     if (problem !== null) return failed(`${problem.message} [${problem.code}]`, problem.next);
   }
   for (const profile of profiles) {
-    const [other] = await ledgersElsewhere(app.ledger(profile));
+    const [other] = await recovery.ledgersElsewhere(app.ledger(profile));
     if (other !== undefined)
       return warning(
         `${profile.name}: this ledger has paid nothing yet, and this machine has paid the realm from ${other.folder}`,

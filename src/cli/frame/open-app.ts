@@ -1,5 +1,5 @@
 import type { ExitStatus } from '../../core/errors/entry.js';
-import { folderProblem } from '../../ledger/index.js';
+import { recovery } from '../../ledger/index.js';
 import { archiveInPassing } from '../../operations/services/archive.js';
 import { App } from '../../runtime/app.js';
 import {
@@ -56,7 +56,7 @@ const LOOK_MS = 2_000;
 async function warnOfFolder(app: App): Promise<void> {
   const looking = app.patient(0, LOOK_MS);
   for (const profile of app.config.profiles) {
-    const problem = await folderProblem(looking.ledger(profile)).catch(() => null);
+    const problem = await recovery.folderProblem(looking.ledger(profile)).catch(() => null);
     if (problem !== null) app.logger.warn({ code: problem.code }, `${problem.message} ${problem.next}`);
   }
 }

@@ -4,7 +4,7 @@ import type { RealmProfile } from '../../core/profile.js';
 import { spellMoment } from '../../core/zones.js';
 import { columnsWords, findingWords } from '../../csv/column-words.js';
 import type { Finding } from '../../csv/row.js';
-import type { Manifest, RowView, Start } from '../../ledger/index.js';
+import type { Manifest, planning, RowView } from '../../ledger/index.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
 import { type Approval, waitsForApproval } from '../../operations/people/approvals.js';
@@ -161,7 +161,7 @@ type Previewed = Pick<
   readonly dayLeft: bigint | null;
   readonly requests: number;
   readonly seconds: number;
-  readonly start: Start | null;
+  readonly start: planning.Start | null;
   readonly endsAt: number;
   readonly batch: string;
   readonly columns: string | null;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FIND_BY, FIND_TEXT_MAX } from '../../core/find-meanings.js';
-import { orderEvent } from '../../ledger/index.js';
+import { reading } from '../../ledger/index.js';
 import {
   batch,
   batchState,
@@ -145,7 +145,7 @@ export const FindOrdersPage = z.strictObject({
 });
 export type FindOrdersPage = Of<typeof FindOrdersPage>;
 
-const [attempt, orphaned, balances, concluded, retried, discarded] = orderEvent.options;
+const [attempt, orphaned, balances, concluded, retried, discarded] = reading.orderEvent.options;
 const OrderEvent = z.discriminatedUnion('event', [
   attempt.extend({ at: time }).strict(),
   orphaned.extend({ at: time, sentAt: time.nullable().optional() }).strict(),

@@ -2,7 +2,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import type { Op } from '../../core/order.js';
 import { TOTAL_OUTCOMES } from '../../core/states.js';
 import type { WaitingWhy } from '../../core/waiting.js';
-import { allLedgers, answersByStatus, type LatencyHistogram, totals } from '../../ledger/index.js';
+import { allLedgers, type LatencyHistogram, reading } from '../../ledger/index.js';
 import { roundNotes } from '../../rules/approvals.js';
 import type { Desk } from '../desk.js';
 import type { Picture } from './overview.js';
@@ -82,8 +82,8 @@ async function numbersOf({ app: { scripts } }: Desk) {
   return Promise.all(
     ledgers.map(async (ledger) => ({
       realm: ledger.realm.name,
-      statuses: await answersByStatus(ledger),
-      ...(await totals.readRealmNumbers(ledger)),
+      statuses: await reading.answersByStatus(ledger),
+      ...(await reading.totals.readRealmNumbers(ledger)),
     })),
   );
 }

@@ -6,12 +6,11 @@ import type { Waiting } from '../../core/waiting.js';
 import {
   allLedgers,
   type BatchRef,
-  batchLatency,
-  batchSeries,
   ledgerId,
   lists,
   type RealmLedger,
-  readSigns,
+  reading,
+  recovery,
   type ScriptClient,
 } from '../../ledger/index.js';
 import { isOver, standsStill } from '../../operations/batches/batch-status.js';
@@ -112,8 +111,8 @@ export class OverviewBoard {
   async describe(ref: BatchRef): Promise<BatchReply> {
     const view = await sealedBatch(ref);
     const [latency, series, summary, tokens] = await Promise.all([
-      batchLatency(ref),
-      batchSeries(ref, view),
+      reading.batchLatency(ref),
+      reading.batchSeries(ref, view),
       this.summaryOf({ ref, view, dispatched: 0 }),
       view.retry !== null || view.gate?.closed === 'approval' ? new Tokens(this.app.scripts).list() : [],
     ]);
@@ -274,7 +273,7 @@ async function endedByRealm(scripts: ScriptClient): Promise<Picture['over']> {
 async function processes(scripts: ScriptClient): Promise<WorkerRow[]> {
   const found = new Map<string, WorkerRow>();
   for (const ledger of await allLedgers(scripts)) {
-    const { nowMs, signs } = await readSigns(ledger);
+    const { nowMs, signs } = await recovery.readSigns(ledger);
     for (const sign of signs) {
       const { session, kind, machine, life } = sign;
       const known = found.get(session);

@@ -1,11 +1,5 @@
 import type { RealmProfile } from '../../core/profile.js';
-import {
-  afterRollback,
-  type RealmLedger,
-  readFence,
-  realmState,
-  slotsEverTaken,
-} from '../../ledger/index.js';
+import { type RealmLedger, reading, recovery } from '../../ledger/index.js';
 import { isRequired, requirementOf } from '../../operations/people/who.js';
 import { paceOf } from '../../operations/services/pace.js';
 import { requirementWords } from '../../words/people.js';
@@ -29,11 +23,11 @@ export async function realmCard(
   { profile, sums, pace, now }: Facts,
 ): Promise<RealmCard> {
   // Slots taken, reads included, where the realm has a limit; else what the batches count themselves.
-  pace.note(profile?.rate ? await slotsEverTaken(ledger) : sums.requests, now);
+  pace.note(profile?.rate ? await reading.slotsEverTaken(ledger) : sums.requests, now);
   const [state, fence, waits, limits] = await Promise.all([
-    realmState(ledger),
-    readFence(ledger),
-    afterRollback.readWaitAfterRollback(ledger),
+    reading.realmState(ledger),
+    recovery.readFence(ledger),
+    recovery.afterRollback.readWaitAfterRollback(ledger),
     paceOf(ledger, profile?.rate ?? null),
   ]);
   const waitsSinceMs = waits?.sinceMs ?? null;

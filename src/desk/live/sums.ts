@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { openCount } from '../../core/states.js';
 import { lostSessions, type WaitingWhy } from '../../core/waiting.js';
-import { openDead } from '../../ledger/index.js';
+import { reading } from '../../ledger/index.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { ToldBatch } from '../notify/matters.js';
 import type { SeenBatch } from './batch-views.js';
@@ -46,7 +46,7 @@ export function sumsOf(batches: readonly ToldBatch[]): RealmSums {
     const { view, dispatched, waiting } = batch;
     const open = openCount(view.counts);
     sums.requests += view.requests;
-    sums.dead += openDead(view);
+    sums.dead += reading.openDead(view);
     sums.doubts += view.counts.doubt ?? 0;
     for (const { why, orders } of waiting) whys.set(why, (whys.get(why) ?? 0) + orders);
     for (const session of lostSessions(waiting)) lost.add(session);
@@ -71,10 +71,10 @@ export function sumsOf(batches: readonly ToldBatch[]): RealmSums {
 
 /** What a batch that is over counts as its version moves only when somebody deals with its orders; others move always. */
 function unsettledMark(batches: readonly SeenBatch[]): string {
-  const waiting = batches.filter(({ view }) => openDead(view) > 0 || (view.counts.doubt ?? 0) > 0);
+  const waiting = batches.filter(({ view }) => reading.openDead(view) > 0 || (view.counts.doubt ?? 0) > 0);
   const facts = waiting.map(({ ref, view }) => [
     ref.no,
-    openDead(view),
+    reading.openDead(view),
     isOver(view) && view.version,
     ...(['refused', 'exhausted', 'doubt'] as const).map((state) => [
       view.counts[state],

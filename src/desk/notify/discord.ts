@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NOTICE_EVENTS, type NoticeEvent } from '../../core/notice-events.js';
 import type { Waiting } from '../../core/waiting.js';
-import type { NoteStore } from '../../ledger/index.js';
+import type { notes } from '../../ledger/index.js';
 import { sumWords } from '../../words/amounts.js';
 import { counted, grouped } from '../../words/spelling.js';
 import { settledRows } from '../../words/states.js';
@@ -18,7 +18,7 @@ export type DiscordOptions = {
   /** The URL is itself the secret: it is read when it is used, and never logged. */
   readonly url: () => string;
   /** By batch: the message's id, and when what it shows was written. */
-  readonly messages: Pick<NoteStore<string>, 'get' | 'put'>;
+  readonly messages: Pick<notes.NoteStore<string>, 'get' | 'put'>;
   readonly events?: readonly NoticeEvent[] | null;
 };
 

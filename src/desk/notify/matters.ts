@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { NoticeEvent } from '../../core/notice-events.js';
 import { ofLast } from '../../core/of-last.js';
 import type { Waiting, WaitingWhy } from '../../core/waiting.js';
-import { approvalNeeded } from '../../ledger/index.js';
+import { reading } from '../../ledger/index.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import { askedBy, waitsForApproval } from '../../operations/people/approvals.js';
 import type { MissedOfRealm } from '../../operations/rules/missed-counts.js';
@@ -185,8 +185,8 @@ function batchStandings(seen: ToldBatch, nowMs: number): Standing[] {
       event: 'batch.approval',
       message:
         view.retry === null
-          ? `${source}: ${approvalNeeded(askedBy(view))} It is ${view.state} as well.`
-          : `${source}: a retry of its dead letters waits. ${approvalNeeded(askedBy(view))}`,
+          ? `${source}: ${reading.approvalNeeded(askedBy(view))} It is ${view.state} as well.`
+          : `${source}: a retry of its dead letters waits. ${reading.approvalNeeded(askedBy(view))}`,
       next: `almoner approve ${batch}`,
       since: isoTime(view.manifest.createdAt),
       mark: view.retry?.hash ?? 'approval',

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { isAlmonerError, messageOf } from '../../core/errors/error.js';
 import { ONLY_NEWS } from '../../core/notice-events.js';
-import { deskMessages, deskNotes, type ScriptClient, storeNowMs, takeTurn } from '../../ledger/index.js';
+import { notes, type ScriptClient, storeNowMs } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
 import type { RealmCard } from '../api/index.js';
 import type { OverviewBoard, Picture } from '../live/overview.js';
@@ -43,7 +43,7 @@ export type NotifierOptions = {
 
 /** What was told of which subject, and the chat message that stands for a batch: two hashes, because two write them. */
 export function toldNotes(scripts: ScriptClient) {
-  return { subjects: deskNotes(scripts, 'told', storedTold), messages: deskMessages(scripts) };
+  return { subjects: notes.deskNotes(scripts, 'told', storedTold), messages: notes.deskMessages(scripts) };
 }
 
 const PROGRESS_MS = 15_000;
@@ -139,7 +139,7 @@ export class Notifier {
   private async look({ standings, seen, overview }: Picture): Promise<void> {
     const { scripts, lookEveryMs } = this.options;
     // Two desks that look at the same moment would count the same occurrence twice.
-    if (!(await takeTurn(scripts, 'notices', lookEveryMs))) return;
+    if (!(await notes.takeTurn(scripts, 'notices', lookEveryMs))) return;
     // By the store's clock, as the ends that it is compared with.
     const looked = await storeNowMs({ scripts });
     if (this.hasNoNews(seen, standings, looked)) return this.noteLook(looked);

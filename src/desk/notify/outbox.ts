@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
 import { NOTICE_EVENTS } from '../../core/notice-events.js';
-import { OutboxNotes, type ScriptClient } from '../../ledger/index.js';
+import { notes, type ScriptClient } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
 import type { Delivery } from '../api/index.js';
 import type { Sent, Target } from './target.js';
@@ -78,14 +78,14 @@ export type OutboxOptions = {
 };
 
 export class Outbox {
-  private readonly notes: OutboxNotes;
+  private readonly notes: notes.OutboxNotes;
   private readonly now: () => number;
 
   constructor(
     scripts: ScriptClient,
     private readonly options: OutboxOptions,
   ) {
-    this.notes = new OutboxNotes(scripts);
+    this.notes = new notes.OutboxNotes(scripts);
     this.now = options.now ?? Date.now;
   }
 

@@ -1,18 +1,11 @@
 import type { z } from 'zod';
 import {
-  attentionCount,
-  attentionRows,
-  isUnsettledState,
-  mayMention,
   PLAN_BLOCK_ROWS,
   type PlanRow,
-  type RowContext,
   type RowView,
-  readRow,
+  reading,
   type ScriptClient,
   type StoredBatch,
-  UNKNOWN_ROW,
-  type UnsettledState,
 } from '../../ledger/index.js';
 import { Find } from '../../operations/batches/find.js';
 import {
@@ -50,7 +43,7 @@ const LOOK_MS = 250;
 const LIMIT_USUAL = 50;
 
 export async function ordersPage(
-  context: RowContext,
+  context: reading.RowContext,
   view: StoredBatch,
   query: OrdersQuery,
 ): Promise<OrdersPage> {
@@ -62,9 +55,9 @@ export async function ordersPage(
   // An archived batch has no attention list any more.
   const isListed = !view.archived && !wanted.search?.inPlan;
   const untilMs = performance.now() + LOOK_MS;
-  if (isListed && wanted.state !== null && isUnsettledState(wanted.state)) {
+  if (isListed && wanted.state !== null && reading.isUnsettledState(wanted.state)) {
     const { after, ...seen } = await attentionList(context, wanted.state, wanted, { from, limit, untilMs });
-    const looked = await attentionCount(context.ref, wanted.state, after);
+    const looked = await reading.attentionCount(context.ref, wanted.state, after);
     return page(context, seen, looked, view.counts[wanted.state] ?? 0);
   }
   const scanned = await scanRows(context, rows, wanted, { from, limit, untilMs });
@@ -72,27 +65,27 @@ export async function ordersPage(
 }
 
 async function linePage(
-  context: RowContext,
+  context: reading.RowContext,
   { lastIndex: rows, recovered }: StoredBatch,
   query: OrdersQuery,
 ): Promise<OrdersPage> {
   const line = /^[0-9]{1,9}$/.test(query.search ?? '') ? Number(query.search) : 0;
   const index = await (recovered ? lookForLine : findLine)(context, rows, line);
-  const row = index === null ? null : await readRow(context, index);
+  const row = index === null ? null : await reading.readRow(context, index);
   const wanted = { ...wantedOf(query), search: null };
   const isMeant = row !== null && (wanted.state ?? row.state) === row.state && fits(row, wanted);
   return page(context, { found: isMeant ? [row] : [], next: null }, rows, rows);
 }
 
 async function attentionList(
-  context: RowContext,
-  state: UnsettledState,
+  context: reading.RowContext,
+  state: reading.UnsettledState,
   wanted: Wanted,
   { from, limit, untilMs }: ScanBounds,
 ): Promise<Scanned & { readonly after: number }> {
   const found: RowView[] = [];
   let after = from - 1;
-  for await (const row of attentionRows(context, state, after)) {
+  for await (const row of reading.attentionRows(context, state, after)) {
     const isEnough = found.length === limit || (after >= from && performance.now() > untilMs);
     if (isEnough) return { found, next: after + 1, after };
     after = row.index;
@@ -101,7 +94,12 @@ async function attentionList(
   return { found, next: null, after };
 }
 
-function page({ ref }: RowContext, { found, next }: Scanned, scanned: number, of: number): OrdersPage {
+function page(
+  { ref }: reading.RowContext,
+  { found, next }: Scanned,
+  scanned: number,
+  of: number,
+): OrdersPage {
   return {
     orders: found.map((row) => orderRow(ref, row)),
     next: next === null ? null : String(next),
@@ -114,7 +112,7 @@ function page({ ref }: RowContext, { found, next }: Scanned, scanned: number, of
  * The row of a line in the file. Rows stand in the order of their lines, so a line is found by halving: some
  * twelve blocks are read in a million rows. Null for a line that is blank, a header or inside a quoted cell.
  */
-async function findLine(context: RowContext, rows: number, line: number): Promise<number | null> {
+async function findLine(context: reading.RowContext, rows: number, line: number): Promise<number | null> {
   let low = 0;
   let high = Math.ceil(rows / PLAN_BLOCK_ROWS) - 1;
   while (low <= high) {
@@ -133,10 +131,10 @@ async function findLine(context: RowContext, rows: number, line: number): Promis
 }
 
 /** The same in a recovered batch, where rows are missing. */
-async function lookForLine(context: RowContext, rows: number, line: number): Promise<number | null> {
+async function lookForLine(context: reading.RowContext, rows: number, line: number): Promise<number | null> {
   for (let block = 0; block * PLAN_BLOCK_ROWS < rows; block++) {
     const found = await context.plans.block(context.ref.no, block);
-    const offset = found.findIndex((row) => row !== UNKNOWN_ROW && row.line === line);
+    const offset = found.findIndex((row) => row !== reading.UNKNOWN_ROW && row.line === line);
     if (offset >= 0) return block * PLAN_BLOCK_ROWS + offset + 1;
   }
   return null;
@@ -150,7 +148,7 @@ function searchOf({ search, field = 'any' }: OrdersQuery): Search | null {
   const text = search?.trim() ?? '';
   if (text === '') return null;
   const cell = (has: (row: PlanRow) => boolean): Search => ({
-    inPlan: { mayHold: (block) => mayMention(block, text), has },
+    inPlan: { mayHold: (block) => reading.mayMention(block, text), has },
     inRecord: null,
     inErrors: null,
   });

@@ -2,15 +2,11 @@ import { createHash } from 'node:crypto';
 import { AlmonerError } from '../../core/errors/error.js';
 import { absoluteOf, NO_SUMS, type OpSums, plus, sumOf } from '../../core/op-sums.js';
 import {
-  attentionRows,
   type BatchRef,
-  isArchiveAway,
   lists,
-  openDead,
-  type RowContext,
   type RowView,
   readBatch,
-  readRow,
+  reading,
   requestTime,
   type ScriptClient,
 } from '../../ledger/index.js';
@@ -176,7 +172,7 @@ async function choose(
   if (orders !== undefined) {
     const context = sharedContexts();
     for (const { ref, index, doubt } of await namedOrders(scripts, orders))
-      take(ref, await readRow(await context(ref), index), doubt);
+      take(ref, await reading.readRow(await context(ref), index), doubt);
   } else
     for await (const { ref, row } of walk(scripts, states, { realm, batch })) {
       if (accept(row)) take(ref, row, row.doubt);
@@ -221,14 +217,14 @@ async function countStates(
   const views = await Promise.all((await batchesFor(scripts, where)).map((ref) => readBatch(ref)));
   const counts = views.map((view) => {
     if (view === undefined) return 0;
-    return states === DEAD ? openDead(view) : (view.counts.doubt ?? 0);
+    return states === DEAD ? reading.openDead(view) : (view.counts.doubt ?? 0);
   });
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
 type Step<S> = {
   readonly ref: BatchRef;
-  readonly context: RowContext;
+  readonly context: reading.RowContext;
   readonly row: RowView;
   readonly state: S;
   /** Goes on behind this row. */
@@ -252,11 +248,11 @@ async function* walk<S extends WalkState>(
       if ((view.counts[state] ?? 0) === 0) continue;
       const after = here !== null && state === states[here.state] ? here.index : 0;
       try {
-        for await (const row of attentionRows(context, state, after))
+        for await (const row of reading.attentionRows(context, state, after))
           yield { ref, context, row, state, cursor: `${lists.placeOf(ref)}.${state}.${row.index}` };
       } catch (error) {
         // The rows of an archive on another machine cannot be shown; they are counted.
-        if (!isArchiveAway(error)) throw error;
+        if (!reading.isArchiveAway(error)) throw error;
       }
     }
   }

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, realpath, rename, rm, stat, writeFile } from 'nod
 import { hostname } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { AlmonerError, hasCode, messageOf } from '../../core/errors/error.js';
-import { allLedgers, FORMAT, lists, readFence, syncFolder } from '../../ledger/index.js';
+import { allLedgers, FORMAT, lists, recovery, syncFolder } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { maskUrl, placeOf } from '../../runtime/config/describe.js';
 import { copyDataFiles } from './copy-files.js';
@@ -110,7 +110,10 @@ async function fill(app: App, draft: string, version: string, watch: BackupWatch
   const ledgers = await allLedgers(app.scripts);
   const realms = await Promise.all(
     ledgers.map(async (ledger) => {
-      const [{ seq }, { batches }] = await Promise.all([readFence(ledger), lists.countBatches(ledger)]);
+      const [{ seq }, { batches }] = await Promise.all([
+        recovery.readFence(ledger),
+        lists.countBatches(ledger),
+      ]);
       const { name, baseUrl, realmId } = ledger.realm;
       return { name, baseUrl: maskUrl(baseUrl), realmId, ledger: ledger.id, batches, seq };
     }),

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasCode } from '../../core/errors/error.js';
-import { JOURNAL_FOLDER, syncFolder } from '../../ledger/index.js';
+import { recovery, syncFolder } from '../../ledger/index.js';
 import type { BackupFile } from './manifest.js';
 import { isBackedUp } from './manifest.js';
 
@@ -105,8 +105,8 @@ async function isThere(path: string): Promise<boolean> {
 async function listFiles(
   dataFolder: string,
 ): Promise<{ journals: string[]; notes: string[]; others: string[] }> {
-  const names = await readdir(join(dataFolder, JOURNAL_FOLDER)).catch(ifMissing);
-  const kept = names.map((name) => `${JOURNAL_FOLDER}/${name}`).filter(isBackedUp);
+  const names = await readdir(join(dataFolder, recovery.JOURNAL_FOLDER)).catch(ifMissing);
+  const kept = names.map((name) => `${recovery.JOURNAL_FOLDER}/${name}`).filter(isBackedUp);
   const realms = await readdir(join(dataFolder, 'archive')).catch(ifMissing);
   const others = (await readdir(join(dataFolder, 'references')).catch(ifMissing)).map(
     (name) => `references/${name}`,

@@ -3,15 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
 import { failPoint } from '../../core/fail-point.js';
-import {
-  afterRollback,
-  allLedgers,
-  archiveHash,
-  namedArchives,
-  refuseOtherFormat,
-  type ScriptClient,
-  sessionsAtWork,
-} from '../../ledger/index.js';
+import { allLedgers, reading, recovery, refuseOtherFormat, type ScriptClient } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
 import type { Logger } from '../../runtime/logger.js';
@@ -86,7 +78,7 @@ export async function checkRestore(config: Config, folder: string, watch: Restor
 }
 
 async function refuseWhileAtWork(dataFolder: string): Promise<void> {
-  const sessions = await sessionsAtWork(dataFolder);
+  const sessions = await recovery.sessionsAtWork(dataFolder);
   if (sessions.length > 0)
     throw inUse(
       dataFolder,
@@ -188,8 +180,8 @@ async function stageStore(
     failPoint('restore-loaded');
     tokens = await revoke(store.scripts);
     for (const ledger of await allLedgers(store.scripts)) {
-      await afterRollback.noteRestored(ledger, Date.parse(at));
-      named.push(...(await namedArchives(ledger)));
+      await recovery.afterRollback.noteRestored(ledger, Date.parse(at));
+      named.push(...(await reading.namedArchives(ledger)));
     }
   } finally {
     await store.end();
@@ -208,8 +200,8 @@ async function otherArchives(
   const others: string[] = [];
   for (const { path } of files) {
     const wanted = named.get(path);
-    if (wanted === undefined || (await archiveHash(join(data, path))) === wanted) continue;
-    if ((await archiveHash(join(folder, path))) === wanted) others.push(path);
+    if (wanted === undefined || (await reading.archiveHash(join(data, path))) === wanted) continue;
+    if ((await reading.archiveHash(join(folder, path))) === wanted) others.push(path);
   }
   return others;
 }

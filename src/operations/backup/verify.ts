@@ -2,21 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AlmonerError } from '../../core/errors/error.js';
-import {
-  allLedgers,
-  type LedgerAudit,
-  readFence,
-  refuseOtherFormat,
-  type ScriptClient,
-  storedLedgers,
-  verifyLedger,
-} from '../../ledger/index.js';
+import { allLedgers, reading, recovery, refuseOtherFormat, type ScriptClient } from '../../ledger/index.js';
 import { archiveFolder } from '../../runtime/app.js';
 import { openPrivateStore } from '../../runtime/redis/private-server.js';
 import { checkFiles, type FileProgress, type Manifest, readManifest, STORE_FILE } from './manifest.js';
 
 /** The ledgers of a store, or of a backup, against their invariants. Nothing is changed. */
-export type RealmVerified = LedgerAudit & { readonly realm: string; readonly ledger: string };
+export type RealmVerified = reading.LedgerAudit & { readonly realm: string; readonly ledger: string };
 
 export type VerifyWatch = {
   readonly signal: AbortSignal;
@@ -33,14 +25,14 @@ export async function verifyRealms(
   const verified: RealmVerified[] = [];
   for (const ledger of await allLedgers(scripts)) {
     const { name } = ledger.realm;
-    const audit = await verifyLedger(ledger, {
+    const audit = await reading.verifyLedger(ledger, {
       archives,
       onProgress: (done, of) => onBatches(name, done, of),
     });
     verified.push({ realm: name, ledger: ledger.id, ...audit });
   }
   const known = new Set(verified.map(({ ledger }) => ledger));
-  const unlisted = (await storedLedgers(scripts)).filter((id) => !known.has(id));
+  const unlisted = (await reading.storedLedgers(scripts)).filter((id) => !known.has(id));
   return [...verified, ...unlisted.map(unlistedLedger)];
 }
 
@@ -93,7 +85,7 @@ async function auditCopy(folder: string, work: string, manifest: Manifest, watch
     const lacks: string[] = [];
     for (const { name, ledger: id, seq } of manifest.realms) {
       const ledger = ledgers.get(id);
-      const found = ledger === undefined ? null : (await readFence(ledger)).seq;
+      const found = ledger === undefined ? null : (await recovery.readFence(ledger)).seq;
       if (found === null) lacks.push(`realm ${name}: its ledger is not in the store`);
       else if (found < seq)
         lacks.push(`realm ${name}: the store ends at move ${found}, the manifest says at least ${seq}`);

@@ -9,9 +9,9 @@ import {
   lists,
   type Reason,
   readBatch,
-  readPresence,
+  reading,
+  recovery,
   type StoredBatch,
-  settlingMs,
 } from '../../ledger/index.js';
 import { reasonOf } from '../../queue/reasons.js';
 import type { App } from '../../runtime/app.js';
@@ -199,7 +199,7 @@ export async function isInterrupted(ref: BatchRef, view: OwnedBatch): Promise<bo
 
 /** Whether another run may take the batch over. A batch of the workers has no owner, and an ended run is unregistered. */
 export async function isOwnerGone({ ledger }: BatchRef, owner: string): Promise<boolean> {
-  const presence = owner === '' ? null : await readPresence(ledger, owner);
+  const presence = owner === '' ? null : await recovery.readPresence(ledger, owner);
   return presence === null || CONCLUSIONS[presence].orders === 'may be taken over';
 }
 
@@ -213,7 +213,7 @@ async function eta(
   const open = openCount(view.counts);
   const nowMs = Date.now();
   const elapsedMs = view.startedAt === null ? 0 : nowMs - view.startedAt;
-  const workedMs = Math.min(elapsedMs, await settlingMs(ref, view.manifest.sliceMs));
+  const workedMs = Math.min(elapsedMs, await reading.settlingMs(ref, view.manifest.sliceMs));
   const settled = view.manifest.rows - open;
   const perSecond = settled > 0 && elapsedMs > 1000 && workedMs > 0 ? settled / (workedMs / 1000) : null;
   return etaSeconds({ state, open, perSecond, waiting, nowMs });

@@ -4,10 +4,8 @@ import {
   type BatchRef,
   findBatch,
   lists,
-  PlanReader,
-  type RowContext,
   readBatch,
-  rowContext,
+  reading,
   type ScriptClient,
 } from '../../ledger/index.js';
 import { counted } from '../../words/spelling.js';
@@ -78,13 +76,13 @@ export async function chooseBatches(
   return lists.everyBatchIn(scripts, ['dead', 'doubts', ...marked], named.realm);
 }
 
-export function contextOf(ref: BatchRef): Promise<RowContext> {
-  return rowContext(ref, new PlanReader(ref.ledger));
+export function contextOf(ref: BatchRef): Promise<reading.RowContext> {
+  return reading.rowContext(ref, new reading.PlanReader(ref.ledger));
 }
 
 /** One context for each batch, shared by the thousands of its orders that are asked about. */
-export function sharedContexts(): (ref: BatchRef) => Promise<RowContext> {
-  const known = new Map<string, Promise<RowContext>>();
+export function sharedContexts(): (ref: BatchRef) => Promise<reading.RowContext> {
+  const known = new Map<string, Promise<reading.RowContext>>();
   return (ref) => {
     const key = `${ref.ledger.id} ${ref.no}`;
     const context = known.get(key) ?? contextOf(ref);

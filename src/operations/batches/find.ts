@@ -2,16 +2,13 @@ import { FIND_BY, type FindBy, type Meanings, meaningsOf } from '../../core/find
 import {
   type BatchRef,
   batchRef,
-  findSpent,
-  isArchiveAway,
   lists,
-  mayAmountTo,
-  mayMention,
   type OrderRecord,
   type PlanRow,
+  planning,
   type RowView,
   readBatch,
-  readRow,
+  reading,
   type ScriptClient,
 } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
@@ -70,10 +67,10 @@ export class Find {
     const first: Hit[] = [];
     for (const { ref, index } of bounds.from === null ? named : [])
       try {
-        const row = await readRow(await contextOf(ref), index);
+        const row = await reading.readRow(await contextOf(ref), index);
         first.push({ ref, row, by: rowMatches(ref, row, this.meanings) });
       } catch (error) {
-        if (!isArchiveAway(error)) throw error;
+        if (!reading.isArchiveAway(error)) throw error;
         onUnread(ref, error);
       }
     const isTold = (ref: BatchRef, index: number) =>
@@ -106,7 +103,7 @@ export class Find {
           if (view !== undefined && order.index <= view.lastIndex) add(ref, order.index);
         }
       if (reference === null) continue;
-      const holder = (await findSpent(ledger, [reference])).get(reference);
+      const holder = (await planning.findSpent(ledger, [reference])).get(reference);
       if (holder === undefined) continue;
       const ref = await batchRef(ledger, holder.no);
       if ((await readBatch(ref)) !== undefined) add(ref, holder.index);
@@ -203,9 +200,9 @@ function wantedOf({ view }: SealedBatch, meanings: Meanings): Wanted | null {
       ? null
       : {
           mayHold: (block: Buffer) =>
-            (reference !== null && mayMention(block, reference)) ||
-            (member !== null && mayMention(block, member)) ||
-            (amount !== null && mayAmountTo(block, amount.tokens)),
+            (reference !== null && reading.mayMention(block, reference)) ||
+            (member !== null && reading.mayMention(block, member)) ||
+            (amount !== null && reading.mayAmountTo(block, amount.tokens)),
           has: ({ order, reference: of }: PlanRow) =>
             (reference !== null && of === reference) ||
             (order !== null &&

@@ -1,6 +1,6 @@
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { UNDO } from '../../core/ids.js';
-import { readArrivals, readDetails, readRecord, readRow, standIn, standInText } from '../../ledger/index.js';
+import { planning, reading, steering } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
 import { type DeadLetter, deadLetter } from '../dead/dead-letters.js';
 import { contextOf, idOf, type OrderPlace } from './find-orders.js';
@@ -9,13 +9,14 @@ import { contextOf, idOf, type OrderPlace } from './find-orders.js';
 export async function orderStory(place: OrderPlace) {
   const { ref, index } = place;
   const [row, history, { arrivesUntil, replacedBy }, arrivals] = await Promise.all([
-    readRow(await contextOf(ref), index),
-    readDetails(ref, index),
-    readRecord(ref, index),
-    readArrivals(ref.ledger),
+    reading.readRow(await contextOf(ref), index),
+    reading.readDetails(ref, index),
+    reading.readRecord(ref, index),
+    planning.readArrivals(ref.ledger),
   ]);
   const letter = deadLetter(ref, row);
-  const other = replacedBy === null ? null : standInText(await standIn(ref.ledger, replacedBy));
+  const other =
+    replacedBy === null ? null : steering.standInText(await steering.standIn(ref.ledger, replacedBy));
   return {
     ...letter,
     httpStatus: row.httpStatus,

@@ -3,14 +3,11 @@ import type { RealmProfile } from '../../core/profile.js';
 import {
   type BatchRef,
   batchRef,
-  endedBatches,
-  forgetEnded,
   type Manifest,
-  PlanReader,
+  notes,
   readBatch,
-  readFence,
-  snapshotBatch,
-  takeReportTurn,
+  reading,
+  recovery,
 } from '../../ledger/index.js';
 import { writeReport } from '../../report/write-report.js';
 import type { App, Books } from '../../runtime/app.js';
@@ -25,7 +22,11 @@ export async function reportBatch(
 ): Promise<{ folder: string; files: string[] }> {
   const manifest = (await readBatch(ref))?.manifest;
   const profile = configuredProfile(config, ref.ledger.realm);
-  const record = await snapshotBatch(ref, new PlanReader(ref.ledger), caveats(manifest, profile, config));
+  const record = await reading.snapshotBatch(
+    ref,
+    new reading.PlanReader(ref.ledger),
+    caveats(manifest, profile, config),
+  );
   return writeReport(
     { ...record, batch: { ...record.batch, rate: profile?.rate ?? null } },
     { folder: options.out ?? config.reportsFolder, public: options.public ?? false, now: Date.now() },
@@ -59,17 +60,17 @@ const TURN_SECONDS = 30;
  * that cannot be written; it is said, and tried again. While the ledger is closed journals may bring back more of a batch.
  */
 export async function reportEnded(app: App, { ledger }: Books, say: (message: string) => void) {
-  const { armed, untouched } = await readFence(ledger);
+  const { armed, untouched } = await recovery.readFence(ledger);
   if (!armed && !untouched) return;
-  for (const ended of await endedBatches(ledger)) {
-    if (!(await takeReportTurn(ledger, ended, TURN_SECONDS))) continue;
+  for (const ended of await notes.endedBatches(ledger)) {
+    if (!(await notes.takeReportTurn(ledger, ended, TURN_SECONDS))) continue;
     const ref = await batchRef(ledger, ended.no);
     try {
       if ((await readBatch(ref)) !== undefined) {
         const { folder } = await reportBatch(ref, app.config);
         app.logger.info({ batch: ref.id, folder }, 'the report was written');
       }
-      await forgetEnded(ledger, ended);
+      await notes.forgetEnded(ledger, ended);
     } catch (error) {
       say(`The report of batch ${ref.id}, which has ended, could not be written: ${messageOf(error)}`);
     }

@@ -2,28 +2,15 @@ import { AlmonerError } from '../../core/errors/error.js';
 import type { OrderState } from '../../core/states.js';
 import {
   type BatchRef,
-  type BatchSource,
-  batchSource,
-  decodeRecord,
-  hasTrouble,
-  inflatePlanBlock,
-  isArchiveAway,
   lists,
-  mayMention,
   type OrderRecord,
   PLAN_BLOCK_ROWS,
   type PlanRow,
-  parsePlanBlock,
-  type RowContext,
   type RowView,
   readBatch,
-  readDetails,
-  recordsOfBlock,
-  rowView,
+  reading,
   type ScriptClient,
   type StoredBatch,
-  stateOf,
-  UNKNOWN_ROW,
 } from '../../ledger/index.js';
 import { contextOf } from './find-orders.js';
 
@@ -53,7 +40,7 @@ export type Search = {
 /** Every order that ever touched a member. */
 export function wantMember(member: string): Wanted {
   const has = ({ order }: PlanRow) => order?.member === member || order?.recipient === member;
-  const inPlan = { mayHold: (block: Buffer) => mayMention(block, member), has };
+  const inPlan = { mayHold: (block: Buffer) => reading.mayMention(block, member), has };
   return { state: null, class: null, search: { inPlan, inRecord: null, inErrors: null } };
 }
 
@@ -63,7 +50,7 @@ export function includes(text: string | null, part: string): boolean {
 
 /** Only these can carry an error, so only their details are worth reading. */
 function mayHaveError(record: OrderRecord): boolean {
-  return hasTrouble(record) || ['invalid', 'duplicate'].includes(stateOf(record));
+  return reading.hasTrouble(record) || ['invalid', 'duplicate'].includes(reading.stateOf(record));
 }
 
 export type Scanned = { readonly found: readonly RowView[]; readonly next: number | null };
@@ -83,13 +70,13 @@ const VIEWS_AT_ONCE = 64;
  * behind a search.
  */
 export async function scanRows(
-  context: RowContext,
+  context: reading.RowContext,
   rows: number,
   wanted: Wanted,
   { from: start, limit, untilMs, onScanned }: ScanBounds,
 ): Promise<Scanned> {
   const found: RowView[] = [];
-  const source = await batchSource(context.ref);
+  const source = await reading.batchSource(context.ref);
   const readsPlan = (wanted.search?.inPlan ?? null) !== null;
   const blocks = Math.ceil(rows / PLAN_BLOCK_ROWS);
   let from = start;
@@ -114,9 +101,13 @@ export async function scanRows(
 }
 
 /** A batch that is archived while it is looked through goes on in its archive: a block that is gone is never skipped. */
-async function readPlan({ ref }: RowContext, source: BatchSource, block: number): Promise<Buffer> {
-  const bytes = (await source.plan(block)) ?? (await (await batchSource(ref)).plan(block));
-  if (bytes !== null) return inflatePlanBlock(bytes);
+async function readPlan(
+  { ref }: reading.RowContext,
+  source: reading.BatchSource,
+  block: number,
+): Promise<Buffer> {
+  const bytes = (await source.plan(block)) ?? (await (await reading.batchSource(ref)).plan(block));
+  if (bytes !== null) return reading.inflatePlanBlock(bytes);
   throw new AlmonerError(
     'ALM_LEDGER_PLAN_MISSING',
     `Block ${block} of the plan of batch ${ref.id} is missing.`,
@@ -131,8 +122,8 @@ type InBlock = {
 };
 
 async function matchesIn(
-  context: RowContext,
-  source: BatchSource,
+  context: reading.RowContext,
+  source: reading.BatchSource,
   { block, plan, from, to }: InBlock,
   wanted: Wanted,
   limit: number,
@@ -141,11 +132,11 @@ async function matchesIn(
   const hits = search?.inPlan == null || plan === null ? null : planHits(plan, block, search.inPlan);
   const onlyPlan = search !== null && search.inErrors === null && search.inRecord === null;
   if (onlyPlan && hits?.size === 0) return [];
-  const records = await recordsOfBlock(source, block);
+  const records = await reading.recordsOfBlock(source, block);
   const candidates: { index: number; record: OrderRecord; certain: boolean }[] = [];
   for (let index = from; index <= to; index++) {
-    const record = decodeRecord(records[String(index)]);
-    if (state !== null && stateOf(record, context.cancelled) !== state) continue;
+    const record = reading.decodeRecord(records[String(index)]);
+    if (state !== null && reading.stateOf(record, context.cancelled) !== state) continue;
     const certain = search === null || hits?.has(index) === true || search.inRecord?.(record) === true;
     if (!certain && search?.inErrors === null) continue;
     if ((!certain || code !== null) && !mayHaveError(record)) continue;
@@ -172,13 +163,17 @@ export function fits(
 }
 
 /** Null where nobody knows the row of a recovered batch. */
-async function view(context: RowContext, index: number, record: OrderRecord): Promise<RowView | null> {
+async function view(
+  context: reading.RowContext,
+  index: number,
+  record: OrderRecord,
+): Promise<RowView | null> {
   const [rows, details] = await Promise.all([
     context.plans.block(context.ref.no, Math.floor((index - 1) / PLAN_BLOCK_ROWS)),
-    mayHaveError(record) ? readDetails(context.ref, index) : [],
+    mayHaveError(record) ? reading.readDetails(context.ref, index) : [],
   ]);
-  const row = rows[(index - 1) % PLAN_BLOCK_ROWS] ?? UNKNOWN_ROW;
-  return row === UNKNOWN_ROW ? null : rowView(context, index, row, record, details);
+  const row = rows[(index - 1) % PLAN_BLOCK_ROWS] ?? reading.UNKNOWN_ROW;
+  return row === reading.UNKNOWN_ROW ? null : reading.rowView(context, index, row, record, details);
 }
 
 /** Indexes of the block's rows that have it. */
@@ -188,9 +183,9 @@ function planHits(
   { mayHold, has }: NonNullable<Search['inPlan']>,
 ): ReadonlySet<number> {
   if (!mayHold(plan)) return new Set();
-  const hits = parsePlanBlock(plan).flatMap((row, offset) =>
-    has(row) ? [block * PLAN_BLOCK_ROWS + offset + 1] : [],
-  );
+  const hits = reading
+    .parsePlanBlock(plan)
+    .flatMap((row, offset) => (has(row) ? [block * PLAN_BLOCK_ROWS + offset + 1] : []));
   return new Set(hits);
 }
 
@@ -266,7 +261,7 @@ export async function scanBatches(
       const bounds = { from, limit: limit - found.length, untilMs, onScanned: tell };
       const part = await scanRows(await contextOf(ref), view.lastIndex, wanted, bounds).catch(
         (error: unknown) => {
-          if (onUnread === undefined || !isArchiveAway(error)) throw error;
+          if (onUnread === undefined || !reading.isArchiveAway(error)) throw error;
           onUnread(ref, error);
           return { found: [], next: null };
         },

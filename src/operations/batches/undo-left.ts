@@ -1,15 +1,7 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { isMemberId, type MemberId, type OrderId, orderId, undoReference } from '../../core/ids.js';
 import { effectsOf, type Order } from '../../core/order.js';
-import {
-  findSpent,
-  idOfBatch,
-  type PlanReader,
-  type RealmLedger,
-  type ReferenceHolder,
-  readRecord,
-  stateOf,
-} from '../../ledger/index.js';
+import { idOfBatch, planning, type RealmLedger, type ReferenceHolder, reading } from '../../ledger/index.js';
 import type { PacedReads } from '../../runtime/paced-reads.js';
 
 /** What is left to be taken back: of an order after its parts, and of what its member holds. */
@@ -29,16 +21,18 @@ export type TakenBack = {
 
 export async function takenBack(
   ledger: RealmLedger,
-  plans: PlanReader,
+  plans: reading.PlanReader,
   order: OrderId,
   tokens: number,
 ): Promise<TakenBack> {
   let [taken, under] = [0, order];
   for (;;) {
-    const holder = (await findSpent(ledger, [undoReference(under)])).get(undoReference(under)) ?? null;
+    const holder =
+      (await planning.findSpent(ledger, [undoReference(under)])).get(undoReference(under)) ?? null;
     if (holder === null || holder.arrivesUntil !== null) return { taken, under, holder };
     const { no, index } = holder;
-    if (stateOf(await readRecord({ ledger, no }, index)) !== 'paid') return { taken, under, holder };
+    if (reading.stateOf(await reading.readRecord({ ledger, no }, index)) !== 'paid')
+      return { taken, under, holder };
     const part = (await plans.row(no, index)).order?.tokens ?? 0;
     const batch = await idOfBatch(ledger, no);
     taken += part;

@@ -7,14 +7,11 @@ import type { OrderState } from '../../core/states.js';
 import {
   type BatchRef,
   type BatchView,
-  findSpent,
   type Manifest,
-  PlanReader,
+  planning,
   type ReferenceHolder,
   type RowView,
-  readRecord,
-  snapshotBatch,
-  stateOf,
+  reading,
 } from '../../ledger/index.js';
 import { csvLine } from '../../report/csv-files.js';
 import type { PacedReads } from '../../runtime/paced-reads.js';
@@ -72,8 +69,8 @@ type Write = (text: string) => Promise<void> | undefined;
 
 export async function writeUndo(ref: BatchRef, config: Profiles, write: Write, wish: UndoWish = WHOLE_UNDO) {
   await refuseWhileMoving(ref, config);
-  const plans = new PlanReader(ref.ledger);
-  const { batch, rows } = await snapshotBatch(ref, plans, []);
+  const plans = new reading.PlanReader(ref.ledger);
+  const { batch, rows } = await reading.snapshotBatch(ref, plans, []);
   const only = new OnlySome(ref.id, wish.only);
   const file = new UndoFile(ref, plans, batch.manifest, wish, write);
   await file.begin();
@@ -99,7 +96,7 @@ class UndoFile {
 
   constructor(
     private readonly ref: BatchRef,
-    private readonly plans: PlanReader,
+    private readonly plans: reading.PlanReader,
     private readonly manifest: Manifest,
     private readonly wish: UndoWish,
     private readonly write: Write,
@@ -125,7 +122,7 @@ class UndoFile {
 
   async flush(): Promise<void> {
     const { ledger } = this.ref;
-    const spent = await findSpent(
+    const spent = await planning.findSpent(
       ledger,
       this.pending.map(({ order }) => undoReference(order)),
     );
@@ -275,7 +272,7 @@ function refuseUndoOfUndo(ref: BatchRef, { counts }: BatchView, undos: number): 
 /** How far the undo is that keeps the reference. */
 async function undoing({ ledger }: BatchRef, { no, index, arrivesUntil }: ReferenceHolder): Promise<Undoing> {
   if (arrivesUntil !== null) return 'undo-may-arrive';
-  const state = stateOf(await readRecord({ ledger, no }, index));
+  const state = reading.stateOf(await reading.readRecord({ ledger, no }, index));
   if (state === 'paid') return 'undone';
   return state === 'doubt' ? 'undo-in-doubt' : 'undoing';
 }

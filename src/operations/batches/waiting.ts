@@ -5,15 +5,7 @@ import { openCount } from '../../core/states.js';
 import type { Waiting } from '../../core/waiting.js';
 import { type Cause, waitingOf as told, whatWaits } from '../../core/what-waits.js';
 import { spellMoment } from '../../core/zones.js';
-import {
-  type BatchRef,
-  type BatchView,
-  lists,
-  type RealmLook,
-  readBatch,
-  readBatchStanding,
-  readRealmStanding,
-} from '../../ledger/index.js';
+import { type BatchRef, type BatchView, lists, readBatch, reading } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { haltedHere, type OwnedBatch, type Profiles } from './batch-realm.js';
 
@@ -30,19 +22,19 @@ export async function causesOf(
   ref: BatchRef,
   config: Profiles,
   known?: OwnedBatch,
-  realm?: RealmLook,
+  realm?: reading.RealmLook,
 ): Promise<Cause[]> {
   const view = known ?? (await readBatch(ref));
   if (view === undefined || !isOpen(view)) return [];
-  const look = realm ?? (await readRealmStanding(ref.ledger));
+  const look = realm ?? (await reading.readRealmStanding(ref.ledger));
   const reason = await haltedHere(config, ref, view);
   const shown: OwnedBatch = reason === null ? view : { ...view, state: 'halted', reason };
-  const standing = await readBatchStanding(ref, shown, look);
+  const standing = await reading.readBatchStanding(ref, shown, look);
   return whatWaits(standing, { ...look, quiet: quietNow(config, ref, look.nowMs) });
 }
 
 /** The quiet hours of the realm's profile here. They may have begun long ago; what is asked is when they end. */
-function quietNow(config: Profiles, { ledger }: BatchRef, nowMs: number): RealmLook['quiet'] {
+function quietNow(config: Profiles, { ledger }: BatchRef, nowMs: number): reading.RealmLook['quiet'] {
   const { quietHours = null } = config.profiles.find(({ name }) => name === ledger.realm.name) ?? {};
   const untilMs = quietUntil(quietHours, nowMs);
   if (quietHours === null || untilMs === null) return null;
@@ -128,7 +120,7 @@ function realmsWithOpen(batches: readonly OneBatch[]): (readonly [string, BatchR
 }
 
 async function lookAt(ref: BatchRef, config: Profiles) {
-  const look = await readRealmStanding(ref.ledger);
+  const look = await reading.readRealmStanding(ref.ledger);
   const { nowMs, signs, ...rest } = look;
   const presence = signs.map((sign) => [sign.session, presenceOf(sign, nowMs)]);
   return { look, key: JSON.stringify([rest, presence, quietNow(config, ref, nowMs)]) };

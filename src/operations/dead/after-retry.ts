@@ -1,5 +1,5 @@
 import type { OrderState } from '../../core/states.js';
-import { type RowView, readRow } from '../../ledger/index.js';
+import { type RowView, reading } from '../../ledger/index.js';
 import { idOf, type OrderPlace, sharedContexts } from '../batches/find-orders.js';
 
 /** What became of orders that were retried. */
@@ -37,7 +37,9 @@ export function afterRetry(places: readonly OrderPlace[]): () => Promise<Became>
     const context = sharedContexts();
     for (let first = 0; first < open.length && performance.now() < until; ) {
       const some = open.slice(first, first + AT_ONCE);
-      const rows = await Promise.all(some.map(async ({ ref, index }) => readRow(await context(ref), index)));
+      const rows = await Promise.all(
+        some.map(async ({ ref, index }) => reading.readRow(await context(ref), index)),
+      );
       const still = some.flatMap((place, at) => {
         const row = rows[at];
         if (row !== undefined && OPEN.has(row.state)) return [{ ...place, state: row.state }];

@@ -2,17 +2,14 @@ import type { ErrorCode } from '../../core/errors/catalogue.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { DeadState } from '../../core/states.js';
 import {
-  attention,
-  attentionRows,
   type BatchRef,
   batchRef,
-  isArchiveAway,
   type OrderRecord,
   type RowView,
   readBatch,
-  readRecord,
+  reading,
   type ScriptClient,
-  standIn,
+  steering,
 } from '../../ledger/index.js';
 import { fileHeader, fileLine } from '../../report/csv-files.js';
 import { isoTime } from '../../words/spelling.js';
@@ -45,13 +42,13 @@ async function* deadRows(
   const context = await contextOf(ref);
   try {
     for (const state of states)
-      for await (const row of attentionRows(context, state)) {
+      for await (const row of reading.attentionRows(context, state)) {
         if (filter.class !== undefined && row.errorCode !== filter.class) continue;
         if (filter.all === true || row.marks.length === 0) yield row;
       }
   } catch (error) {
     // Its rows are on another machine; the letters are counted all the same.
-    if (!isArchiveAway(error)) throw error;
+    if (!reading.isArchiveAway(error)) throw error;
   }
 }
 
@@ -66,9 +63,9 @@ export async function heldByImports(scripts: ScriptClient, filter: DeadFilter): 
   for (const ref of await chooseBatches(scripts, all))
     for await (const { index, marks } of deadRows(ref, all)) {
       if (!marks.includes('replaced') || marks.includes('discarded')) continue;
-      const { replacedBy } = await readRecord(ref, index);
+      const { replacedBy } = await reading.readRecord(ref, index);
       if (replacedBy === null) continue;
-      const { batch, unfinished } = await standIn(ref.ledger, replacedBy);
+      const { batch, unfinished } = await steering.standIn(ref.ledger, replacedBy);
       if (unfinished) held.set(batch, (held.get(batch) ?? 0) + 1);
     }
   return [...held].map(([batch, orders]) => ({ batch, orders }));
@@ -199,8 +196,9 @@ export async function deadGone(ref: BatchRef) {
 async function* deadRecords(ref: BatchRef): AsyncGenerator<OrderRecord> {
   for (const state of ['refused', 'exhausted'] as const) {
     const page: number[] = [];
-    const read = () => Promise.all(page.splice(0).map((index) => readRecord(ref, index)));
-    for await (const index of attention(ref, state)) if (page.push(index) === AT_ONCE) yield* await read();
+    const read = () => Promise.all(page.splice(0).map((index) => reading.readRecord(ref, index)));
+    for await (const index of reading.attention(ref, state))
+      if (page.push(index) === AT_ONCE) yield* await read();
     yield* await read();
   }
 }

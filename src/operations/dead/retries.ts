@@ -1,5 +1,5 @@
 import { approvalHash } from '../../core/approvals.js';
-import { type BatchRef, type RowView, readRecord, readRow } from '../../ledger/index.js';
+import { type BatchRef, type RowView, reading } from '../../ledger/index.js';
 import { contextOf } from '../batches/find-orders.js';
 
 /** Those of them that are dead letters now, with the hash that a request and an approval for exactly these names. */
@@ -9,7 +9,10 @@ export async function retriesOf(ref: BatchRef, indexes: readonly number[]) {
   const facts: unknown[] = [];
   let tokens = 0n;
   for (const index of [...indexes].sort((one, other) => one - other)) {
-    const [row, record] = await Promise.all([readRow(context, index), readRecord(ref, index)]);
+    const [row, record] = await Promise.all([
+      reading.readRow(context, index),
+      reading.readRecord(ref, index),
+    ]);
     const isDead = row?.state === 'refused' || row?.state === 'exhausted';
     if (row === undefined || !isDead || row.marks.length > 0) continue;
     letters.push(row);

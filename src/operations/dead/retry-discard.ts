@@ -1,17 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { Person, Requirement } from '../../core/people.js';
-import {
-  approvals,
-  type BatchRef,
-  discardOrder,
-  type EarlierAddress,
-  earlierAddresses,
-  isPlannedOrder,
-  judgedAt,
-  newNonce,
-  type Refusal,
-  writeAudit,
-} from '../../ledger/index.js';
+import { type BatchRef, newNonce, planning, reading, steering } from '../../ledger/index.js';
 import {
   type Letter,
   PaidSince,
@@ -37,7 +26,7 @@ export type Mended = {
   readonly refused: readonly RefusedOrder[];
 };
 
-export type RefusedOrder = { readonly order: string } & Refusal;
+export type RefusedOrder = { readonly order: string } & steering.Refusal;
 
 const AT_ONCE = 32;
 
@@ -56,7 +45,7 @@ export async function retryDead(
   by: RetriedBy,
   onProgress: (done: number) => void,
 ): Promise<Mended> {
-  const seen = new Map<string, readonly EarlierAddress[]>();
+  const seen = new Map<string, readonly planning.EarlierAddress[]>();
   const stores = new Map<string, string>();
   const limits = new Map<string, Requirement>();
   for (const ref of batchesOf(places)) {
@@ -67,8 +56,8 @@ export async function retryDead(
       await openForJudging(app, profile);
       limits.set(ledger.id, requirementOf(profile));
     }
-    stores.set(ledger.id, (await judgedAt(ledger)).store);
-    seen.set(ledger.id, by.newAddress ? await earlierAddresses(ledger) : []);
+    stores.set(ledger.id, (await planning.judgedAt(ledger)).store);
+    seen.set(ledger.id, by.newAddress ? await planning.earlierAddresses(ledger) : []);
     // Before any of them is back to work: what stops one batch here stops the command.
     await passAddresses(ledger, seen.get(ledger.id) ?? [], { who: by.who, at: Date.now() });
   }
@@ -112,7 +101,7 @@ async function retryOfBatch(
   ref: BatchRef,
   places: readonly OrderPlace[],
   by: MendedBy & {
-    readonly seen: readonly EarlierAddress[];
+    readonly seen: readonly planning.EarlierAddress[];
     readonly store: string;
     readonly limits: Requirement;
     readonly person: Person | null;
@@ -148,7 +137,7 @@ async function askForRetry(
     const { letters, tokens, hash } = await retriesOf(ref, some);
     if (letters.length === 0) return null;
     const wanted = { who: person?.name ?? '', hash, why, limits, tokens };
-    const asked = await approvals.requestRetry(ref, {
+    const asked = await steering.approvals.requestRetry(ref, {
       ...wanted,
       indexes: letters.map(({ index }) => index),
     });
@@ -185,7 +174,8 @@ const NO_LIMITS: Requirement = { overTokens: null, overRows: null };
 
 /** Asked by the desk before it begins, without a write; the gate itself is passed in retryDead. */
 export async function refuseMoved(places: readonly OrderPlace[]): Promise<void> {
-  for (const { ledger } of batchesOf(places)) refuseAddresses(ledger, await earlierAddresses(ledger));
+  for (const { ledger } of batchesOf(places))
+    refuseAddresses(ledger, await planning.earlierAddresses(ledger));
 }
 
 /** Those that were orders. */
@@ -194,7 +184,7 @@ async function lettersOf(ref: BatchRef, places: readonly OrderPlace[]): Promise<
   const letters = new Map<number, Letter>();
   for (const { index } of places) {
     const row = await plans.row(ref.no, index);
-    if (isPlannedOrder(row)) letters.set(index, { index, row });
+    if (reading.isPlannedOrder(row)) letters.set(index, { index, row });
   }
   return letters;
 }
@@ -210,7 +200,7 @@ export async function discardDead(
   onProgress: (done: number) => void,
 ): Promise<Mended> {
   const mended = await eachOf(places, onProgress, ({ ref, index }) =>
-    discardOrder(ref, index, { ...by, at: Date.now() }),
+    steering.discardOrder(ref, index, { ...by, at: Date.now() }),
   );
   await note(mended, by, 'discarded');
   await recordOrders(app.scripts, by, mended.taken, (which) => `discarded ${which}`);
@@ -221,7 +211,7 @@ export async function discardDead(
 async function eachOf(
   places: readonly OrderPlace[],
   onProgress: (done: number) => void,
-  act: (place: OrderPlace) => Promise<'ok' | Refusal>,
+  act: (place: OrderPlace) => Promise<'ok' | steering.Refusal>,
 ): Promise<Mended> {
   const taken: OrderPlace[] = [];
   const refused: RefusedOrder[] = [];
@@ -248,7 +238,7 @@ async function note(
   for (const batch of batchesOf(taken)) {
     const mine = taken.filter(({ ref }) => batchName(ref) === batchName(batch));
     const what = `${verb} ${namesOf(mine)}`;
-    await writeAudit(batch, { at: Date.now(), who, what, why: whyOf({ why }, more) });
+    await steering.writeAudit(batch, { at: Date.now(), who, what, why: whyOf({ why }, more) });
   }
 }
 

@@ -1,19 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { OrderState } from '../../core/states.js';
-import {
-  type Conclusion,
-  conclude,
-  isPlannedOrder,
-  longestSettleMs,
-  lossAcceptedAt,
-  type RealmLedger,
-  type RowView,
-  readArrivals,
-  readFence,
-  readRecord,
-  readRow,
-  stateOf,
-} from '../../ledger/index.js';
+import { planning, type RealmLedger, type RowView, reading, recovery, sending } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { SETTLE_MS } from '../../runtime/config/realm-settings.js';
 import { counted, duration, isoTime } from '../../words/spelling.js';
@@ -33,8 +20,8 @@ const isFirst = (doubt: string | null) => doubt === null || doubt.startsWith('d1
 
 /** A store that has forgotten something counts an order's doubts anew: the first one may not be the first. */
 async function forgetsNothing(ledger: RealmLedger): Promise<boolean> {
-  const { rollback } = await readFence(ledger);
-  return rollback === null && (await lossAcceptedAt(ledger)) === null;
+  const { rollback } = await recovery.readFence(ledger);
+  return rollback === null && (await planning.lossAcceptedAt(ledger)) === null;
 }
 
 export async function checkRulings(rulings: readonly Ruling[]): Promise<Ruling[]> {
@@ -68,7 +55,7 @@ export async function checkRaisable(places: readonly OrderPlace[]): Promise<Orde
     if (state === 'unknown') return 'open';
     if (state === 'doubt') return 'as asked';
     if (state !== 'sending') return `is ${state}, not unknown`;
-    const { session } = await readRecord(ref, index);
+    const { session } = await reading.readRecord(ref, index);
     return `is being sent by session ${session ?? 'unknown'}: see \`almoner status ${ref.id}\``;
   });
   return open.map(({ place }) => place);
@@ -88,7 +75,7 @@ async function checkAll<T extends Asked>(
     const { ref, index } = one.place;
     const id = idOf(one.place);
     const key = `${ref.ledger.id} ${id}`;
-    const found = await judge(one, await readRow(await contextOf(ref), index), open.get(key));
+    const found = await judge(one, await reading.readRow(await contextOf(ref), index), open.get(key));
     if (found === 'open') open.set(key, one);
     else if (found !== 'as asked') faults.push(`${id} ${found}`);
   }
@@ -104,11 +91,11 @@ export async function mayArrive(app: App, rulings: readonly Ruling[]): Promise<A
   const arriving: Arriving[] = [];
   for (const { place, verdict } of rulings) {
     const { ref, index } = place;
-    const record = await readRecord(ref, index);
-    if (verdict !== 'unpaid' || stateOf(record) !== 'doubt') continue;
+    const record = await reading.readRecord(ref, index);
+    if (verdict !== 'unpaid' || reading.stateOf(record) !== 'doubt') continue;
     const { sentAt, tookMs } = record;
-    const { nowMs, until } = await readArrivals(ref.ledger);
-    const settleMs = await longestSettleMs(ref.ledger, settleMsOf(app, place));
+    const { nowMs, until } = await planning.readArrivals(ref.ledger);
+    const settleMs = await sending.longestSettleMs(ref.ledger, settleMsOf(app, place));
     const end = until((sentAt === null ? nowMs : sentAt + (tookMs ?? 0)) + settleMs);
     if (end !== null) arriving.push({ order: idOf(place), until: isoTime(end), inMs: end - nowMs });
   }
@@ -146,8 +133,8 @@ export async function resolveDoubts(
     rulings,
     'in doubt',
     async ({ place, verdict, doubt }, order) => {
-      const record = await readRecord(place.ref, place.index);
-      if (stateOf(record) !== 'doubt') return null;
+      const record = await reading.readRecord(place.ref, place.index);
+      if (reading.stateOf(record) !== 'doubt') return null;
       const paid = verdict === 'paid';
       const at = Date.now();
       return {
@@ -191,7 +178,7 @@ export async function raiseDoubts(app: App, places: readonly OrderPlace[], { who
     places.map(only),
     'unknown',
     async ({ place }, order) => {
-      const { nonce: attempt } = await readRecord(place.ref, place.index);
+      const { nonce: attempt } = await reading.readRecord(place.ref, place.index);
       const at = Date.now();
       const message = `${who} made a doubt of it: ${why}`;
       return {
@@ -217,7 +204,7 @@ async function concludeAll<T extends Asked>(
   app: App,
   asked: readonly T[],
   was: string,
-  howOf: (one: T, order: string) => Promise<Conclusion | null>,
+  howOf: (one: T, order: string) => Promise<sending.Conclusion | null>,
   what: (which: string, ended: readonly Ended[]) => string,
   { onProgress, ...by }: By & { readonly onProgress: (done: number) => void },
 ) {
@@ -234,15 +221,15 @@ async function concludeAll<T extends Asked>(
       const context = await contextOf(ref);
       const [planned, how] = await Promise.all([context.plans.row(ref.no, index), howOf(one, order)]);
       const isDone =
-        isPlannedOrder(planned) &&
+        reading.isPlannedOrder(planned) &&
         how !== null &&
-        (await conclude(ref.ledger, { no: ref.no, index }, planned, how)).concluded;
+        (await sending.conclude(ref.ledger, { no: ref.no, index }, planned, how)).concluded;
       if (!isDone) {
         missed.push({ order, why: `it is no longer ${was}` });
         continue;
       }
       done.push(one.place);
-      const row = await readRow(context, index);
+      const row = await reading.readRow(context, index);
       ended.push({ order, state: row.state });
       board.push(row.state === 'paid' ? one.place : { ...one.place, now: deadLetter(ref, row) });
       onProgress(ended.length);

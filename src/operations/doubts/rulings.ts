@@ -1,6 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { DecisionLine } from '../../csv/decisions.js';
-import { attention, findBatch, readRecord, type ScriptClient, stateOf } from '../../ledger/index.js';
+import { findBatch, reading, type ScriptClient } from '../../ledger/index.js';
 import { idOf, type OrderPlace, orderFinder, readDoubtName } from '../batches/find-orders.js';
 
 /** What a person decides about doubts: orders that are named, all doubts of a batch, or the rows of a file. */
@@ -31,8 +31,8 @@ export async function rulingsOnBatch(
 ): Promise<Ruling[]> {
   const ref = await findBatch(scripts, batch, realm);
   const rulings: Ruling[] = [];
-  for await (const index of attention(ref, 'doubt')) {
-    const { doubt } = await readRecord(ref, index);
+  for await (const index of reading.attention(ref, 'doubt')) {
+    const { doubt } = await reading.readRecord(ref, index);
     rulings.push({ place: { ref, index }, verdict, doubt });
   }
   return rulings;
@@ -71,8 +71,11 @@ export async function rulingsOfFile(
 
 /** A row that was being sent or resolved when the file was written says nothing about a doubt that arose later. */
 async function noDoubtNamed(place: OrderPlace): Promise<string> {
-  const record = await readRecord(place.ref, place.index);
-  const now = stateOf(record) === 'doubt' ? `in doubt now, as ${record.doubt}` : `${stateOf(record)} now`;
+  const record = await reading.readRecord(place.ref, place.index);
+  const now =
+    reading.stateOf(record) === 'doubt'
+      ? `in doubt now, as ${record.doubt}`
+      : `${reading.stateOf(record)} now`;
   return `names no doubt, because ${idOf(place)} was not in doubt when the file was written; it is ${now}`;
 }
 

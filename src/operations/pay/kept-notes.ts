@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { columnNotes, type RealmLedger } from '../../ledger/index.js';
+import { notes, type RealmLedger } from '../../ledger/index.js';
 
 const keptNote = z.object({ map: z.record(z.string(), z.string()), who: z.string(), at: z.number() });
 
 /** What people said of the columns of a realm's files, by the hash of the header. */
 export function keptNotes(ledger: RealmLedger) {
-  return columnNotes(ledger, keptNote);
+  return notes.columnNotes(ledger, keptNote);
 }

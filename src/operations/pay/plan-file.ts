@@ -7,7 +7,7 @@ import type { RealmProfile } from '../../core/profile.js';
 import { spellMoment } from '../../core/zones.js';
 import { keptPairText } from '../../csv/kept-columns.js';
 import { ofFile } from '../../csv/row.js';
-import { overLimits, overLimitText, type RealmLedger } from '../../ledger/index.js';
+import { planning, type RealmLedger } from '../../ledger/index.js';
 import { Findings, lineRanges, SCREEN_FINDINGS_MAX } from '../../planning/findings.js';
 import type { Plan } from '../../planning/plan.js';
 import { type Preview, previewPlan } from '../../planning/preview.js';
@@ -122,8 +122,10 @@ async function noteAccounts(
 ): Promise<void> {
   if (existing?.view != null) return;
   const ranges = referenceWrites.flatMap(({ accounts }) => accounts);
-  for (const over of await overLimits(ledger, ranges))
-    findings.fault(ofFile('ALM_RULE_OVER_LIMIT', `The input cannot be paid: ${overLimitText(over)}.`));
+  for (const over of await planning.overLimits(ledger, ranges))
+    findings.fault(
+      ofFile('ALM_RULE_OVER_LIMIT', `The input cannot be paid: ${planning.overLimitText(over)}.`),
+    );
 }
 
 /** Throws for a refused file; where it has more than a screen of faults, all of them are in a file. */

@@ -1,14 +1,7 @@
 import { effectsOf } from '../../core/order.js';
 import { presenceOf } from '../../core/presence.js';
 import type { RealmProfile } from '../../core/profile.js';
-import {
-  allLedgers,
-  decodePlanBlock,
-  dropLedger,
-  lists,
-  type RealmLedger,
-  readSigns,
-} from '../../ledger/index.js';
+import { allLedgers, dropLedger, lists, type RealmLedger, reading, recovery } from '../../ledger/index.js';
 import type { Plan } from '../../planning/plan.js';
 import type { EmbeddedRealm } from '../../realm/embedded.js';
 import type { App } from '../../runtime/app.js';
@@ -67,7 +60,7 @@ async function forget(app: App, ledger: RealmLedger): Promise<void> {
 }
 
 async function isInUse(ledger: RealmLedger): Promise<boolean> {
-  const { nowMs, signs } = await readSigns(ledger);
+  const { nowMs, signs } = await recovery.readSigns(ledger);
   return signs.some((sign) => presenceOf(sign, nowMs) !== 'dead');
 }
 
@@ -85,7 +78,7 @@ export async function makeMembers({ admin }: EmbeddedRealm, realmId: string, pla
   const taken = takenFrom(plan);
   for (const bytes of plan.blocks) {
     const members = new Set<string>();
-    for (const { order } of decodePlanBlock(bytes))
+    for (const { order } of reading.decodePlanBlock(bytes))
       if (order !== null) for (const { member } of effectsOf(order)) members.add(member);
     const seeds = [...members].map((member) => ({
       member,
@@ -101,7 +94,7 @@ function takenFrom({ totals, blocks }: Plan): Map<string, number> {
   const taken = new Map<string, number>();
   if (totals.orders.debit + totals.orders.transfer === 0) return taken;
   for (const bytes of blocks)
-    for (const { order } of decodePlanBlock(bytes))
+    for (const { order } of reading.decodePlanBlock(bytes))
       if (order !== null && order.op !== 'credit')
         taken.set(order.member, (taken.get(order.member) ?? 0) + order.tokens);
   return taken;

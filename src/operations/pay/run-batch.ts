@@ -5,14 +5,12 @@ import type { BatchId } from '../../core/ids.js';
 import type { Waiting } from '../../core/waiting.js';
 import { CLOSED } from '../../core/waiting.js';
 import {
-  afterRollback,
   type BatchRef,
   type BatchView,
-  pauseBatch,
+  type planning,
   readBatch,
-  resumeBatch,
-  type SealedRun,
-  type Session,
+  recovery,
+  steering,
 } from '../../ledger/index.js';
 import type { First } from '../../queue/batches.js';
 import { reasonOf } from '../../queue/reasons.js';
@@ -40,7 +38,7 @@ export type Watch = {
 
 type RunRequest = Watch & {
   readonly ref: BatchRef;
-  readonly session: Session;
+  readonly session: recovery.Session;
   /** A person gave the orders of a batch again that was there. */
   readonly givenAgain: boolean;
 };
@@ -66,7 +64,7 @@ export async function payPlan(
   realm: OpenRealm,
   planned: Planned,
   request: PayRequest,
-  run: SealedRun | null = null,
+  run: planning.SealedRun | null = null,
 ): Promise<BatchStatus> {
   return inOwnSession(app, realm, async (own, session) => {
     const { batchId = null, inOrder = false, first, reports = true } = request;
@@ -96,7 +94,7 @@ export async function runExisting(app: App, ref: BatchRef, watch: Watch): Promis
 async function inOwnSession<T>(
   app: App,
   realm: OpenRealm,
-  work: (own: OpenRealm, session: Session) => Promise<T>,
+  work: (own: OpenRealm, session: recovery.Session) => Promise<T>,
 ): Promise<T> {
   app.failed.throwIfAborted();
   const own = { ...realm, ...app.books(realm.profile) };
@@ -115,7 +113,7 @@ export async function needRunnable(app: App, ref: BatchRef): Promise<void> {
   await refuseUnsafeStore(app);
   await realmOfBatch(app, ref);
   const view = await readBatch(ref);
-  if (view?.waitsForPerson) throw afterRollback.mustWait(ref.ledger);
+  if (view?.waitsForPerson) throw recovery.afterRollback.mustWait(ref.ledger);
   const changed = view === undefined ? null : changeHere(app.config, ref, view.manifest);
   if (changed !== null)
     throw new AlmonerError(changed.code, `${changed.message} Nothing was done.`, { next: changed.next });
@@ -147,7 +145,7 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
       await session.register(ref.ledger, realm.profile);
       await letRealmGoOn(realm);
       const options = { owner: session.id, from: view.owner, ...(first && { first }) };
-      const resumed = await resumeBatch(ref, null, options);
+      const resumed = await steering.resumeBatch(ref, null, options);
       if (resumed.done && request.givenAgain) await recordResumed(app, ref, 'a run');
       if (resumed.done) break;
       // It may not begin: it is the workers' now, and waits for a person or its time.
@@ -213,7 +211,7 @@ async function untilStill(
     if (stop.aborted && !paused) {
       paused = true;
       const audit = { at: Date.now(), who: app.config.operator, what: 'interrupted', why: null };
-      const { done } = await pauseBatch(ref, INTERRUPTED, audit, session.id);
+      const { done } = await steering.pauseBatch(ref, INTERRUPTED, audit, session.id);
       if (done) await recordInterrupted(app, ref);
     }
     const view = await readBatch(ref);

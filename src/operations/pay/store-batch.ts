@@ -1,14 +1,13 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { BatchId } from '../../core/ids.js';
 import {
-  afterRollback,
   type BatchRef,
   type BatchView,
   newNonce,
+  type planning,
   readBatch,
-  resumeBatch,
-  type SealedRun,
-  type Session,
+  recovery,
+  steering,
 } from '../../ledger/index.js';
 import { type Imported, importPlan, whySealed } from '../../planning/store-plan.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
@@ -27,9 +26,9 @@ export type BatchWish = {
   readonly batchId: BatchId | null;
   readonly inOrder: boolean;
   /** The run that works it off; null for the workers. */
-  readonly session: Session | null;
+  readonly session: recovery.Session | null;
   /** Where a rule's run is made a batch. */
-  readonly run: SealedRun | null;
+  readonly run: planning.SealedRun | null;
   readonly why?: string | null;
 };
 
@@ -104,7 +103,7 @@ async function handToWorkers(
 ): Promise<void> {
   const view = await readBatch(ref);
   if (view === undefined || isOver(view) || !(await isOwnerGone(ref, view.owner))) return;
-  if (view.waitsForPerson) throw afterRollback.mustWait(ref.ledger);
+  if (view.waitsForPerson) throw recovery.afterRollback.mustWait(ref.ledger);
   if (view.owner === '' && (view.state === 'running' || view.state === 'planned')) return;
   if (standing(existing?.view) !== standing(view))
     throw new AlmonerError(
@@ -121,7 +120,7 @@ async function handToWorkers(
     what: 'resumed by an import of the same orders',
     why: null,
   };
-  const { done } = await resumeBatch(ref, audit, { owner: '' });
+  const { done } = await steering.resumeBatch(ref, audit, { owner: '' });
   if (done) await recordResumed(app, ref, 'an import');
 }
 

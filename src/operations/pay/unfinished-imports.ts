@@ -1,12 +1,4 @@
-import {
-  type BatchRef,
-  type BegunImport,
-  begunImport,
-  lists,
-  PLAN_BLOCK_ROWS,
-  releaseImport,
-  type ScriptClient,
-} from '../../ledger/index.js';
+import { type BatchRef, lists, PLAN_BLOCK_ROWS, planning, type ScriptClient } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
 
 /**
@@ -18,7 +10,7 @@ export type UnfinishedImport = ReturnType<typeof describe>;
 export async function unfinishedImports(scripts: ScriptClient, realm?: string): Promise<UnfinishedImport[]> {
   const found = await Promise.all(
     (await lists.everyBatchIn(scripts, ['importing'], realm)).map(async (ref) => {
-      const begun = await begunImport(ref);
+      const begun = await planning.begunImport(ref);
       return begun === null || begun.recovered ? [] : [describe(ref, begun)];
     }),
   );
@@ -26,15 +18,15 @@ export async function unfinishedImports(scripts: ScriptClient, realm?: string): 
 }
 
 export async function isUnfinished(ref: BatchRef): Promise<boolean> {
-  return (await begunImport(ref))?.recovered === false;
+  return (await planning.begunImport(ref))?.recovered === false;
 }
 
 export async function releaseUnfinished(ref: BatchRef): Promise<UnfinishedImport | null> {
-  const begun = await releaseImport(ref);
+  const begun = await planning.releaseImport(ref);
   return begun === null ? null : describe(ref, begun);
 }
 
-function describe({ id, ledger: { realm } }: BatchRef, begun: BegunImport) {
+function describe({ id, ledger: { realm } }: BatchRef, begun: planning.BegunImport) {
   return {
     batch: id,
     realm: realm.name,

@@ -1,14 +1,7 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { endOfWork, quietUntil } from '../../core/quiet-hours.js';
 import { spellMoment } from '../../core/zones.js';
-import {
-  approvals,
-  type BatchRef,
-  cancelBatch,
-  lists,
-  readBatch,
-  type StoredBatch,
-} from '../../ledger/index.js';
+import { type BatchRef, lists, readBatch, type StoredBatch, steering } from '../../ledger/index.js';
 import { requestsFor, secondsFor } from '../../planning/preview.js';
 import type { App } from '../../runtime/app.js';
 import { afterApprovalWords } from '../../words/people.js';
@@ -70,7 +63,8 @@ export async function previewApproval(app: App, ref: BatchRef) {
     );
   const { profile } = await realmOfBatch(app, ref);
   const { manifest, retry } = view;
-  const retried = retry === null ? null : await retriesOf(ref, await approvals.requestedRetries(ref));
+  const retried =
+    retry === null ? null : await retriesOf(ref, await steering.approvals.requestedRetries(ref));
   const payable = payableOf(view);
   const orders = retried?.letters.length ?? payable.orders;
   const tokens = retried?.tokens ?? payable.tokens;
@@ -129,10 +123,10 @@ export async function approve(app: App, ref: BatchRef, shown: string): Promise<v
   const what = view.retry === null ? 'approved the batch' : 'approved a retry of dead letters';
   const sums = `${counted(orders, 'order')}, ${counted(tokens, 'token')}`;
   const audit = { at: Date.now(), who, what: `${what}: ${sums}`, why: null };
-  const answer = await approvals.approve(subjectOf(ref, view), { who, hash: shown }, audit);
+  const answer = await steering.approvals.approve(subjectOf(ref, view), { who, hash: shown }, audit);
   // Revoked in this very moment, they have approved nothing: the revoking has withdrawn what there was before.
   if (!(await isStill(app, who))) {
-    await approvals.withdrawApprovals(app.scripts, who);
+    await steering.approvals.withdrawApprovals(app.scripts, who);
     throw new AlmonerError('ALM_PEOPLE_TOKEN', `The token of ${who} counts no more. Nothing was approved.`);
   }
   switch (answer) {
@@ -195,8 +189,9 @@ export async function refuse(app: App, ref: BatchRef, shown: string, why: string
   const retry = { kind: 'retry', batch: ref } as const;
   const answer =
     view?.retry == null
-      ? (await cancelBatch(ref, audit('refused, and cancelled by that'), 'unapproved')).done && 'rejected'
-      : await approvals.rejectApproval(retry, shown, audit('refused the retry of its dead letters'));
+      ? (await steering.cancelBatch(ref, audit('refused, and cancelled by that'), 'unapproved')).done &&
+        'rejected'
+      : await steering.approvals.rejectApproval(retry, shown, audit('refused the retry of its dead letters'));
   if (answer === 'changed') throw changed(ref, 'refused');
   const isDone = answer === 'rejected';
   if (!isDone)

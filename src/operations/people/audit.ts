@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { appendDeskAudit, readDeskAudit, type ScriptClient } from '../../ledger/index.js';
+import { notes, type ScriptClient } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { counted, isoTime } from '../../words/spelling.js';
 import { idOf, type OrderPlace, sharedContexts } from '../batches/find-orders.js';
@@ -107,7 +107,7 @@ export class AuditTrail {
 
   async write(what: Line, by: Rank): Promise<void> {
     const line = JSON.stringify({ at: Date.now(), ...what });
-    await appendDeskAudit(this.scripts, by, line, CHANGES_NOTHING.includes(by) ? this.keepMax : null);
+    await notes.appendDeskAudit(this.scripts, by, line, CHANGES_NOTHING.includes(by) ? this.keepMax : null);
   }
 
   /** Newest first. The cursor counts from the oldest end of each list, so that new entries do not shift the pages. */
@@ -155,7 +155,7 @@ export class AuditTrail {
   }
 
   private async read(rank: Rank, given: number | undefined) {
-    const { before, lines } = await readDeskAudit(this.scripts, rank, given, READ_AT_ONCE);
+    const { before, lines } = await notes.readDeskAudit(this.scripts, rank, given, READ_AT_ONCE);
     return { before, lines: lines.map((line) => entry.parse(JSON.parse(line))) };
   }
 }

@@ -2,11 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Op } from '../../core/order.js';
 import {
   type BatchRef,
-  batchSource,
-  decodePlanBlock,
   lists,
   PLAN_BLOCK_ROWS,
   readBatch,
+  reading,
   type StoredBatch,
 } from '../../ledger/index.js';
 
@@ -89,12 +88,12 @@ async function lastLike({ ledger, id }: BatchRef, { header, createdAt, currency 
 
 /** Amounts by who gets or gives them. */
 async function amountsOf(ref: BatchRef, rows: number): Promise<Map<string, number[]>> {
-  const source = await batchSource(ref);
+  const source = await reading.batchSource(ref);
   const amounts = new Map<string, number[]>();
   for (let block = 0; block * PLAN_BLOCK_ROWS < rows; block++) {
     const bytes = await source.plan(block);
     if (bytes === null) continue;
-    for (const { order } of decodePlanBlock(bytes)) {
+    for (const { order } of reading.decodePlanBlock(bytes)) {
       if (order === null) continue;
       const key = `${order.op} ${order.member} ${order.recipient ?? ''}`;
       const known = amounts.get(key);

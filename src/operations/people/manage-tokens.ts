@@ -1,5 +1,5 @@
 import type { Role } from '../../core/people.js';
-import { allLedgers, approvals, type ScriptClient, storeNowMs } from '../../ledger/index.js';
+import { allLedgers, type ScriptClient, steering, storeNowMs } from '../../ledger/index.js';
 import { changeScheduledRule, scheduledRules } from '../../rules/approvals.js';
 import type { App } from '../../runtime/app.js';
 import { registerSecret } from '../../runtime/redaction.js';
@@ -67,7 +67,7 @@ export async function revokeIn(scripts: ScriptClient, name: string, by: string):
       const of = { realm: ledger.realm.name, rule };
       if (before?.approved != null && after?.approved == null) rules.push({ ...of, lost: 'approval' });
     }
-  const withdrawn = await approvals.withdrawApprovals(scripts, name);
+  const withdrawn = await steering.approvals.withdrawApprovals(scripts, name);
   rules.push(...withdrawn.rules.map((one) => ({ ...one, lost: 'request' as const })));
   rules.sort((one, other) => one.rule.localeCompare(other.rule));
   return { waiting: withdrawn.batches, rules };

@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
 import { LOCAL_NAME, ROLES, type Role } from '../../core/people.js';
-import { deskNotes, type NoteStore, type ScriptClient } from '../../ledger/index.js';
+import { notes, type ScriptClient } from '../../ledger/index.js';
 
 /**
  * Who may use the desk. A token is 256 random bits and is shown once; the store keeps its SHA-256, which is
@@ -78,10 +78,10 @@ function exists(name: string): AlmonerError {
 }
 
 export class Tokens {
-  private readonly notes: NoteStore<z.infer<typeof storedToken>>;
+  private readonly notes: notes.NoteStore<z.infer<typeof storedToken>>;
 
   constructor(scripts: ScriptClient) {
-    this.notes = deskNotes(scripts, 'tokens', storedToken);
+    this.notes = notes.deskNotes(scripts, 'tokens', storedToken);
   }
 
   async add(name: string, roles: readonly Role[], by: string, now: number): Promise<string> {

@@ -1,6 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { approvals, type RealmLedger } from '../../ledger/index.js';
+import { type RealmLedger, steering } from '../../ledger/index.js';
 import { isGoOfTwo, type StoredRule } from '../../rules/approvals.js';
 import type { Rule } from '../../rules/rule.js';
 import type { MemberList } from '../../rules/rule-jobs.js';
@@ -49,10 +49,10 @@ export async function sayer(
     if (known !== null && isGoOfTwo(known.approved, audience)) return UNSAID;
     const hash = ruleHash(ledger, rule);
     const subject = { kind: 'rule', ledger, rule: rule.name } as const;
-    const first = (await approvals.ruleRequests(ledger)).get(rule.name);
+    const first = (await steering.approvals.ruleRequests(ledger)).get(rule.name);
     const isOther = first?.hash === hash && first.who.toLowerCase() !== who.toLowerCase();
     if (!isOther) {
-      const answer = await approvals.requestApproval(subject, { who, hash, why, text: rule.hash });
+      const answer = await steering.approvals.requestApproval(subject, { who, hash, why, text: rule.hash });
       return { approved: null, asked: who, isAskedNow: answer === 'asked' };
     }
     if (!roles.includes('approver'))
@@ -60,7 +60,7 @@ export async function sayer(
         'ALM_PEOPLE_ROLE',
         `${first.who} has asked for the approval of rule ${rule.name}; ${who} is ${roles.join(' and ')}, and approving needs approver. Nothing was approved.`,
       );
-    const answer = await approvals.approve(subject, { who, hash }, null);
+    const answer = await steering.approvals.approve(subject, { who, hash }, null);
     // Approved before, and cut off before the rule had it.
     const isApproved = answer === 'approved' || (answer === 'not-needed' && first.approved?.who === who);
     if (!isApproved)

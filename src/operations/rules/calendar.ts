@@ -1,4 +1,4 @@
-import { type RealmLedger, scheduledTimes, storeNowMs } from '../../ledger/index.js';
+import { notes, type RealmLedger, storeNowMs } from '../../ledger/index.js';
 import { type ScheduledRule, scheduledRules } from '../../rules/approvals.js';
 import { periodName } from '../../rules/calendar.js';
 import {
@@ -92,8 +92,8 @@ const isWanted = ({ rule }: CalendarQuery, name: string) => rule === undefined |
 async function realmCalendar(realm: string, ledger: RealmLedger, query: CalendarQuery) {
   const [entries, rules, counts, now] = await Promise.all([
     scheduledRules(ledger),
-    scheduledTimes.rulesWithPast(ledger),
-    scheduledTimes.missedCounts(ledger),
+    notes.scheduledTimes.rulesWithPast(ledger),
+    notes.scheduledTimes.missedCounts(ledger),
     storeNowMs(ledger),
   ]);
   const listed = counts.filter(({ rule }) => isWanted(query, rule));

@@ -1,4 +1,4 @@
-import { scheduledTimes } from '../../ledger/index.js';
+import { notes } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { counted } from '../../words/spelling.js';
 
@@ -8,13 +8,13 @@ export type MissedOfRealm = {
   readonly times: number;
   /** The oldest of them that is listed; null where there is none. */
   readonly since: number | null;
-  readonly rules: readonly scheduledTimes.MissedCount[];
+  readonly rules: readonly notes.scheduledTimes.MissedCount[];
 };
 
 export async function missedOfRealms(app: App): Promise<MissedOfRealm[]> {
   return Promise.all(
     app.config.profiles.map(async (profile) => {
-      const rules = await scheduledTimes.missedCounts(app.ledger(profile));
+      const rules = await notes.scheduledTimes.missedCounts(app.ledger(profile));
       const times = rules.reduce((sum, one) => sum + one.times + one.older, 0);
       const since = rules.length === 0 ? null : Math.min(...rules.map(({ oldest }) => oldest));
       return { realm: profile.name, times, since, rules };

@@ -1,6 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { spellMoment } from '../../core/zones.js';
-import { type RealmLedger, scheduledTimes, storeNowMs } from '../../ledger/index.js';
+import { notes, type RealmLedger, storeNowMs } from '../../ledger/index.js';
 import { periodName } from '../../rules/calendar.js';
 import { type MissedTime, missedTimes } from '../../rules/missed.js';
 import type { Rule } from '../../rules/rule.js';
@@ -23,7 +23,7 @@ export async function dismissTimes(
     const ledger = app.ledger(profile);
     const times = choose(await missedTimes(ledger, rule));
     const by = { who: app.config.operator, at: await storeNowMs(ledger), why, batch: null };
-    if (times.length > 0) gone.push(...(await scheduledTimes.dismissMissed(ledger, rule, times, by)));
+    if (times.length > 0) gone.push(...(await notes.scheduledTimes.dismissMissed(ledger, rule, times, by)));
   }
   if (gone.length === 0) throw notMissed(rule, 'None of these times');
   await record(app, { what: letGoWords(rule, gone), why });
@@ -60,7 +60,7 @@ export async function makeUp(
   if (listed === undefined) return false;
   const why = `made up by run ${id}${batch === null ? ', which had nobody to pay' : ''}`;
   const by = { who: app.config.operator, at: await storeNowMs(ledger), why, batch };
-  const isMadeUp = (await scheduledTimes.dismissMissed(ledger, rule, [at], by)).length > 0;
+  const isMadeUp = (await notes.scheduledTimes.dismissMissed(ledger, rule, [at], by)).length > 0;
   const what = `made up the missed time ${minuteTime(at)} of rule ${rule}`;
   if (isMadeUp) await record(app, { what, why: null, batches: batch === null ? [] : [batch] });
   return isMadeUp;

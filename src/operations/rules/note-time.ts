@@ -1,4 +1,4 @@
-import { type RealmLedger, scheduledTimes } from '../../ledger/index.js';
+import { notes, type RealmLedger } from '../../ledger/index.js';
 import {
   approvedTexts,
   type LastRun,
@@ -39,7 +39,7 @@ export async function noteTime(
   const before = await lastOfRule(ledger, entry.rule);
   const passed = { last: before, upTo: last.at, withIt: isListed(last), ...(why !== undefined && { why }) };
   const missed = (await wasApproved(ledger, entry)) ? missedOf(entry, passed) : null;
-  return scheduledTimes.noteLastRun(ledger, entry.rule, last, missed);
+  return notes.scheduledTimes.noteLastRun(ledger, entry.rule, last, missed);
 }
 
 /** A later time has come, so that the one that waited is passed over: its reason would be lost with its note. */
@@ -53,7 +53,7 @@ export async function listWaited(
   const missed = missedOf(entry, { last, upTo: at, withIt: true, why: words });
   const times = missed?.times.filter(([time]) => time === at) ?? [];
   if (missed !== null && times.length > 0)
-    await scheduledTimes.noteMissed(ledger, entry.rule, { ...missed, times, older: 0 });
+    await notes.scheduledTimes.noteMissed(ledger, entry.rule, { ...missed, times, older: 0 });
 }
 
 /** The schedule is about to have other times, or to go: those that passed are known by the present ones only. */
@@ -62,7 +62,7 @@ export async function listBeforeChange(ledger: RealmLedger, entry: StoredRule, n
   const missed = (await wasApproved(ledger, entry))
     ? missedOf(entry, { last, upTo: now, withIt: true })
     : null;
-  if (missed !== null) await scheduledTimes.noteMissed(ledger, entry.rule, missed);
+  if (missed !== null) await notes.scheduledTimes.noteMissed(ledger, entry.rule, missed);
 }
 
 async function wasApproved(ledger: RealmLedger, { approved, rule }: StoredRule): Promise<boolean> {

@@ -5,7 +5,7 @@ import { batchId } from '../../core/ids.js';
 import { Line } from '../../core/line.js';
 import type { Person } from '../../core/people.js';
 import { accountName } from '../../core/reference.js';
-import { type BatchRef, batchNumber, type RealmLedger, type SealedRun } from '../../ledger/index.js';
+import { type BatchRef, type planning, type RealmLedger, reading } from '../../ledger/index.js';
 import type { Imported } from '../../planning/store-plan.js';
 import { type LastRun, lastRunOf, lastRuns, scheduledRules } from '../../rules/approvals.js';
 import { hashOf } from '../../rules/load-rule.js';
@@ -93,7 +93,7 @@ async function makingBatch<T extends { existing: boolean }>(
   run: RunMeta,
   { plan }: Planned,
   scheduled: LastRun | null,
-  make: (sealed: SealedRun) => Promise<T>,
+  make: (sealed: planning.SealedRun) => Promise<T>,
 ): Promise<T> {
   refuseFaults(plan, app.config.reportsFolder);
   const batch = plan.existing?.id ?? plan.batch;
@@ -158,7 +158,7 @@ async function missedBefore(ledger: RealmLedger, { rule, at }: RunMeta) {
 
 /** The run's batch was refused as a whole, for example because another has spent a reference: it is none any more. */
 export async function takeBatchBack(ledger: RealmLedger, run: RunMeta): Promise<void> {
-  if ((await batchNumber(ledger, batchId(run.batch ?? ''))) !== null) return;
+  if ((await reading.batchNumber(ledger, batchId(run.batch ?? ''))) !== null) return;
   await changeRun(ledger, run.id, (known) =>
     known?.state === 'planned' && known.batch === run.batch ? { ...known, batch: null, number: null } : null,
   );

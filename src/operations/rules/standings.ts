@@ -1,6 +1,6 @@
 import type { RealmProfile } from '../../core/profile.js';
 import { OUTCOMES } from '../../core/schedule-outcomes.js';
-import { type RealmLedger, storeNowMs, workersAtWork } from '../../ledger/index.js';
+import { type RealmLedger, recovery, storeNowMs } from '../../ledger/index.js';
 import {
   type LastRun,
   lastRuns,
@@ -31,7 +31,7 @@ async function standingsOf(app: App, profile: RealmProfile, given?: number): Pro
     lastRuns(ledger),
     waitingRuns(ledger),
     roundNotes(ledger).all(),
-    workersAtWork(ledger),
+    recovery.workersAtWork(ledger),
     given ?? storeNowMs(ledger),
   ]);
   const standings: ScheduleStanding[] = [];

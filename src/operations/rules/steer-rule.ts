@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AlmonerError } from '../../core/errors/error.js';
 import { spellMoment } from '../../core/zones.js';
-import { approvals, type RealmLedger, storeNowMs } from '../../ledger/index.js';
+import { type RealmLedger, steering, storeNowMs } from '../../ledger/index.js';
 import {
   changeScheduledRule,
   dealtWithUntil,
@@ -60,9 +60,9 @@ export async function steerRule(app: App, rule: string, step: RuleStep, why: str
 
 /** Also one that was approved and not used yet: the process that approved it was cut off. */
 async function withdrawRequest(ledger: RealmLedger, rule: string): Promise<void> {
-  const request = (await approvals.ruleRequests(ledger)).get(rule);
+  const request = (await steering.approvals.ruleRequests(ledger)).get(rule);
   if (request !== undefined)
-    await approvals.rejectApproval({ kind: 'rule', ledger, rule }, request.hash, null);
+    await steering.approvals.rejectApproval({ kind: 'rule', ledger, rule }, request.hash, null);
 }
 
 const STEPS: Readonly<Record<RuleStep, (known: StoredRule, said: Said) => StoredRule>> = {

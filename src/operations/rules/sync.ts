@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { approvals, type RealmLedger, registerRealm, storeNowMs } from '../../ledger/index.js';
+import { type RealmLedger, registerRealm, steering, storeNowMs } from '../../ledger/index.js';
 import {
   approvedTexts,
   changeScheduledRule,
@@ -145,7 +145,11 @@ async function syncRealm(
     const approvedNow = said.approved !== null && entry.approved === said.approved;
     if (approvedNow) {
       await keepGo(ledger, rule, before, at);
-      await approvals.rejectApproval({ kind: 'rule', ledger, rule: rule.name }, ruleHash(ledger, rule), null);
+      await steering.approvals.rejectApproval(
+        { kind: 'rule', ledger, rule: rule.name },
+        ruleHash(ledger, rule),
+        null,
+      );
     }
     const what = syncedWords(before, entry, said);
     if (what !== null)

@@ -1,13 +1,6 @@
 import type { ErrorCode } from '../../core/errors/catalogue.js';
 import { batchId } from '../../core/ids.js';
-import {
-  type BatchView,
-  batchNumber,
-  type RealmLedger,
-  readBatch,
-  recoveredBatch,
-  releaseImport,
-} from '../../ledger/index.js';
+import { type BatchView, planning, type RealmLedger, readBatch, reading } from '../../ledger/index.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { listRuns } from '../../rules/run-store.js';
 import type { OpenRealm } from '../../runtime/app.js';
@@ -64,7 +57,7 @@ export async function batchOf(
 ): Promise<BatchView | undefined> {
   if (batch === null) return undefined;
   const id = batchId(batch);
-  const no = await batchNumber(ledger, id);
+  const no = await reading.batchNumber(ledger, id);
   return no === null ? undefined : readBatch({ ledger, no, id });
 }
 
@@ -100,7 +93,7 @@ async function whyGivenUp(
   whyNotMeant: (run: RunMeta) => string | null,
 ): Promise<string | null> {
   // The rest of a batch that was recovered from journals is paid by that very batch.
-  if ((await recoveredBatch(realm.ledger, batchId(run.batch ?? ''))) !== null) return null;
+  if ((await planning.recoveredBatch(realm.ledger, batchId(run.batch ?? ''))) !== null) return null;
   const notMeant = whyNotMeant(run);
   if (notMeant !== null) return notMeant;
   const planned = await batchOfRun(realm, run, Date.now());
@@ -110,7 +103,7 @@ async function whyGivenUp(
 
 async function giveUp({ ledger }: OpenRealm, run: RunMeta): Promise<void> {
   const id = batchId(run.batch ?? '');
-  const no = await batchNumber(ledger, id);
-  if (no !== null) await releaseImport({ ledger, no, id });
+  const no = await reading.batchNumber(ledger, id);
+  if (no !== null) await planning.releaseImport({ ledger, no, id });
   await takeBatchBack(ledger, run);
 }

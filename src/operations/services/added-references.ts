@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { batchId } from '../../core/ids.js';
-import { type CarriedReference, carryReferences, packReferences, syncFolder } from '../../ledger/index.js';
+import { planning, syncFolder } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { counted } from '../../words/spelling.js';
 import { configuredProfile } from '../batches/batch-realm.js';
@@ -26,7 +26,7 @@ type Kept = z.infer<typeof kept>;
 type Added = {
   readonly realm: Parameters<App['ledger']>[0];
   readonly note: Kept['note'];
-  readonly references: readonly CarriedReference[];
+  readonly references: readonly planning.CarriedReference[];
 };
 
 export async function addReferences(
@@ -35,13 +35,13 @@ export async function addReferences(
   onProgress: (done: number) => void,
 ) {
   const { baseUrl, realmId } = realm;
-  const packed = packReferences(references);
+  const packed = planning.packReferences(references);
   await keep(app.config.dataFolder, {
     realm: { baseUrl, realmId },
     note,
     packed: packed.toString('base64'),
   });
-  const done = await carryReferences(app.ledger(realm), BATCH, note, packed, onProgress);
+  const done = await planning.carryReferences(app.ledger(realm), BATCH, note, packed, onProgress);
   const what = `marked ${counted(done.marked, 'reference')} of ${note.file} as spent in realm ${realm.name}`;
   await recordIn(app.scripts, note.who, { what, why: null });
   return done;
@@ -57,7 +57,7 @@ export async function putReferencesBack(app: App): Promise<number> {
     const profile = configuredProfile(app.config, realm);
     if (profile === undefined) continue;
     const bytes = Buffer.from(packed, 'base64');
-    marked += (await carryReferences(app.ledger(profile), BATCH, note, bytes, () => {})).marked;
+    marked += (await planning.carryReferences(app.ledger(profile), BATCH, note, bytes, () => {})).marked;
   }
   return marked;
 }

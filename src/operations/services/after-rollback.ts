@@ -1,6 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { BatchId } from '../../core/ids.js';
-import { afterRollback, allLedgers, batchNumber, type RealmLedger, readBatch } from '../../ledger/index.js';
+import { allLedgers, type RealmLedger, readBatch, reading, recovery } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { configuredProfile } from '../batches/batch-realm.js';
 import { recordIn } from '../people/audit.js';
@@ -28,9 +28,9 @@ export async function resumeAfterRollback(
   for (const ledger of realm === undefined ? all : named.length > 0 ? named : byId) {
     const { name } = ledger.realm;
     const audit = { at: Date.now(), ...by, what: 'resumed after a rollback of the store' };
-    const waits = await afterRollback.readWaitAfterRollback(ledger);
+    const waits = await recovery.afterRollback.readWaitAfterRollback(ledger);
     if (waits !== null) await mergeOnceMore(app, ledger);
-    const done = await afterRollback.resumeAfterRollback(ledger, waits?.sinceMs ?? 0, audit);
+    const done = await recovery.afterRollback.resumeAfterRollback(ledger, waits?.sinceMs ?? 0, audit);
     if (done.answer === 'disarmed') closed.push(name);
     if (done.answer !== 'resumed') continue;
     const what = `resumed realm ${name} after a rollback of the store`;
@@ -51,7 +51,7 @@ export async function resumeAfterRollback(
 async function plannedIn(ledger: RealmLedger, batches: readonly BatchId[]) {
   let [orders, tokens] = [0, 0n];
   for (const id of batches) {
-    const no = await batchNumber(ledger, id);
+    const no = await reading.batchNumber(ledger, id);
     const view = no === null ? undefined : await readBatch({ ledger, no, id });
     orders += view?.counts.planned ?? 0;
     tokens += view?.sums.planned ?? 0n;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { readFence } from '../../ledger/index.js';
+import { recovery } from '../../ledger/index.js';
 import { quietly } from '../../queue/rounds.js';
 import type { App } from '../../runtime/app.js';
 import { recovering } from './recovery.js';
@@ -22,7 +22,7 @@ export async function keepLedgersOpen(app: App, stop: AbortSignal): Promise<void
 }
 
 async function openWhereClosed(app: App, profile: RealmProfile, stop: AbortSignal): Promise<void> {
-  const fence = await readFence(app.ledger(profile));
+  const fence = await recovery.readFence(app.ledger(profile));
   if (fence.armed || fence.untouched) return;
   // One session while others are waited for: its next looks cost one question each (see watch.ts).
   await recovering(app, profile, async ({ watch }) => {

@@ -1,5 +1,5 @@
 import type { Rate, RealmProfile } from '../../core/profile.js';
-import { forgetPace, type RealmLedger, readPaceState } from '../../ledger/index.js';
+import { type RealmLedger, sending } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { holdNotice, limitNotice, othersNotice } from '../../words/pace.js';
 import { isoTime } from '../../words/spelling.js';
@@ -22,7 +22,7 @@ export type RealmPace = {
 };
 
 export async function paceOf(ledger: RealmLedger, configured: Rate | null): Promise<RealmPace> {
-  const { learnt, others, used, hold } = await readPaceState(ledger, configured);
+  const { learnt, others, used, hold } = await sending.readPaceState(ledger, configured);
   return {
     realm: ledger.realm.name,
     configured,
@@ -57,7 +57,7 @@ export async function allPaceNotes(app: App, realm: string | undefined): Promise
 export async function resetPace(app: App, profile: RealmProfile, why: string | null): Promise<RealmPace> {
   const ledger = app.ledger(profile);
   const before = await paceOf(ledger, profile.rate);
-  await forgetPace(ledger, profile.rate);
+  await sending.forgetPace(ledger, profile.rate);
   await record(app, { what: `forgot what was learnt of the pace of realm ${profile.name}`, why });
   if (before.notes.length > 0)
     app.logger.warn(

@@ -1,22 +1,7 @@
 import { join } from 'node:path';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
-import {
-  acceptMoved,
-  afterRollback,
-  allLedgers,
-  closeIfForgotten,
-  closeLedger,
-  JOURNAL_FOLDER,
-  journalOf,
-  listSessions,
-  localJournals,
-  losses,
-  mergeTidings,
-  type RealmLedger,
-  readFence,
-  tidingsFor,
-} from '../../ledger/index.js';
+import { allLedgers, type RealmLedger, recovery } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { isoTime } from '../../words/spelling.js';
 import { record } from '../people/audit.js';
@@ -52,7 +37,7 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
   const before = await lastOpened(app);
   let isAsked = false;
   let [merged, unknown, doubts] = [0, 0, 0];
-  const given: losses.Loss[] = [];
+  const given: recovery.losses.Loss[] = [];
   let retired = 0;
   if (decision.restored === true) {
     await closeRestored(app, realm);
@@ -92,7 +77,7 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
       given.push(...[lost, away].filter((loss) => loss !== null));
       await merge();
     });
-  if (isAsked && acceptMissing === losses.REMOVED && given.length === 0) throw nothingMissed();
+  if (isAsked && acceptMissing === recovery.losses.REMOVED && given.length === 0) throw nothingMissed();
   return {
     realms: await recoveryState(app, before),
     /** Orders that the store had forgotten something of, of how many the outcome is not known, and how many are doubts now. */
@@ -120,24 +105,24 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
 async function closeRestored(app: App, realm: string | undefined): Promise<void> {
   for (const ledger of await allLedgers(app.scripts)) {
     if (realm !== undefined && ledger.realm.name !== realm) continue;
-    await afterRollback.noteRestored(ledger, null);
-    await closeLedger(ledger, '');
+    await recovery.afterRollback.noteRestored(ledger, null);
+    await recovery.closeLedger(ledger, '');
   }
 }
 
 async function needKnown(app: App, lost: string | null): Promise<void> {
-  if (lost === null || lost === losses.REMOVED) return;
+  if (lost === null || lost === recovery.losses.REMOVED) return;
   const all = await allLedgers(app.scripts);
-  const known = (await Promise.all(all.map(listSessions))).flat().map(({ id }) => id);
+  const known = (await Promise.all(all.map(recovery.listSessions))).flat().map(({ id }) => id);
   if (
     !known.includes(lost) &&
-    !(await Promise.all(all.map((one) => losses.isDamaged(one, lost)))).includes(true)
+    !(await Promise.all(all.map((one) => recovery.losses.isDamaged(one, lost)))).includes(true)
   )
     throw new AlmonerError('ALM_LEDGER_SESSION', `No session ${lost} is registered. Nothing was changed.`);
 }
 
 function lostWords(lost: string | null, { name }: RealmProfile): string {
-  return lost === losses.REMOVED
+  return lost === recovery.losses.REMOVED
     ? `gave up the lost journals of realm ${name}`
     : `gave up session ${lost} of realm ${name} as lost`;
 }
@@ -146,7 +131,7 @@ function retiredWords(sinceMs: number | null, { name }: RealmProfile): string {
   return `retired the data folders of realm ${name} that were last heard of before ${isoTime(sinceMs)}`;
 }
 
-function sumsOf({ orders, tokens }: losses.Loss) {
+function sumsOf({ orders, tokens }: recovery.losses.Loss) {
   return { orders, tokens };
 }
 
@@ -163,15 +148,15 @@ function nothingMissed(): AlmonerError {
 function retire(app: App, ledger: RealmLedger, profile: RealmProfile, sinceMs: number | null) {
   if (sinceMs === null) return Promise.resolve(null);
   const by = { who: app.config.operator, at: Date.now() };
-  return losses.retireUnseen(contextOf(ledger, profile), sinceMs, by);
+  return recovery.losses.retireUnseen(contextOf(ledger, profile), sinceMs, by);
 }
 
 /** An operator says that the folder was moved whole. The witness overrules that. */
 async function takeMoved(ledger: RealmLedger): Promise<boolean> {
-  const { reason } = await readFence(ledger);
+  const { reason } = await recovery.readFence(ledger);
   if (reason?.code === 'ALM_LEDGER_FOLDER_BEHIND')
     throw new AlmonerError(reason.code, `${reason.message} --accept-moved does not apply.`);
-  return reason?.code === 'ALM_LEDGER_FOLDER_COPIED' && acceptMoved(ledger);
+  return reason?.code === 'ALM_LEDGER_FOLDER_COPIED' && recovery.acceptMoved(ledger);
 }
 
 /** An operator says it is lost. Where its journal lies here after all, what it tells is merged first. */
@@ -184,33 +169,40 @@ async function giveUp(
     session,
     realm,
   }: { readonly lost: string; readonly session: string; readonly realm: string | undefined },
-): Promise<losses.Loss | null> {
+): Promise<recovery.losses.Loss | null> {
   const context = contextOf(ledger, profile);
   const by = { who: app.config.operator, at: Date.now() };
-  const folder = join(app.config.dataFolder, JOURNAL_FOLDER);
-  if (lost === losses.REMOVED) {
-    if (!isIncomplete(await readFence(ledger))) {
+  const folder = join(app.config.dataFolder, recovery.JOURNAL_FOLDER);
+  if (lost === recovery.losses.REMOVED) {
+    if (!isIncomplete(await recovery.readFence(ledger))) {
       // A realm that merely waits is given up only where it is meant.
       const isMeant = app.config.profiles.length === 1 || realm === profile.name;
-      if (!isMeant || (await afterRollback.readWaitAfterRollback(ledger)) === null) return null;
+      if (!isMeant || (await recovery.afterRollback.readWaitAfterRollback(ledger)) === null) return null;
       // No process sends or resolves anything while orders become doubts.
-      await closeLedger(ledger, session);
+      await recovery.closeLedger(ledger, session);
     }
-    const { removed } = await localJournals(ledger, { id: '', journal: folder }, null, 'every journal');
-    return losses.acceptMissing(context, lost, by, removed);
+    const { removed } = await recovery.localJournals(
+      ledger,
+      { id: '', journal: folder },
+      null,
+      'every journal',
+    );
+    return recovery.losses.acceptMissing(context, lost, by, removed);
   }
-  const entry = (await listSessions(ledger)).find(({ id }) => id === lost);
+  const entry = (await recovery.listSessions(ledger)).find(({ id }) => id === lost);
   if (entry === undefined)
-    return (await losses.isDamaged(ledger, lost)) ? losses.acceptJournal(context, lost, by) : null;
+    return (await recovery.losses.isDamaged(ledger, lost))
+      ? recovery.losses.acceptJournal(context, lost, by)
+      : null;
   if ((await app.scripts.here.liveness(entry)) === 'alive')
     throw new AlmonerError(
       'ALM_LEDGER_SESSION',
       `Session ${lost} lives (pid ${entry.pid} on this machine), so its journal is not lost. Nothing was changed.`,
       { next: `Let it go on, or end it (kill ${entry.pid}), then run \`almoner recover\`.` },
     );
-  const journal = await journalOf(ledger, { id: lost, journal: folder });
-  const tidings = journal === undefined ? [] : await tidingsFor(ledger, journal.attempts);
-  await closeIfForgotten(ledger, tidings, { by: session, seen: journal?.seqSeen ?? 0 });
-  await mergeTidings({ ...context, underWay: new Set() }, tidings);
-  return losses.acceptMissing(context, lost, by);
+  const journal = await recovery.journalOf(ledger, { id: lost, journal: folder });
+  const tidings = journal === undefined ? [] : await recovery.tidingsFor(ledger, journal.attempts);
+  await recovery.closeIfForgotten(ledger, tidings, { by: session, seen: journal?.seqSeen ?? 0 });
+  await recovery.mergeTidings({ ...context, underWay: new Set() }, tidings);
+  return recovery.losses.acceptMissing(context, lost, by);
 }

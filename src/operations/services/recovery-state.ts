@@ -1,22 +1,7 @@
 import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { presenceOf } from '../../core/presence.js';
-import {
-  afterRollback,
-  allLedgers,
-  type Fence,
-  folderProblem,
-  folders,
-  ledgerId,
-  listSessions,
-  losses,
-  mergedSessions,
-  type RealmLedger,
-  readFence,
-  readRecovery,
-  readSigns,
-  recoveredBatches,
-} from '../../ledger/index.js';
+import { allLedgers, ledgerId, planning, type RealmLedger, recovery } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { isoTime } from '../../words/spelling.js';
 import { configuredProfile } from '../batches/batch-realm.js';
@@ -36,7 +21,7 @@ export async function lastOpened(app: App): Promise<LastOpened> {
   const all = await allLedgers(app.scripts);
   const times = all.map(async (ledger) => [
     ledgerId(ledger.realm),
-    (await readRecovery(ledger))?.openedMs ?? null,
+    (await recovery.readRecovery(ledger))?.openedMs ?? null,
   ]);
   return new Map((await Promise.all(times)) as [string, number | null][]);
 }
@@ -50,9 +35,9 @@ export async function recoveryNotes(app: App, realm: string | undefined): Promis
 
 async function noteOf(ledger: RealmLedger): Promise<string[]> {
   const [fence, waits, sessions] = await Promise.all([
-    readFence(ledger),
-    afterRollback.readWaitAfterRollback(ledger),
-    listSessions(ledger),
+    recovery.readFence(ledger),
+    recovery.afterRollback.readWaitAfterRollback(ledger),
+    recovery.listSessions(ledger),
   ]);
   const { name } = ledger.realm;
   // An embedded store starts anew with the command that asks: it is closed, and no process waits for it.
@@ -60,7 +45,7 @@ async function noteOf(ledger: RealmLedger): Promise<string[]> {
     return [
       `${name}: THE LEDGER IS CLOSED, and nothing is sent. ${fence.reason?.message ?? 'Journals are not compared with it yet.'} Run \`almoner recover\`.`,
     ];
-  const problem = await folderProblem(ledger);
+  const problem = await recovery.folderProblem(ledger);
   if (problem !== null) return [`${name}: ${problem.message} Run \`almoner recover\`.`];
   if (waits === null) return [];
   return [
@@ -70,14 +55,14 @@ async function noteOf(ledger: RealmLedger): Promise<string[]> {
 
 async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
   const [fence, { signs, nowMs }, batches, known, last, waits] = await Promise.all([
-    readFence(ledger),
-    readSigns(ledger),
-    recoveredBatches(ledger),
-    folders.foldersOf(ledger),
-    readRecovery(ledger),
-    afterRollback.readWaitAfterRollback(ledger),
+    recovery.readFence(ledger),
+    recovery.readSigns(ledger),
+    planning.recoveredBatches(ledger),
+    recovery.folders.foldersOf(ledger),
+    recovery.readRecovery(ledger),
+    recovery.afterRollback.readWaitAfterRollback(ledger),
   ]);
-  const merged = await mergedSessions(ledger, fence.run);
+  const merged = await recovery.mergedSessions(ledger, fence.run);
   const sessions = signs.map(({ session, kind, pid, machine, life, seenMs, beats }) => ({
     session,
     kind,
@@ -96,7 +81,7 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
   const missing = sessions
     .filter(({ liveness, merged: has }) => liveness !== 'alive' && !(isClosed && has))
     .map(({ session }) => session);
-  if (isIncomplete(fence) || waits !== null) missing.push(losses.REMOVED);
+  if (isIncomplete(fence) || waits !== null) missing.push(recovery.losses.REMOVED);
   for (const { fault } of isClosed ? known : [])
     if (fault?.what === 'damaged' && !missing.includes(fault.session)) missing.push(fault.session);
   return {
@@ -140,14 +125,14 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
         ? []
         : await Promise.all(
             missing.map(async (session) =>
-              told(session, await losses.lossOf(contextOf(ledger, profile), session)),
+              told(session, await recovery.losses.lossOf(contextOf(ledger, profile), session)),
             ),
           ),
     /** What not waiting for data folders any more would make a doubt; null where none is waited for. */
     retiring:
       profile === undefined || !isClosed || known.every(({ isAway, isInUse }) => !isAway || isInUse)
         ? null
-        : told('folders', await losses.lossOfRetiring(contextOf(ledger, profile))),
+        : told('folders', await recovery.losses.lossOfRetiring(contextOf(ledger, profile))),
     /** Batches that the store had forgotten, with the orders of them that journals know. */
     recovered: batches,
   };
@@ -164,12 +149,12 @@ function isPresent(
   return before !== undefined && before !== openedMs;
 }
 
-function told(session: string, { exact, orders, tokens }: losses.Loss) {
+function told(session: string, { exact, orders, tokens }: recovery.losses.Loss) {
   return { session, exact, orders, tokens: String(tokens) };
 }
 
 /** The journals here do not tell all that the ledger may have forgotten: a person has to decide. */
-export function isIncomplete({ reason }: Pick<Fence, 'reason'>): boolean {
+export function isIncomplete({ reason }: Pick<recovery.Fence, 'reason'>): boolean {
   return reason !== null && INCOMPLETE.has(reason.code);
 }
 

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { RecoveryDecisionKind, RecoveryState } from '../../core/recovery-decisions.js';
-import { losses } from '../../ledger/index.js';
+import { recovery } from '../../ledger/index.js';
 import { counted, isoTime } from '../../words/spelling.js';
 import type { RealmRecovery } from './recovery-state.js';
 
@@ -177,7 +177,7 @@ function decisions(realm: RealmRecovery): RecoveryDecision[] {
       of: session,
       command: `almoner recover --accept-missing ${session} --realm ${realm.realm}`,
       does:
-        session === losses.REMOVED
+        session === recovery.losses.REMOVED
           ? `${realm.armed ? 'Only where orders were sent after the copy from a machine that does not come back' : 'The newer journals or the newer data folder are gone for good'}: every order of this realm that is not settled becomes a doubt, up to ${many}.`
           : damaged.has(session)
             ? `The unreadable lines of the journal of session ${session} are gone for good: every order of this realm that is not settled becomes a doubt, up to ${many}.`

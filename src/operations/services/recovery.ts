@@ -1,19 +1,6 @@
 import { join } from 'node:path';
 import type { RealmProfile } from '../../core/profile.js';
-import {
-  JOURNAL_FOLDER,
-  listJournals,
-  lists,
-  type MergeContext,
-  PlanReader,
-  type RealmLedger,
-  type Recovered,
-  RecoveryWatch,
-  readFence,
-  registerRealm,
-  Session,
-  settleOverdue,
-} from '../../ledger/index.js';
+import { lists, type RealmLedger, reading, recovery, registerRealm } from '../../ledger/index.js';
 import { KnownBatches } from '../../queue/batches.js';
 import type { App } from '../../runtime/app.js';
 
@@ -41,12 +28,12 @@ export async function openForJudging(
 
 type Recovering = {
   readonly ledger: RealmLedger;
-  readonly context: MergeContext;
-  readonly watch: RecoveryWatch;
+  readonly context: recovery.MergeContext;
+  readonly watch: recovery.RecoveryWatch;
   /** The session that recovers. */
   readonly session: string;
   /** Recovers what lies here; answers how many orders were put right. */
-  readonly now: () => Promise<Recovered>;
+  readonly now: () => Promise<recovery.Recovered>;
 };
 
 /**
@@ -61,14 +48,14 @@ export async function recovering<T>(
   const { config, scripts } = app;
   const ledger = app.ledger(profile);
   const { sessions } = await journalsHere(config.dataFolder);
-  if (sessions === 0 && (await readFence(ledger)).untouched) return null;
-  const session = await Session.open('recover', config.dataFolder, {
+  if (sessions === 0 && (await recovery.readFence(ledger)).untouched) return null;
+  const session = await recovery.Session.open('recover', config.dataFolder, {
     here: scripts.here,
     ephemeral: config.ephemeral,
   });
   const context = contextOf(ledger, profile);
   let overdue = 0;
-  const watch = new RecoveryWatch({
+  const watch = new recovery.RecoveryWatch({
     ledger,
     context,
     self: { session, attempts: NOTHING_SENT },
@@ -81,11 +68,11 @@ export async function recovering<T>(
       throw error;
     },
     onRecovered: async () => {
-      const fence = await readFence(ledger);
+      const fence = await recovery.readFence(ledger);
       if (!fence.armed || fence.era !== ledger.mark.era) return;
       app.openingOf(ledger).opened(fence);
       // A process that lives may have an answer in its journal that the store did not take from it.
-      overdue += await settleOverdue({ ledger, context }, session.id);
+      overdue += await recovery.settleOverdue({ ledger, context }, session.id);
     },
   });
   const now = async () => {
@@ -124,9 +111,9 @@ const said = new WeakMap<App, Map<string, number>>();
 const SAID_AGAIN_MS = 60_000;
 const SAID_MAX = 200;
 
-export function contextOf(ledger: RealmLedger, profile: RealmProfile): MergeContext {
+export function contextOf(ledger: RealmLedger, profile: RealmProfile): recovery.MergeContext {
   const batches = new KnownBatches(ledger, profile);
-  return { ledger, plans: new PlanReader(ledger), termsOf: (no) => batches.termsOf(no) };
+  return { ledger, plans: new reading.PlanReader(ledger), termsOf: (no) => batches.termsOf(no) };
 }
 
 const NOTHING_SENT = {
@@ -136,8 +123,8 @@ const NOTHING_SENT = {
 };
 
 export async function journalsHere(dataFolder: string) {
-  const folder = join(dataFolder, JOURNAL_FOLDER);
-  const found = await listJournals(folder);
+  const folder = join(dataFolder, recovery.JOURNAL_FOLDER);
+  const found = await recovery.listJournals(folder);
   const written = found.flatMap(({ files }) => files.map(({ writtenMs }) => writtenMs));
   return {
     folder,

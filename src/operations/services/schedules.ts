@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isAlmonerError, messageOf } from '../../core/errors/error.js';
-import { afterRollback, claimRule, newNonce, storeNowMs } from '../../ledger/index.js';
+import { newNonce, notes, recovery, storeNowMs } from '../../ledger/index.js';
 import { Rounds } from '../../queue/rounds.js';
 import { startScheduler } from '../../queue/schedules.js';
 import {
@@ -133,7 +133,7 @@ class RealmWatch {
     const { ledger } = this.realm;
     const { run, newest } = await this.due(entry);
     if (run === null && newest === null) return;
-    const claim = await claimRule(ledger, entry.rule, this.owner, CLAIM_MS);
+    const claim = await notes.claimRule(ledger, entry.rule, this.owner, CLAIM_MS);
     if (claim === undefined) return;
     const renewing = setInterval(() => void claim.renew().catch(() => {}), CLAIM_MS / 4);
     try {
@@ -191,7 +191,7 @@ class RealmWatch {
     const failed = async (message: string) => this.note(entry, await became({ result: 'failed', message }));
     if (typeof loaded === 'string') return failed(loaded);
     try {
-      await afterRollback.needResumed(this.realm.ledger);
+      await recovery.afterRollback.needResumed(this.realm.ledger);
       await this.wait(entry, { at, why: 'planning', message: 'Its run is being planned.' });
       await this.note(entry, await this.enqueue(loaded, at, became));
     } catch (error) {

@@ -4,8 +4,8 @@ import {
   lists,
   type RealmLedger,
   readBatch,
+  reading,
   type ScriptClient,
-  totals,
 } from '../../ledger/index.js';
 import { csvLine } from '../../report/csv-files.js';
 import { isoTime } from '../../words/spelling.js';
@@ -57,7 +57,7 @@ export async function readStatement(
   const underWay = await Promise.all(ledgers.map((ledger) => sendingOf(ledger, days.to)));
   const sending = underWay.reduce((sum, orders) => sum + orders, 0);
   const lines = await Promise.all(
-    ledgers.map(async (ledger) => linesOf(ledger.realm, await totals.readTotals(ledger, days))),
+    ledgers.map(async (ledger) => linesOf(ledger.realm, await reading.totals.readTotals(ledger, days))),
   );
   const all = lines.flat().sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
   const isOver = isoTime(now).slice(0, 'YYYY-MM-DD'.length) > days.to;
@@ -87,7 +87,7 @@ function linesOf(
     baseUrl,
     rehearsal,
   }: { name: string; realmId: string; baseUrl: string; rehearsal: boolean },
-  sums: readonly totals.Totals[],
+  sums: readonly reading.totals.Totals[],
 ): StatementLine[] {
   const currencies = [...new Set(sums.map(({ currency }) => currency))];
   return currencies.map((currency) => {

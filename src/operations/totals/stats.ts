@@ -2,7 +2,7 @@ import { NO_SUMS, type OpSums, opSums, plus } from '../../core/op-sums.js';
 import type { Op } from '../../core/order.js';
 import type { Span } from '../../core/spans.js';
 import type { TotalOutcome } from '../../core/states.js';
-import { allLedgers, type LatencyHistogram, type ScriptClient, totals } from '../../ledger/index.js';
+import { allLedgers, type LatencyHistogram, reading, type ScriptClient } from '../../ledger/index.js';
 import { percentile } from '../../words/charts.js';
 import { type Days, daysAsked, daysBefore, monthDays, type Period, periodOf, periodsIn } from './periods.js';
 
@@ -64,10 +64,10 @@ type Asked = {
 };
 
 type Read = {
-  readonly sums: readonly totals.Totals[];
-  readonly work: readonly totals.Work[];
-  readonly rules: readonly totals.Group[];
-  readonly reasons: readonly totals.Group[];
+  readonly sums: readonly reading.totals.Totals[];
+  readonly work: readonly reading.totals.Work[];
+  readonly rules: readonly reading.totals.Group[];
+  readonly reasons: readonly reading.totals.Group[];
 };
 
 export async function readStats(scripts: ScriptClient, asked: Asked, now: number): Promise<Stats> {
@@ -97,12 +97,12 @@ export async function readStats(scripts: ScriptClient, asked: Asked, now: number
   return { by: asked.by, ...days, realms: await Promise.all(realms) };
 }
 
-async function readAll(ledger: Parameters<typeof totals.readWork>[0], range: Days): Promise<Read> {
+async function readAll(ledger: Parameters<typeof reading.totals.readWork>[0], range: Days): Promise<Read> {
   const [sums, work, rules, reasons] = await Promise.all([
-    totals.readTotals(ledger, range),
-    totals.readWork(ledger, range),
-    totals.readGroups(ledger, 'rule', range),
-    totals.readGroups(ledger, 'reason', range),
+    reading.totals.readTotals(ledger, range),
+    reading.totals.readWork(ledger, range),
+    reading.totals.readGroups(ledger, 'rule', range),
+    reading.totals.readGroups(ledger, 'reason', range),
   ]);
   return { sums, work, rules, reasons };
 }
@@ -144,7 +144,7 @@ function summary({ sums, work, rules, reasons }: Read): Summary {
   const outcomes = outcomesOf(sums);
   const ended = outcomes.filter(({ outcome }) => outcome !== 'unknown');
   const orders = (some: readonly OutcomeSum[]) => some.reduce((all, one) => all + one.orders, 0);
-  const sum = (of: (one: totals.Work) => number) => work.reduce((all, one) => all + of(one), 0);
+  const sum = (of: (one: reading.totals.Work) => number) => work.reduce((all, one) => all + of(one), 0);
   const latency = merged(work.map((one) => one.latency));
   const allowed = sum((one) => one.allowed);
   return {
@@ -162,7 +162,7 @@ function summary({ sums, work, rules, reasons }: Read): Summary {
   };
 }
 
-function outcomesOf(sums: readonly totals.Totals[]): OutcomeSum[] {
+function outcomesOf(sums: readonly reading.totals.Totals[]): OutcomeSum[] {
   const found = new Map<string, OutcomeSum>();
   for (const { currency, flows } of sums)
     for (const { op, outcome, entered, left, tokensEntered, tokensLeft } of flows) {
@@ -180,7 +180,7 @@ function outcomesOf(sums: readonly totals.Totals[]): OutcomeSum[] {
 }
 
 /** The one with the most paid orders first; those that have no name of their own last. */
-function labelsOf(groups: readonly totals.Group[]): LabelSum[] {
+function labelsOf(groups: readonly reading.totals.Group[]): LabelSum[] {
   const found = new Map<string, LabelSum>();
   for (const { currency, label, paid, unpaid, tokens } of groups) {
     const key = JSON.stringify([currency, label]);

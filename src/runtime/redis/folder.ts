@@ -3,7 +3,7 @@ import { chmod, link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/pr
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { AlmonerError, hasCode, messageOf } from '../../core/errors/error.js';
-import { ensurePlace, readPlace } from '../../ledger/index.js';
+import { recovery } from '../../ledger/index.js';
 
 /** The embedded store's folder: `<data folder>/redis`, for its owner only. */
 export type StoreFolder = {
@@ -49,8 +49,8 @@ export async function openStoreFolder(dataFolder: string): Promise<StoreFolder> 
  * password of it, so that the copy cannot use that store. Some network file systems give a folder no lasting identity.
  */
 async function passwordOf(dataFolder: string, secret: string): Promise<string> {
-  await ensurePlace(dataFolder);
-  const place = await readPlace(dataFolder);
+  await recovery.ensurePlace(dataFolder);
+  const place = await recovery.readPlace(dataFolder);
   if (place === undefined || !place.isLocal) return secret;
   return createHash('sha256').update(`${secret}\n${place.id}`).digest('base64url');
 }

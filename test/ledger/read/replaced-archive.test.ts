@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { writeAudit } from '../../../src/ledger/index.js';
+import { steering } from '../../../src/ledger/index.js';
 import { batchKeys } from '../../../src/ledger/keys.js';
 import { archiveBatch } from '../../../src/ledger/moves/archive-batch.js';
 import { archiveHash } from '../../../src/ledger/read/archive-file.js';
@@ -25,7 +25,7 @@ test('an archive that took the place of another is read anew', async () => {
     const batch = await sealed(openLedger(scripts, realm), [{}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'P');
-    await writeAudit(batch.ref, audit(word));
+    await steering.writeAudit(batch.ref, audit(word));
     await archiveBatch(batch.ref, folder);
     said.push((await readAudit(batch.ref)).map(({ what }) => what));
     await bench.redis().client().flushall();
@@ -46,7 +46,7 @@ test('an archive that another store wrote is refused, and the one that the ledge
   const client = () => new ScriptClient(bench.redis().client(), 10_000, () => {}, folder);
   const { realm } = await bench.ledger();
   const other = await paid(client(), realm);
-  await writeAudit(other.ref, audit('of the other store'));
+  await steering.writeAudit(other.ref, audit('of the other store'));
   await archiveBatch(other.ref, folder);
   await bench.redis().client().flushall();
   const batch = await paid(client(), realm);

@@ -1,13 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Role } from '../../../src/core/people.js';
-import {
-  type BatchRef,
-  decodePlanBlock,
-  type RealmLedger,
-  readBatch,
-  storeSource,
-} from '../../../src/ledger/index.js';
+import { type BatchRef, type RealmLedger, readBatch, reading } from '../../../src/ledger/index.js';
+import { storeSource } from '../../../src/ledger/read/batch-source.js';
 import { listBatches } from '../../../src/ledger/read/batches.js';
 import { writeUndo } from '../../../src/operations/batches/undo.js';
 import { retriesOf } from '../../../src/operations/dead/retries.js';
@@ -161,7 +156,12 @@ export class Try {
       const view = await readBatch(ref);
       if (view === undefined || view.archived) continue;
       const block = await storeSource(ref).plan(0);
-      const batch = testBatch(this.ledger, ref.no, ref.id, block === null ? [] : decodePlanBlock(block));
+      const batch = testBatch(
+        this.ledger,
+        ref.no,
+        ref.id,
+        block === null ? [] : reading.decodePlanBlock(block),
+      );
       await feedAll(batch);
       for (const [at, row] of batch.rows.entries()) {
         if (row.order === null) continue;
@@ -194,7 +194,7 @@ export class Try {
 
   async retry(who: string, ref: BatchRef, only: number | null, isLax: boolean): Promise<void> {
     const block = await storeSource(ref).plan(0);
-    const rows = block === null ? [] : decodePlanBlock(block);
+    const rows = block === null ? [] : reading.decodePlanBlock(block);
     const all = rows.map((_, at) => ({ ref, index: at + 1 }));
     const places = only === null ? all : all.slice(only, only + 1);
     const before = await previewLetters(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { ExpiringNotes, type ScriptClient } from '../../../ledger/index.js';
+import { notes, type ScriptClient } from '../../../ledger/index.js';
 import { hashOf, type Identity, identity } from '../../../operations/people/tokens.js';
 
 /**
@@ -18,10 +18,10 @@ const IDLE_MS = 2 * 60 * 60 * 1000;
 export const ABSOLUTE_MS = 36 * 60 * 60 * 1000;
 
 export class Sessions {
-  private readonly notes: ExpiringNotes;
+  private readonly notes: notes.ExpiringNotes;
 
   constructor(scripts: ScriptClient) {
-    this.notes = new ExpiringNotes(scripts, IDLE_MS, ABSOLUTE_MS);
+    this.notes = new notes.ExpiringNotes(scripts, IDLE_MS, ABSOLUTE_MS);
   }
 
   async begin(who: Identity): Promise<{ cookie: string; session: DeskSession }> {

@@ -3,7 +3,7 @@ import { lstat, open, readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { AlmonerError } from '../../../core/errors/error.js';
-import { type BatchRef, findBatch, lists, readAudit } from '../../../ledger/index.js';
+import { type BatchRef, findBatch, lists, reading } from '../../../ledger/index.js';
 import { batchesMade } from '../../../operations/batches/batch-status.js';
 import { contextOf } from '../../../operations/batches/find-orders.js';
 import { reportBatch } from '../../../operations/batches/report.js';
@@ -87,7 +87,7 @@ export const BATCH_ROUTES = [
     reply: AuditPage,
     async handle({ app }, { params }) {
       const ref = await shownBatch(app, params.batch);
-      const entries = await readAudit(ref);
+      const entries = await reading.readAudit(ref);
       const told = { batch: ref.id, orders: null, tokens: null };
       return { entries: entries.map((one) => ({ ...one, ...told, at: isoTime(one.at) })), next: null };
     },

@@ -1,5 +1,5 @@
 import { AlmonerError } from '../../../core/errors/error.js';
-import { readDetails, readRow } from '../../../ledger/index.js';
+import { reading } from '../../../ledger/index.js';
 import {
   contextOf,
   findOrder,
@@ -37,7 +37,10 @@ export const ORDER_ROUTES = [
     async handle({ app }, { params }): Promise<api.OrderReply> {
       const { ref, index } = await findOrder(app.scripts, params.order);
       const [view, context] = await Promise.all([sealedBatch(ref), contextOf(ref)]);
-      const [row, history] = await Promise.all([readRow(context, index), readDetails(ref, index)]);
+      const [row, history] = await Promise.all([
+        reading.readRow(context, index),
+        reading.readDetails(ref, index),
+      ]);
       const dead = (row.state === 'refused' || row.state === 'exhausted') && row.marks.length === 0;
       return {
         order: orderRow(ref, row),
@@ -197,7 +200,7 @@ const DECISIONS: api.DoubtReply['decisions'] = [
 ];
 
 async function rowAt({ ref, index }: OrderPlace) {
-  return orderRow(ref, await readRow(await contextOf(ref), index));
+  return orderRow(ref, await reading.readRow(await contextOf(ref), index));
 }
 
 /** The person confirmed these orders, or their number; with any others nothing is done. */
@@ -242,7 +245,7 @@ async function resolve(
   return { done: resolved.length, refused: missed };
 }
 
-type Met = Awaited<ReturnType<typeof readDetails>>[number];
+type Met = Awaited<ReturnType<typeof reading.readDetails>>[number];
 
 function withTimes(event: Met): api.OrderReply['history'][number] {
   const at = isoTime(event.at);
