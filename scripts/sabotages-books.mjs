@@ -437,14 +437,14 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'every-line-about-an-archived-batch-is-known',
-    file: 'src/ledger/journal/merge.ts',
+    file: 'src/ledger/sessions/merge.ts',
     find: "return isSaid(second ?? '', attempt) ? 'known' : 'archived';",
     put: "return 'known';",
     test: 'test/ledger/moves/replay-archive.test.ts',
   },
   {
     name: 'a-journal-that-was-known-once-is-known-for-ever',
-    file: 'src/ledger/journal/local-journals.ts',
+    file: 'src/ledger/sessions/local-journals.ts',
     find: 'merged?.era === era && merged.seq <= (looked.get(entry.journal) ?? -1)',
     put: 'merged?.era === era',
     test: 'test/queue/overtaken-stores.test.ts',

@@ -168,7 +168,7 @@ export const RECOVERY = [
   },
   {
     name: 'a-skipped-journal-counts-as-looked-at',
-    file: 'src/ledger/journal/local-journals.ts',
+    file: 'src/ledger/sessions/local-journals.ts',
     find: "(await tidingsFor(ledger, attempts)).some(({ standing }) => standing === 'forgotten')",
     put: 'attempts.length < 0',
     test: 'test/queue/data-folders.test.ts',
@@ -259,7 +259,7 @@ export const RECOVERY = [
   },
   {
     name: 'a-retired-folder-comes-back-unnoticed',
-    file: 'src/ledger/journal/note-looked.lua',
+    file: 'src/ledger/sessions/note-looked.lua',
     find: "if redis.call('HEXISTS', T .. ':dataFolders', folder.id) == 0 then",
     put: 'if false then',
     test: 'test/queue/leaving-a-closed-ledger.test.ts',
@@ -296,7 +296,7 @@ export const RECOVERY = [
   },
   {
     name: 'a-damaged-head-hides-its-journal',
-    file: 'src/ledger/journal/local-journals.ts',
+    file: 'src/ledger/sessions/local-journals.ts',
     find: 'else if (entry === undefined)',
     put: 'else if (entry === null)',
     test: 'test/queue/put-back-folders.test.ts',

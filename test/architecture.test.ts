@@ -48,6 +48,7 @@ const SRC = sources('src');
 const TESTS = sources('test');
 const byPath = new Map(SRC.map((source) => [source.path, source]));
 const folderOf = (path: string) => path.split('/')[1] ?? '';
+const partOf = (path: string) => path.split('/')[2] ?? '';
 const relativeImports = (source: Source) =>
   source.imports
     .filter((specifier) => specifier.startsWith('.'))
@@ -127,6 +128,18 @@ describe('imports point one way', () => {
         if (folderOf(path) !== folderOf(source.path))
           edges.set(folderOf(source.path), [...(edges.get(folderOf(source.path)) ?? []), folderOf(path)]);
     expect(cycleIn(edges)).toEqual([]);
+  });
+
+  test('nor do the subfolders of one, and its own files', () => {
+    const circles = Object.keys(RANKS).flatMap((folder) => {
+      const edges = new Map<string, string[]>();
+      for (const source of SRC.filter(({ path }) => folderOf(path) === folder))
+        for (const path of relativeImports(source).filter((found) => folderOf(found) === folder))
+          if (partOf(path) !== partOf(source.path))
+            edges.set(partOf(source.path), [...(edges.get(partOf(source.path)) ?? []), partOf(path)]);
+      return cycleIn(edges).map((part) => `${folder}/${part}`);
+    });
+    expect(circles).toEqual([]);
   });
 
   test('no file imports itself by way of others', () => {

@@ -2,14 +2,14 @@ import { AlmonerError } from '../core/errors/error.js';
 import type { Person } from '../core/people.js';
 import { spellMoment } from '../core/zones.js';
 import type { RowView } from '../ledger/index.js';
-import { digitsOf } from '../operations/batches/batch-status.js';
 import {
   type Approval,
   askedBy,
   heldBy,
   payableOf,
   waitsForApproval,
-} from '../operations/people/approvals.js';
+} from '../operations/approvals/approvals.js';
+import { digitsOf } from '../operations/batches/batch-status.js';
 import { beginsWords, whyNotSecond } from '../words/people.js';
 import { isoTime } from '../words/spelling.js';
 import type { ApprovalReply, ApprovalsReply } from './api/index.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { AlmonerError } from '../core/errors/error.js';
 import type { TaskReply } from './api/index.js';
-import { errorAnswer } from './http/error-reply.js';
+import { errorAnswer } from './error-reply.js';
 
 /**
  * Changes that take longer than a request: retrying ten thousand orders, planning a rule at the realm's pace.

@@ -3,16 +3,16 @@
  * scripts and state letters can change here alone. Six groups, by what a caller does; beside them what every caller needs.
  */
 
-export { dropLedger } from './drop-ledger.js';
 export { FORMAT, refuseOtherFormat } from './format.js';
 export { ledgerId, PLAN_BLOCK_ROWS, queuePrefix } from './keys.js';
 export { LEDGER_SCRIPTS, type LuaScript, loadScripts } from './lua-scripts.js';
-export type { OrderRef } from './moves/begin-sending.js';
-export { registerRealm } from './moves/gate.js';
+export { dropLedger } from './moves/drop-ledger.js';
+export { registerRealm } from './moves/import-batch.js';
 export type { OrderEvent } from './order-event.js';
 export type { PlannedOrder, PlanRow } from './plan-block.js';
 export * as lists from './read/batch-lists.js';
 export { batchRef, findBatch, idOfBatch, readBatch, type StoredBatch } from './read/batches.js';
+export type { OrderRef } from './realm-ledger.js';
 export { allLedgers, type BatchRef, openLedger, type RealmLedger, storeNowMs } from './realm-ledger.js';
 export type { OrderRecord } from './record.js';
 export type { ReferenceHolder } from './reference.js';

@@ -2,7 +2,6 @@
 
 export { accountRanges, heldOf, overLimits, overLimitText } from './accounts.js';
 export { type CarriedReference, carryReferences, packReferences } from './moves/carry-references.js';
-export { type Prepared, type Start, withSetTime } from './moves/gate.js';
 export {
   dropBatch,
   type Opened,
@@ -45,6 +44,7 @@ export {
   readArrivals,
   spentPlaces,
 } from './read/earlier.js';
+export { type Prepared, type Start, withSetTime } from './read/gate.js';
 export {
   type ClosedRecovered,
   closedRecovered,

@@ -1,6 +1,5 @@
 /** Reads of a ledger that change nothing: batches, orders, sums, the plan and what verify finds. */
 
-export { isHeldBack, realmState } from './moves/steer.js';
 export {
   type Balances,
   balancesSeen,
@@ -32,6 +31,7 @@ export {
 export { type BatchSource, batchSource, recordsOfBlock } from './read/batch-source.js';
 export { approvalNeeded, batchNumber, namedArchives, openDead } from './read/batches.js';
 export { PlanReader } from './read/plan-reader.js';
+export { isHeldBack, realmState } from './read/realm-state.js';
 export {
   hasTrouble,
   namedBy,

@@ -237,3 +237,7 @@ type Waiting<Ask, Answer> = {
   resolve(answer: Answer): void;
   reject(error: unknown): void;
 };
+
+/** An order's way from planned to being sent. Each step is one script; the script decides. */
+
+export type OrderRef = { readonly no: string; readonly index: number };

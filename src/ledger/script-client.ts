@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { AlmonerError, messageOf } from '../core/errors/error.js';
+import { Here } from './here/liveness.js';
 import { LEDGER_SCRIPTS } from './lua-scripts.js';
-import { Here } from './sessions/liveness.js';
 
 /**
  * Calls the ledger's scripts. The ledger's connection resends nothing by itself: when a reply is lost, the

@@ -1,6 +1,5 @@
 /** The steps of an order under a worker: fed, claimed, begun, settled, read back; and the pace of the realm. */
 
-export { Attempts, FENCED } from './moves/attempts.js';
 export { type Begun, claim, type KeyAge, type NotBegun } from './moves/begin-sending.js';
 export { type About, type Conclusion, conclude, turnDown } from './moves/conclude.js';
 export {
@@ -15,16 +14,7 @@ export {
   WORKERS,
 } from './moves/feed.js';
 export { holdsRefused, type Unsettled } from './moves/offers.js';
-export {
-  type Allowed,
-  answerSlots,
-  forgetPace,
-  type Learnt,
-  readPaceState,
-  type SlotAnswer,
-  takeSlots,
-  UNLIMITED,
-} from './moves/pace-slots.js';
+export { answerSlots, forgetPace, type Learnt, type SlotAnswer, takeSlots } from './moves/pace-slots.js';
 export {
   endReadback,
   expectedBalances,
@@ -36,4 +26,6 @@ export {
   readHold,
 } from './moves/readback-marks.js';
 export type { Settled, Settlement } from './moves/settle.js';
+export { type Allowed, readPaceState, UNLIMITED } from './read/pace.js';
+export { Attempts, FENCED } from './sessions/attempts.js';
 export { longestSettleMs } from './sessions/send-limits.js';

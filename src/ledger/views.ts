@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../core/errors/catalogue.js';
+import { CATALOGUE, isErrorCode } from '../core/errors/catalogue.js';
 import { type BatchId, isBatchId, type OrderId } from '../core/ids.js';
 import type { Op } from '../core/order.js';
 import { CERTAINTIES, type Rate } from '../core/profile.js';
@@ -189,3 +190,22 @@ export type BatchRecord = {
   /** Status overrides, named risks, attestations: everything a reader must know beside the numbers. */
   readonly caveats: readonly string[];
 };
+
+/** What people, interrupted runs and the program's own breakers do to a batch or a realm as a whole. */
+
+/** A script that halts a batch by itself knows the code; the words for it are the catalogue's. */
+const reason = z
+  .object({
+    code: z.string().refine(isErrorCode),
+    message: z.string().optional(),
+    next: z.string().optional(),
+  })
+  .transform(({ code, message, next }) => ({
+    code,
+    message: message ?? CATALOGUE[code].means,
+    next: next ?? CATALOGUE[code].next,
+  }));
+
+export function decodeReason(json: string | null | undefined): Reason | null {
+  return json === null || json === undefined || json === '' ? null : reason.parse(JSON.parse(json));
+}

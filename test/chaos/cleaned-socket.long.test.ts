@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
-import { listSessions } from '../../src/ledger/sessions/session.js';
+import { listSessions } from '../../src/ledger/read/session-list.js';
 import { auditByContent } from '../support/program/auditor.js';
 import { onBadNetwork, Program } from '../support/program/program.js';
 import { uniqueRows } from '../support/program/unique-rows.js';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBatch } from '../../src/ledger/read/batches.js';
-import { listSessions } from '../../src/ledger/sessions/session.js';
+import { listSessions } from '../../src/ledger/read/session-list.js';
 import { auditByContent } from '../support/program/auditor.js';
 import { onBadNetwork, Program } from '../support/program/program.js';
 import { uniqueRows } from '../support/program/unique-rows.js';

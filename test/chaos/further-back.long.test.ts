@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listJournals, noteRemoved } from '../../src/ledger/journal/folder.js';
-import { readFence } from '../../src/ledger/sessions/fence.js';
+import { readFence } from '../../src/ledger/read/fence.js';
 import { onBadNetwork, Program } from '../support/program/program.js';
 import { uniqueRows } from '../support/program/unique-rows.js';
 

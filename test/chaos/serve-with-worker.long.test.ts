@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { listJournals } from '../../src/ledger/journal/folder.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
-import { listSessions } from '../../src/ledger/sessions/session.js';
+import { listSessions } from '../../src/ledger/read/session-list.js';
 import { auditByContent } from '../support/program/auditor.js';
 import { onBadNetwork, Program } from '../support/program/program.js';
 import { uniqueRows } from '../support/program/unique-rows.js';

@@ -1,12 +1,13 @@
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { NOTICE_EVENTS } from '../../src/core/notice-events.js';
-import type { DeskTimes } from '../../src/desk/desk.js';
+import type { DeskTimes } from '../../src/desk/http/desk.js';
 import { Notifier, toldNotes } from '../../src/desk/notify/notifier.js';
 import { Outbox } from '../../src/desk/notify/outbox.js';
 import { webhook } from '../../src/desk/notify/webhook.js';
 import { findBatch } from '../../src/ledger/read/batches.js';
-import { arm, closeLedger, readFence } from '../../src/ledger/sessions/fence.js';
+import { readFence } from '../../src/ledger/read/fence.js';
+import { arm, closeLedger } from '../../src/ledger/sessions/fence.js';
 import { startDesk, type TestDesk } from '../support/program/desk.js';
 import { closers, logged, outside } from '../support/program/outside.js';
 import { until } from '../support/until.js';

@@ -1,7 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { openApiDocument } from '../../src/desk/api/openapi.js';
+import { openApiDocument } from '../../src/desk/http/openapi.js';
 import { ROUTE_GROUPS } from '../../src/desk/http/routes.js';
 import { OPENAPI } from '../../src/realm/server/openapi.js';
 

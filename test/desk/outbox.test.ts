@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { noticeId } from '../../src/desk/notify/matters.js';
+import { noticeId } from '../../src/desk/live/matters.js';
 import { Outbox, RETRY_MS } from '../../src/desk/notify/outbox.js';
 import type { Target } from '../../src/desk/notify/target.js';
 import { webhook } from '../../src/desk/notify/webhook.js';

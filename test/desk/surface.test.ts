@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { openApiDocument } from '../../src/desk/api/openapi.js';
+import { openApiDocument } from '../../src/desk/http/openapi.js';
 import { ROUTE_GROUPS, ROUTES } from '../../src/desk/http/routes.js';
 import { startDesk, type TestDesk } from '../support/program/desk.js';
 import { until } from '../support/until.js';

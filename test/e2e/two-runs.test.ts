@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listSessions } from '../../src/ledger/sessions/session.js';
+import { listSessions } from '../../src/ledger/read/session-list.js';
 import { parseFaults } from '../../src/realm/server/faults.js';
 import { onBadNetwork, Program } from '../support/program/program.js';
 import { uniqueRows } from '../support/program/unique-rows.js';

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { dropLedger } from '../../src/ledger/drop-ledger.js';
 import { BATCH_LISTS } from '../../src/ledger/keys.js';
 import { LEDGER_SCRIPTS } from '../../src/ledger/lua-scripts.js';
+import { dropLedger } from '../../src/ledger/moves/drop-ledger.js';
 import { noteBalances } from '../../src/ledger/moves/readback-marks.js';
 import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { allLedgers } from '../../src/ledger/realm-ledger.js';
@@ -45,7 +45,7 @@ test('a realm leaves no key behind, whatever its orders met, and another one kee
 const FOLLOWS = ['b', 'by', 'ref', 'wait', 'prepared', 'pace:l'];
 
 test('every key that a script of the ledger names leaves with its realm', () => {
-  const source = readFileSync('src/ledger/drop-ledger.ts', 'utf8');
+  const source = readFileSync('src/ledger/moves/drop-ledger.ts', 'utf8');
   const dropped = new Set<string | undefined>(BATCH_LISTS);
   for (const [, name] of source.matchAll(/'([a-zA-Z:]+)'/g)) dropped.add(name);
   const files = readdirSync('src/ledger', { recursive: true, encoding: 'utf8' }).filter((path) =>

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { deadManPing } from '../../src/operations/rules/dead-man.js';
+import { startSchedules } from '../../src/operations/rules/schedules.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
-import { deadManPing } from '../../src/operations/services/dead-man.js';
-import { startSchedules } from '../../src/operations/services/schedules.js';
 import { App } from '../../src/runtime/app.js';
 import { loadConfig } from '../../src/runtime/config/config.js';
 import { createLogger } from '../../src/runtime/logger.js';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type BatchId, batchId } from '../../src/core/ids.js';
+import { Here } from '../../src/ledger/here/liveness.js';
 import { archiveBatch } from '../../src/ledger/moves/archive-batch.js';
 import { dropBatch, openBatch } from '../../src/ledger/moves/import-batch.js';
 import { NO_CLAIMS } from '../../src/ledger/moves/put-block.js';
@@ -11,7 +12,6 @@ import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import type { BatchRef, RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { newNonce } from '../../src/ledger/script-client.js';
-import { Here } from '../../src/ledger/sessions/liveness.js';
 import { PaidSince } from '../../src/planning/looks-paid.js';
 import type { Plan } from '../../src/planning/plan.js';
 import { type ImportOptions, importPlan } from '../../src/planning/store-plan.js';

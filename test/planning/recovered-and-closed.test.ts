@@ -1,12 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
-import { mergeTidings, tidingsFor } from '../../src/ledger/journal/merge.js';
 import { archiveBatch } from '../../src/ledger/moves/archive-batch.js';
 import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
+import { readFence } from '../../src/ledger/read/fence.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { newNonce } from '../../src/ledger/script-client.js';
-import { arm, readFence } from '../../src/ledger/sessions/fence.js';
+import { arm } from '../../src/ledger/sessions/fence.js';
+import { mergeTidings, tidingsFor } from '../../src/ledger/sessions/merge.js';
 import { PaidSince } from '../../src/planning/looks-paid.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { bareCsv, faultCodes, giveCsv, planCsv } from '../support/ledger/csv-plans.js';

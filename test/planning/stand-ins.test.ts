@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { batchKeys } from '../../src/ledger/keys.js';
 import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
-import { orderStory } from '../../src/operations/batches/order-story.js';
-import { heldByImports } from '../../src/operations/dead/dead-letters.js';
+import { heldByImports } from '../../src/operations/orders/dead-letters.js';
+import { orderStory } from '../../src/operations/orders/order-story.js';
 import { PaidSince } from '../../src/planning/looks-paid.js';
 import {
   bareCsv as bare,

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
+import { listSessions } from '../../src/ledger/read/session-list.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { type RecoveryDeps, recover } from '../../src/ledger/sessions/recovery.js';
-import { listSessions, Session } from '../../src/ledger/sessions/session.js';
+import { Session } from '../../src/ledger/sessions/session.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
 import { feedAll } from '../support/ledger/order-moves.js';
 import { photograph } from '../support/ledger/unreliable-store.js';

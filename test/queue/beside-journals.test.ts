@@ -1,9 +1,9 @@
 import { readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readFence } from '../../src/ledger/read/fence.js';
 import { recoveredBatches } from '../../src/ledger/read/recovered.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
-import { readFence } from '../../src/ledger/sessions/fence.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 import { begin, feedAll } from '../support/ledger/order-moves.js';
 import { tieUp } from '../support/ledger/tie-up.js';

@@ -1,13 +1,13 @@
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Here } from '../../src/ledger/here/liveness.js';
+import { readPlace, thisMachine } from '../../src/ledger/here/place.js';
+import { readFence } from '../../src/ledger/read/fence.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { lossOfRetiring, retireUnseen } from '../../src/ledger/sessions/accept-missing.js';
-import { readFence } from '../../src/ledger/sessions/fence.js';
 import { listFolders } from '../../src/ledger/sessions/folders.js';
-import { Here } from '../../src/ledger/sessions/liveness.js';
-import { readPlace, thisMachine } from '../../src/ledger/sessions/place.js';
 import { Session } from '../../src/ledger/sessions/session.js';
 import { mergeContext } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';

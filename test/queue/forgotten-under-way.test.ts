@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { onFailPoint } from '../../src/core/fail-point.js';
-import { mergeTidings, tidingsFor } from '../../src/ledger/journal/merge.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
+import { mergeTidings, tidingsFor } from '../../src/ledger/sessions/merge.js';
 import { attemptOf, mergeContext, PAID } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
 import { feedAll } from '../support/ledger/order-moves.js';

@@ -1,12 +1,12 @@
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Here } from '../../src/ledger/here/liveness.js';
+import { readFence } from '../../src/ledger/read/fence.js';
+import { listSessions } from '../../src/ledger/read/session-list.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { retireUnseen } from '../../src/ledger/sessions/accept-missing.js';
-import { readFence } from '../../src/ledger/sessions/fence.js';
 import { listFolders } from '../../src/ledger/sessions/folders.js';
-import { Here } from '../../src/ledger/sessions/liveness.js';
-import { listSessions } from '../../src/ledger/sessions/session.js';
 import { recoverRealms } from '../../src/operations/services/recover.js';
 import { App } from '../../src/runtime/app.js';
 import { mergeContext } from '../support/ledger/journaled-attempt.js';

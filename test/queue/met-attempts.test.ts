@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readRecord } from '../../src/ledger/read/rows.js';
+import { listSessions } from '../../src/ledger/read/session-list.js';
 import { acceptMissing } from '../../src/ledger/sessions/accept-missing.js';
-import { listSessions } from '../../src/ledger/sessions/session.js';
 import { mergeContext } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
 import { concludeAs, feedAll } from '../support/ledger/order-moves.js';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
-import { mergeTidings, tidingsFor } from '../../src/ledger/journal/merge.js';
 import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { findSpent } from '../../src/ledger/read/earlier.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
+import { mergeTidings, tidingsFor } from '../../src/ledger/sessions/merge.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { bareCsv, faultCodes, planCsv } from '../support/ledger/csv-plans.js';
 import { forgotten, tell } from '../support/ledger/forgotten-batch.js';

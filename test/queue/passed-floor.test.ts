@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { listJournals, noteRemoved } from '../../src/ledger/journal/folder.js';
 import { fileName } from '../../src/ledger/journal/journal.js';
-import { readFence } from '../../src/ledger/sessions/fence.js';
+import { readFence } from '../../src/ledger/read/fence.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
 import { feedAll } from '../support/ledger/order-moves.js';
 import { photograph } from '../support/ledger/unreliable-store.js';

@@ -1,12 +1,12 @@
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Here } from '../../src/ledger/here/liveness.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { acceptJournal, isDamaged, retireUnseen } from '../../src/ledger/sessions/accept-missing.js';
 import { foldersOf } from '../../src/ledger/sessions/folders.js';
-import { Here } from '../../src/ledger/sessions/liveness.js';
 import { mergeContext } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
 import { feedAll } from '../support/ledger/order-moves.js';

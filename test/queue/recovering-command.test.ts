@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { Here } from '../../src/ledger/here/liveness.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
+import { listSessions } from '../../src/ledger/read/session-list.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
-import { Here } from '../../src/ledger/sessions/liveness.js';
-import { listSessions } from '../../src/ledger/sessions/session.js';
 import { recoverRealms } from '../../src/operations/services/recover.js';
 import { App } from '../../src/runtime/app.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { readFence } from '../../src/ledger/read/fence.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
-import { readFence } from '../../src/ledger/sessions/fence.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
 import { feedAll } from '../support/ledger/order-moves.js';
 import { photograph } from '../support/ledger/unreliable-store.js';

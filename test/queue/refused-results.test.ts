@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { Here } from '../../src/ledger/here/liveness.js';
 import { batchKeys } from '../../src/ledger/keys.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
+import { listSessions } from '../../src/ledger/read/session-list.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
-import { Here } from '../../src/ledger/sessions/liveness.js';
-import { listSessions } from '../../src/ledger/sessions/session.js';
 import { waitingOf } from '../../src/operations/batches/waiting.js';
 import { recoverRealms } from '../../src/operations/services/recover.js';
 import { App } from '../../src/runtime/app.js';

@@ -1,11 +1,11 @@
 import { Queue } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { queuePrefix } from '../../src/ledger/keys.js';
-import { registerRealm } from '../../src/ledger/moves/gate.js';
+import { registerRealm } from '../../src/ledger/moves/import-batch.js';
 import { listBatches, readBatch } from '../../src/ledger/read/batches.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
+import { type ScheduledRun, startSchedules } from '../../src/operations/rules/schedules.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
-import { type ScheduledRun, startSchedules } from '../../src/operations/services/schedules.js';
 import { SCHEDULES_QUEUE, startScheduler, syncWakeUps } from '../../src/queue/schedules.js';
 import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';

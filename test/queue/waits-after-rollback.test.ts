@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
+import { readFence } from '../../src/ledger/read/fence.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { readWaitAfterRollback } from '../../src/ledger/sessions/after-rollback.js';
-import { arm, disarm, readFence, sayDisarmed } from '../../src/ledger/sessions/fence.js';
+import { arm, disarm, sayDisarmed } from '../../src/ledger/sessions/fence.js';
 import { listFolders } from '../../src/ledger/sessions/folders.js';
 import { waitingOf } from '../../src/operations/batches/waiting.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';

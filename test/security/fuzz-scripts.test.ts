@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../src/core/ids.js';
-import { BY_NOBODY, encodePrepared } from '../../src/ledger/moves/gate.js';
 import { openBatch } from '../../src/ledger/moves/import-batch.js';
 import { blockClaims, putBlock } from '../../src/ledger/moves/put-block.js';
 import { encodePlanBlock } from '../../src/ledger/plan-block.js';
+import { readFence } from '../../src/ledger/read/fence.js';
+import { BY_NOBODY, encodePrepared } from '../../src/ledger/read/gate.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { type Argument, ScriptClient } from '../../src/ledger/script-client.js';
-import { readFence } from '../../src/ledger/sessions/fence.js';
 import { encodeManifest } from '../../src/ledger/views.js';
 import { anyText, HOSTILE_ARGUMENTS } from '../support/hostile.js';
 import {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isAlmonerError } from '../../src/core/errors/error.js';
 import { MemberTable } from '../../src/csv/member-table.js';
 import type { OrderRow } from '../../src/csv/row.js';
-import { BY_NOBODY } from '../../src/ledger/moves/gate.js';
+import { BY_NOBODY } from '../../src/ledger/read/gate.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { type RealmLedger, storeNowMs } from '../../src/ledger/realm-ledger.js';
 import { type Plan, planRows, planSource } from '../../src/planning/plan.js';

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { Here } from '../../src/ledger/sessions/liveness.js';
-import { type Machine as Identity, readPlace } from '../../src/ledger/sessions/place.js';
+import { Here } from '../../src/ledger/here/liveness.js';
+import { type Machine as Identity, readPlace } from '../../src/ledger/here/place.js';
 import { type Clocks, MachineClocks, readClocksOf } from './clocks.js';
 
 /** So far are the numbers of the two folders of a machine apart. */

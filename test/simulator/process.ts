@@ -1,8 +1,8 @@
 import type { OutcomeKind } from '../../src/core/classify.js';
 import { type FailPoint, onFailPoint } from '../../src/core/fail-point.js';
 import { type BatchId, type MemberId, type OrderId, orderId } from '../../src/core/ids.js';
-import type { OrderRef } from '../../src/ledger/moves/begin-sending.js';
 import { openBatches } from '../../src/ledger/moves/feed.js';
+import type { OrderRef } from '../../src/ledger/realm-ledger.js';
 import { Session } from '../../src/ledger/sessions/session.js';
 import { feed } from '../support/ledger/feed-one.js';
 import type { Fate } from '../support/machines/played-realm.js';

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { type OrderId, orderId } from '../../src/core/ids.js';
-import { JOURNAL_FOLDER } from '../../src/ledger/sessions/session.js';
+import { JOURNAL_FOLDER } from '../../src/ledger/read/session-list.js';
 import { testProfile } from '../support/ledger/realm-profile.js';
 import { Clocks } from './clocks.js';
 import { firstFile } from './files.js';

@@ -1,6 +1,5 @@
 import { inCurrency } from '../../core/currencies.js';
 import { findBatch } from '../../ledger/index.js';
-import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
 import {
   type Approval,
   approve as approveBatch,
@@ -8,7 +7,8 @@ import {
   payableOf,
   previewApproval,
   waitingForApproval,
-} from '../../operations/people/approvals.js';
+} from '../../operations/approvals/approvals.js';
+import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
 import type { App } from '../../runtime/app.js';
 import { amountsWords } from '../../words/amounts.js';
 import { retryWords } from '../../words/people.js';

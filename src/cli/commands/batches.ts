@@ -18,7 +18,7 @@ import {
   resume as resumeBatch,
 } from '../../operations/batches/steer.js';
 import { waitingNow } from '../../operations/batches/waiting.js';
-import { type UnfinishedImport, unfinishedImports } from '../../operations/pay/unfinished-imports.js';
+import { type UnfinishedImport, unfinishedImports } from '../../operations/orders/unfinished-imports.js';
 import { missedNotes } from '../../operations/rules/missed-counts.js';
 import { type ResumedRealms, resumeAfterRollback } from '../../operations/services/after-rollback.js';
 import { allPaceNotes } from '../../operations/services/pace.js';

@@ -4,14 +4,14 @@ import { type ErrorCode, isErrorCode } from '../../core/errors/catalogue.js';
 import { oneLine } from '../../core/one-line.js';
 import { DEAD_STATES } from '../../core/states.js';
 import { findBatch } from '../../ledger/index.js';
-import { findOrder } from '../../operations/batches/find-orders.js';
-import { orderStory } from '../../operations/batches/order-story.js';
 import {
   type DeadLetter,
   deadLetters,
   exportDead,
   heldByImports,
-} from '../../operations/dead/dead-letters.js';
+} from '../../operations/orders/dead-letters.js';
+import { findOrder } from '../../operations/orders/find-orders.js';
+import { orderStory } from '../../operations/orders/order-story.js';
 import { writeRows } from '../../report/whole-file.js';
 import { counted } from '../../words/spelling.js';
 import { storeCommand } from '../frame/open-app.js';

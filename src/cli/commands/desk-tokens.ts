@@ -1,5 +1,6 @@
 import { ROLES } from '../../core/people.js';
-import { addToken, revokeToken } from '../../operations/people/manage-tokens.js';
+import { revokeToken } from '../../operations/approvals/revoke-token.js';
+import { addToken } from '../../operations/people/manage-tokens.js';
 import { Tokens } from '../../operations/people/tokens.js';
 import { revokedWords } from '../../words/people.js';
 import { storeCommand } from '../frame/open-app.js';

@@ -6,7 +6,7 @@ import { type RealmTerms, realmTerms, type TokenInUse, termsLines, tokenInUse } 
 import { keyPlace, realmAnswers, transport } from '../doctor/realm.js';
 import { storeChecks } from '../doctor/store.js';
 import { type CommandBase, defineCommand } from '../frame/command.js';
-import type { Colours } from '../frame/output.js';
+import type { Colours } from '../text/colours.js';
 
 /** A person waits for the diagnosis: what does not answer soon is a finding. */
 const PATIENCE_MS = 5_000;

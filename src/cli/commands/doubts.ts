@@ -2,8 +2,6 @@ import { resolve as resolvePath } from 'node:path';
 import { oneLine } from '../../core/one-line.js';
 import type { ScriptClient } from '../../ledger/index.js';
 import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
-import { doubtName, findOrder, orderFinder } from '../../operations/batches/find-orders.js';
-import { type DeadLetter, deadLetters } from '../../operations/dead/dead-letters.js';
 import { batchesOf } from '../../operations/dead/retry-discard.js';
 import { type DoubtEvidence, doubtEvidence } from '../../operations/doubts/evidence.js';
 import {
@@ -22,6 +20,8 @@ import {
   rulingsOnOrders,
   type Verdict,
 } from '../../operations/doubts/rulings.js';
+import { type DeadLetter, deadLetters } from '../../operations/orders/dead-letters.js';
+import { doubtName, findOrder, orderFinder } from '../../operations/orders/find-orders.js';
 import { effectWords } from '../../words/amounts.js';
 import { counted, grouped } from '../../words/spelling.js';
 import { confirmRisk } from '../frame/confirm.js';

@@ -1,7 +1,7 @@
 import { FIND_BY, FIND_TEXT_MAX } from '../../core/find-meanings.js';
 import { oneLine } from '../../core/one-line.js';
-import { type BatchHit, Find, type FoundBatches, type FoundOrders } from '../../operations/batches/find.js';
-import { deadLetter } from '../../operations/dead/dead-letters.js';
+import { deadLetter } from '../../operations/orders/dead-letters.js';
+import { type BatchHit, Find, type FoundBatches, type FoundOrders } from '../../operations/orders/find.js';
 import { withStopSignals } from '../../runtime/stop-signals.js';
 import { counted, grouped, utcMinute } from '../../words/spelling.js';
 import { standingWords } from '../../words/states.js';

@@ -1,5 +1,6 @@
 import type { ExitStatus } from '../../core/errors/entry.js';
 import type { RealmProfile } from '../../core/profile.js';
+import { rehearsalProfile } from '../../operations/batches/batch-realm.js';
 import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
 import { checkMembers } from '../../operations/pay/check-members.js';
 import { payingChosen } from '../../operations/pay/paying-in.js';
@@ -10,7 +11,7 @@ import {
   planToPay,
   writeFaultsFile,
 } from '../../operations/pay/plan-file.js';
-import { dropOldRehearsals, rehearsalProfile } from '../../operations/pay/rehearsals.js';
+import { dropOldRehearsals } from '../../operations/pay/rehearsals.js';
 import { type PayRequest, payPlan, type Watch } from '../../operations/pay/run-batch.js';
 import { importBatch } from '../../operations/pay/store-batch.js';
 import { countWorkers } from '../../operations/services/run-workers.js';

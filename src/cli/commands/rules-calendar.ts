@@ -20,7 +20,7 @@ import {
   usage,
   wholeNumber,
 } from '../frame/options.js';
-import type { Colours } from '../frame/output.js';
+import type { Colours } from '../text/colours.js';
 
 /** Times of the schedules: what became of those that came, which ones nobody ran, and which come next. */
 const PAST_SHOWN = 20;

@@ -14,7 +14,7 @@ import { counted, isoTime } from '../../words/spelling.js';
 import type { CommandBase } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argument, flag, needReason, optionalArgument, REASON, text, texts } from '../frame/options.js';
-import type { Colours } from '../frame/output.js';
+import type { Colours } from '../text/colours.js';
 import { explanationDocument, explanationLines, goLines, syncedLine } from '../text/rules-text.js';
 
 /** The rules themselves: their files, schedules and past decisions. */

@@ -1,5 +1,5 @@
+import type { Colours } from '../text/colours.js';
 import type { Command } from './command.js';
-import type { Colours } from './output.js';
 import { version } from './version.js';
 
 /**

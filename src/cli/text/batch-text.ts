@@ -5,7 +5,7 @@ import type { BatchStatus } from '../../operations/batches/batch-status.js';
 import { amountsWords, sumWords } from '../../words/amounts.js';
 import { counted, grouped, roughly } from '../../words/spelling.js';
 import { standingWords } from '../../words/states.js';
-import type { Colours } from '../frame/output.js';
+import type { Colours } from './colours.js';
 
 /** A batch's standing for a person. */
 export function batchLines(status: BatchStatus, colours: Colours): string[] {

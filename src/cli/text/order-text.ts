@@ -1,10 +1,10 @@
 import { oneLine } from '../../core/one-line.js';
 import { NO_SUMS, type OpSums, plus, sumOf } from '../../core/op-sums.js';
 import type { OrderEvent } from '../../ledger/index.js';
-import type { DeadLetter, HeldLetters } from '../../operations/dead/dead-letters.js';
+import type { DeadLetter, HeldLetters } from '../../operations/orders/dead-letters.js';
 import { amountsWords } from '../../words/amounts.js';
 import { counted, duration, grouped, utcTime } from '../../words/spelling.js';
-import type { Colours } from '../frame/output.js';
+import type { Colours } from './colours.js';
 
 /** Dead letters and doubts for a person: grouped first, since thousands usually have three causes. */
 const SHOWN_MAX = 50;

@@ -5,15 +5,15 @@ import { spellMoment } from '../../core/zones.js';
 import { columnsWords, findingWords } from '../../csv/column-words.js';
 import type { Finding } from '../../csv/row.js';
 import type { Manifest, planning, RowView } from '../../ledger/index.js';
+import { type Approval, waitsForApproval } from '../../operations/approvals/approvals.js';
+import type { OrderChange } from '../../operations/approvals/difference.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { Planned } from '../../operations/pay/plan-file.js';
-import { type Approval, waitsForApproval } from '../../operations/people/approvals.js';
-import type { OrderChange } from '../../operations/people/difference.js';
 import type { BooksPast } from '../../planning/preview.js';
 import { absoluteWords, amountsWords, orderWords, signed } from '../../words/amounts.js';
 import { isOfRow } from '../../words/faults.js';
 import { allowedWords, counted, grouped, roughly, utcMinute } from '../../words/spelling.js';
-import type { Colours } from '../frame/output.js';
+import type { Colours } from './colours.js';
 
 /** A plan in words; the JSON document of the contract stands beside the planning itself. */
 export function planLines(

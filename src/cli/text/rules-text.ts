@@ -11,7 +11,7 @@ import type { PlannedRun } from '../../rules/plan-run.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { amountsWords } from '../../words/amounts.js';
 import { counted, grouped, roughly } from '../../words/spelling.js';
-import type { Colours } from '../frame/output.js';
+import type { Colours } from './colours.js';
 import { type Facts, factLines } from './preview-text.js';
 
 /** A plan of a rule with all its decisions, in words and as JSON. */

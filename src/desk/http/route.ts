@@ -4,8 +4,8 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { recordIn } from '../../operations/people/audit.js';
 import type { Access } from '../../operations/people/tokens.js';
 import type { Of } from '../api/values.js';
-import type { Desk } from '../desk.js';
 import type { Visitor } from './access/guard.js';
+import type { Desk } from './desk.js';
 
 /**
  * One entry of the table of routes. Handlers know no framework: they are given values of the right type and

@@ -1,5 +1,5 @@
-import { openApiDocument } from '../api/openapi.js';
 import { OpenApiDocument } from '../api/overview.js';
+import { openApiDocument } from './openapi.js';
 import { type Route, type RouteGroup, route } from './route.js';
 import { APPROVAL_ROUTES } from './routes/approvals.js';
 import { BATCH_ROUTES } from './routes/batches.js';

@@ -2,14 +2,14 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { AlmonerError } from '../../core/errors/error.js';
 import { reading } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
-import { type Desk, type DeskOptions, openDesk } from '../desk.js';
+import { errorAnswer } from '../error-reply.js';
 import { METRICS_TYPE, metricsText } from '../live/metrics.js';
 import { allowedOrigins, type DeskAddress, hostsOf, shownUrl } from './access/address.js';
 import { type Door, type Doorway, keepDoor, securityHeaders } from './access/door.js';
 import { addressOf, type Visitor } from './access/guard.js';
 import { cookieRules } from './access/sessions.js';
 import { Connections, limitBodies } from './connections.js';
-import { errorAnswer } from './error-reply.js';
+import { type Desk, type DeskOptions, openDesk } from './desk.js';
 import { servePages } from './pages.js';
 import { serveQueueBoard } from './queue-board.js';
 import { Download, OpenLine, type Route, WithHeaders } from './route.js';

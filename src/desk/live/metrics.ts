@@ -4,14 +4,24 @@ import { TOTAL_OUTCOMES } from '../../core/states.js';
 import type { WaitingWhy } from '../../core/waiting.js';
 import { allLedgers, type LatencyHistogram, reading } from '../../ledger/index.js';
 import { roundNotes } from '../../rules/approvals.js';
-import type { Desk } from '../desk.js';
-import type { Picture } from './overview.js';
+
+import type { App } from '../../runtime/app.js';
+import type { OverviewBoard, Picture } from './overview.js';
+
+/** Of the desk what the figures are made from. */
+type Measured = {
+  readonly app: App;
+  readonly version: string;
+  readonly board: Pick<OverviewBoard, 'look'>;
+  readonly live: { readonly clients: number };
+  readonly notices: { readonly outbox: { waiting(): Promise<number> } };
+};
 
 /**
  * What Prometheus asks for, computed from the ledger when it asks: any number of workers on any number of
  * machines are seen through the one truth, and a restarted desk loses no counts.
  */
-export async function metricsText(desk: Desk): Promise<string> {
+export async function metricsText(desk: Measured): Promise<string> {
   const picture = await desk.board.look();
   // A registry of its own for every answer: nothing lingers of a realm or state that is gone.
   const family = familiesOf(new Registry());
@@ -29,7 +39,7 @@ export async function metricsText(desk: Desk): Promise<string> {
 
 export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
-function fillProcesses({ gauge }: Families, { overview }: Picture, desk: Desk): void {
+function fillProcesses({ gauge }: Families, { overview }: Picture, desk: Measured): void {
   const { store, workers } = overview;
   gauge('store_up', '1 while the store answers.', []).set(store.up ? 1 : 0);
   gauge('store_latency_seconds', 'Time of a PING.', []).set((store.latencyMs ?? 0) / 1000);
@@ -42,14 +52,14 @@ function fillProcesses({ gauge }: Families, { overview }: Picture, desk: Desk): 
   gauge('info', 'Version of the desk.', ['version']).set({ version: desk.version }, 1);
 }
 
-async function fillMatters({ gauge }: Families, { overview }: Picture, desk: Desk): Promise<void> {
+async function fillMatters({ gauge }: Families, { overview }: Picture, desk: Measured): Promise<void> {
   const matters = gauge('matters', 'What waits for a person, by event.', ['event']);
   for (const { event } of overview.matters) matters.inc({ event });
   const letters = gauge('notices_waiting', 'Notices that are not delivered yet.', []);
   if (overview.store.up) letters.set(await desk.notices.outbox.waiting());
 }
 
-async function fillSchedules({ gauge }: Families, { overview }: Picture, { app }: Desk): Promise<void> {
+async function fillSchedules({ gauge }: Families, { overview }: Picture, { app }: Measured): Promise<void> {
   const outcome = gauge(
     'schedule_outcome',
     'What became of the last time of a schedule: 1 where nobody has to do anything, 0 where somebody has.',
@@ -77,7 +87,7 @@ async function fillSchedules({ gauge }: Families, { overview }: Picture, { app }
 type Numbers = Awaited<ReturnType<typeof numbersOf>>;
 
 /** What was ever counted in each ledger: it falls for no batch that is archived. */
-async function numbersOf({ app: { scripts } }: Desk) {
+async function numbersOf({ app: { scripts } }: Measured) {
   const ledgers = await allLedgers(scripts);
   return Promise.all(
     ledgers.map(async (ledger) => ({

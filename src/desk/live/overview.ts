@@ -23,7 +23,6 @@ import type { App } from '../../runtime/app.js';
 import { holdMsOf } from '../../runtime/config/profiles.js';
 import { isoTime } from '../../words/spelling.js';
 import type { BatchReply, BatchSummary, Overview, WorkerRow } from '../api/index.js';
-import { matterOf, type Standing, standingsOf, storeAway, type ToldBatch } from '../notify/matters.js';
 import type { Tasks } from '../tasks.js';
 import {
   actionsOn,
@@ -34,6 +33,7 @@ import {
   waitsForRecovery,
 } from './batch-reply.js';
 import { BatchViews, type SeenBatch, StoreHealth } from './batch-views.js';
+import { matterOf, type Standing, standingsOf, storeAway, type ToldBatch } from './matters.js';
 import { PaceHistory, SettleRates } from './rates.js';
 import { realmCard } from './realm-card.js';
 import { type RealmSums, sumsByLedger, sumsOf } from './sums.js';

@@ -3,8 +3,8 @@ import { openCount } from '../../core/states.js';
 import { lostSessions, type WaitingWhy } from '../../core/waiting.js';
 import { reading } from '../../ledger/index.js';
 import { isOver } from '../../operations/batches/batch-status.js';
-import type { ToldBatch } from '../notify/matters.js';
 import type { SeenBatch } from './batch-views.js';
+import type { ToldBatch } from './matters.js';
 
 /** What the batches of one ledger come to: one walk over them serves the cards of the realms and the metrics. */
 export type RealmSums = {

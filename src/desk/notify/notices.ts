@@ -4,9 +4,9 @@ import type { Notifications, SecretSource } from '../../runtime/config/model.js'
 import { readKey } from '../../runtime/config/secrets.js';
 import { registerSecret } from '../../runtime/logger.js';
 import { isoTime } from '../../words/spelling.js';
+import { noticeId } from '../live/matters.js';
 import type { OverviewBoard } from '../live/overview.js';
 import { discord } from './discord.js';
-import { noticeId } from './matters.js';
 import { letterOf, Notifier, toldNotes } from './notifier.js';
 import { Outbox } from './outbox.js';
 import type { Target } from './target.js';

@@ -4,7 +4,6 @@ import { ONLY_NEWS } from '../../core/notice-events.js';
 import { notes, type ScriptClient, storeNowMs } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
 import type { RealmCard } from '../api/index.js';
-import type { OverviewBoard, Picture } from '../live/overview.js';
 import {
   BEGUN,
   batchSubject,
@@ -17,7 +16,8 @@ import {
   storeAway,
   storedTold,
   type Told,
-} from './matters.js';
+} from '../live/matters.js';
+import type { OverviewBoard, Picture } from '../live/overview.js';
 import type { Outbox } from './outbox.js';
 import type { Notice, Target } from './target.js';
 

@@ -7,7 +7,7 @@ import {
   type ScriptClient,
   type StoredBatch,
 } from '../../ledger/index.js';
-import { Find } from '../../operations/batches/find.js';
+import { Find } from '../../operations/orders/find.js';
 import {
   fits,
   includes,
@@ -21,7 +21,7 @@ import {
   sealedBatches,
   type Wanted,
   wantMember,
-} from '../../operations/batches/scan-rows.js';
+} from '../../operations/orders/scan-rows.js';
 import type {
   FindOrdersPage,
   FindOrdersQuery,

@@ -1,7 +1,7 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { type BatchRef, findBatch, lists, type RowView, type ScriptClient } from '../../ledger/index.js';
-import type { ScanPlace } from '../../operations/batches/scan-rows.js';
-import { deadLetter } from '../../operations/dead/dead-letters.js';
+import { deadLetter } from '../../operations/orders/dead-letters.js';
+import type { ScanPlace } from '../../operations/orders/scan-rows.js';
 import type { OrderRow } from '../api/index.js';
 
 /** What all pages of orders have in common: a row as it is shown, and the place that the next page goes on from. */

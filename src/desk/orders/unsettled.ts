@@ -11,6 +11,7 @@ import {
   type ScriptClient,
 } from '../../ledger/index.js';
 import { digitsOf } from '../../operations/batches/batch-status.js';
+import { sidesSeen } from '../../operations/doubts/evidence.js';
 import {
   contextOf,
   idOf,
@@ -18,8 +19,7 @@ import {
   orderFinder,
   readDoubtName,
   sharedContexts,
-} from '../../operations/batches/find-orders.js';
-import { sidesSeen } from '../../operations/doubts/evidence.js';
+} from '../../operations/orders/find-orders.js';
 import { isoTime, messagePattern } from '../../words/spelling.js';
 import type {
   DeadGroups,

@@ -11,7 +11,7 @@ import {
 import { OPS, type Order } from '../../core/order.js';
 import { isTokens } from '../../core/points.js';
 import { CERTAINTIES } from '../../core/profile.js';
-import { whereabouts } from '../sessions/liveness.js';
+import { whereabouts } from '../here/liveness.js';
 
 /**
  * One line of a journal: eight hex digits of CRC-32, a blank, a JSON list. What does not check is treated

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ApprovalKind } from '../../core/approvals.js';
 import type { Requirement } from '../../core/people.js';
+import { type ApprovalRequest, decodeRequest } from '../read/gate.js';
 import { allLedgers, askRealm, askScript, type BatchRef, type RealmLedger } from '../realm-ledger.js';
 import type { ScriptClient } from '../script-client.js';
 import { type AuditEntry, encodeAudit } from '../views.js';
@@ -12,26 +13,6 @@ import { type AuditEntry, encodeAudit } from '../views.js';
 
 /** For so long an approval counts that was not used. */
 const COUNTS_MS = 72 * 3_600_000;
-
-const approved = z.object({ who: z.string(), at: z.number(), ends: z.number() });
-const request = z.object({
-  hash: z.string(),
-  /** Empty where no token was used. */
-  who: z.string(),
-  at: z.number(),
-  why: z.string().nullish(),
-  /** Of a rule: the hash of its text. */
-  text: z.string().nullish(),
-  /** Of a retry. */
-  orders: z.number().nullish(),
-  tokens: z.string().nullish(),
-  approved: approved.nullish(),
-});
-export type ApprovalRequest = z.infer<typeof request>;
-
-export function decodeRequest(json: string | null | undefined): ApprovalRequest | null {
-  return json == null || json === '' ? null : request.parse(JSON.parse(json));
-}
 
 /** What an approval is asked for. */
 export type Subject =

@@ -4,17 +4,13 @@ import type { Terms } from '../../core/terms.js';
 import { amountText } from '../amount.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
 import type { PlannedOrder } from '../plan-block.js';
-import { askTogether, noteSeq, type RealmLedger } from '../realm-ledger.js';
+import { askTogether, noteSeq, type OrderRef, type RealmLedger } from '../realm-ledger.js';
 import { decodeKey, fromBase36, stateOfCode } from '../record.js';
 import { ownReference } from '../reference.js';
 import type { Argument } from '../script-client.js';
 import { debtOf, lookedUp } from '../sketch.js';
 import type { Manifest, Reason } from '../views.js';
 import { limitArguments } from './approvals.js';
-
-/** An order's way from planned to being sent. Each step is one script; the script decides. */
-
-export type OrderRef = { readonly no: string; readonly index: number };
 
 export type Claim =
   /** `hold` names the hold under which balances may be read now; empty where nothing is held. */

@@ -5,12 +5,12 @@ import type { OrderState } from '../../core/states.js';
 import { amountText } from '../amount.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
 import type { PlannedOrder } from '../plan-block.js';
+import type { OrderRef } from '../realm-ledger.js';
 import { askScript, noteSeq, type RealmLedger } from '../realm-ledger.js';
 import { EVIDENCE_CODE, type Evidence, MOVED_CODE, stateOfCode } from '../record.js';
 import { ownReference } from '../reference.js';
 import { newNonce } from '../script-client.js';
 import type { Reason } from '../views.js';
-import type { OrderRef } from './begin-sending.js';
 import { handedOver, refusalLimits, UNKNOWNS_IN_A_ROW, undoneOrder } from './settle.js';
 
 /** Moves of an order without an attempt: evidence that ends an unknown or a doubt, or a read that failed. */

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { type BatchId, batchId } from '../../core/ids.js';
 import { type OverLimit, parseOverLimit } from '../accounts.js';
 import { FILE_LABEL } from '../amount.js';
-import { otherFormat } from '../format.js';
-import { PLAN_BLOCK_ROWS } from '../keys.js';
+import { FORMAT, FORMAT_FIELD, otherFormat } from '../format.js';
+import { PLAN_BLOCK_ROWS, REALMS_KEY } from '../keys.js';
 import type { MissedToNote } from '../notes/scheduled-times.js';
 import type { Judged } from '../read/earlier.js';
+import { BY_NOBODY, confirmedHash, encodePrepared, type Prepared } from '../read/gate.js';
 import { askScript, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
 import { type AuditEntry, decodeManifest, encodeAudit, encodeManifest, type Manifest } from '../views.js';
-import { BY_NOBODY, confirmedHash, encodePrepared, type Prepared } from './gate.js';
 import { type BlockClaims, NO_CLAIMS, unpackRefs } from './put-block.js';
 
 /** A batch on its way into the ledger: opened, filled block by block (see put-block.ts), then sealed or dropped. */
@@ -176,4 +176,11 @@ export async function dropBatch(
     ]);
     if (reply !== 'ok') return;
   }
+}
+
+/** Notes the realm in the store; done before its first batch is opened. */
+export async function registerRealm({ scripts, id, realm }: RealmLedger): Promise<void> {
+  await scripts.ask('register realm', (redis) =>
+    redis.hset(REALMS_KEY, { [FORMAT_FIELD]: FORMAT, [id]: JSON.stringify(realm) }),
+  );
 }

@@ -2,8 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlmonerError, messageOf } from '../../core/errors/error.js';
 import { forgetRefusal, noteRefusal } from '../read/refusals.js';
-import type { RealmLedger } from '../realm-ledger.js';
-import type { OrderRef } from './begin-sending.js';
+import type { OrderRef, RealmLedger } from '../realm-ledger.js';
 
 /**
  * Offers the result of an attempt to the ledger until the ledger takes it, whatever the error says: no error proves that

@@ -1,9 +1,9 @@
 import { amountText } from '../amount.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
 import type { PlannedOrder } from '../plan-block.js';
+import type { OrderRef } from '../realm-ledger.js';
 import { askScript, type RealmLedger } from '../realm-ledger.js';
 import { newNonce } from '../script-client.js';
-import type { OrderRef } from './begin-sending.js';
 
 /** What becomes of an order whose sender will not settle it. */
 type Orphaned =

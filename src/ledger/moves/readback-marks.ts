@@ -1,8 +1,8 @@
 import { batchKeys } from '../keys.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
 import { SETTLE_MS } from '../read/earlier.js';
+import type { OrderRef } from '../realm-ledger.js';
 import { batchFacts, type RealmLedger } from '../realm-ledger.js';
-import type { OrderRef } from './begin-sending.js';
 import { noteChange } from './note-change.js';
 
 /**

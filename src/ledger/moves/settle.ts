@@ -4,12 +4,13 @@ import type { OrderState } from '../../core/states.js';
 import { amountText } from '../amount.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
 import type { PlannedOrder, PlanRow } from '../plan-block.js';
+import type { OrderRef } from '../realm-ledger.js';
 import { askSingly, askTogetherOnce, noteSeq, type RealmLedger } from '../realm-ledger.js';
 import { encodeRecord, MOVED_CODE, type MovedTo, type OrderRecord, stateOfCode } from '../record.js';
 import { ownReference } from '../reference.js';
 import { listFromLua } from '../script-client.js';
 import type { Reason } from '../views.js';
-import type { Begun, OrderRef } from './begin-sending.js';
+import type { Begun } from './begin-sending.js';
 
 /** What became of an attempt: by its answer, or later by evidence. */
 export type Settlement = Pick<
@@ -112,10 +113,6 @@ export function handedOver(json: string): OrderRef[] {
 /** Quarter powers of two from 1 ms: 12 % wide at most, some sixty buckets for any latency. */
 function latencyBucket(ms: number): number {
   return Math.max(0, Math.ceil(4 * Math.log2(Math.max(1, ms))));
-}
-
-export function latencyOfBucket(bucket: number): number {
-  return 2 ** (bucket / 4);
 }
 
 /** Begun, and taken back before anything of it left. */

@@ -1,27 +1,8 @@
 import { z } from 'zod';
-import { CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors/catalogue.js';
+import type { ErrorCode } from '../../core/errors/catalogue.js';
+import { noteAct } from '../journal/acts.js';
 import { askRealm, askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
-import { noteAct } from '../sessions/acts.js';
 import { type AuditEntry, encodeAudit, type Reason } from '../views.js';
-
-/** What people, interrupted runs and the program's own breakers do to a batch or a realm as a whole. */
-
-/** A script that halts a batch by itself knows the code; the words for it are the catalogue's. */
-const reason = z
-  .object({
-    code: z.string().refine(isErrorCode),
-    message: z.string().optional(),
-    next: z.string().optional(),
-  })
-  .transform(({ code, message, next }) => ({
-    code,
-    message: message ?? CATALOGUE[code].means,
-    next: next ?? CATALOGUE[code].next,
-  }));
-
-export function decodeReason(json: string | null | undefined): Reason | null {
-  return json === null || json === undefined || json === '' ? null : reason.parse(JSON.parse(json));
-}
 
 type Steered = { readonly done: boolean; readonly state: string };
 
@@ -92,33 +73,6 @@ export function cancelBatch(batch: Steerable, audit: AuditEntry, only: 'unapprov
 /** The session that owned the batch is gone: a run stands still, a cancelled batch is left to the workers. */
 export function disownBatch(batch: Steerable, why: Reason, audit: AuditEntry, owner: string) {
   return steer(batch, 'disown', audit, [JSON.stringify(why), '', owner, '', '']);
-}
-
-export type RealmState = {
-  readonly halt: Reason | null;
-  readonly breakerSince: number | null;
-  /** The store was restarted or rolled back, and a person has to act before anything is sent again. */
-  readonly disarmed: Reason | null;
-  /** Another one is another memory of the store. */
-  readonly era: string;
-};
-
-export async function realmState(ledger: RealmLedger): Promise<RealmState> {
-  const [halt, breaker, disarmed, era] = await askRealm(ledger, 'read realm', (redis, T) =>
-    redis.hmget(T, 'halt', 'breaker', 'fenceReason', 'era'),
-  );
-  return {
-    halt: decodeReason(halt),
-    disarmed: decodeReason(disarmed),
-    breakerSince: breaker === null || breaker === undefined ? null : Number(breaker),
-    era: era ?? '',
-  };
-}
-
-/** Whether nothing of the realm is sent now: it is halted, or its breaker is open. */
-export async function isHeldBack(ledger: RealmLedger): Promise<boolean> {
-  const { halt, breakerSince } = await realmState(ledger);
-  return halt !== null || breakerSince !== null;
 }
 
 export async function haltRealm(ledger: RealmLedger, why: Reason): Promise<void> {

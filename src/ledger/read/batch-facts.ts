@@ -1,6 +1,6 @@
+import { whereabouts } from '../here/liveness.js';
 import { batchKeys } from '../keys.js';
 import { askRealm, type BatchPlace, type BatchRef, batchFacts, type RealmLedger } from '../realm-ledger.js';
-import { whereabouts } from '../sessions/liveness.js';
 import {
   type BatchView,
   decodeManifest,

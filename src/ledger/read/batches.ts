@@ -6,15 +6,15 @@ import { type BatchId, batchId, isBatchId, orderId } from '../../core/ids.js';
 import { OPS, type Op } from '../../core/order.js';
 import { BATCH_STATES, ORDER_STATES, type OrderState } from '../../core/states.js';
 import { batchKeys, unresumedKey } from '../keys.js';
-import type { ApprovalRequest } from '../moves/approvals.js';
-import { confirmedHash, type Gate, readGate, type Start, withSetTime } from '../moves/gate.js';
-import { decodeReason, realmState } from '../moves/steer.js';
 import { askRealm, type BatchRef, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
 import type { ScriptClient } from '../script-client.js';
-import { type BatchView, decodeManifest, type Manifest, type Reason } from '../views.js';
+import { type BatchView, decodeManifest, decodeReason, type Manifest, type Reason } from '../views.js';
 import { batchesIn, batchesLike, ledgersNamed, newestFirst } from './batch-lists.js';
 import { archivePath } from './batch-source.js';
+import type { ApprovalRequest } from './gate.js';
+import { confirmedHash, type Gate, readGate, type Start, withSetTime } from './gate.js';
+import { realmState } from './realm-state.js';
 
 /** Finding batches by what people type, and reading one as a view. */
 

@@ -13,7 +13,7 @@ import {
 import { stateOfCode } from '../record.js';
 import { parseHolder, REF_BYTES, type ReferenceHolder } from '../reference.js';
 import { listFromLua } from '../script-client.js';
-import { readFence, storeSeen } from '../sessions/fence.js';
+import { readFence, storeSeen } from './fence.js';
 
 /** What a plan is compared with: spent references, earlier orders, requests that may still arrive. */
 

@@ -1,8 +1,7 @@
 import type { BatchId } from '../../core/ids.js';
 import { batchKeys } from '../keys.js';
-import { noteChange } from '../moves/note-change.js';
 import { decodeRow, type PlanRow } from '../plan-block.js';
-import { askRealm, batchFacts, type RealmLedger, storeNowMs } from '../realm-ledger.js';
+import { askRealm, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { batchesIn } from './batch-lists.js';
 import { batchNumber } from './batches.js';
 
@@ -71,21 +70,6 @@ export async function recoveredBatches(
 /** How many orders of the batch were recovered; 0 for any other batch. */
 export function recoveredCount(ledger: RealmLedger, no: string): Promise<number> {
   return askRealm(ledger, 'count rows', (redis, T) => redis.hlen(batchKeys(T, no).recoveredRows));
-}
-
-/**
- * Of all batches that are recovered, now or later: more may have been sent of them than any journal knows. Plans that
- * were judged before are judged again at their seal.
- */
-export async function acceptLoss(ledger: RealmLedger): Promise<void> {
-  const at = await storeNowMs(ledger);
-  await askRealm(ledger, 'accept loss', (redis, T) =>
-    redis.multi().hset(T, 'gap', at).hincrby(T, 'seals', 1).exec(),
-  );
-  for (const { no } of await batchesIn(ledger, 'recovered')) {
-    await askRealm(ledger, 'accept loss', (redis, T) => redis.hset(batchKeys(T, no).meta, 'incomplete', '1'));
-    await noteChange(ledger, no);
-  }
 }
 
 /** When a person accepted last that the store has forgotten more than the journals know; null where nobody did. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { overdueAfterMs } from '../../core/overdue.js';
 import type { SendingGroup } from '../../core/waiting.js';
 import { batchKeys } from '../keys.js';
-import type { OrderRef } from '../moves/begin-sending.js';
+import type { OrderRef } from '../realm-ledger.js';
 import { askRealm, type BatchRef, type RealmLedger, timeOn } from '../realm-ledger.js';
 import type { OrderRecord } from '../record.js';
 

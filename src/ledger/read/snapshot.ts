@@ -1,6 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { OrderState } from '../../core/states.js';
-import { latencyOfBucket } from '../moves/settle.js';
+
 import type { BatchRef } from '../realm-ledger.js';
 import {
   type AuditEntry,
@@ -101,4 +101,8 @@ export function series(stored: Record<string, string>, batch: BatchView): RunSer
       .sort(([a], [b]) => a - b)
       .map(([slice, entry]) => ({ at: createdAt + slice * sliceMs, ...entry })),
   };
+}
+
+function latencyOfBucket(bucket: number): number {
+  return 2 ** (bucket / 4);
 }

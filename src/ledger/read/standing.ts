@@ -3,15 +3,15 @@ import { LONGEST_PAUSE_MS } from '../../core/decide.js';
 import { presenceOf } from '../../core/presence.js';
 import type { BatchStanding, Group, RealmStanding } from '../../core/waiting.js';
 import { BLOCK_ORDERS, batchKeys } from '../keys.js';
-import { readPaceState } from '../moves/pace-slots.js';
 import type { BatchRef, RealmLedger } from '../realm-ledger.js';
 import { decodeRecord, type OrderRecord } from '../record.js';
-import { readFence } from '../sessions/fence.js';
-import { readSigns } from '../sessions/signs.js';
 import type { BatchView } from '../views.js';
 import type { StoredBatch } from './batches.js';
+import { readFence } from './fence.js';
+import { readPaceState } from './pace.js';
 import { PlanReader } from './plan-reader.js';
 import { isOverdue, sendingParts } from './refusals.js';
+import { readSigns } from './signs.js';
 import { attentionPage, type UnsettledState } from './unsettled.js';
 
 /**

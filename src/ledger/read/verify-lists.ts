@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { counted } from '../../core/counted.js';
 import { BATCH_LISTS, batchKeys, unresumedKey } from '../keys.js';
-import { decodeRequest } from '../moves/approvals.js';
 import { askRealm, type BatchRef, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import { paidEver } from './batch-lists.js';
+import { decodeRequest } from './gate.js';
 import { shown } from './verify-sums.js';
 
 /**

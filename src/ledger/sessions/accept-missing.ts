@@ -4,14 +4,15 @@ import { orderId } from '../../core/ids.js';
 import type { Highest } from '../journal/folder.js';
 import { batchKeys } from '../keys.js';
 import { giveUpBatch } from '../moves/give-up.js';
+import { noteChange } from '../moves/note-change.js';
 import { acceptLost, type LostOrder } from '../moves/orphan.js';
 import type { MergeContext } from '../moves/replay.js';
 import { writeAudit } from '../moves/retry.js';
 import type { PlannedOrder, PlanRow } from '../plan-block.js';
 import { batchesIn } from '../read/batch-lists.js';
-import { acceptLoss } from '../read/recovered.js';
-import { askRealm, type BatchRef, batchFacts, type RealmLedger } from '../realm-ledger.js';
-import { acceptDamaged, acceptRemoved, readFence, storeSeen } from './fence.js';
+import { readFence, storeSeen } from '../read/fence.js';
+import { askRealm, type BatchRef, batchFacts, type RealmLedger, storeNowMs } from '../realm-ledger.js';
+import { acceptDamaged, acceptRemoved } from './fence.js';
 import { listFolders, retireFolders, unseenFolders } from './folders.js';
 import { sendingOf } from './sending.js';
 import { forgetSession } from './session.js';
@@ -232,4 +233,19 @@ async function audit(ref: BatchRef, session: string, orders: number, now: string
         ? `accepted that journals which were removed are missed: ${counted(orders, 'order is', 'orders are')} ${now}`
         : `accepted session ${session} as lost: ${counted(orders, 'order is', 'orders are')} ${now}`;
   await writeAudit(ref, { ...by, what, why: null });
+}
+
+/**
+ * Of all batches that are recovered, now or later: more may have been sent of them than any journal knows. Plans that
+ * were judged before are judged again at their seal.
+ */
+async function acceptLoss(ledger: RealmLedger): Promise<void> {
+  const at = await storeNowMs(ledger);
+  await askRealm(ledger, 'accept loss', (redis, T) =>
+    redis.multi().hset(T, 'gap', at).hincrby(T, 'seals', 1).exec(),
+  );
+  for (const { no } of await batchesIn(ledger, 'recovered')) {
+    await askRealm(ledger, 'accept loss', (redis, T) => redis.hset(batchKeys(T, no).meta, 'incomplete', '1'));
+    await noteChange(ledger, no);
+  }
 }

@@ -1,9 +1,9 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { type BatchId, batchId } from '../../core/ids.js';
+import { noteAct } from '../journal/acts.js';
 import { unresumedKey } from '../keys.js';
 import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
 import { type AuditEntry, encodeAudit } from '../views.js';
-import { noteAct } from './acts.js';
 
 /** After a rollback first sends wait for a person; includes/first-sends.lua tells why. */
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { Here } from '../here/liveness.js';
 import { listJournals, readHead } from '../journal/folder.js';
-import { Here } from './liveness.js';
-import { entryOf, JOURNAL_FOLDER } from './session.js';
+import { entryOf, JOURNAL_FOLDER } from '../read/session-list.js';
 
 /** The sending processes that live on this machine and keep their journals in the data folder, whatever store they use. */
 export async function sessionsAtWork(

@@ -1,17 +1,6 @@
 import { dirname, join } from 'node:path';
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import type { Highest } from '../journal/folder.js';
-import type { DamagedJournal } from '../journal/local-journals.js';
-import type { RealmLedger } from '../realm-ledger.js';
-import type { Reason } from '../views.js';
-import {
-  erasOf,
-  type Fence,
-  type FolderFault,
-  forgottenRemoved,
-  isDamageAccepted,
-  readFence,
-} from './fence.js';
 import {
   foldersThatPaid,
   type PaidElsewhere,
@@ -20,8 +9,13 @@ import {
   readPositions,
   witnessedElsewhere,
   witnessedPositions,
-} from './positions.js';
-import { JOURNAL_FOLDER, type SessionEntry } from './session.js';
+} from '../journal/positions.js';
+import { erasOf, type Fence, readFence } from '../read/fence.js';
+import { JOURNAL_FOLDER, type SessionEntry } from '../read/session-list.js';
+import type { RealmLedger } from '../realm-ledger.js';
+import type { Reason } from '../views.js';
+import { type FolderFault, forgottenRemoved, isDamageAccepted } from './fence.js';
+import type { DamagedJournal } from './local-journals.js';
 
 /**
  * Whether the data folder of this process is the one that its ledgers were paid from. A folder that is restored from a

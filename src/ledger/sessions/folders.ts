@@ -1,8 +1,9 @@
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { readFence } from '../read/fence.js';
+import { listSessions } from '../read/session-list.js';
 import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
-import { type FolderFault, folderFault, type LookedFolder, readFence } from './fence.js';
-import { listSessions } from './session.js';
+import { type FolderFault, folderFault, type LookedFolder } from './fence.js';
 
 /** Data folders from which orders were sent, and which a ledger that opens waits for (includes/data-folders.lua). */
 export type DataFolder = {

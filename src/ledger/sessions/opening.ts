@@ -1,5 +1,5 @@
+import { type Fence, readFence } from '../read/fence.js';
 import type { RealmLedger } from '../realm-ledger.js';
-import { type Fence, readFence } from './fence.js';
 
 /** A recovery under way. Each caller that shares it enters the registry of every store that is found, to be waited for. */
 type Shared = { readonly enters: Set<() => Promise<void>>; readonly opened: Promise<boolean> };

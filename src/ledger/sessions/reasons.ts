@@ -1,7 +1,7 @@
 import { CATALOGUE, type ErrorCode } from '../../core/errors/catalogue.js';
+import type { SessionEntry } from '../read/session-list.js';
 import type { Reason } from '../views.js';
 import type { DataFolder } from './folders.js';
-import type { SessionEntry } from './session.js';
 
 /** Why a ledger stays closed, in the words that a person reads in `status`. */
 function reasonOf(code: ErrorCode, message: string): Reason {

@@ -2,24 +2,21 @@ import { counted } from '../../core/counted.js';
 import type { BatchId } from '../../core/ids.js';
 import type { Order } from '../../core/order.js';
 import { type Highest, highest, noteMerged, noteRemoved } from '../journal/folder.js';
-import { journalOf, localJournals, noteLooked, type Scope } from '../journal/local-journals.js';
-import { mergeTidings, tidingsFor } from '../journal/merge.js';
-import type { Attempts } from '../moves/attempts.js';
-import type { OrderRef } from '../moves/begin-sending.js';
+import { lastEra, type Position } from '../journal/positions.js';
 import type { MergeContext } from '../moves/replay.js';
-import type { RealmLedger } from '../realm-ledger.js';
+import { isCurrent, readFence, storeSeen } from '../read/fence.js';
+import { entryOf, listSessions, type SessionEntry } from '../read/session-list.js';
+import type { OrderRef, RealmLedger } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
 import { adoptDead } from './adopt-orphans.js';
+import type { Attempts } from './attempts.js';
 import {
   arm,
   disarm,
   forgottenRemoved,
-  isCurrent,
   type PutBack,
-  readFence,
   reportMerged,
   sayDisarmed,
-  storeSeen,
   type WaitedFor,
 } from './fence.js';
 import {
@@ -31,9 +28,10 @@ import {
   missedByFolder,
 } from './folder-check.js';
 import { lookedFolders } from './folders.js';
-import { lastEra, type Position } from './positions.js';
+import { journalOf, localJournals, noteLooked, type Scope } from './local-journals.js';
+import { mergeTidings, tidingsFor } from './merge.js';
 import { floorReason } from './reasons.js';
-import { entryOf, listSessions, registerAgain, type Session, type SessionEntry } from './session.js';
+import { registerAgain, type Session } from './session.js';
 
 /**
  * Recovery, the one procedure: a process that starts, a ledger that is closed, `almoner recover` and the adoption of the

@@ -1,37 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:net';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
 import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import { otherFormat } from '../format.js';
+import { Here, type OwnFolder, removeSpentSockets } from '../here/liveness.js';
 import { boundJournals } from '../journal/budget.js';
 import { listJournals, readHead } from '../journal/folder.js';
 import { JOURNAL_LIMITS, Journal, type JournalLimits } from '../journal/journal.js';
-import type { JournalHead } from '../journal/line.js';
+import { PositionNotes } from '../journal/positions.js';
 import { openBatches } from '../moves/feed.js';
 import { disownBatch } from '../moves/steer.js';
 import { forgetRefusals } from '../read/refusals.js';
+import { entryOf, headOf, JOURNAL_FOLDER, type SessionEntry } from '../read/session-list.js';
 import { askRealm, type RealmLedger, timeOn } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
-import { Here, type OwnFolder, removeSpentSockets, whereabouts } from './liveness.js';
-import { PositionNotes } from './positions.js';
 import type { SendLimits } from './send-limits.js';
 import { sendingOf } from './sending.js';
-
-/** A sending process is a session, registered in the ledger before its first claim. */
-const sessionEntry = whereabouts.extend({
-  id: z.string(),
-  kind: z.string(),
-  startedAt: z.number(),
-  /** The folder of its journal; a session that never sends has none. */
-  journal: z.string().default(''),
-  /** Its data folder is gone with its process: once everything is taken, it is not waited for. */
-  ephemeral: z.boolean().default(false),
-});
-export type SessionEntry = z.infer<typeof sessionEntry>;
-
-export const JOURNAL_FOLDER = 'journal';
 
 type Journaling = {
   /** The journal failed for good: nothing more is sent, and the process should end. */
@@ -212,19 +197,6 @@ export async function registerAgain(ledger: RealmLedger, entry: SessionEntry): P
   await enterRealm(ledger, entry, null, 'only if forgotten');
 }
 
-/** Their journals' folders as seen from here: the same volume may have another path in another container. */
-export async function listSessions(ledger: RealmLedger): Promise<SessionEntry[]> {
-  const { here } = ledger.scripts;
-  const all = await askRealm(ledger, 'list sessions', (redis, T) => redis.hvals(`${T}:sessions`));
-  return Promise.all(
-    all.map(async (json) => {
-      const entry = sessionEntry.parse(JSON.parse(json));
-      const folder = await here.folderOf(entry);
-      return folder === undefined ? entry : { ...entry, journal: join(folder, JOURNAL_FOLDER) };
-    }),
-  );
-}
-
 /**
  * Takes a session that is gone from the register of the store on which that was found out. Its batches lose their owner
  * first: nobody else would let go of their members.
@@ -252,18 +224,8 @@ const GONE: Reason = {
   next: CATALOGUE.ALM_BATCH_INTERRUPTED.next,
 };
 
-/** As its journal begins. */
-export function headOf({ id, journal: _, ephemeral: __, ...rest }: SessionEntry): JournalHead {
-  return { session: id, ...rest };
-}
-
 /** Of a journal whose head cannot be read, only its name and folder are known. */
 export async function sessionIn(here: Here, journal: string, id: string): Promise<SessionEntry> {
   const at = await here.whereaboutsIn(dirname(journal), id);
   return { id, ...at, kind: 'unknown', startedAt: 0, journal, ephemeral: false };
-}
-
-/** A journal found on disk tells whose it is, also when the registry has forgotten the session. */
-export function entryOf({ session, ...rest }: JournalHead, journal: string): SessionEntry {
-  return { id: session, ...rest, journal, ephemeral: false };
 }

@@ -1,18 +1,19 @@
 import type { Order } from '../../core/order.js';
 import { overdueAfterMs } from '../../core/overdue.js';
-import { journalOf } from '../journal/local-journals.js';
-import { mergeTidings, tidingsFor } from '../journal/merge.js';
 import type { JournaledAttempt } from '../journal/reader.js';
-import type { Attempts } from '../moves/attempts.js';
-import type { OrderRef } from '../moves/begin-sending.js';
 import type { MergeContext } from '../moves/replay.js';
+import { type Fence, readFence, storeSeen } from '../read/fence.js';
+import { listSessions } from '../read/session-list.js';
+import type { OrderRef } from '../realm-ledger.js';
 import { noteSeq, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import { adopt } from './adopt-orphans.js';
-import { type Fence, readFence, storeSeen } from './fence.js';
+import type { Attempts } from './attempts.js';
 import { isIntact } from './folder-check.js';
+import { journalOf } from './local-journals.js';
+import { mergeTidings, tidingsFor } from './merge.js';
 import { readTimeout } from './send-limits.js';
 import { type Sending, sendingOf } from './sending.js';
-import { listSessions, type Session } from './session.js';
+import type { Session } from './session.js';
 
 /**
  * Strays: orders that are `sending` in the name of a living session which has let them go. An error between begin and

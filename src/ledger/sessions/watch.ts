@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AlmonerError } from '../../core/errors/error.js';
-import type { Scope } from '../journal/local-journals.js';
+import { type Fence, isCurrent, readFence } from '../read/fence.js';
+import { listSessions } from '../read/session-list.js';
+import { areAtWork } from '../read/signs.js';
 import { noteSeq } from '../realm-ledger.js';
-import { arm, type Fence, isCurrent, readFence, sayDisarmed, type WaitedFor } from './fence.js';
+import { arm, sayDisarmed, type WaitedFor } from './fence.js';
 import { listFolders } from './folders.js';
+import type { Scope } from './local-journals.js';
 import { missingReason } from './reasons.js';
 import { NO_ONE, NOTHING_RECOVERED, type Recovered, type RecoveryDeps, recover } from './recovery.js';
-import { givenUp, listSessions } from './session.js';
-import { areAtWork } from './signs.js';
+import { givenUp } from './session.js';
 import { settleOverdue, settleOwnStrays } from './strays.js';
 
 /**

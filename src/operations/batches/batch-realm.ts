@@ -17,7 +17,7 @@ import {
 import { changedReason } from '../../queue/reasons.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
-import { rehearsalProfile } from '../pay/rehearsals.js';
+import { embeddedProfile } from '../../runtime/config/profiles.js';
 
 /** The profiles of this place. A required argument everywhere: left out, an answer would say nothing of quiet hours. */
 export type Profiles = Pick<Config, 'profiles'>;
@@ -103,3 +103,20 @@ export async function letRealmGoOn(realm: OpenRealm): Promise<void> {
 }
 
 const PROBE_MEMBER = memberId('0');
+
+/** Each rehearsal has a realm, members and books of its own, so that it can be made again and again. */
+export const NAME = 'rehearsal';
+
+/** `currency`: the one that its realm is given beside its own; null: its own. */
+export function rehearsalProfile(now: number, currency: string | null): RealmProfile {
+  const stamp = new Date(now).toISOString().replaceAll(/[-:.TZ]/g, '');
+  return {
+    ...embeddedProfile({}),
+    name: NAME,
+    currency,
+    realmId: `${NAME}-${stamp}`,
+    // The service is in this process: what does not answer in seconds will not answer.
+    timeouts: { connectMs: 2_000, tlsMs: 2_000, responseMs: 2_000, totalMs: 3_000 },
+    attempts: { max: 5, backoffMs: 50, backoffMaxMs: 1_000 },
+  };
+}

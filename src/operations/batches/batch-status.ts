@@ -16,7 +16,7 @@ import {
 import { reasonOf } from '../../queue/reasons.js';
 import type { App } from '../../runtime/app.js';
 import { isoTime } from '../../words/spelling.js';
-import { deadGone } from '../dead/dead-letters.js';
+import { deadGone } from '../orders/dead-letters.js';
 import { haltedHere, type OwnedBatch, type Profiles } from './batch-realm.js';
 import { waitingOf, waitingOfAll } from './waiting.js';
 

@@ -11,7 +11,7 @@ import { reasonOf } from '../../queue/reasons.js';
 import { changeRun, listRuns } from '../../rules/run-store.js';
 import type { App } from '../../runtime/app.js';
 import { beginsWords } from '../../words/people.js';
-import { isUnfinished, releaseUnfinished, type UnfinishedImport } from '../pay/unfinished-imports.js';
+import { isUnfinished, releaseUnfinished, type UnfinishedImport } from '../orders/unfinished-imports.js';
 import { recordIn } from '../people/audit.js';
 import { changeHere, isRehearsalOfItsOwn, letRealmGoOn, type Profiles, realmOfBatch } from './batch-realm.js';
 import { type BatchStatus, batchStatus, isInterrupted, isOver } from './batch-status.js';

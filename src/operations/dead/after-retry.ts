@@ -1,6 +1,6 @@
 import type { OrderState } from '../../core/states.js';
 import { type RowView, reading } from '../../ledger/index.js';
-import { idOf, type OrderPlace, sharedContexts } from '../batches/find-orders.js';
+import { idOf, type OrderPlace, sharedContexts } from '../orders/find-orders.js';
 
 /** What became of orders that were retried. */
 type Became = {

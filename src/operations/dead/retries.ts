@@ -1,6 +1,6 @@
 import { approvalHash } from '../../core/approvals.js';
 import { type BatchRef, type RowView, reading } from '../../ledger/index.js';
-import { contextOf } from '../batches/find-orders.js';
+import { contextOf } from '../orders/find-orders.js';
 
 /** Those of them that are dead letters now, with the hash that a request and an approval for exactly these names. */
 export async function retriesOf(ref: BatchRef, indexes: readonly number[]) {

@@ -11,11 +11,11 @@ import {
 import type { App } from '../../runtime/app.js';
 import { counted } from '../../words/spelling.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
-import { contextOf, idOf, type OrderPlace } from '../batches/find-orders.js';
+import type { DeadLetter } from '../orders/dead-letters.js';
+import { contextOf, idOf, type OrderPlace } from '../orders/find-orders.js';
 import { namesOf, record, recordOrders } from '../people/audit.js';
 import { isRequired, requirementOf, whoActs } from '../people/who.js';
 import { openForJudging } from '../services/recovery.js';
-import type { DeadLetter } from './dead-letters.js';
 import { retriesOf } from './retries.js';
 
 /** Retrying and discarding dead letters, one or thousands. The ledger decides about each one by itself. */

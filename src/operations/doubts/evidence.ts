@@ -6,9 +6,9 @@ import { Pace } from '../../queue/pace.js';
 import type { App } from '../../runtime/app.js';
 import { isoTime, utcMinute } from '../../words/spelling.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
-import { contextOf, idOf, type OrderPlace } from '../batches/find-orders.js';
-import { type HistoryEntry, memberHistory, type Scanned } from '../batches/member-history.js';
-import { deadLetter } from '../dead/dead-letters.js';
+import { deadLetter } from '../orders/dead-letters.js';
+import { contextOf, idOf, type OrderPlace } from '../orders/find-orders.js';
+import { type HistoryEntry, memberHistory, type Scanned } from '../orders/member-history.js';
 
 export type DoubtEvidence = Awaited<ReturnType<typeof doubtEvidence>>;
 

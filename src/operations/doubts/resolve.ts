@@ -5,9 +5,9 @@ import type { App } from '../../runtime/app.js';
 import { SETTLE_MS } from '../../runtime/config/realm-settings.js';
 import { counted, duration, isoTime } from '../../words/spelling.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
-import { doubtName, idOf, type OrderPlace, sharedContexts } from '../batches/find-orders.js';
-import { deadLetter } from '../dead/dead-letters.js';
 import { type BoardChange, followOnBoard, type RefusedOrder } from '../dead/retry-discard.js';
+import { deadLetter } from '../orders/dead-letters.js';
+import { doubtName, idOf, type OrderPlace, sharedContexts } from '../orders/find-orders.js';
 import { recordOrders } from '../people/audit.js';
 import { type Asked, type Ruling, refused } from './rulings.js';
 

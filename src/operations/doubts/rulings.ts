@@ -1,7 +1,7 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { DecisionLine } from '../../csv/decisions.js';
 import { findBatch, reading, type ScriptClient } from '../../ledger/index.js';
-import { idOf, type OrderPlace, orderFinder, readDoubtName } from '../batches/find-orders.js';
+import { idOf, type OrderPlace, orderFinder, readDoubtName } from '../orders/find-orders.js';
 
 /** What a person decides about doubts: orders that are named, all doubts of a batch, or the rows of a file. */
 

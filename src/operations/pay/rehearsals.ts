@@ -5,25 +5,9 @@ import { allLedgers, dropLedger, lists, type RealmLedger, reading, recovery } fr
 import type { Plan } from '../../planning/plan.js';
 import type { EmbeddedRealm } from '../../realm/embedded.js';
 import type { App } from '../../runtime/app.js';
-import { embeddedProfile } from '../../runtime/config/profiles.js';
+import { NAME } from '../batches/batch-realm.js';
 
-/** Each rehearsal has a realm, members and books of its own, so that it can be made again and again. */
-const NAME = 'rehearsal';
 const KEPT = 5;
-
-/** `currency`: the one that its realm is given beside its own; null: its own. */
-export function rehearsalProfile(now: number, currency: string | null): RealmProfile {
-  const stamp = new Date(now).toISOString().replaceAll(/[-:.TZ]/g, '');
-  return {
-    ...embeddedProfile({}),
-    name: NAME,
-    currency,
-    realmId: `${NAME}-${stamp}`,
-    // The service is in this process: what does not answer in seconds will not answer.
-    timeouts: { connectMs: 2_000, tlsMs: 2_000, responseMs: 2_000, totalMs: 3_000 },
-    attempts: { max: 5, backoffMs: 50, backoffMaxMs: 1_000 },
-  };
-}
 
 /** Made by `rehearse`, and not the embedded realm that is there without any configuration. */
 export function isRehearsal({ name, realmId }: Pick<RealmProfile, 'name' | 'realmId'>): boolean {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { notes, type ScriptClient } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { counted, isoTime } from '../../words/spelling.js';
-import { idOf, type OrderPlace, sharedContexts } from '../batches/find-orders.js';
+import { idOf, type OrderPlace, sharedContexts } from '../orders/find-orders.js';
 import { RANKS, type Rank } from './tokens.js';
 import { whoActs } from './who.js';
 

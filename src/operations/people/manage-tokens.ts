@@ -28,24 +28,9 @@ type RuleWithdrawn = {
 };
 
 /** `waiting`: batches that they had approved and that had not begun. */
-type Withdrawn = { readonly waiting: readonly string[]; readonly rules: readonly RuleWithdrawn[] };
+export type Withdrawn = { readonly waiting: readonly string[]; readonly rules: readonly RuleWithdrawn[] };
 
-/** `prepared`: batches of theirs that wait for an approval, and go on waiting. */
-type Revoked = Withdrawn & { readonly prepared: readonly string[] };
-
-/** Takes the token, and with it every approval that has led to nothing yet. */
-export async function revokeToken(app: App, name: string): Promise<Revoked> {
-  const withdrawn = await revokeIn(app.scripts, name, app.config.operator);
-  // Previews of batches come with it, which no other command about tokens needs.
-  const { askedBy, waitingForApproval } = await import('./approvals.js');
-  const prepared = (await waitingForApproval(app))
-    .filter(({ view }) => isSamePerson(askedBy(view), name))
-    .map(({ ref }) => ref.id);
-  await record(app, { what: `revoked desk token ${name}`, why: null, batches: withdrawn.waiting });
-  return { ...withdrawn, prepared };
-}
-
-const isSamePerson = (who: string | null | undefined, name: string) =>
+export const isSamePerson = (who: string | null | undefined, name: string) =>
   who?.toLowerCase() === name.toLowerCase();
 
 /** The same in a store that is about to take the place of another one. */

@@ -13,8 +13,8 @@ import { readDetails, readRow, rowContext } from '../../../src/ledger/read/rows.
 import { readAudit, snapshotBatch } from '../../../src/ledger/read/snapshot.js';
 import { openLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
-import { scanRows, wantMember } from '../../../src/operations/batches/scan-rows.js';
-import { deadLetters } from '../../../src/operations/dead/dead-letters.js';
+import { deadLetters } from '../../../src/operations/orders/dead-letters.js';
+import { scanRows, wantMember } from '../../../src/operations/orders/scan-rows.js';
 import { feed } from '../../support/ledger/feed-one.js';
 import {
   type Line,

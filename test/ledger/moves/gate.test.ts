@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Requirement } from '../../../src/core/people.js';
 import { approve, requestRetry, withdrawApprovals } from '../../../src/ledger/moves/approvals.js';
-import { readGate, type Start } from '../../../src/ledger/moves/gate.js';
 import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import { pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
+import { readGate, type Start } from '../../../src/ledger/read/gate.js';
 import { readAudit } from '../../../src/ledger/read/snapshot.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { retriesOf } from '../../../src/operations/dead/retries.js';

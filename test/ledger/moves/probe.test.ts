@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { askProbe, closeBreaker, realmState, releaseRealm } from '../../../src/ledger/moves/steer.js';
+import { askProbe, closeBreaker, releaseRealm } from '../../../src/ledger/moves/steer.js';
+import { readFence } from '../../../src/ledger/read/fence.js';
+import { realmState } from '../../../src/ledger/read/realm-state.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
-import { arm, readFence } from '../../../src/ledger/sessions/fence.js';
+import { arm } from '../../../src/ledger/sessions/fence.js';
 import { ledgersOnRedis } from '../../support/ledger/ledgers-on-redis.js';
 import { WHY } from '../../support/ledger/order-moves.js';
 import { until } from '../../support/until.js';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { orderId } from '../../../src/core/ids.js';
-import { mergeTidings, tidingsFor } from '../../../src/ledger/journal/merge.js';
 import { archiveBatch } from '../../../src/ledger/moves/archive-batch.js';
 import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { batchSource } from '../../../src/ledger/read/batch-source.js';
@@ -8,6 +7,7 @@ import { readBatch } from '../../../src/ledger/read/batches.js';
 import { findSpent } from '../../../src/ledger/read/earlier.js';
 import { openLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
+import { mergeTidings, tidingsFor } from '../../../src/ledger/sessions/merge.js';
 import { attemptOf, merge, mergeContext, PAID, REFUSED } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, feedAll, type SettledCode, sendAs } from '../../support/ledger/order-moves.js';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { orderId } from '../../../src/core/ids.js';
-import { tidingsFor } from '../../../src/ledger/journal/merge.js';
 import { replay } from '../../../src/ledger/moves/replay.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
+import { tidingsFor } from '../../../src/ledger/sessions/merge.js';
 import {
   attemptOf,
   merge,

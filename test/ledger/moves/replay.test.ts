@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { batchId } from '../../../src/core/ids.js';
-import { mergeTidings, tidingsFor } from '../../../src/ledger/journal/merge.js';
 import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { findSpent } from '../../../src/ledger/read/earlier.js';
 import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
 import { storeNowMs } from '../../../src/ledger/realm-ledger.js';
+import { mergeTidings, tidingsFor } from '../../../src/ledger/sessions/merge.js';
 import {
   attemptOf,
   merge,

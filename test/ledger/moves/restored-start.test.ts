@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readGate } from '../../../src/ledger/moves/gate.js';
 import { haltBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
+import { readGate } from '../../../src/ledger/read/gate.js';
 import { feed } from '../../support/ledger/feed-one.js';
 import { attemptOf, merge, PAID } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, limitedTo, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { dispatched } from '../../../src/ledger/moves/feed.js';
-import { cancelBatch, pauseBatch, realmState } from '../../../src/ledger/moves/steer.js';
+import { cancelBatch, pauseBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
+import { realmState } from '../../../src/ledger/read/realm-state.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
 import { STATE_CODES } from '../../../src/ledger/record.js';
 import { type Line, ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { type TurnDown, turnDown } from '../../../src/ledger/moves/conclude.js';
-import { cancelBatch, realmState } from '../../../src/ledger/moves/steer.js';
+import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
+import { readFence } from '../../../src/ledger/read/fence.js';
+import { realmState } from '../../../src/ledger/read/realm-state.js';
 import { readDetails, readRecord } from '../../../src/ledger/read/rows.js';
-import { readFence } from '../../../src/ledger/sessions/fence.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import {
   audit,

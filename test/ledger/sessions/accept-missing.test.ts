@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Certainty } from '../../../src/core/profile.js';
-import { Attempts } from '../../../src/ledger/moves/attempts.js';
-import { registerRealm } from '../../../src/ledger/moves/gate.js';
 import { giveUpBatch } from '../../../src/ledger/moves/give-up.js';
+import { registerRealm } from '../../../src/ledger/moves/import-batch.js';
 import { orphan } from '../../../src/ledger/moves/orphan.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
+import { readFence } from '../../../src/ledger/read/fence.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
+import { listSessions } from '../../../src/ledger/read/session-list.js';
 import { readAudit } from '../../../src/ledger/read/snapshot.js';
 import { openLedger, type RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
 import { acceptMissing, lossOf } from '../../../src/ledger/sessions/accept-missing.js';
-import { readFence } from '../../../src/ledger/sessions/fence.js';
-import { listSessions, Session } from '../../../src/ledger/sessions/session.js';
+import { Attempts } from '../../../src/ledger/sessions/attempts.js';
+import { Session } from '../../../src/ledger/sessions/session.js';
 import {
   attemptOf,
   merge,

@@ -4,13 +4,14 @@ import type { AfterRollback } from '../../../src/core/profile.js';
 import { redispatch } from '../../../src/ledger/moves/feed.js';
 import { cancelBatch, pauseBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
+import { readFence } from '../../../src/ledger/read/fence.js';
 import { openLedger, type RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import {
   noteRestored,
   readWaitAfterRollback,
   resumeAfterRollback,
 } from '../../../src/ledger/sessions/after-rollback.js';
-import { arm, disarm, readFence, reportMerged } from '../../../src/ledger/sessions/fence.js';
+import { arm, disarm, reportMerged } from '../../../src/ledger/sessions/fence.js';
 import { readRecovery } from '../../../src/ledger/sessions/story.js';
 import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, begin, begun, claimFor, feedAll, sendAs, WHY } from '../../support/ledger/order-moves.js';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { Here } from '../../../src/ledger/sessions/liveness.js';
-import type { SessionEntry } from '../../../src/ledger/sessions/session.js';
+import { Here } from '../../../src/ledger/here/liveness.js';
+import type { SessionEntry } from '../../../src/ledger/read/session-list.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
 /**

@@ -1,14 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { retryOrder } from '../../../src/ledger/moves/retry.js';
+import { readFence } from '../../../src/ledger/read/fence.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
-import {
-  acceptRemoved,
-  arm,
-  disarm,
-  readFence,
-  reportMerged,
-  sayDisarmed,
-} from '../../../src/ledger/sessions/fence.js';
+import { acceptRemoved, arm, disarm, reportMerged, sayDisarmed } from '../../../src/ledger/sessions/fence.js';
 import { Session } from '../../../src/ledger/sessions/session.js';
 import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { begin, begun, claimFor, feedAll, sendAs } from '../../support/ledger/order-moves.js';

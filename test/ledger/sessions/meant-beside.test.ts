@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Here } from '../../../src/ledger/here/liveness.js';
 import { openLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
 import { acceptNewLedger } from '../../../src/ledger/sessions/fence.js';
 import { ledgersElsewhere } from '../../../src/ledger/sessions/folder-check.js';
-import { Here } from '../../../src/ledger/sessions/liveness.js';
 import { ledgersOnRedis } from '../../support/ledger/ledgers-on-redis.js';
 import { tempFolder } from '../../support/temp-folder.js';
 

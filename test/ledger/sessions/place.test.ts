@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Here } from '../../../src/ledger/sessions/liveness.js';
-import { ensurePlace, type Machine, readPlace, thisMachine } from '../../../src/ledger/sessions/place.js';
+import { Here } from '../../../src/ledger/here/liveness.js';
+import { ensurePlace, type Machine, readPlace, thisMachine } from '../../../src/ledger/here/place.js';
 import { Session } from '../../../src/ledger/sessions/session.js';
 import { tempFolder } from '../../support/temp-folder.js';
 

@@ -1,10 +1,10 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Here } from '../../../src/ledger/here/liveness.js';
+import { foldersThatPaid, PositionNotes, readPositions } from '../../../src/ledger/journal/positions.js';
 import { openLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
-import { Here } from '../../../src/ledger/sessions/liveness.js';
-import { foldersThatPaid, PositionNotes, readPositions } from '../../../src/ledger/sessions/positions.js';
 import { ledgersOnRedis } from '../../support/ledger/ledgers-on-redis.js';
 import { tempFolder } from '../../support/temp-folder.js';
 

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { listJournals, noteMerged } from '../../../src/ledger/journal/folder.js';
-import { localJournals } from '../../../src/ledger/journal/local-journals.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
+import { listSessions } from '../../../src/ledger/read/session-list.js';
 import { openLedger, storeNowMs } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
-import { forgetSession, listSessions, Session } from '../../../src/ledger/sessions/session.js';
+import { localJournals } from '../../../src/ledger/sessions/local-journals.js';
+import { forgetSession, Session } from '../../../src/ledger/sessions/session.js';
 import { journalIntent } from '../../support/ledger/journal-lines.js';
 import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { begun, claimFor, feedAll, held, settleAs } from '../../support/ledger/order-moves.js';

@@ -1,16 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { replay } from '../../../src/ledger/moves/replay.js';
+import { readFence, storeSeen } from '../../../src/ledger/read/fence.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { readWaitAfterRollback } from '../../../src/ledger/sessions/after-rollback.js';
-import {
-  acceptMoved,
-  acceptRemoved,
-  arm,
-  disarm,
-  readFence,
-  reportMerged,
-  storeSeen,
-} from '../../../src/ledger/sessions/fence.js';
+import { acceptMoved, acceptRemoved, arm, disarm, reportMerged } from '../../../src/ledger/sessions/fence.js';
 import { listFolders, retireFolders } from '../../../src/ledger/sessions/folders.js';
 import { arrow, diagramArrows, scriptsThat } from '../../support/docs/state-diagrams.js';
 import { attemptOf, mergeContext, PAID } from '../../support/ledger/journaled-attempt.js';

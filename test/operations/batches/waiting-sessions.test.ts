@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { workersAtWork } from '../../../src/ledger/sessions/signs.js';
+import { workersAtWork } from '../../../src/ledger/read/signs.js';
 import { batchStatus } from '../../../src/operations/batches/batch-status.js';
 import { waitingOf } from '../../../src/operations/batches/waiting.js';
 import { ledgersOnRedis } from '../../support/ledger/ledgers-on-redis.js';

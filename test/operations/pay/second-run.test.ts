@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findBatch } from '../../../src/ledger/index.js';
-import { listSessions } from '../../../src/ledger/sessions/session.js';
+import { listSessions } from '../../../src/ledger/read/session-list.js';
 import { runExisting, type Watch } from '../../../src/operations/pay/run-batch.js';
 import { App } from '../../../src/runtime/app.js';
 import { loadConfig } from '../../../src/runtime/config/config.js';

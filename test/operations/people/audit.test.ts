@@ -76,7 +76,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'people/manage-tokens.ts revokeIn': 'a part of revokeToken, and of a restore',
   'pay/plan-input.ts planInput': 'a part of planFile',
   'pay/store-batch.ts storeBatch': 'a part of importBatch, payPlan and the runs of a rule',
-  'pay/unfinished-imports.ts releaseUnfinished': 'a part of cancelImport',
+  'orders/unfinished-imports.ts releaseUnfinished': 'a part of cancelImport',
   'pay/run-batch.ts runExisting': 'sends what retryDead, which writes the line, has put back to work',
   'pay/rehearsals.ts dropOldRehearsals': 'rehearsals leave nothing behind',
   'batches/batch-realm.ts letRealmGoOn': 'a part of resume, import and run',
@@ -96,7 +96,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'services/recovery.ts openForJudging': 'the program by itself: journals are merged',
   'services/recovery.ts recovering': 'the program by itself: journals are merged',
   'services/run-workers.ts workRealms': 'the program by itself',
-  'services/schedules.ts startSchedules':
+  'rules/schedules.ts startSchedules':
     'the program by itself: its batches say in their own log who approved the rule',
 };
 

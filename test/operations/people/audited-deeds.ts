@@ -5,6 +5,8 @@ import { openBatch } from '../../../src/ledger/moves/import-batch.js';
 import { blockClaims, putBlock } from '../../../src/ledger/moves/put-block.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
 import { findBatch } from '../../../src/ledger/read/batches.js';
+import { approve, previewApproval, refuse } from '../../../src/operations/approvals/approvals.js';
+import { revokeToken } from '../../../src/operations/approvals/revoke-token.js';
 import { beginRestored } from '../../../src/operations/backup/restore.js';
 import { cancel, cancelImport, pause, resume } from '../../../src/operations/batches/steer.js';
 import { discardDead, retryDead } from '../../../src/operations/dead/retry-discard.js';
@@ -14,8 +16,7 @@ import { planFile } from '../../../src/operations/pay/plan-file.js';
 import { keepColumns } from '../../../src/operations/pay/plan-input.js';
 import { payPlan } from '../../../src/operations/pay/run-batch.js';
 import { importBatch } from '../../../src/operations/pay/store-batch.js';
-import { approve, previewApproval, refuse } from '../../../src/operations/people/approvals.js';
-import { addToken, revokeToken } from '../../../src/operations/people/manage-tokens.js';
+import { addToken } from '../../../src/operations/people/manage-tokens.js';
 import { dismissTimes, makeUp } from '../../../src/operations/rules/missed.js';
 import { importRun, makeBatchApart, payRun, usablePlan } from '../../../src/operations/rules/run.js';
 import { type RuleStep, steerRule } from '../../../src/operations/rules/steer-rule.js';
@@ -74,13 +75,13 @@ export const DEEDS: Readonly<
       lines: [line(what, { batch: expect.any(String), ...BOTH })],
     };
   },
-  'people/approvals.ts approve': async () => {
+  'approvals/approvals.ts approve': async () => {
     const ref = await imported('glen');
     const { hash } = await previewApproval(app, ref);
     const lines = [line('approved the batch', { who: ANN.name, batch: ref.id, ...BOTH })];
     return { act: () => approve(app.as(ANN), ref, hash), lines };
   },
-  'people/approvals.ts refuse': async () => {
+  'approvals/approvals.ts refuse': async () => {
     const ref = await imported('glen');
     const { hash } = await previewApproval(app, ref);
     const facts = { who: ANN.name, why: 'because', batch: ref.id, ...BOTH };
@@ -178,7 +179,7 @@ export const DEEDS: Readonly<
     act: () => addToken(app, 'cleo', ['viewer', 'approver']),
     lines: [line('added desk token cleo (viewer, approver)')],
   }),
-  'people/manage-tokens.ts revokeToken': async () => ({
+  'approvals/revoke-token.ts revokeToken': async () => ({
     act: () => revokeToken(app, 'cleo'),
     lines: [line('revoked desk token cleo')],
   }),

@@ -1,8 +1,9 @@
 import type { BatchId } from '../../../src/core/ids.js';
-import { mergeTidings, tidingsFor } from '../../../src/ledger/journal/merge.js';
+import { readFence } from '../../../src/ledger/read/fence.js';
 import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
 import type { BatchRef, RealmLedger } from '../../../src/ledger/realm-ledger.js';
-import { arm, readFence } from '../../../src/ledger/sessions/fence.js';
+import { arm } from '../../../src/ledger/sessions/fence.js';
+import { mergeTidings, tidingsFor } from '../../../src/ledger/sessions/merge.js';
 import { importPlan } from '../../../src/planning/store-plan.js';
 import { planCsv } from './csv-plans.js';
 import { importing } from './importing.js';

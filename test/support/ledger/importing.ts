@@ -1,4 +1,4 @@
-import { BY_NOBODY } from '../../../src/ledger/moves/gate.js';
+import { BY_NOBODY } from '../../../src/ledger/read/gate.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { newNonce } from '../../../src/ledger/script-client.js';
 import type { ImportOptions } from '../../../src/planning/store-plan.js';

@@ -1,9 +1,9 @@
 import type { Certainty } from '../../../src/core/profile.js';
 import type { Intent } from '../../../src/ledger/journal/line.js';
-import { type Merged, mergeTidings, tidingsFor } from '../../../src/ledger/journal/merge.js';
 import type { JournaledAttempt } from '../../../src/ledger/journal/reader.js';
 import type { Merging } from '../../../src/ledger/moves/replay.js';
 import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
+import { type Merged, mergeTidings, tidingsFor } from '../../../src/ledger/sessions/merge.js';
 import { START, type TestBatch } from './ledgers-on-redis.js';
 
 /** Attempts as a journal tells them, and their way into a ledger. */

@@ -6,15 +6,16 @@ import type { Requirement } from '../../../src/core/people.js';
 import { tokens } from '../../../src/core/points.js';
 import type { AfterRollback } from '../../../src/core/profile.js';
 import { PLAN_BLOCK_ROWS, REALMS_KEY } from '../../../src/ledger/keys.js';
-import { BY_NOBODY, type Prepared, registerRealm } from '../../../src/ledger/moves/gate.js';
 import {
   openBatch,
+  registerRealm,
   type SealedCounts,
   type SealedRun,
   sealBatch,
 } from '../../../src/ledger/moves/import-batch.js';
 import { blockClaims, putBlock } from '../../../src/ledger/moves/put-block.js';
 import { encodePlanBlock, type PlanRow } from '../../../src/ledger/plan-block.js';
+import { BY_NOBODY, type Prepared } from '../../../src/ledger/read/gate.js';
 import { type BatchRef, openLedger, type RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
 import type { Manifest } from '../../../src/ledger/views.js';

@@ -4,8 +4,8 @@ import { type Begun, beginSending, type Claim, claim } from '../../../src/ledger
 import { type Conclusion, conclude } from '../../../src/ledger/moves/conclude.js';
 import { orphan } from '../../../src/ledger/moves/orphan.js';
 import { type Settled, type Settlement, settle } from '../../../src/ledger/moves/settle.js';
-import { realmState } from '../../../src/ledger/moves/steer.js';
 import type { OrderEvent } from '../../../src/ledger/order-event.js';
+import { realmState } from '../../../src/ledger/read/realm-state.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
 import { batchFacts } from '../../../src/ledger/realm-ledger.js';
 import type { StateCode } from '../../../src/ledger/record.js';

@@ -11,10 +11,10 @@ import { replay } from '../../../src/ledger/moves/replay.js';
 import { discardOrder, retryOrder } from '../../../src/ledger/moves/retry.js';
 import { cancelBatch } from '../../../src/ledger/moves/steer.js';
 import { encodePlanBlock } from '../../../src/ledger/plan-block.js';
+import { readFence } from '../../../src/ledger/read/fence.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
 import type { BatchRef } from '../../../src/ledger/realm-ledger.js';
 import { referenceKey } from '../../../src/ledger/reference.js';
-import { readFence } from '../../../src/ledger/sessions/fence.js';
 import { attemptOf, mergeContext, PAID, REFUSED, WAITS } from './journaled-attempt.js';
 import { type Line, planRow, START, sealed, type TestBatch } from './ledgers-on-redis.js';
 import {

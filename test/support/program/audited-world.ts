@@ -1,7 +1,8 @@
 import { noteMissed } from '../../../src/ledger/notes/scheduled-times.js';
 import { findBatch } from '../../../src/ledger/read/batches.js';
+import { readFence } from '../../../src/ledger/read/fence.js';
 import type { BatchRef } from '../../../src/ledger/realm-ledger.js';
-import { arm, disarm, readFence } from '../../../src/ledger/sessions/fence.js';
+import { arm, disarm } from '../../../src/ledger/sessions/fence.js';
 import { planToPay } from '../../../src/operations/pay/plan-file.js';
 import { payPlan } from '../../../src/operations/pay/run-batch.js';
 import { importBatch } from '../../../src/operations/pay/store-batch.js';

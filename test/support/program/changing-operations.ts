@@ -96,8 +96,34 @@ function operations() {
 function files() {
   return readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))
-    .map((path) => ({ file: join(FOLDER, path), text: readFileSync(join(FOLDER, path), 'utf8') }));
+    .map((path) => ({
+      file: join(FOLDER, path),
+      text: withoutGroups(readFileSync(join(FOLDER, path), 'utf8')),
+    }));
 }
+
+/** `steering.pauseBatch` as if `pauseBatch` were imported itself. A type of a group changes nothing. */
+function withoutGroups(text: string): string {
+  const groups = [...text.matchAll(/^import (?!type )\{([^}]*)\} from '[^']*\/ledger\/index\.js'/gm)].flatMap(
+    ([, list = '']) =>
+      list
+        .split(',')
+        .map((name) => name.trim())
+        .filter((name) => GROUPS.includes(name)),
+  );
+  const names = new Set<string>();
+  const member = new RegExp(`(?<![\\w./])(?:${groups.join('|')})\\.([a-z]\\w*|[A-Z]\\w*(?=[.(]))`, 'g');
+  if (groups.length === 0) return text;
+  const plain = text.replace(member, (_, name: string) => {
+    names.add(name);
+    return name;
+  });
+  return `import { ${[...names].join(', ')} } from '../ledger/index.js';\n${plain.replace(
+    /^import \{[^}]*\} from '[^']*\/ledger\/index\.js'/gm,
+    (statement) => statement.replace(new RegExp(`\\b(?:${groups.join('|')})\\b,?(?! from)`, 'g'), ''),
+  )}`;
+}
+const GROUPS = ['planning', 'sending', 'steering', 'reading', 'recovery', 'notes'];
 
 /** Values only; a type changes nothing. */
 function importsOf(text: string) {

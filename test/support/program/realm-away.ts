@@ -1,4 +1,4 @@
-import { realmState } from '../../../src/ledger/moves/steer.js';
+import { realmState } from '../../../src/ledger/read/realm-state.js';
 import { until } from '../until.js';
 import { onBadNetwork, Program, type ProgramOptions } from './program.js';
 import { uniqueRows } from './unique-rows.js';

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { confirmedHash } from '../../../src/ledger/moves/gate.js';
+import { confirmedHash } from '../../../src/ledger/read/gate.js';
 import { decodeManifest } from '../../../src/ledger/views.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Access, isAccess } from '../../../operations/people/tokens.js';
-import type { Desk } from '../../desk.js';
+import type { Desk } from '../desk.js';
 import type { Visitor } from './guard.js';
 
 declare module 'fastify' {

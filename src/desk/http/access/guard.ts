@@ -10,6 +10,7 @@ import {
   isSame,
   type Tokens,
 } from '../../../operations/people/tokens.js';
+import { TooManyTries } from '../../error-reply.js';
 import { type CookieRules, type DeskSession, readCookie, type Sessions } from './sessions.js';
 import type { WrongTokens } from './wrong-tokens.js';
 
@@ -113,15 +114,6 @@ export class Guard {
     if (await this.stillHolds(session)) return { identity: session, session };
     await this.sessions.end(session);
     return null;
-  }
-}
-
-export class TooManyTries extends AlmonerError {
-  constructor(readonly seconds: number) {
-    super(
-      'ALM_DESK_TOO_MANY_TRIES',
-      `This is not a desk token known here, and too many such came from this address. Nobody was signed in; try again in ${seconds} s.`,
-    );
   }
 }
 

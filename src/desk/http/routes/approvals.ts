@@ -7,7 +7,7 @@ import {
   previewApproval,
   refuse,
   waitsForApproval,
-} from '../../../operations/people/approvals.js';
+} from '../../../operations/approvals/approvals.js';
 import { Tokens } from '../../../operations/people/tokens.js';
 import { noApprovalWords, whyNotSecond } from '../../../words/people.js';
 import {

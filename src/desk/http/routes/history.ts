@@ -4,7 +4,7 @@ import { readStatement, statementCsv } from '../../../operations/totals/statemen
 import { readStats } from '../../../operations/totals/stats.js';
 import { statsCsv } from '../../../operations/totals/stats-csv.js';
 import * as api from '../../api/history.js';
-import type { Desk } from '../../desk.js';
+import type { Desk } from '../desk.js';
 import { Download, route } from '../route.js';
 
 /** What was paid in the past. */

@@ -1,20 +1,19 @@
 import { AlmonerError } from '../../../core/errors/error.js';
 import { reading } from '../../../ledger/index.js';
-import {
-  contextOf,
-  findOrder,
-  type OrderPlace,
-  orderFinder,
-} from '../../../operations/batches/find-orders.js';
 import { afterRetry } from '../../../operations/dead/after-retry.js';
 import { discardDead, type Mended, refuseMoved, retryDead } from '../../../operations/dead/retry-discard.js';
 import { doubtEvidence } from '../../../operations/doubts/evidence.js';
 import { arrivingError, checkRulings, mayArrive, resolveDoubts } from '../../../operations/doubts/resolve.js';
 import type { Ruling } from '../../../operations/doubts/rulings.js';
+import {
+  contextOf,
+  findOrder,
+  type OrderPlace,
+  orderFinder,
+} from '../../../operations/orders/find-orders.js';
 import { counted, isoTime } from '../../../words/spelling.js';
 import * as api from '../../api/orders.js';
 import { TaskReply } from '../../api/overview.js';
-import type { Desk } from '../../desk.js';
 import { sealedBatch } from '../../live/batch-reply.js';
 import { findBatchesPage, findOrdersPage, historyPage } from '../../orders/orders-page.js';
 import { orderRow } from '../../orders/paging.js';
@@ -26,6 +25,7 @@ import {
   deadPage,
   doubtsPage,
 } from '../../orders/unsettled.js';
+import type { Desk } from '../desk.js';
 import { route } from '../route.js';
 
 /** Single orders, dead letters, doubts, everything about a member, and the search. */

@@ -4,8 +4,8 @@ import { recoveryState } from '../../../operations/services/recovery-state.js';
 import { type RecoveryStory as Story, storyOf } from '../../../operations/services/recovery-story.js';
 import { RealmParams } from '../../api/overview.js';
 import * as api from '../../api/recovery.js';
-import type { Desk } from '../../desk.js';
-import { withoutPaths } from '../error-reply.js';
+import { withoutPaths } from '../../error-reply.js';
+import type { Desk } from '../desk.js';
 import { route } from '../route.js';
 
 /** After the store was restarted, failed over or restored. */

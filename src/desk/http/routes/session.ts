@@ -1,5 +1,6 @@
 import { AlmonerError } from '../../../core/errors/error.js';
-import { addToken, revokeToken } from '../../../operations/people/manage-tokens.js';
+import { revokeToken } from '../../../operations/approvals/revoke-token.js';
+import { addToken } from '../../../operations/people/manage-tokens.js';
 import { type Identity, rankOf } from '../../../operations/people/tokens.js';
 import { isoTime } from '../../../words/spelling.js';
 import {
@@ -12,8 +13,8 @@ import {
   TokensReply,
 } from '../../api/people.js';
 import { Done, LoginRequest, SessionReply } from '../../api/session.js';
-import type { Desk } from '../../desk.js';
 import { ABSOLUTE_MS, type DeskSession, setCookie } from '../access/sessions.js';
+import type { Desk } from '../desk.js';
 import { route, WithHeaders } from '../route.js';
 
 /** Signing in and out. */

@@ -1,8 +1,4 @@
 import { dirname } from 'node:path';
-import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
-import type { LookedFolder } from '../sessions/fence.js';
-import { journalFolders } from '../sessions/folders.js';
-import { entryOf, headOf, listSessions, type SessionEntry, sessionIn } from '../sessions/session.js';
 import {
   type Highest,
   highest,
@@ -11,9 +7,19 @@ import {
   readHead,
   readMerged,
   readRemoved,
-} from './folder.js';
+} from '../journal/folder.js';
+import {
+  type JournalDamage,
+  latestSequence,
+  readSessionJournal,
+  type SessionJournal,
+} from '../journal/reader.js';
+import { entryOf, headOf, listSessions, type SessionEntry } from '../read/session-list.js';
+import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
+import type { LookedFolder } from './fence.js';
+import { journalFolders } from './folders.js';
 import { tidingsFor } from './merge.js';
-import { type JournalDamage, latestSequence, readSessionJournal, type SessionJournal } from './reader.js';
+import { sessionIn } from './session.js';
 
 /** The journals that lie on this machine, and what was removed of them. */
 

@@ -13,8 +13,8 @@ import {
 } from '../../ledger/index.js';
 import { fileHeader, fileLine } from '../../report/csv-files.js';
 import { isoTime } from '../../words/spelling.js';
-import { chooseBatches, contextOf, idOf, type OrderPlace, orderFinder } from '../batches/find-orders.js';
-import { unfinishedImports } from '../pay/unfinished-imports.js';
+import { chooseBatches, contextOf, idOf, type OrderPlace, orderFinder } from '../orders/find-orders.js';
+import { unfinishedImports } from './unfinished-imports.js';
 
 /** Orders that ended without being paid: listed from the ledger, which knows all of them, without a scan. */
 export type DeadLetter = ReturnType<typeof deadLetter>;

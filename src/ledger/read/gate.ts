@@ -1,12 +1,10 @@
+import { z } from 'zod';
 import { approvalHash } from '../../core/approvals.js';
 import type { Requirement } from '../../core/people.js';
 import { CLOSED, type Closed } from '../../core/waiting.js';
 import { spellMoment } from '../../core/zones.js';
-import { FORMAT, FORMAT_FIELD } from '../format.js';
-import { REALMS_KEY } from '../keys.js';
 import { askScript, type BatchPlace, type RealmLedger } from '../realm-ledger.js';
 import type { Manifest, Reason } from '../views.js';
-import { type ApprovalRequest, decodeRequest } from './approvals.js';
 
 /** How a batch stands before it begins: what it waits for, and its set time (see includes/gate.lua). */
 
@@ -87,9 +85,24 @@ export function encodePrepared({ who, limits, start }: Prepared, confirmed: stri
   });
 }
 
-/** Notes the realm in the store; done before its first batch is opened. */
-export async function registerRealm({ scripts, id, realm }: RealmLedger): Promise<void> {
-  await scripts.ask('register realm', (redis) =>
-    redis.hset(REALMS_KEY, { [FORMAT_FIELD]: FORMAT, [id]: JSON.stringify(realm) }),
-  );
+const approved = z.object({ who: z.string(), at: z.number(), ends: z.number() });
+
+const request = z.object({
+  hash: z.string(),
+  /** Empty where no token was used. */
+  who: z.string(),
+  at: z.number(),
+  why: z.string().nullish(),
+  /** Of a rule: the hash of its text. */
+  text: z.string().nullish(),
+  /** Of a retry. */
+  orders: z.number().nullish(),
+  tokens: z.string().nullish(),
+  approved: approved.nullish(),
+});
+
+export type ApprovalRequest = z.infer<typeof request>;
+
+export function decodeRequest(json: string | null | undefined): ApprovalRequest | null {
+  return json == null || json === '' ? null : request.parse(JSON.parse(json));
 }

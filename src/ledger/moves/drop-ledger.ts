@@ -1,6 +1,6 @@
-import { BATCH_LISTS, BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS, REALMS_KEY } from './keys.js';
-import { newestFirst } from './read/batch-lists.js';
-import { askRealm, batchFacts, type RealmLedger } from './realm-ledger.js';
+import { BATCH_LISTS, BLOCK_ORDERS, batchKeys, PLAN_BLOCK_ROWS, REALMS_KEY } from '../keys.js';
+import { newestFirst } from '../read/batch-lists.js';
+import { askRealm, batchFacts, type RealmLedger } from '../realm-ledger.js';
 
 /**
  * Everything of a realm leaves the store, its name last, so that what was interrupted is found again. Every key follows from

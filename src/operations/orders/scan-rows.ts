@@ -12,7 +12,7 @@ import {
   type ScriptClient,
   type StoredBatch,
 } from '../../ledger/index.js';
-import { contextOf } from './find-orders.js';
+import { contextOf } from '../orders/find-orders.js';
 
 /**
  * Looking for rows without an index: it would cost every paid order its bytes for questions that are asked now and

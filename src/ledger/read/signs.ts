@@ -1,6 +1,6 @@
 import { type Presence, presenceOf, type Sign } from '../../core/presence.js';
 import { askRealm, type RealmLedger, timeOn } from '../realm-ledger.js';
-import { listSessions, type SessionEntry } from './session.js';
+import { listSessions, type SessionEntry } from './session-list.js';
 
 /** The signs of life of a realm's sending processes, and the store's time. */
 export async function readSigns(ledger: RealmLedger) {

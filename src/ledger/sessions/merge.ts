@@ -1,15 +1,16 @@
 import { type BatchId, type OrderId, orderId } from '../../core/ids.js';
+import type { Intent, JournalResult } from '../journal/line.js';
+import type { JournaledAttempt } from '../journal/reader.js';
 import { BLOCK_ORDERS, batchKeys } from '../keys.js';
 import { giveUpBatch } from '../moves/give-up.js';
 import { isAnswer, type Merging, replay } from '../moves/replay.js';
 import { isArchiveAway } from '../read/archive-file.js';
 import { archivedRecord, batchSource } from '../read/batch-source.js';
 import { batchNumber } from '../read/batches.js';
+import { readFence } from '../read/fence.js';
 import { askRealm, type RealmLedger } from '../realm-ledger.js';
 import { decodeRecord, nonceMark, type OrderRecord, type StateCode } from '../record.js';
-import { disarm, readFence } from '../sessions/fence.js';
-import type { Intent, JournalResult } from './line.js';
-import type { JournaledAttempt } from './reader.js';
+import { disarm } from './fence.js';
 
 /**
  * Merging journals into the ledger: RESULT rolls an order forward, INTENT without RESULT makes it unknown

@@ -9,11 +9,11 @@ import { counted } from '../../words/spelling.js';
 import { realmOfBatch } from '../batches/batch-realm.js';
 import { isOver } from '../batches/batch-status.js';
 import { retriesOf } from '../dead/retries.js';
+import { record } from '../people/audit.js';
+import { Tokens } from '../people/tokens.js';
+import { personWith } from '../people/who.js';
 import { openForJudging } from '../services/recovery.js';
-import { record } from './audit.js';
 import { differenceToLast } from './difference.js';
-import { Tokens } from './tokens.js';
-import { personWith } from './who.js';
 
 /**
  * Approvals of batches, and of retries of their dead letters: what waits, what an approver is shown, approving and refusing.

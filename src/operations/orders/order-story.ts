@@ -2,8 +2,8 @@ import { CATALOGUE } from '../../core/errors/catalogue.js';
 import { UNDO } from '../../core/ids.js';
 import { planning, reading, steering } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
-import { type DeadLetter, deadLetter } from '../dead/dead-letters.js';
-import { contextOf, idOf, type OrderPlace } from './find-orders.js';
+import { contextOf, idOf, type OrderPlace } from '../orders/find-orders.js';
+import { type DeadLetter, deadLetter } from './dead-letters.js';
 
 /** One order with everything it met, oldest first, and what can be done about it now. */
 export async function orderStory(place: OrderPlace) {

@@ -1,7 +1,7 @@
 import type { MemberId } from '../../core/ids.js';
 import { type BatchRef, lists, type Manifest, type RowView, type ScriptClient } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
-import { rowsOfAll, type SealedBatch, scanBatches, sealedBatches, wantMember } from './scan-rows.js';
+import { rowsOfAll, type SealedBatch, scanBatches, sealedBatches, wantMember } from '../orders/scan-rows.js';
 
 export type HistoryEntry = ReturnType<typeof entryOf>;
 

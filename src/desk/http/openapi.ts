@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { CSRF_HEADER } from '../http/access/guard.js';
-import type { Route, RouteGroup } from '../http/route.js';
-import * as approvals from './approvals.js';
-import * as batches from './batches.js';
-import * as calendar from './calendar.js';
-import * as history from './history.js';
-import * as imports from './imports.js';
-import * as notices from './notices.js';
-import * as orders from './orders.js';
-import * as overview from './overview.js';
-import * as people from './people.js';
-import * as recovery from './recovery.js';
-import * as rules from './rules.js';
-import * as session from './session.js';
-import { Reason } from './values.js';
+import * as approvals from '../api/approvals.js';
+import * as batches from '../api/batches.js';
+import * as calendar from '../api/calendar.js';
+import * as history from '../api/history.js';
+import * as imports from '../api/imports.js';
+import * as notices from '../api/notices.js';
+import * as orders from '../api/orders.js';
+import * as overview from '../api/overview.js';
+import * as people from '../api/people.js';
+import * as recovery from '../api/recovery.js';
+import * as rules from '../api/rules.js';
+import * as session from '../api/session.js';
+import { Reason } from '../api/values.js';
+import { CSRF_HEADER } from './access/guard.js';
+import type { Route, RouteGroup } from './route.js';
 
 /** The OpenAPI document, made from the table of routes: nothing is described that is not served, and vice versa. */
 export function openApiDocument(groups: readonly RouteGroup[], version: string) {

@@ -1,7 +1,6 @@
-import type { ErrorCode } from '../../core/errors/catalogue.js';
-import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
-import type { ErrorReply } from '../api/index.js';
-import { TooManyTries } from './access/guard.js';
+import type { ErrorCode } from '../core/errors/catalogue.js';
+import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
+import type { ErrorReply } from './api/index.js';
 
 const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = {
   ALM_DESK_NOT_SIGNED_IN: 401,
@@ -83,4 +82,13 @@ export function withoutPaths(text: string): string {
     /(?<![\w:/])(?:\/[\w.@+-]+){2,}\/?/g,
     (path) => `…/${path.split('/').filter(Boolean).at(-1)}`,
   );
+}
+
+export class TooManyTries extends AlmonerError {
+  constructor(readonly seconds: number) {
+    super(
+      'ALM_DESK_TOO_MANY_TRIES',
+      `This is not a desk token known here, and too many such came from this address. Nobody was signed in; try again in ${seconds} s.`,
+    );
+  }
 }

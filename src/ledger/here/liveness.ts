@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Liveness } from '../../core/presence.js';
-import { ensurePlace, type Machine, type Place, thisMachine } from './place.js';
+import { ensurePlace, type Machine, type Place, thisMachine } from '../here/place.js';
 
 /**
  * Whether a sending process lives. Each listens on a unix socket in its data folder: connecting means alive,

@@ -4,13 +4,13 @@ import type { NoticeEvent } from '../../core/notice-events.js';
 import { ofLast } from '../../core/of-last.js';
 import type { Waiting, WaitingWhy } from '../../core/waiting.js';
 import { reading } from '../../ledger/index.js';
+import { askedBy, waitsForApproval } from '../../operations/approvals/approvals.js';
 import { isOver } from '../../operations/batches/batch-status.js';
-import { askedBy, waitsForApproval } from '../../operations/people/approvals.js';
 import type { MissedOfRealm } from '../../operations/rules/missed-counts.js';
 import type { ScheduleStanding } from '../../rules/standing.js';
 import { counted, isoTime } from '../../words/spelling.js';
 import type { Matter, RealmCard } from '../api/index.js';
-import type { SeenBatch } from '../live/batch-views.js';
+import type { SeenBatch } from './batch-views.js';
 
 export type ToldBatch = SeenBatch & { readonly waiting: readonly Waiting[] };
 

@@ -3,25 +3,19 @@ import { failPoint } from '../../core/fail-point.js';
 import { type OrderId, orderId } from '../../core/ids.js';
 import type { Journal } from '../journal/journal.js';
 import type { Intent, JournalResult } from '../journal/line.js';
-import { closeIfForgotten, putBack, tidingsFor } from '../journal/merge.js';
+import { type BeginRequest, type Begun, beginSending, type NotBegun } from '../moves/begin-sending.js';
+import { LEFT, Offers } from '../moves/offers.js';
+import type { MergeContext } from '../moves/replay.js';
+import { neverSent, type Settled, type Settlement, settle } from '../moves/settle.js';
 import { encodeEvent } from '../order-event.js';
 import { isPlannedOrder, type PlannedOrder } from '../plan-block.js';
 import { batchNumber } from '../read/batches.js';
+import { readFence } from '../read/fence.js';
 import { readRecord } from '../read/rows.js';
-import { noteSeq, type RealmLedger } from '../realm-ledger.js';
+import { noteSeq, type OrderRef, type RealmLedger } from '../realm-ledger.js';
 import { encodeRecord, MOVED_CODE, STATE_CODES } from '../record.js';
-import { readFence } from '../sessions/fence.js';
 import { lookedUp } from '../sketch.js';
-import {
-  type BeginRequest,
-  type Begun,
-  beginSending,
-  type NotBegun,
-  type OrderRef,
-} from './begin-sending.js';
-import { LEFT, Offers } from './offers.js';
-import type { MergeContext } from './replay.js';
-import { neverSent, type Settled, type Settlement, settle } from './settle.js';
+import { closeIfForgotten, putBack, tidingsFor } from './merge.js';
 
 /**
  * The one way out: what passes `begin` may be sent, and nothing else may.

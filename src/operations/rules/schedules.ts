@@ -24,12 +24,12 @@ import { listRuns } from '../../rules/run-store.js';
 import { type Due, dueRuns } from '../../rules/schedule.js';
 import { goWords, heldWords } from '../../rules/standing.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
-import { type Became, lastOf, listWaited, noteTime } from '../rules/note-time.js';
-import { planRule } from '../rules/plan.js';
-import { makeBatchApart } from '../rules/run.js';
-import { scheduleStandings } from '../rules/standings.js';
-import { openRunOf, runToGoOnWith } from '../rules/unfinished-runs.js';
 import { deadManPing } from './dead-man.js';
+import { type Became, lastOf, listWaited, noteTime } from './note-time.js';
+import { planRule } from './plan.js';
+import { makeBatchApart } from './run.js';
+import { scheduleStandings } from './standings.js';
+import { openRunOf, runToGoOnWith } from './unfinished-runs.js';
 
 /** What became of a scheduled run. */
 export type ScheduledRun = LastRun & { readonly realm: string; readonly rule: string };

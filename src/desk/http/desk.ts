@@ -1,20 +1,20 @@
 import { join } from 'node:path';
-import { messageOf } from '../core/errors/error.js';
-import { Line } from '../core/line.js';
-import { findBatch } from '../ledger/index.js';
-import { AuditTrail } from '../operations/people/audit.js';
-import { Tokens } from '../operations/people/tokens.js';
-import type { App } from '../runtime/app.js';
-import type { Overview } from './api/index.js';
-import { Guard, type Reached } from './http/access/guard.js';
-import { Sessions } from './http/access/sessions.js';
-import { WrongTokens } from './http/access/wrong-tokens.js';
-import { UPLOAD_LIMITS, type UploadLimits, Uploads } from './http/uploads.js';
-import { changesBetween } from './live/changes.js';
-import { Live } from './live/live.js';
-import { OverviewBoard, type PictureTimes } from './live/overview.js';
-import { openNotices } from './notify/notices.js';
-import { Tasks } from './tasks.js';
+import { messageOf } from '../../core/errors/error.js';
+import { Line } from '../../core/line.js';
+import { findBatch } from '../../ledger/index.js';
+import { AuditTrail } from '../../operations/people/audit.js';
+import { Tokens } from '../../operations/people/tokens.js';
+import type { App } from '../../runtime/app.js';
+import type { Overview } from '../api/index.js';
+import { changesBetween } from '../live/changes.js';
+import { Live } from '../live/live.js';
+import { OverviewBoard, type PictureTimes } from '../live/overview.js';
+import { openNotices } from '../notify/notices.js';
+import { Tasks } from '../tasks.js';
+import { Guard, type Reached } from './access/guard.js';
+import { Sessions } from './access/sessions.js';
+import { WrongTokens } from './access/wrong-tokens.js';
+import { UPLOAD_LIMITS, type UploadLimits, Uploads } from './uploads.js';
 
 export type DeskOptions = {
   readonly version: string;

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { writeNote } from '../journal/folder.js';
-import { parseJson } from '../journal/line.js';
 import { askRealm, type RealmLedger } from '../realm-ledger.js';
+import { writeNote } from './folder.js';
+import { parseJson } from './line.js';
 
 /**
  * How far each realm's ledger had come, as the sessions of a data folder saw it. Every session keeps the same note twice:

@@ -12,7 +12,7 @@ import {
   type ScriptClient,
 } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
-import { contextOf } from './find-orders.js';
+import { contextOf } from '../orders/find-orders.js';
 import {
   type BatchesBounds,
   rowsOfAll,
@@ -21,7 +21,7 @@ import {
   scanBatches,
   sealedBatches,
   type Wanted,
-} from './scan-rows.js';
+} from '../orders/scan-rows.js';
 
 /**
  * The one search of all faces, over all batches of the books, archives included, newest first. An order's id and a

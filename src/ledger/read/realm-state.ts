@@ -1,0 +1,29 @@
+import { askRealm, type RealmLedger } from '../realm-ledger.js';
+import { decodeReason, type Reason } from '../views.js';
+
+type RealmState = {
+  readonly halt: Reason | null;
+  readonly breakerSince: number | null;
+  /** The store was restarted or rolled back, and a person has to act before anything is sent again. */
+  readonly disarmed: Reason | null;
+  /** Another one is another memory of the store. */
+  readonly era: string;
+};
+
+export async function realmState(ledger: RealmLedger): Promise<RealmState> {
+  const [halt, breaker, disarmed, era] = await askRealm(ledger, 'read realm', (redis, T) =>
+    redis.hmget(T, 'halt', 'breaker', 'fenceReason', 'era'),
+  );
+  return {
+    halt: decodeReason(halt),
+    disarmed: decodeReason(disarmed),
+    breakerSince: breaker === null || breaker === undefined ? null : Number(breaker),
+    era: era ?? '',
+  };
+}
+
+/** Whether nothing of the realm is sent now: it is halted, or its breaker is open. */
+export async function isHeldBack(ledger: RealmLedger): Promise<boolean> {
+  const { halt, breakerSince } = await realmState(ledger);
+  return halt !== null || breakerSince !== null;
+}
