@@ -1,5 +1,5 @@
 # almoner without a store of its own: it needs REDIS_URL (docker-compose.yml gives it one).
-FROM node:20-slim AS build
+FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
@@ -8,7 +8,7 @@ COPY scripts scripts
 COPY src src
 RUN npm run build && npm prune --omit=dev
 
-FROM node:20-slim
+FROM node:24-slim
 ENV NODE_ENV=production ALMONER_DATA=/data ALMONER_STATE=/state ALMONER_REPORTS=/reports
 WORKDIR /app
 # Made here so that new volumes belong to the user that runs the program.

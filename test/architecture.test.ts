@@ -214,6 +214,16 @@ describe('imports point one way', () => {
   });
 });
 
+test('the queue asks BullMQ through its methods, and knows neither its keys nor its scores', () => {
+  const wrong = SRC.filter(({ path }) => folderOf(path) === 'queue').flatMap(({ path, code }) =>
+    code
+      .split('\n')
+      .filter((line) => /\btoKey\(|\b0x1000\b|\b4096\b|\.(multi|[lz]range\w*|hget\w*|zscore)\(/.test(line))
+      .map((line) => `${path}: ${line.trim()}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
 describe('scripts of the ledger', () => {
   const scripts = readdirSync('src/ledger', { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.lua') && !path.startsWith('includes/'))

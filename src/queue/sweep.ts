@@ -1,8 +1,7 @@
 import type { Queue } from 'bullmq';
-import { z } from 'zod';
 import { LONGEST_PAUSE_MS } from '../core/decide.js';
 import { type RealmLedger, reading, sending, storeNowMs } from '../ledger/index.js';
-import { addOrders, carriedBy, type OrderJob, type QueueConnection } from './queues.js';
+import { addOrders, carriedBy, type OrderJob } from './queues.js';
 
 /**
  * A job that BullMQ lost, failed or ended says nothing about its order. What is due and has no live job is
@@ -12,8 +11,6 @@ export class Sweeper {
   constructor(
     private readonly ledger: RealmLedger,
     private readonly queue: Queue<OrderJob>,
-    /** The queue's own: BullMQ has no command that reads all three lists in one moment. */
-    private readonly connection: QueueConnection,
     private readonly mine: sending.Deliverer,
   ) {}
 
@@ -74,22 +71,36 @@ export class Sweeper {
     );
   }
 
-  /** In one moment, because jobs move between these lists. The feeder keeps them short. */
+  /**
+   * The ids of jobs that a worker has or will take in time. One call reads the three lists in one moment, because jobs move
+   * between them. The feeder keeps the lists short.
+   */
   private async liveJobs(): Promise<string[]> {
     const { queue } = this;
-    // Put off for longer than any pause, by a clock that is ahead; or long over and not seen, by one behind.
-    const nowMs = await storeNowMs(this.ledger);
-    const [oldest, furthest] = [nowMs - PROMOTED_WITHIN_MS, nowMs + LONGEST_PAUSE_MS];
-    const lists = await this.connection
-      .multi()
-      .lrange(queue.toKey('wait'), 0, -1)
-      .lrange(queue.toKey('active'), 0, -1)
-      .zrangebyscore(queue.toKey('delayed'), oldest * BULLMQ_SCORE, furthest * BULLMQ_SCORE)
-      .exec();
-    return (lists ?? []).flatMap(([error, ids]) => {
-      if (error !== null) throw error;
-      return z.array(z.string()).parse(ids);
-    });
+    const nowMs = Math.trunc(await storeNowMs(this.ledger));
+    // BullMQ counts delayed jobs by their time and lists them in its order, so no job's time has to be read.
+    const [behind, inTime, delayed] = await Promise.all([
+      queue.getDelayedCount(nowMs - PROMOTED_WITHIN_MS),
+      queue.getDelayedCount(nowMs + LONGEST_PAUSE_MS + 1),
+      queue.getDelayedCount(),
+    ]);
+    const strays = [...(await this.firstDelayed(behind)), ...(await this.lastDelayed(delayed - inTime))];
+    const ids = await queue.getRanges(['wait', 'active', 'delayed'], 0, -1);
+    if (strays.length === 0) return ids;
+    // A job that moved between these calls may be taken for a stray. Its orders are dispatched twice then, and the ledger
+    // lets one delivery begin.
+    const left = new Set(strays);
+    return ids.filter((id) => !left.has(id));
+  }
+
+  /** A clock that is behind added them, and no worker has seen them since they were due. */
+  private async firstDelayed(count: number): Promise<string[]> {
+    return count > 0 ? this.queue.getRanges(['delayed'], 0, count - 1, true) : [];
+  }
+
+  /** A clock that is ahead put them off for longer than any pause. */
+  private async lastDelayed(count: number): Promise<string[]> {
+    return count > 0 ? this.queue.getRanges(['delayed'], 0, count - 1) : [];
   }
 }
 
@@ -105,5 +116,3 @@ const LATE_MAX = 4_000;
 const EVERY_BATCH = 60;
 /** A worker with a clock that is right takes a delayed job when its time has come. */
 const PROMOTED_WITHIN_MS = 5_000;
-/** BullMQ keeps the time of a delayed job with twelve bits for the order within a millisecond. */
-const BULLMQ_SCORE = 0x1000;

@@ -103,7 +103,7 @@ export class RealmWorker {
     const mayFeed = (no: string) => this.batches.fit(no);
     const isQuiet = () => quietNow() !== null;
     this.feeder = new Feeder(ledger, this.queue, mine, feedWindow(options), mayFeed, isQuiet);
-    this.sweeper = new Sweeper(ledger, this.queue, connection, mine);
+    this.sweeper = new Sweeper(ledger, this.queue, mine);
     const evidence = new Evidence(ledger, client, this.pace, profile);
     this.clockWatch = new ClockWatch(ledger, profile.settleMs, options.onTrouble);
     const probeMs = Math.min(profile.attempts.backoffMs, PROBE_EVERY_MAX_MS);

@@ -10,7 +10,12 @@ const lock = z
   .object({
     packages: z.record(
       z.string(),
-      z.object({ hasInstallScript: z.boolean().optional(), optional: z.boolean().optional() }),
+      z.object({
+        version: z.string().optional(),
+        hasInstallScript: z.boolean().optional(),
+        optional: z.boolean().optional(),
+        dependencies: names.optional(),
+      }),
     ),
   })
   .parse(JSON.parse(readFileSync('package-lock.json', 'utf8')));
@@ -38,6 +43,21 @@ describe('dependencies', () => {
     const all = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)];
     expect([...told.keys()].sort()).toEqual(all.sort());
     for (const [name, why] of told) expect([name, why.length > 10]).toEqual([name, true]);
+  });
+
+  test('bullmq is the one version that the tests run with, for users of the library as well', () => {
+    const installed = z
+      .object({ version: z.string() })
+      .parse(JSON.parse(readFileSync('node_modules/bullmq/package.json', 'utf8')));
+    const exact = manifest.dependencies.bullmq;
+    expect(exact).toMatch(/^\d+\.\d+\.\d+$/);
+    expect([
+      lock.packages['']?.dependencies?.bullmq,
+      lock.packages['node_modules/bullmq']?.version,
+      installed.version,
+    ]).toEqual([exact, exact, exact]);
+    const copies = Object.keys(lock.packages).filter((path) => path.endsWith('node_modules/bullmq'));
+    expect(copies).toEqual(['node_modules/bullmq']);
   });
 
   /** Each with the reason why nothing is lost where its script does not run. */

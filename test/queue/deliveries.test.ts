@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Queue } from 'bullmq';
 import { expect, onTestFinished, test } from 'vitest';
 import { LONGEST_PAUSE_MS } from '../../src/core/decide.js';
 import { approve } from '../../src/ledger/moves/approvals.js';
@@ -57,7 +58,7 @@ test('batches of one row share jobs where jobs carry several orders, and the swe
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
   const feeder = new Feeder(ledger, queue, WORKERS, { orders: 100, refillAt: 1, inAJob: () => 8 }, ANY);
-  const sweeper = new Sweeper(ledger, queue, bench.redis().client(), WORKERS);
+  const sweeper = new Sweeper(ledger, queue, WORKERS);
   const batches: TestBatch[] = [];
   for (let i = 0; i < 20; i++) batches.push(await sealed(ledger, [{}], { id: `single-${i}` }));
   expect(await feeder.tick()).toBe(20);
@@ -122,7 +123,7 @@ test('orders whose job lives are left alone, in whatever job; those of lost jobs
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
   const feeder = new Feeder(ledger, queue, WORKERS, { orders: 100, refillAt: 1, inAJob: () => 8 }, ANY);
-  const sweeper = new Sweeper(ledger, queue, bench.redis().client(), WORKERS);
+  const sweeper = new Sweeper(ledger, queue, WORKERS);
   const batch = await sealed(ledger, some(24));
   await feeder.tick();
   const late = () =>
@@ -151,7 +152,7 @@ test('orders whose job lives are left alone, in whatever job; those of lost jobs
 test('a job that a wrong clock put off for longer than any pause, or left behind, is no live job', async () => {
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
-  const sweeper = new Sweeper(ledger, queue, bench.redis().client(), WORKERS);
+  const sweeper = new Sweeper(ledger, queue, WORKERS);
   const batch = await sealed(ledger, some(3));
   await feedAll(batch);
   const anHourAhead: Readonly<Record<number, number>> = {
@@ -160,17 +161,42 @@ test('a job that a wrong clock put off for longer than any pause, or left behind
     3: 60_000,
   };
   await addOrders(queue, [{ no: batch.no, indexes: [1, 2, 3] }], 0, 1, (index) => anHourAhead[index] ?? 0);
-  const { redis } = ledger.scripts;
-  // The third was added by a clock that was an hour behind, and its worker has not seen it since.
-  const [delayed = ''] = (await queue.getDelayed())
-    .filter(({ data }) => firstOf(data) === 3)
-    .map(({ id }) => id);
-  await redis.zadd(queue.toKey('delayed'), (Date.now() - 3_600_000) * 0x1000, delayed);
-  for (const index of [1, 2, 3])
-    await redis.zadd(`${ledger.keyPrefix}:b:${batch.no}:due`, Date.now() - 60_000, String(index));
+  await addedAnHourBehind(queue, 3);
+  await allDue(batch, 3);
   expect(await sweeper.tick()).toBe(2);
   expect((await queue.getWaiting()).map(({ data }) => firstOf(data)).sort()).toEqual([1, 3]);
+  expect(await sweeper.tick()).toBe(0);
 });
+
+test('between jobs that wrong clocks put off or left behind, every other delayed job counts as live', async () => {
+  const ledger = await bench.ledger();
+  const queue = queueOf(ledger);
+  const sweeper = new Sweeper(ledger, queue, WORKERS);
+  const batch = await sealed(ledger, some(40));
+  await feedAll(batch);
+  const indexes = batch.rows.map((_, i) => i + 1);
+  const delayOf = (index: number) => (index > 36 ? LONGEST_PAUSE_MS + index * 60_000 : index * 1_000);
+  await addOrders(queue, [{ no: batch.no, indexes }], 0, 1, delayOf);
+  for (const index of [7, 19, 31]) await addedAnHourBehind(queue, index);
+  await allDue(batch, 40);
+  expect(await sweeper.tick()).toBe(7);
+  const again = (await queue.getWaiting()).map(({ data }) => firstOf(data));
+  expect(again.sort((a, b) => a - b)).toEqual([7, 19, 31, 37, 38, 39, 40]);
+  expect(await sweeper.tick()).toBe(0);
+});
+
+/** The job of this order, as a clock that is an hour behind would have added it. No worker has seen it since. */
+async function addedAnHourBehind(queue: Queue<OrderJob>, index: number): Promise<void> {
+  const job = (await queue.getDelayed()).find(({ data }) => firstOf(data) === index);
+  if (job === undefined) throw new Error(`no job of order ${index} is delayed`);
+  await job.remove();
+  await queue.add(job.name, job.data, { ...job.opts, timestamp: Date.now() - 3_600_000, delay: 1 });
+}
+
+async function allDue({ ledger, no }: TestBatch, count: number): Promise<void> {
+  for (let index = 1; index <= count; index++)
+    await ledger.scripts.redis.zadd(`${ledger.keyPrefix}:b:${no}:due`, Date.now() - 60_000, String(index));
+}
 
 test('an order that is not due yet is not begun, however it is delivered; a clock set back does not hold it', async () => {
   const ledger = await bench.ledger();

@@ -20,7 +20,7 @@ const READS = new Set(
   endedBatches findBatch findSpent folderProblem folders hasTrouble idOfBatch inflatePlanBlock isArchiveAway
   isPlannedOrder journalOf judgedAt lastSent ledgerId listJournals listSessions lists localJournals longestSettleMs
   lossAcceptedAt losses mayAmountTo mayMention mergedSessions namedArchives namedBy namedReason newNonce openBatches
-  overLimitText overLimits packReferences parsePlanBlock readArrivals readBatch readBatchStanding readDeskAudit
+  overLimitText overLimits packReferences parsePlanBlock pingStore readArrivals readBatch readBatchStanding readDeskAudit
   readDetails readFence readGate readPaceState readPresence readRealmStanding readRecord readRecovery
   readRow readSigns realmState recordsOfBlock recoveredBatch recoveredBatches
   refuseOtherFormat rowContext rowView rowsToArchive scheduledTimes sentTime sessionsAtWork settlingMs snapshotBatch
