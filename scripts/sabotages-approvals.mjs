@@ -1,4 +1,5 @@
 const GATE = 'src/ledger/includes/gate.lua';
+const SENDER = 'src/ledger/includes/sender-gate.lua';
 const APPROVAL = 'src/ledger/moves/approval.lua';
 const TEST = 'test/ledger/moves/gate.test.ts';
 
@@ -14,7 +15,7 @@ export const APPROVALS = [
   {
     name: 'approved-whatever-is-sealed',
     file: APPROVAL,
-    find: "(kind == 'batch' and redis.call('HGET', B, 'confirmed') ~= hash)",
+    find: "(kind == 'batch' and (redis.call('HGET', B, 'confirmed') or '') ~= hash)",
     put: "(kind == 'batch' and hash == nil)",
     test: TEST,
   },
@@ -63,37 +64,79 @@ export const APPROVALS = [
   {
     name: 'sender-asks-for-no-approval',
     file: GATE,
-    find: 'if isRequired(limits) and not isAlone then',
-    put: "if isRequired(limits) and not isAlone and b[4] == '' then",
+    find: 'if isRequired(limits) and not (who and mayPayAlone(T, who, no, rows, tokens, at, limits)) then',
+    put: "if isRequired(limits) and b[4] == '' then",
     test: TEST,
   },
   {
     name: 'alone-file-by-file',
     file: GATE,
-    find: '      allRows, allTokens = allRows + tonumber(r), allTokens + tonumber(t)\n',
-    put: '',
+    find: "rows, tokens = rows + counter(counters, 'c:p'), tokens + counter(counters, 't:p')",
+    put: 'local _ = counters',
     test: TEST,
   },
   {
     name: 'alone-day-by-day',
-    file: GATE,
-    find: '  if now - at >= DAY_MS then return false end\n',
-    put: '',
+    file: SENDER,
+    find: 'if at and now - tonumber(at) < DAY_MS then return false end',
+    put: 'if at then return false end',
     test: TEST,
   },
   {
     name: 'sent-by-the-limits-of-another',
     file: 'src/ledger/moves/begin-sending.lua',
-    find: "if code == 'w' and senderGate.isClosedFor(T, no, limits, now) then",
-    put: "if code == 'x' and senderGate.isClosedFor(T, no, limits, now) then",
+    find: "if code == 'w' and not senderGate.mayLeave(T, no, index, tokens, limits, now) then",
+    put: "if code == 'x' and not senderGate.mayLeave(T, no, index, tokens, limits, now) then",
     test: TEST,
   },
   {
-    name: 'retried-by-the-limits-of-another',
-    file: 'src/ledger/moves/retry.lua',
-    find: "if entry ~= '-' then loosen(T, no, limits) end\n",
+    name: 'paid-alone-and-not-counted',
+    file: SENDER,
+    find: "if who ~= '' and countLeaving(T, no, index, who, tonumber(tokens), limits, now) then return true end",
+    put: "if who ~= '' then return true end",
+    test: 'test/ledger/alone/leaving.test.ts',
+  },
+  {
+    name: 'counted-at-every-leave',
+    file: SENDER,
+    find: '    if wasAt then bumpLeft(T, wasOf, wasAt, -1, -tokens) end\n',
     put: '',
+    test: 'test/ledger/alone/leaving.test.ts',
+  },
+  {
+    name: 'approval-covers-later-retries',
+    file: GATE,
+    find: 'if at and at < request.approved.at then',
+    put: 'if at then',
+    test: 'test/ledger/alone/leaving.test.ts',
+  },
+  {
+    name: 'approved-whatever-is-left',
+    file: APPROVAL,
+    find: "if kind == 'batch' and (asked.orders",
+    put: "if kind == 'rule' and (asked.orders",
     test: TEST,
+  },
+  {
+    name: 'approved-by-who-retried',
+    file: APPROVAL,
+    find: "if isPlanned and isSamePerson(by, who) then return 'same-person' end",
+    put: '',
+    test: 'test/ledger/alone/rest.test.ts',
+  },
+  {
+    name: 'recovered-and-never-asked',
+    file: SENDER,
+    find: "if not b[1] and (not b[2] or readRequest(T, 'batch', no)) then",
+    put: 'if not b[1] and not b[2] then',
+    test: 'test/ledger/alone/recovered.test.ts',
+  },
+  {
+    name: 'rule-approved-by-a-revoked-token',
+    file: 'src/operations/rules/sync.ts',
+    find: 'if (approvedNow && said.approved?.asked != null) await',
+    put: 'if (approvedNow && said.approved === null) await',
+    test: 'test/operations/approvals/revoked-rule.test.ts',
   },
   {
     name: 'rest-approved-is-all-approved',
@@ -105,8 +148,8 @@ export const APPROVALS = [
   {
     name: 'schedule-paid-alone',
     file: GATE,
-    find: 'local who = not b[6] and b[4]',
-    put: 'local who = b[4]',
+    find: 'return not b[2] and b[1] or nil',
+    put: 'return b[1] or nil',
     test: TEST,
   },
   {

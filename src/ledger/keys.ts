@@ -75,6 +75,9 @@ export function batchKeys(realm: string, no: string) {
     /** Dead letters for which an approval of a retry was asked, and those that have one (see includes/approvals.lua). */
     askedRetries: `${batch}:retry`,
     approvedRetries: `${batch}:retries`,
+    /** Who put dead letters back to work, and when orders left that one person pays alone (see includes/gate.lua). */
+    retriedBy: `${batch}:retriedBy`,
+    alone: `${batch}:alone`,
     plan: (block: number) => `${batch}:p:${block}`,
     records: (block: number) => `${batch}:o:${block}`,
     details: (index: number) => `${batch}:x:${index}`,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { BatchViews, type SeenBatch } from '../../src/desk/live/batch-views.js';
-import { approve } from '../../src/ledger/moves/approvals.js';
 import { discardOrder } from '../../src/ledger/moves/retry.js';
 import { pauseBatch } from '../../src/ledger/moves/steer.js';
+import { approveBatch } from '../support/ledger/approve-batch.js';
 import { countedCalls } from '../support/ledger/counted-calls.js';
 import { feed } from '../support/ledger/feed-one.js';
 import { ledgersOnRedis, limitedTo, START, sealed } from '../support/ledger/ledgers-on-redis.js';
@@ -98,8 +98,7 @@ test('a view follows what no change of its batch tells: an approval that is need
   await feed(limitedTo(ledger, { overTokens: 1, overRows: null }), batch.no, 1, '');
   const [asking] = await look(views, realmId);
   expect(asking?.view.gate?.closed).toBe('approval');
-  const shown = { who: 'ben', hash: asking?.view.confirmed ?? '' };
-  await approve({ kind: 'batch', batch: batch.ref }, shown, audit('approved'));
+  await approveBatch(batch.ref, 'ben');
   expect((await look(views, realmId))[0]?.view.gate?.closed).toBeNull();
   await ledger.scripts.redis.hset(ledger.keyPrefix, 'halt', JSON.stringify(WHY));
   expect(statesOf(await look(views, realmId))).toEqual({ approved: 'halted' });

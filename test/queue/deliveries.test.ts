@@ -2,15 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import { expect, onTestFinished, test } from 'vitest';
 import { LONGEST_PAUSE_MS } from '../../src/core/decide.js';
-import { approve } from '../../src/ledger/moves/approvals.js';
 import { WORKERS } from '../../src/ledger/moves/feed.js';
-import { readBatch } from '../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { Feeder, feedWindow } from '../../src/queue/feed.js';
 import { addOrders, type OrderJob, openQueue, ordersOf } from '../../src/queue/queues.js';
 import { Sweeper } from '../../src/queue/sweep.js';
+import { approveBatch } from '../support/ledger/approve-batch.js';
 import { ledgersOnRedis, limitedTo, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
-import { audit, begin, begun, feedAll, settleAs } from '../support/ledger/order-moves.js';
+import { begin, begun, feedAll, settleAs } from '../support/ledger/order-moves.js';
 import { testProfile } from '../support/ledger/realm-profile.js';
 import { until } from '../support/until.js';
 
@@ -107,9 +106,7 @@ test('a batch that may not begin is not asked at every look, and is fed once som
   const batch = await sealed(ledger, some(1), { prepared: { who: 'ada', limits } });
   for (let look = 0; look < 5; look++) expect(await feeder.tick()).toBe(0);
   expect(asked).toEqual([]);
-  const hash = (await readBatch(batch.ref))?.confirmed ?? '';
-  const subject = { kind: 'batch', batch: batch.ref } as const;
-  expect(await approve(subject, { who: 'ben', hash }, audit('approved'))).toBe('approved');
+  expect(await approveBatch(batch.ref, 'ben')).toBe('approved');
   expect(await feeder.tick()).toBe(1);
 });
 

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import type { QuietHours } from '../../src/core/quiet-hours.js';
-import { approve } from '../../src/ledger/moves/approvals.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { storeNowMs } from '../../src/ledger/realm-ledger.js';
+import { approveBatch } from '../support/ledger/approve-batch.js';
 import { ledgersOnRedis, type SealOptions, sealed } from '../support/ledger/ledgers-on-redis.js';
-import { audit } from '../support/ledger/order-moves.js';
 import { startWorkerInProcess } from '../support/ledger/worker-in-process.js';
 import { until } from '../support/until.js';
 
@@ -29,9 +28,7 @@ test('a set time is met, an approval is used up, and what one person may alone b
   const inOrder = await make('in-order', 'cleo', 10, { manifest: { inOrder: true } });
   const approved = await make('approved', 'ada', 500);
   const unseen = await make('unseen', 'ada', 600);
-  const hash = (await readBatch(approved.ref))?.confirmed ?? '';
-  const subject = { kind: 'batch', batch: approved.ref } as const;
-  expect(await approve(subject, { who: 'ben', hash }, audit('approved'))).toBe('approved');
+  expect(await approveBatch(approved.ref, 'ben')).toBe('approved');
   await startWorkerInProcess(timed, bench.redis(), 'http://127.0.0.1:1', { quietHours: aroundNow() });
   for (const { ref } of [timed, inOrder, approved])
     await until('it to begin', async () => (await readBatch(ref))?.gate === null, 20_000);

@@ -113,7 +113,9 @@ describe('a schedule that a person holds back', () => {
     expect(reply.status).toBe(200);
     await serve();
     await told('waits-for-go', false, /^The go was taken back by olga: wrong award$/);
-    expect((await here.desk.call('/api/audit')).text).toContain(`took back the go of rule ${here.rule}`);
+    expect((await here.desk.call('/api/audit')).text).toContain(
+      `took back the approval of rule ${here.rule}`,
+    );
     expect(await batches()).toEqual([]);
   });
 });

@@ -1,6 +1,5 @@
 import { isAlmonerError } from '../../src/core/errors/error.js';
 import { batchKeys } from '../../src/ledger/keys.js';
-import * as approvals from '../../src/ledger/moves/approvals.js';
 import { conclude } from '../../src/ledger/moves/conclude.js';
 import { registerRealm } from '../../src/ledger/moves/import-batch.js';
 import { cancelBatch, pauseBatch, releaseRealm, resumeBatch } from '../../src/ledger/moves/steer.js';
@@ -18,6 +17,7 @@ import { writeUndo } from '../../src/operations/batches/undo.js';
 import { type Decision, recoverRealms } from '../../src/operations/services/recover.js';
 import { PaidSince } from '../../src/planning/looks-paid.js';
 import { App } from '../../src/runtime/app.js';
+import { approveBatch } from '../support/ledger/approve-batch.js';
 import { namedOrders } from '../support/ledger/named-orders.js';
 import { resume } from '../support/ledger/resume.js';
 import { Intake } from './intake.js';
@@ -109,10 +109,7 @@ export class Operator {
   }
 
   async approve({ id }: File, no: string, who: string): Promise<string> {
-    const ref = { ledger: this.ledger, no, id };
-    const hash = (await readBatch(ref))?.confirmed ?? '';
-    const audit = { at: this.moment(), who, what: 'approved', why: null };
-    return approvals.approve({ kind: 'batch', batch: ref }, { who, hash }, audit);
+    return approveBatch({ ledger: this.ledger, no, id }, who, undefined, this.moment());
   }
 
   /** Why the batch may not begin. */

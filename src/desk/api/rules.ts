@@ -48,7 +48,7 @@ const RuleRow = z.strictObject({
   schedule: z.strictObject({ cron: z.string(), timeZone: z.string() }).nullable(),
   nextRuns: z
     .array(z.strictObject({ at: time, period: z.string(), words: z.string() }))
-    .describe('The next ten times of the schedule with their periods, whether it has its go or not.'),
+    .describe('The next ten times of the schedule with their periods, whether it is approved or not.'),
   words: z.array(z.string()).describe('What it pays, to whom and how much at most.'),
   approved: Said.extend({
     asked: z.string().nullable().describe('Who asked for it, where a second person had to say it.'),

@@ -2,29 +2,33 @@
   When a batch may begin, and when dead letters may be retried. What a profile does not let one person pay alone waits for
   the approval of another one, and nothing begins before its time. Needs `record`.
 
-  `limits`: {tokens, rows}, the most that one person may pay within 24 hours alone, from the profile of whoever prepares,
-  sends or retries; neither: no approval is required. `who`: the name of a token; '' where no token was used.
+  `limits`: {tokens, rows}, the most that one person may pay within 24 hours alone, from the profile of the process that
+  prepares, sends or retries; neither: no approval is required. `who`: the name of a token; '' where no token was used.
+
+  What one person pays alone is counted order by order, when the order leaves for the first time (see sender-gate). Before that a
+  batch is judged as a whole, so that it waits before any of it is sent and not half-way.
 
     T:alone            whose such keys there are
-    T:alone:<who>      what counts for that person, '<batch id>' or 'retry <batch id>', by the time at which it begins
-    T:alone:<who>:n    of each '<rows> <tokens>'
+    T:alone:<who>      numbers of the batches that the person pays alone, by the time at which each begins
+    T:alone:<who>:left slice of ten minutes → '<rows> <tokens>' of the orders that left then
+    B:alone            index → '<slice> <who>': where the order is counted, which is where it left last
+    B:retriedBy        index → '<ms> <who>': the person who put the dead letter back to work alone; '-' where another one approved it
     B 'preparer'       who prepared it
-    B 'confirmed'      hash of all that an approver is shown (core/approvals.ts)
+    B 'confirmed'      hash of all that an approver is shown of the sealed batch (core/approvals.ts)
     B 'approval'       JSON of the request for an approval that was not used yet (see approvals)
-    B 'cleared'        why it may begin: 'free' (no approval was required) | 'alone' | 'rule' (two people approved the rule
-                       that made it) | 'approved' | 'rest' (approved after a part of it had been sent)
-    B 'judged'         by which limits that was found: '<tokens> <rows>', '-' for none
+    B 'cleared'        why it may be sent without being counted: 'rule' (two people approved the rule that made it) | 'approved' |
+                       'rest' (approved after a part of it had been sent: all but dead letters that were retried since)
     B 'byRule'         '1': the schedule of a rule made it, and nobody pays it alone
     B 'begun'          '1': it passed here. A restored store may have forgotten it
     B 'startedAt'      when it passed, or when a journal put the first of its orders back: the one home of whether its
                        set time has come
     B 'sealedStart'    '<startAt> <startZone>' as it was sealed, for the hash
     B 'startAt', 'startZone'    it begins then, as it was said by the wall of that zone; void once it has a startedAt
-    B:retries          index → '<ends> <sha1 of its record> <who> <entry in T:alone:<who>, or '-' where another person approved it>':
-                       dead letters that may be retried once, as they were then
+    B:retries          index → '<ends> <sha1 of its record> <who> approved' or '… alone': dead letters that may be retried once,
+                       as they were then
 ]==]
 --- @include "approvals"
-local DAY_MS, HOUR_MS = 86400000, 3600000
+local DAY_MS, HOUR_MS, SLICE_MS = 86400000, 3600000, 600000
 
 local function limitsOf(tokens, rows)
   return { tokens = tonumber(tokens or ''), rows = tonumber(rows or '') }
@@ -34,47 +38,64 @@ local function isRequired(limits)
   return limits.tokens ~= nil or limits.rows ~= nil
 end
 
---- The limits by which a batch was judged, '<tokens> <rows>', '-' for none.
-local function limitsText(limits)
-  local function one(most) return most and string.format('%.0f', most) or '-' end
-  return one(limits.tokens) .. ' ' .. one(limits.rows)
+local function isWithin(limits, rows, tokens)
+  return not (limits.tokens and tokens > limits.tokens) and not (limits.rows and rows > limits.rows)
 end
 
 local function aloneKey(T, who)
   return T .. ':alone:' .. string.lower(who)
 end
 
-local function forgetAlone(T, who, id)
-  redis.call('ZREM', aloneKey(T, who), id)
-  redis.call('HDEL', aloneKey(T, who) .. ':n', id)
-end
-
---- Counts rows and tokens for a person at a time, if they may pay all of any 24 hours around it alone; false where not.
-local function countAlone(T, who, id, rows, tokens, at, limits)
-  local key = aloneKey(T, who)
-  local near = redis.call('ZRANGEBYSCORE', key, '(' .. string.format('%.0f', at - DAY_MS), '(' .. string.format('%.0f', at + DAY_MS))
-  local allRows, allTokens = rows, tokens
-  for _, one in ipairs(near) do
-    if one ~= id then
-      local r, t = string.match(redis.call('HGET', key .. ':n', one) or '0 0', '^(%d+) (%d+)$')
-      allRows, allTokens = allRows + tonumber(r), allTokens + tonumber(t)
+--- Rows and tokens of the orders that a person paid alone since then, to ten minutes.
+local function leftSince(T, who, since)
+  local rows, tokens = 0, 0
+  local all = redis.call('HGETALL', aloneKey(T, who) .. ':left')
+  for i = 1, #all, 2 do
+    local ends = (tonumber(all[i]) + 1) * SLICE_MS
+    if ends > since then
+      local r, t = string.match(all[i + 1], '^(%S+) (%S+)$')
+      rows, tokens = rows + tonumber(r), tokens + tonumber(t)
+    elseif ends < since - 7 * DAY_MS then
+      -- Kept for longer than they count: the clock of a store may go back.
+      redis.call('HDEL', aloneKey(T, who) .. ':left', all[i])
     end
   end
-  if (limits.tokens and allTokens > limits.tokens) or (limits.rows and allRows > limits.rows) then return false end
-  -- Kept for longer than they count: the clock of a store may go back.
-  for _, old in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', string.format('%.0f', nowMs() - 7 * DAY_MS))) do forgetAlone(T, who, old) end
-  redis.call('SADD', T .. ':alone', string.lower(who))
-  redis.call('ZADD', key, string.format('%.0f', at), id)
-  redis.call('HSET', key .. ':n', id, string.format('%.0f %.0f', rows, tokens))
-  return true
+  return rows, tokens
 end
 
---- Whether what a person pays alone with a batch was counted within the last 24 hours. It is being sent, so it counts from now.
-local function isCountedNow(T, who, id, now)
-  local at = tonumber(redis.call('ZSCORE', aloneKey(T, who or ''), id) or '0')
-  if now - at >= DAY_MS then return false end
-  if at < now then redis.call('ZADD', aloneKey(T, who), 'XX', string.format('%.0f', now), id) end
-  return true
+--- Takes an order into, or out of, what a person paid alone in a slice.
+local function bumpLeft(T, who, slice, rows, tokens)
+  local key = aloneKey(T, who) .. ':left'
+  local r, t = string.match(redis.call('HGET', key, slice) or '0 0', '^(%S+) (%S+)$')
+  redis.call('SADD', T .. ':alone', string.lower(who))
+  redis.call('HSET', key, slice, string.format('%.0f %.0f', math.max(0, tonumber(r) + rows), math.max(0, tonumber(t) + tokens)))
+end
+
+--- Rows and tokens that are still to be sent of the other batches that a person pays alone within 24 hours of a time.
+local OPEN_FOR_ALONE = { planned = true, running = true, paused = true, halted = true }
+local function plannedBeside(T, who, no, at)
+  local rows, tokens, key = 0, 0, aloneKey(T, who)
+  for _, other in ipairs(redis.call('ZRANGEBYSCORE', key, '(' .. string.format('%.0f', at - DAY_MS), '(' .. string.format('%.0f', at + DAY_MS))) do
+    if other ~= no and OPEN_FOR_ALONE[redis.call('HGET', batchKey(T, other), 'state') or ''] then
+      local counters = batchKey(T, other) .. ':n'
+      rows, tokens = rows + counter(counters, 'c:p'), tokens + counter(counters, 't:p')
+    end
+  end
+  return rows, tokens
+end
+
+--- Whether a person may pay so much more alone at a time, beside all that they paid or prepared within 24 hours of it.
+local function mayPayAlone(T, who, no, rows, tokens, at, limits)
+  local leftRows, leftTokens = leftSince(T, who, at - DAY_MS)
+  local otherRows, otherTokens = plannedBeside(T, who, no, at)
+  return isWithin(limits, rows + leftRows + otherRows, tokens + leftTokens + otherTokens)
+end
+
+--- What is planned of the batch is kept for the person who pays it alone.
+local function keepFor(T, who, no, at)
+  redis.call('SADD', T .. ':alone', string.lower(who))
+  redis.call('ZREMRANGEBYSCORE', aloneKey(T, who), '-inf', string.format('%.0f', nowMs() - 7 * DAY_MS))
+  redis.call('ZADD', aloneKey(T, who), string.format('%.0f', at), no)
 end
 
 --- The time at which the batch is to begin; nil where none was set, or orders of it have been sent.
@@ -103,22 +124,34 @@ local function stateBefore(T, no, closed)
   return closed == 'approval' and 'waiting' or 'planned'
 end
 
+--- Who pays the batch alone, where somebody may.
+local function payerOf(T, no)
+  local b = redis.call('HMGET', batchKey(T, no), 'preparer', 'byRule')
+  return not b[2] and b[1] or nil
+end
+
+--- Asks for the approval of a batch. `who`: the person who may not pay it alone; '' where that is not known.
+local function askApproval(T, no, who, now)
+  local B = batchKey(T, no)
+  local payer = payerOf(T, no)
+  if payer then redis.call('ZREM', aloneKey(T, payer), no) end
+  writeRequest(T, 'batch', no, { hash = redis.call('HGET', B, 'confirmed') or '', who = who, at = now })
+  redis.call('RPUSH', B .. ':log', cjson.encode({ at = now, who = 'almoner', what = 'asked for an approval', why = cjson.null }))
+  batches.touch(no)
+end
+
 --- The same for a process that sends or prepares it with these limits: what they do not allow one person alone asks for an
 --- approval, and keeps asking whatever other limits others have.
 local function judgeGate(T, no, limits, now)
   local B = batchKey(T, no)
-  local b = redis.call('HMGET', B, 'begun', 'approval', 'cleared', 'preparer', 'id', 'byRule', 'confirmed')
+  local b = redis.call('HMGET', B, 'begun', 'approval', 'cleared', 'preparer')
   if not b[1] and not b[2] and b[3] ~= 'rule' then
-    local who = not b[6] and b[4]
-    local at = math.max(now, setTime(T, no) or 0)
-    local isAlone = who and countAlone(T, who, b[5], counter(B .. ':n', 'c:p'), counter(B .. ':n', 't:p'), at, limits)
-    if isRequired(limits) and not isAlone then
-      if who then forgetAlone(T, who, b[5]) end
-      writeRequest(T, 'batch', no, { hash = b[7] or '', who = b[4] or '', at = now })
-      redis.call('RPUSH', B .. ':log', cjson.encode({ at = now, who = 'almoner', what = 'asked for an approval', why = cjson.null }))
-      batches.touch(no)
-    else
-      redis.call('HSET', B, 'cleared', isAlone and 'alone' or 'free', 'judged', limitsText(limits))
+    local who, at = payerOf(T, no), math.max(now, setTime(T, no) or 0)
+    local rows, tokens = counter(B .. ':n', 'c:p'), counter(B .. ':n', 't:p')
+    if isRequired(limits) and not (who and mayPayAlone(T, who, no, rows, tokens, at, limits)) then
+      askApproval(T, no, b[4] or '', now)
+    elseif who and isRequired(limits) then
+      keepFor(T, who, no, at)
     end
   end
   local closed = closedGate(T, no, now)
@@ -130,32 +163,24 @@ local function judgeGate(T, no, limits, now)
   return closed
 end
 
---- The batch passes; an approval is used up by it.
+--- The batch passes; an approval is used up by it. It covers the dead letters that had been retried when it was given.
 local function begin(T, no, now)
   local B = batchKey(T, no)
   local isFirst = redis.call('HSETNX', B, 'startedAt', now) == 1
   if redis.call('HEXISTS', B, 'begun') == 1 then return end
-  if readRequest(T, 'batch', no) then redis.call('HSET', B, 'cleared', isFirst and 'approved' or 'rest') end
+  local request, who = readRequest(T, 'batch', no), payerOf(T, no)
+  if request then
+    redis.call('HSET', B, 'cleared', isFirst and 'approved' or 'rest')
+    local retried = redis.call('HGETALL', B .. ':retriedBy')
+    for i = 1, #retried, 2 do
+      local at = tonumber(string.match(retried[i + 1], '^(%d+) '))
+      if at and at < request.approved.at then redis.call('HSET', B .. ':retriedBy', retried[i], '-') end
+    end
+  elseif who then
+    redis.call('ZADD', aloneKey(T, who), 'XX', string.format('%.0f', now), no)
+  end
   redis.call('HSET', B, 'begun', '1')
   redis.call('HDEL', B, 'approval', 'startAt', 'startZone')
-end
-
---- Whether limits by which it was judged are as strict as these.
-local function isCovered(judged, limits)
-  local tokens, rows = string.match(judged or '', '^(%S+) (%S+)$')
-  if not tokens then return false end
-  local function covers(known, most) return most == nil or (known ~= '-' and tonumber(known) <= most) end
-  return covers(tokens, limits.tokens) and covers(rows, limits.rows)
-end
-
---- A retry that a person gave alone: whoever sends it looks again where their limits are stricter.
-local function loosen(T, no, limits)
-  local B = batchKey(T, no)
-  local b = redis.call('HMGET', B, 'cleared', 'judged')
-  if b[1] == 'approved' or b[1] == 'rule' then return end
-  if b[1] == 'rest' then redis.call('HSET', B, 'cleared', 'free') end
-  local known = limitsText(limits)
-  if not b[2] or isCovered(b[2], limits) then redis.call('HSET', B, 'judged', known) end
 end
 
 --- Whether a dead letter may be put back to work: its batch was approved, or it may be as it stands now.
@@ -166,4 +191,13 @@ local function mayRetry(T, no, index, record, limits, now)
   if b[1] and (b[2] == 'approved' or b[2] == 'rule') then return true end
   local ends, sha = string.match(redis.call('HGET', B .. ':retries', index) or '', '^(%d+) (%x+) ')
   return ends ~= nil and now < tonumber(ends) and sha == redis.sha1hex(record)
+end
+
+--- Notes who put it back to work, and uses up what allowed it. `who`: '' where no token was used.
+local function noteRetried(T, no, index, who, now)
+  local B = batchKey(T, no)
+  local isApproved = string.find(redis.call('HGET', B .. ':retries', index) or '', ' approved$')
+  redis.call('HSET', B .. ':retriedBy', index, isApproved and '-' or string.format('%.0f ', now) .. who)
+  redis.call('HDEL', B .. ':retries', index)
+  if who ~= '' and not isApproved then keepFor(T, who, no, now) end
 end

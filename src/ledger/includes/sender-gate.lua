@@ -1,13 +1,14 @@
 --[==[
-  Whether a sender may send of a batch for the first time: by the limits of its own profile, at this moment. A batch begins
-  where a feeder takes it; what was fed then may leave days later, or be sent by another process with other limits.
-  Needs `record` and `hold`. (One name, because a script may have no more than 200.)
+  Whether an order may leave for the first time: by the limits of the sender's profile, and by what the person who pays it
+  alone has paid within the last 24 hours. A batch begins where a feeder takes it; what was fed then may leave days later, or be
+  sent by another process with other limits. Needs `record` and `hold`. (One name, because a script may have no more than 200.)
 ]==]
 
 local senderGate = {}
 do
 --- @include "gate"
   senderGate.limitsOf = limitsOf
+  local LOOK_AGAIN_MS = 30000
 
   --- Undispatches every order of the batch that is not being sent or unknown; returns how many, and the lowest index.
   function senderGate.undispatchAll(T, no)
@@ -34,20 +35,75 @@ do
     batches.touch(no)
   end
 
-  --- What one person pays alone is judged again where it was judged by laxer limits, or more than 24 hours ago.
-  function senderGate.isClosedFor(T, no, limits, now)
+  --- Of a recovered batch nothing is fed, so what was retried of it stays due for later.
+  local function putOff(T, no, index, now)
+    if redis.call('HEXISTS', batchKey(T, no), 'recovered') == 0 then return senderGate.takeBack(T, no, now) end
+    redis.call('ZADD', batchKey(T, no) .. ':due', 'XX', string.format('%.0f', now + LOOK_AGAIN_MS), index)
+  end
+
+  --- The batch waits for an approval.
+  local function close(T, no, index, who, now)
+    redis.call('HDEL', batchKey(T, no), 'begun', 'cleared')
+    askApproval(T, no, who, now)
+    judgeGate(T, no, {}, now)
+    putOff(T, no, index, now)
+  end
+
+  --- Counts an order for a person where it leaves, and nowhere else; false where that is more than they may pay alone.
+  local function countLeaving(T, no, index, who, tokens, limits, now)
+    local marks = batchKey(T, no) .. ':alone'
+    local wasAt, wasOf = string.match(redis.call('HGET', marks, index) or '', '^(%d+) (%S+)$')
+    if wasAt then bumpLeft(T, wasOf, wasAt, -1, -tokens) end
+    local rows, sum = leftSince(T, who, now - DAY_MS)
+    local fits = isWithin(limits, rows + 1, sum + tokens)
+    if fits then
+      wasAt, wasOf = string.format('%.0f', math.floor(now / SLICE_MS)), who
+      redis.call('HSET', marks, index, wasAt .. ' ' .. wasOf)
+    end
+    if wasAt then bumpLeft(T, wasOf, wasAt, 1, tokens) end
+    return fits
+  end
+
+  --- A batch that began a day ago or longer, or without its person having been judged, is judged as a whole again: it waits before more
+  --- of it is sent. Where dead letters were retried, each order is counted as it leaves.
+  function senderGate.asksAgain(T, no, limits, now)
     if not isRequired(limits) then return false end
     local B = batchKey(T, no)
-    local b = redis.call('HMGET', B, 'begun', 'cleared', 'judged', 'preparer', 'id', 'recovered')
-    -- Of a recovered batch nothing is sent but what a person retries, which is judged there.
-    if b[6] or b[2] == 'approved' or b[2] == 'rule' or (b[1] and b[2] == 'rest') then return false end
-    if b[1] and isCovered(b[3], limits) and (b[2] ~= 'alone' or isCountedNow(T, b[4], b[5], now)) then return false end
-    if b[1] then redis.call('HDEL', B, 'begun', 'cleared') end
-    if not judgeGate(T, no, limits, now) then
-      begin(T, no, now)
+    local b = redis.call('HMGET', B, 'cleared', 'preparer')
+    if b[1] or redis.call('HLEN', B .. ':retriedBy') > 0 then return false end
+    local who = payerOf(T, no)
+    local at = who and redis.call('ZSCORE', aloneKey(T, who), no)
+    if at and now - tonumber(at) < DAY_MS then return false end
+    if who and mayPayAlone(T, who, no, counter(B .. ':n', 'c:p'), counter(B .. ':n', 't:p'), now, limits) then
+      keepFor(T, who, no, now)
       return false
     end
-    senderGate.takeBack(T, no, now)
+    close(T, no, '', b[2] or '', now)
     return true
+  end
+
+  --- Whether an order that was never sent, or is sent again by a person's word, may leave now.
+  function senderGate.mayLeave(T, no, index, tokens, limits, now)
+    if not isRequired(limits) then return true end
+    local B = batchKey(T, no)
+    local b = redis.call('HMGET', B, 'begun', 'recovered')
+    if not b[1] and (not b[2] or readRequest(T, 'batch', no)) then
+      if judgeGate(T, no, limits, now) then
+        putOff(T, no, index, now)
+        return false
+      end
+      begin(T, no, now)
+      batches.touch(no)
+    end
+    if senderGate.asksAgain(T, no, limits, now) then return false end
+    local cleared = redis.call('HGET', B, 'cleared')
+    if cleared == 'approved' or cleared == 'rule' then return true end
+    local retried = redis.call('HGET', B .. ':retriedBy', index)
+    if retried == '-' or (cleared == 'rest' and not retried) then return true end
+    -- A retry by a person whom no token names counts for the person who prepared the order.
+    local who = retried and string.match(retried, '^%d+ (.+)$') or payerOf(T, no) or ''
+    if who ~= '' and countLeaving(T, no, index, who, tonumber(tokens), limits, now) then return true end
+    close(T, no, index, who, now)
+    return false
   end
 end

@@ -5,7 +5,8 @@
   ARGV[1] request | retry | approve | reject | withdraw  ARGV[2] kind: batch | retry | rule  ARGV[3] batch no, or rule
   ARGV[4] the batch's id ('' for a rule)  ARGV[5] who  ARGV[6] hash of what they were shown
   ARGV[7] for how long an approval counts, ms  ARGV[8] audit JSON for the batch ('' for none)
-  ARGV[9] JSON {why, text: hash of a rule's text, orders, tokens, indexes: those of a retry}  ARGV[10], ARGV[11] limits of the person's profile (retry)
+  ARGV[9] JSON {why, text: hash of a rule's text, orders, tokens, indexes: those of a retry}; to approve a batch {orders, tokens}: what
+    was shown as still to be sent  ARGV[10], ARGV[11] limits of the person's profile (retry)
 
   `retry` asks for a retry of dead letters, where the person may not retry them alone. `withdraw` needs `who` alone.
 
@@ -44,9 +45,9 @@ local function ask()
 end
 
 --- Those that may be retried as they stand, until then.
-local function allow(indexes, ends, by, entry)
+local function allow(indexes, ends, by, how)
   for _, index in ipairs(indexes) do
-    redis.call('HSET', B .. ':retries', index, string.format('%.0f ', ends) .. redis.sha1hex(readRecord(T, of, index) or '') .. ' ' .. by .. ' ' .. entry)
+    redis.call('HSET', B .. ':retries', index, string.format('%.0f ', ends) .. redis.sha1hex(readRecord(T, of, index) or '') .. ' ' .. by .. ' ' .. how)
   end
 end
 
@@ -68,10 +69,8 @@ local function retry()
   end
   if #lacking == 0 then return { isRequired(limits) and 'approved' or 'free' } end
   if #lacking < #asked.indexes then return { 'lacking', cjson.encode(lacking) } end
-  local entry = 'retry ' .. id .. ' ' .. hash
-  local isAlone = who ~= '' and countAlone(T, who, entry, asked.orders, tonumber(asked.tokens), now, limits)
-  if isAlone then
-    allow(asked.indexes, now + HOUR_MS, who, entry)
+  if who ~= '' and mayPayAlone(T, who, '', asked.orders, tonumber(asked.tokens), now, limits) then
+    allow(asked.indexes, now + HOUR_MS, who, 'alone')
     redis.call('HSET', B, 'retriesBy', '1')
     return done('alone')
   end
@@ -85,19 +84,35 @@ local function retry()
   return done('asked')
 end
 
+--- Whether the approver had a hand in what is to be approved: asked for it, prepared it, or retried a dead letter that is a part of it.
+local function whyNotBy(request)
+  if request.who == '' then return 'nameless' end
+  if isSamePerson(request.who, who) then return 'same-person' end
+  if kind ~= 'batch' then return nil end
+  if isSamePerson(redis.call('HGET', B, 'preparer') or '', who) then return 'same-person' end
+  local retried = redis.call('HGETALL', B .. ':retriedBy')
+  for i = 1, #retried, 2 do
+    local by = string.match(retried[i + 1], '^%d+ (.+)$')
+    local isPlanned = by and string.sub(readRecord(T, of, retried[i]) or '', 1, 1) == 'w'
+    if isPlanned and isSamePerson(by, who) then return 'same-person' end
+  end
+  return nil
+end
+
 local function approve()
   if isGone() then return { 'gone' } end
   local request = readRequest(T, kind, of)
   if not request or isApproved(request, now) then return { 'not-needed' } end
-  if request.hash ~= hash or (kind == 'batch' and redis.call('HGET', B, 'confirmed') ~= hash) then return { 'changed' } end
+  if request.hash ~= hash or (kind == 'batch' and (redis.call('HGET', B, 'confirmed') or '') ~= hash) then return { 'changed' } end
   if isUnmerged(T) then return { 'disarmed' } end
-  if request.who == '' then return { 'nameless' } end
-  if isSamePerson(request.who, who) then return { 'same-person' } end
+  if kind == 'batch' and (asked.orders ~= counter(B .. ':n', 'c:p') or tonumber(asked.tokens) ~= counter(B .. ':n', 't:p')) then return { 'changed' } end
+  local own = whyNotBy(request)
+  if own then return { own } end
   local ends = now + tonumber(ARGV[7])
   if kind == 'retry' then
     local indexes = unchanged()
     if not indexes then return { 'changed' } end
-    allow(indexes, ends, who, '-')
+    allow(indexes, ends, who, 'approved')
     dropRequest(T, kind, of)
     redis.call('HSET', B, 'retriesBy', '1')
     return done('approved')

@@ -129,10 +129,17 @@ const approveReply = z.enum([
 
 export async function approve(
   subject: Subject,
-  by: { readonly who: string; readonly hash: string },
+  by: {
+    readonly who: string;
+    readonly hash: string;
+    /** Of a batch: what was shown as still to be sent. */
+    readonly shown?: { readonly orders: number; readonly tokens: bigint };
+  },
   audit: AuditEntry | null,
 ): Promise<z.infer<typeof approveReply>> {
-  const [answer] = await ask(subject, 'approve', { ...by, audit });
+  const { who, hash, shown } = by;
+  const asked = shown && { orders: shown.orders, tokens: String(shown.tokens) };
+  const [answer] = await ask(subject, 'approve', { who, hash, audit, ...(asked && { asked }) });
   return approveReply.parse(answer);
 }
 

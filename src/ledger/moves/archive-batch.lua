@@ -28,7 +28,7 @@ for _, one in ipairs(cjson.decode(ARGV[5])) do redis.call('HSET', B .. ':replace
 redis.call('HSET', B, 'state', 'archived', 'ended', meta[1], 'archive', ARGV[3])
 -- What stands in an archive cannot be retried.
 redis.call('HDEL', B, 'retry', 'retriesBy')
-redis.call('UNLINK', B .. ':retry', B .. ':retries')
+redis.call('UNLINK', B .. ':retry', B .. ':retries', B .. ':retriedBy')
 if meta[3] then redis.call('HSET', B, 'members', redis.call('SCARD', B .. ':members')) end
 batches.touch(no)
 batches.flush(T)

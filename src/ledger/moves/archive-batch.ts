@@ -189,7 +189,7 @@ async function purge({ ledger, no }: BatchPlace, rows: number): Promise<void> {
     await scripts.ask('archive', (redis) => redis.unlink(...names));
   }
   const { due, waiting, holding, accounts, generations, audit, latency, run, meta, sketch } = keys;
-  const { recoveredRows, recoveredMembers } = keys;
+  const { recoveredRows, recoveredMembers, alone } = keys;
   await scripts.ask('archive', (redis) =>
     redis.unlink(
       due,
@@ -202,6 +202,7 @@ async function purge({ ledger, no }: BatchPlace, rows: number): Promise<void> {
       run,
       recoveredRows,
       recoveredMembers,
+      alone,
     ),
   );
   // Read while its rows are compared with; without it they are read from the archive.

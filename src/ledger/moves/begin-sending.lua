@@ -180,7 +180,7 @@ local function begin(order)
   if isPause(early) then return { 'no', 'early', string.format('%.0f', early) } end
   local quiet = quietMs(record, ARGV[5])
   if quiet then return { 'no', 'early', string.format('%.0f', quiet) } end
-  if code == 'w' and senderGate.isClosedFor(T, no, limits, now) then
+  if code == 'w' and not senderGate.mayLeave(T, no, index, tokens, limits, now) then
     metas[no] = nil
     return { 'no', 'approval' }
   end

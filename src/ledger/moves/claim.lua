@@ -7,24 +7,22 @@
   ARGV[1] highest sequence seen  ARGV[2] era ('' before the first)  ARGV[3] session
   ARGV[4] sequence of the last order that it began
   ARGV[5] until when nothing is sent for the first time (quiet hours), ms
-  ARGV[6], ARGV[7] limits of the sender's profile ('' for none, see gate)
+  ARGV[6], ARGV[7] as begin-sending has them
   ARGV[8] JSON list of orders, each a list of strings:
      1 batch no  2 index  3 owner (the session for its own run, else '')  4… members to hold (read-back only)
 
   Returns a JSON list, for each order
     ['go', 'w' | 'u', token of the hold or ''] | ['wait', ms] (not due yet) | ['held'] | ['error', message]
-    | ['stop', why] (the job has nothing to do): format | disarmed | rollback | era | lost | halted | breaker | after-rollback | <batch state> | owner | state code | not-due | approval
+    | ['stop', why] (the job has nothing to do): format | disarmed | rollback | era | lost | halted | breaker | after-rollback | <batch state> | owner | state code | not-due
 ]==]
 --- @include "record"
 --- @include "hold"
---- @include "sender-gate"
 --- @include "fence"
 --- @include "first-sends"
 --- @include "each"
 local T = KEYS[1]
 local closed = fencedSender(T, ARGV[1], ARGV[2], ARGV[3], ARGV[4])
 local realm = redis.call('HMGET', T, 'halt', 'breaker')
-local limits = senderGate.limitsOf(ARGV[6], ARGV[7])
 
 local replies = each(ARGV[8], function(order)
   local no, index, owner = unpack(order, 1, 3)
@@ -49,7 +47,6 @@ local replies = each(ARGV[8], function(order)
   if isPause(ms) then return { 'wait', ms } end
   local quiet = quietMs(record, ARGV[5])
   if quiet then return { 'wait', quiet } end
-  if code == 'w' and senderGate.isClosedFor(T, no, limits, nowMs()) then return { 'stop', 'approval' } end
 
   local members = {}
   for i = 4, #order do members[#members + 1] = order[i] end

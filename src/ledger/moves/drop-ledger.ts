@@ -60,7 +60,7 @@ async function keysNamedInside(ledger: RealmLedger): Promise<string[]> {
       ...sessions.map((session) => `${T}:refused:${session}`),
       ...members.map((member) => `${T}:wait:${member}`),
       ...past.map((rule) => `${T}:rules:past:${rule}`),
-      ...people.flatMap((who) => [`${T}:alone:${who}`, `${T}:alone:${who}:n`]),
+      ...people.flatMap((who) => [`${T}:alone:${who}`, `${T}:alone:${who}:left`]),
       ...missed.map((rule) => `${T}:rules:missed:${rule}`),
       ...sums.flatMap((period) =>
         ['sum', 'by:rule', 'by:reason', 'work'].map((name) => `${T}:${name}:${period}`),

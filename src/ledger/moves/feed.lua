@@ -78,7 +78,7 @@ local function feed(no, most)
   if (state ~= 'planned' and state ~= 'running') or meta[6] ~= ARGV[3] or isShut then return {} end
   -- Nothing of a recovered batch is sent for the first time.
   if meta[8] or waitsForPerson(T, no) then return {} end
-  if meta[9] and senderGate.isClosedFor(T, no, limits, now) then return {}, now + CLOSED_MS end
+  if meta[9] and senderGate.asksAgain(T, no, limits, now) then return {}, now + CLOSED_MS end
   if not meta[9] then
     local closed = judgeGate(T, no, limits, now)
     if closed then return {}, closed == 'start-time' and setTime(T, no) or now + CLOSED_MS end

@@ -7,8 +7,9 @@
   ARGV[5] shard ('' without reference)  ARGV[6] reference field hex  ARGV[7] content digest
   ARGV[8] '<seals> <retries of other batches>' of the realm when other batches and addresses were looked at ('' where nobody
     did). Those of its own batch move nothing: equal rows of one file are all meant, and compared together
-  ARGV[9] the batch's id  ARGV[11], ARGV[12] limits of the profile ('' for none, see gate)  ARGV[10] the store for which the journals were merged (see isSameStore): in another one, what was
-    paid may be forgotten
+  ARGV[9] the batch's id  ARGV[10] the store for which the journals were merged (see isSameStore): in another one, what was
+    paid may be forgotten  ARGV[11], ARGV[12] limits of the profile ('' for none, see gate)
+  ARGV[13] the person, by their token ('' where none was used)
 
   Returns {'ok'} | {'no', why, more}: why is a state code, 'replaced', 'discarded', 'reference', 'cancelled', 'archived',
     'approval' (an approval is required, and none counts for this dead letter as it stands), 'gone', 'disarmed' (the journals are not merged, or were for another store), 'arriving' (more: until when, ms), 'moved'
@@ -70,11 +71,7 @@ writeRecord(T, no, index, table.concat(
   { 'w', key, fields[3], '0', fields[5], '', '', '', '', fields[10] or '', fields[11] or '', fields[12] }, '|'))
 move(T, no, index, { from = from, to = 'w', amount = amount, before = fields, after = fields })
 clearHeld(T, ARGV[9] .. '-' .. index)
-local who, entry = string.match(redis.call('HGET', B .. ':retries', index) or '', '^%d+ %x+ (%S+) (.+)$')
-if entry ~= '-' then loosen(T, no, limits) end
--- What a person retries alone counts from when they do.
-if entry and entry ~= '-' then redis.call('ZADD', aloneKey(T, who), 'XX', nowMs(), entry) end
-redis.call('HDEL', B .. ':retries', index)
+noteRetried(T, no, index, ARGV[13], nowMs())
 redis.call('ZADD', B .. ':due', nowMs(), index)
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[4])
 reopen(T, no)

@@ -27,6 +27,8 @@ export type RetriedBy = {
   readonly store?: string;
   /** What their profile lets one person pay alone. */
   readonly limits?: Requirement;
+  /** By their token; null where none was used. */
+  readonly person?: string | null;
 };
 
 export async function retryOrder(
@@ -50,6 +52,7 @@ export async function retryOrder(
     ref.id,
     by.store ?? '',
     ...limitArguments(by.limits),
+    by.person ?? '',
   ]);
   if (status === 'ok') return 'ok';
   if (why === 'replaced') return { why: await replacedBy(ref.ledger, batchId(more)) };

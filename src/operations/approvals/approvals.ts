@@ -1,3 +1,4 @@
+import { approvalHash } from '../../core/approvals.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import { endOfWork, quietUntil } from '../../core/quiet-hours.js';
 import { spellMoment } from '../../core/zones.js';
@@ -10,8 +11,7 @@ import { realmOfBatch } from '../batches/batch-realm.js';
 import { isOver } from '../batches/batch-status.js';
 import { retriesOf } from '../dead/retries.js';
 import { record } from '../people/audit.js';
-import { Tokens } from '../people/tokens.js';
-import { personWith } from '../people/who.js';
+import { isKnown, personWith, revoked } from '../people/who.js';
 import { openForJudging } from '../services/recovery.js';
 import { differenceToLast } from './difference.js';
 
@@ -62,12 +62,8 @@ export async function previewApproval(app: App, ref: BatchRef) {
       `Batch ${ref.id} was never completely imported. Nothing was approved.`,
     );
   const { profile } = await realmOfBatch(app, ref);
-  const { manifest, retry } = view;
-  const retried =
-    retry === null ? null : await retriesOf(ref, await steering.approvals.requestedRetries(ref));
-  const payable = payableOf(view);
-  const orders = retried?.letters.length ?? payable.orders;
-  const tokens = retried?.tokens ?? payable.tokens;
+  const { manifest } = view;
+  const { retry, retried, orders, tokens, hash } = await subjectOf(ref, view);
   const { credit, debit, transfer } = manifest.orders;
   const requests = requestsFor(orders, manifest.orders, manifest.certainty);
   const seconds = secondsFor(requests, profile, 0);
@@ -82,18 +78,18 @@ export async function previewApproval(app: App, ref: BatchRef) {
     orders,
     tokens,
     /** An approval names it, and is taken for nothing else. */
-    hash: retried?.hash ?? view.confirmed,
+    hash,
     /** The dead letters that are to be retried; null where the whole batch waits. */
     letters: retried?.letters ?? null,
     /** Dead letters were retried, discarded or died again since: the request is for others than these. */
     isOutdated: retried !== null && retried.hash !== retry?.hash,
-    asked: { who: askedBy(view), why: retry?.why ?? null, at: retry?.at ?? manifest.createdAt },
+    asked: { who: askedBy({ ...view, retry }), why: retry?.why ?? null, at: retry?.at ?? manifest.createdAt },
     requests,
     seconds,
     endsAt: endOfWork(quietHours, begins, seconds * 1000),
     after: afterApprovalWords({
       letters: retried === null ? null : orders,
-      who: askedBy(view),
+      who: askedBy({ ...view, retry }),
       held: heldBy(view)?.message ?? null,
       start,
       now,
@@ -110,8 +106,28 @@ export async function previewApproval(app: App, ref: BatchRef) {
 }
 export type Approval = Awaited<ReturnType<typeof previewApproval>>;
 
-const subjectOf = (ref: BatchRef, { retry }: StoredBatch) =>
-  ({ kind: retry === null ? 'batch' : 'retry', batch: ref }) as const;
+/**
+ * What an approval would be for: the retry that was asked for, or all that is still to be sent. A retry that was asked for
+ * others than its dead letters are now can only be refused, and stands in no other's way.
+ */
+async function subjectOf(ref: BatchRef, view: StoredBatch) {
+  const { gate, retry } = view;
+  const retried =
+    retry === null ? null : await retriesOf(ref, await steering.approvals.requestedRetries(ref));
+  if (retry !== null && retried !== null && !(retried.hash !== retry.hash && gate?.closed === 'approval'))
+    return {
+      kind: 'retry' as const,
+      retry,
+      retried,
+      orders: retried.letters.length,
+      tokens: retried.tokens,
+      hash: retry.hash,
+    };
+  const payable = payableOf({ ...view, retry: null });
+  const { confirmed } = view;
+  const hash = approvalHash('batch', { confirmed, orders: payable.orders, tokens: payable.tokens });
+  return { kind: 'batch' as const, retry: null, retried: null, ...payable, hash };
+}
 
 /** `shown`: the hash of what the approver was shown. */
 export async function approve(app: App, ref: BatchRef, shown: string): Promise<void> {
@@ -119,15 +135,18 @@ export async function approve(app: App, ref: BatchRef, shown: string): Promise<v
   await openForJudging(app, (await realmOfBatch(app, ref)).profile);
   const view = await readBatch(ref);
   if (view === undefined) throw gone(ref);
-  const { orders, tokens } = payableOf(view);
-  const what = view.retry === null ? 'approved the batch' : 'approved a retry of dead letters';
+  const { kind, retried, orders, tokens, hash } = await subjectOf(ref, view);
+  const what = kind === 'batch' ? 'approved the batch' : 'approved a retry of dead letters';
   const sums = `${counted(orders, 'order')}, ${counted(tokens, 'token')}`;
   const audit = { at: Date.now(), who, what: `${what}: ${sums}`, why: null };
-  const answer = await steering.approvals.approve(subjectOf(ref, view), { who, hash: shown }, audit);
+  if (hash !== shown) throw changed(ref, 'approved');
+  const sealed = view.recovered ? '' : view.confirmed;
+  const by = kind === 'batch' ? { hash: sealed, shown: { orders, tokens } } : { hash: retried.hash };
+  const answer = await steering.approvals.approve({ kind, batch: ref }, { who, ...by }, audit);
   // Revoked in this very moment, they have approved nothing: the revoking has withdrawn what there was before.
-  if (!(await isStill(app, who))) {
+  if (!(await isKnown(app, who, 'approver'))) {
     await steering.approvals.withdrawApprovals(app.scripts, who);
-    throw new AlmonerError('ALM_PEOPLE_TOKEN', `The token of ${who} counts no more. Nothing was approved.`);
+    throw revoked(who);
   }
   switch (answer) {
     case 'approved':
@@ -135,7 +154,7 @@ export async function approve(app: App, ref: BatchRef, shown: string): Promise<v
     case 'same-person':
       throw new AlmonerError(
         'ALM_PEOPLE_SAME',
-        `${who} ${view.retry === null ? `prepared batch ${ref.id}` : `asked for this retry of batch ${ref.id}`}. Nothing was approved.`,
+        `${who} ${kind === 'batch' ? `prepared a part of batch ${ref.id}` : `asked for this retry of batch ${ref.id}`}. Nothing was approved.`,
       );
     case 'nameless':
       throw new AlmonerError(
@@ -174,21 +193,17 @@ function gone({ id }: BatchRef): AlmonerError {
   );
 }
 
-async function isStill(app: App, who: string): Promise<boolean> {
-  const known = (await new Tokens(app.scripts).list()).find(({ name }) => name === who);
-  return known?.roles.includes('approver') === true;
-}
-
 /** Refuses what `shown` is the hash of. A refused batch is cancelled, if it still waits; dead letters whose retry is refused stay dead. */
 export async function refuse(app: App, ref: BatchRef, shown: string, why: string): Promise<void> {
   const { name: who } = await personWith(app, 'approver');
   const view = await readBatch(ref);
-  const payable = view === undefined ? {} : payableOf(view);
-  if (view?.retry == null && view?.confirmed !== shown) throw changed(ref, 'refused');
+  if (view === undefined) throw gone(ref);
+  const { kind, orders, tokens, hash } = await subjectOf(ref, view);
+  if (hash !== shown) throw changed(ref, 'refused');
   const audit = (what: string) => ({ at: Date.now(), who, what, why });
   const retry = { kind: 'retry', batch: ref } as const;
   const answer =
-    view?.retry == null
+    kind === 'batch'
       ? (await steering.cancelBatch(ref, audit('refused, and cancelled by that'), 'unapproved')).done &&
         'rejected'
       : await steering.approvals.rejectApproval(retry, shown, audit('refused the retry of its dead letters'));
@@ -200,6 +215,6 @@ export async function refuse(app: App, ref: BatchRef, shown: string, why: string
       `Batch ${ref.id} does not wait for an approval any more. Nothing was refused.`,
     );
   const what =
-    view?.retry == null ? 'refused the batch, which is cancelled by that' : 'refused a retry of dead letters';
-  await record(app, { what, why, batches: [ref.id], ...payable });
+    kind === 'batch' ? 'refused the batch, which is cancelled by that' : 'refused a retry of dead letters';
+  await record(app, { what, why, batches: [ref.id], orders, tokens });
 }

@@ -112,11 +112,12 @@ async function retryOfBatch(
   const letters = await lettersOf(ref, places);
   const since = new PaidSince(ref, [...letters.values()], by.seen);
   const limits = by.limits;
+  const person = by.person?.name ?? null;
   if (isRequired(limits)) await askForRetry(app, ref, [...letters.keys()], by);
   const mended = await eachOf(places, onProgress, async ({ index }) => {
     const letter = letters.get(index);
     if (letter === undefined) return { why: 'it never became an order; mend the row and run it again' };
-    return since.retry(letter, { who, why, at: Date.now(), nonce: newNonce(), store, limits });
+    return since.retry(letter, { who, why, at: Date.now(), nonce: newNonce(), store, limits, person });
   });
   await note(mended, by, 'retried', whyMoved(by.seen));
   return mended;

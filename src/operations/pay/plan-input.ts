@@ -106,7 +106,14 @@ export async function keepColumns(
   const notes = keptNotes(ledger);
   const header = headerHash(found.columns.map(({ name }) => name));
   const before = await notes.get(header);
-  await notes.put(header, { map, who, at: Date.now() });
-  const what = `kept the columns of ${source} in realm ${ledger.realm.name}: ${mapWords(map)}`;
-  if (!isDeepStrictEqual(before?.map, map)) await recordIn(ledger.scripts, who, { what, why: null });
+  if (isDeepStrictEqual(before?.map, map)) return;
+  // A person is named for what they said, and beside those who said the rest.
+  const news = Object.fromEntries(
+    Object.entries(map).filter(([column, name]) => before?.map[column] !== name),
+  );
+  const isAllNew = Object.keys(news).length === Object.keys(map).length;
+  const people = isAllNew || before === null ? [who] : [...new Set([...before.who.split(' and '), who])];
+  await notes.put(header, { map, who: people.join(' and '), at: Date.now() });
+  const what = `kept the columns of ${source} in realm ${ledger.realm.name}: ${mapWords(news)}`;
+  await recordIn(ledger.scripts, who, { what, why: null });
 }

@@ -46,3 +46,13 @@ export function isRequired({ overTokens, overRows }: Requirement): boolean {
 export async function needPreparer(app: App, profile: RealmProfile): Promise<Person | null> {
   return isRequired(requirementOf(profile)) ? personWith(app, 'operator') : whoActs(app);
 }
+
+/** Whether a person's token counts still. */
+export async function isKnown(app: App, who: string, role?: Role): Promise<boolean> {
+  const known = (await new Tokens(app.scripts).list()).find(({ name }) => name === who);
+  return known !== undefined && (role === undefined || known.roles.includes(role));
+}
+
+export function revoked(who: string): AlmonerError {
+  return new AlmonerError('ALM_PEOPLE_TOKEN', `The token of ${who} counts no more. Nothing was approved.`);
+}

@@ -11,6 +11,7 @@ import type { RuleHead } from '../../rules/rule-jobs.js';
 import { nextTimes, type Schedule } from '../../rules/schedule.js';
 import { type DiffLine, lineDiff } from '../../words/line-diff.js';
 import { counted, grouped } from '../../words/spelling.js';
+import { isRequired } from '../people/who.js';
 import { membersBefore, type RuleMembers } from './rule-members.js';
 
 /** What a person looks at before a rule gets its go: the text, what changed of it, what it pays, and when. */
@@ -28,11 +29,19 @@ export async function beforeGo(
 ): Promise<BeforeGo | null> {
   const content = await readFile(rule.path, 'utf8').catch(() => null);
   if (content === null) return null;
-  const before = await approvedTexts(ledger).get(rule.name);
+  const before = await approvedTexts(ledger).get(yardstickOf(ledger, rule.name));
   const difference = before === null ? null : lineDiff(before, content);
   const hash = ruleHash(ledger, { ...rule, hash: hashOf(content), audience: audience.hash });
-  const members = await membersBefore(ledger, rule.name, audience);
+  const members = await membersBefore(ledger, yardstickOf(ledger, rule.name), audience);
   return { text: { content, hash }, difference, members };
+}
+
+/**
+ * Under which name the text and the members stand that were approved last. Where approvals are required, what one person
+ * approved with other limits is not what a change is shown against.
+ */
+export function yardstickOf({ asked }: Pick<RealmLedger, 'asked'>, rule: string): string {
+  return isRequired(asked.requirement) ? `${rule} by two` : rule;
 }
 
 type ToApprove = Pick<Rule, 'name' | 'hash' | 'limits' | 'schedule' | 'period' | 'currency'> & {

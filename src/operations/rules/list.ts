@@ -31,7 +31,7 @@ export type ListedRule = {
   readonly state: 'manual' | 'approved' | 'waits' | 'changed' | 'unsynced' | 'gone' | 'faulty';
   /** When it runs next; null while it would not. */
   readonly next: number | null;
-  /** The times of its schedule from now on with their periods, whether it has its go or not. */
+  /** The times of its schedule from now on with their periods, whether it is approved or not. */
   readonly nextRuns: readonly NextRun[];
   /** What it pays, to whom and how much at most, in words. */
   readonly words: readonly string[];

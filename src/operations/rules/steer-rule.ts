@@ -22,7 +22,7 @@ const STEP_DONE = {
   pause: 'paused',
   resume: 'resumed',
   skip: 'skipped the next run of',
-  revoke: 'took back the go of',
+  revoke: 'took back the approval of',
 } as const;
 export type RuleStep = keyof typeof STEP_DONE;
 
@@ -46,7 +46,7 @@ export async function steerRule(app: App, rule: string, step: RuleStep, why: str
       (known) => known && STEPS[step](known, said),
     );
     isChanged ||= !isDeepStrictEqual(before, after);
-    if (step === 'revoke') await withdrawRequest(ledger, rule);
+    if (step === 'revoke' && (await withdrawRequest(ledger, rule))) isChanged = true;
     if (after !== null) words.push(`${profile.name}: ${wordsOf(step, after)}`);
   }
   if (isChanged) await record(app, { what: `${STEP_DONE[step]} rule ${rule}`, why });
@@ -59,10 +59,11 @@ export async function steerRule(app: App, rule: string, step: RuleStep, why: str
 }
 
 /** Also one that was approved and not used yet: the process that approved it was cut off. */
-async function withdrawRequest(ledger: RealmLedger, rule: string): Promise<void> {
+async function withdrawRequest(ledger: RealmLedger, rule: string): Promise<boolean> {
   const request = (await steering.approvals.ruleRequests(ledger)).get(rule);
-  if (request !== undefined)
-    await steering.approvals.rejectApproval({ kind: 'rule', ledger, rule }, request.hash, null);
+  if (request === undefined) return false;
+  const subject = { kind: 'rule', ledger, rule } as const;
+  return (await steering.approvals.rejectApproval(subject, request.hash, null)) === 'rejected';
 }
 
 const STEPS: Readonly<Record<RuleStep, (known: StoredRule, said: Said) => StoredRule>> = {
@@ -79,7 +80,7 @@ const STEPS: Readonly<Record<RuleStep, (known: StoredRule, said: Said) => Stored
 };
 
 function wordsOf(step: RuleStep, { rule, timezone, paused, skip, approved, takenBack }: StoredRule): string {
-  const runs = approved === null ? 'It still waits for a go.' : 'It runs at its next time.';
+  const runs = approved === null ? 'It waits for an approval.' : 'It runs at its next time.';
   switch (step) {
     case 'pause':
       return `${rule}: ${paused === null ? 'not paused.' : heldWords('paused', paused)}`;
@@ -88,7 +89,7 @@ function wordsOf(step: RuleStep, { rule, timezone, paused, skip, approved, taken
     case 'skip':
       return `${rule}: ${skip === null ? 'no time is to come.' : `the run of ${spellMoment(skip.time, timezone)} is skipped.`}`;
     case 'revoke':
-      return `${rule}: ${takenBack === null ? 'has its go.' : heldWords('the go was taken back', takenBack)}`;
+      return `${rule}: ${takenBack === null ? runs : heldWords('the approval was taken back', takenBack)}`;
   }
 }
 

@@ -17,8 +17,9 @@ import { hashOf } from '../../rules/load-rule.js';
 import { newestTime } from '../../rules/schedule.js';
 import type { App } from '../../runtime/app.js';
 import { record } from '../people/audit.js';
+import { isKnown, revoked } from '../people/who.js';
 import { type Said, sayer, type TimedRule, UNSAID } from './approve-rule.js';
-import { ruleHash } from './before-go.js';
+import { ruleHash, yardstickOf } from './before-go.js';
 import { findRules, profileOrNull } from './files.js';
 import { lastOf, listBeforeChange, noteTime } from './note-time.js';
 import { keepMembers } from './rule-members.js';
@@ -143,6 +144,7 @@ async function syncRealm(
         { next: 'Look at the rule as it stands now, then approve it again.' },
       );
     const approvedNow = said.approved !== null && entry.approved === said.approved;
+    if (approvedNow && said.approved?.asked != null) await takeBackIfRevoked(app, ledger, rule.name, said);
     if (approvedNow) {
       await keepGo(ledger, rule, before, at);
       await steering.approvals.rejectApproval(
@@ -180,6 +182,20 @@ async function syncRealm(
     await syncWakeUps(ledger, app.store.connect('schedules'), kept);
   }
   return synced;
+}
+
+/** The token was revoked while the rule was written: revoking has gone through the rules before, or will find this one. */
+async function takeBackIfRevoked(
+  app: App,
+  ledger: RealmLedger,
+  rule: string,
+  { approved }: Said,
+): Promise<void> {
+  if (approved === null || (await isKnown(app, approved.who))) return;
+  await changeScheduledRule(ledger, rule, (known) =>
+    known !== null && isDeepStrictEqual(known.approved, approved) ? { ...known, approved: null } : known,
+  );
+  throw revoked(approved.who);
 }
 
 /** What a sync made of an entry, for the audit; null where it is as it was. */
@@ -248,8 +264,11 @@ async function keepGo(
 ): Promise<void> {
   if (before !== null) await noteWaited(ledger, before, at);
   const text = await readFile(path, 'utf8').catch(() => null);
-  if (text !== null && hashOf(text) === hash) await approvedTexts(ledger).put(name, text);
-  await keepMembers(ledger, name, members);
+  // By itself as well: what one person approved later is shown against it.
+  for (const yardstick of new Set([name, yardstickOf(ledger, name)])) {
+    if (text !== null && hashOf(text) === hash) await approvedTexts(ledger).put(yardstick, text);
+    await keepMembers(ledger, yardstick, members);
+  }
 }
 
 async function noteWaited(ledger: RealmLedger, before: StoredRule, at: number): Promise<void> {

@@ -34,7 +34,7 @@ describe('one line for each change', { timeout: 120_000 }, () => {
   test.each([
     ['resume', 'resumed'],
     ['skip', 'skipped the next run of'],
-    ['revoke', 'took back the go of'],
+    ['revoke', 'took back the approval of'],
   ] as const)('a rule: %s', async (step, what) => {
     const { act, lines } = await steers(step, what)();
     expect(await linesOf(act)).toEqual(lines);

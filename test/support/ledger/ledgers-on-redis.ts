@@ -70,7 +70,7 @@ export function ledgersOnRedis(): LedgersOnRedis {
 
 /** The same ledger as a process with another profile sees it: what one person may pay alone is another. */
 export function limitedTo(ledger: RealmLedger, requirement: Requirement): RealmLedger {
-  return { ...ledger, asked: { ...ledger.asked, requirement } };
+  return { ...ledger, batchers: new Map(), asked: { ...ledger.asked, requirement } };
 }
 
 /** The session that asks from here on. It is known to the store, and nobody waits for its journal. */

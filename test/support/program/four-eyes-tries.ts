@@ -70,8 +70,10 @@ type Kept = {
   readonly preparer: string | null;
   /** A schedule's: two people approved the rule's text with these members. */
   readonly byRule: boolean;
-  /** Who approved all of it. */
+  /** Who approved all of it, before any of it was sent. */
   readonly approvedBy: Set<string>;
+  /** Later: who approved which of its orders, as they were to be sent then. */
+  readonly rest: Map<string, Set<string>>;
 };
 
 /** One try: a store of its own, what was done, and what was paid. */
@@ -127,7 +129,8 @@ export class Try {
       const start = startsAt === null ? null : { at: startsAt, zone: 'UTC' };
       const wish = { ...planned, preview: { ...planned.preview, start } };
       const { ref, existing } = await importBatch(app, realm, wish, { batchId: null, inOrder: false });
-      if (!existing) this.batches.set(ref.id, { preparer: who, byRule: false, approvedBy: new Set() });
+      if (!existing)
+        this.batches.set(ref.id, { preparer: who, byRule: false, approvedBy: new Set(), rest: new Map() });
     } finally {
       planned.plan.findings.close();
     }
@@ -139,30 +142,42 @@ export class Try {
     return shown?.hash ?? null;
   }
 
+  private async planned(ref: BatchRef): Promise<string[]> {
+    const { length } = (await this.rowsOf(ref)) ?? [];
+    const indexes = Array.from({ length }, (_, at) => at + 1);
+    const states = await Promise.all(
+      indexes.map(async (index) => reading.stateOf(await reading.readRecord(ref, index))),
+    );
+    return indexes.filter((_, at) => states[at] === 'planned').map((index) => `${ref.id}-${index}`);
+  }
+
+  private async rowsOf(ref: BatchRef) {
+    const block = await storeSource(ref).plan(0);
+    return block === null ? [] : reading.decodePlanBlock(block);
+  }
+
   /** `hash`: of what they looked at, perhaps a while ago, or of another batch. */
   async approve(who: string, ref: BatchRef, hash: string): Promise<void> {
     const before = await previewApproval(strict, ref);
     await approve(this.as(who), ref, hash);
     if (!this.roles.get(who)?.includes('approver')) throw new Error(`${who} may not approve and did`);
     if (hash !== before.hash) throw new Error('an approval of something else was taken');
-    if (before.letters === null) this.batches.get(ref.id)?.approvedBy.add(who);
+    const kept = this.batches.get(ref.id);
+    if (before.letters === null && before.view.startedAt === null) kept?.approvedBy.add(who);
+    else if (before.letters === null)
+      for (const order of await this.planned(ref))
+        kept?.rest.set(order, new Set([...(kept.rest.get(order) ?? []), who]));
     else
       for (const { order, attempts } of before.letters)
         this.approvedRetries.set(`${order} ${attempts}`, { asked: before.asked.who ?? '', by: who });
   }
 
   /** Whatever the ledger lets out is paid, or refused. */
-  async work(refuse: boolean): Promise<void> {
+  async work(refused: 'none' | 'all' | 'every second'): Promise<void> {
     for (const ref of await this.refs()) {
       const view = await readBatch(ref);
       if (view === undefined || view.archived) continue;
-      const block = await storeSource(ref).plan(0);
-      const batch = testBatch(
-        this.ledger,
-        ref.no,
-        ref.id,
-        block === null ? [] : reading.decodePlanBlock(block),
-      );
+      const batch = testBatch(this.ledger, ref.no, ref.id, await this.rowsOf(ref));
       await feedAll(batch);
       for (const [at, row] of batch.rows.entries()) {
         if (row.order === null) continue;
@@ -170,6 +185,7 @@ export class Try {
         const begun = await begin(batch, at + 1, { nonce });
         if ('refusal' in begun) continue;
         this.begun += 1;
+        const refuse = refused === 'all' || (refused === 'every second' && at % 2 === 1);
         await settleAs(batch, at + 1, refuse ? 'R' : 'P', begun, { nonce });
         const order = `${ref.id}-${at + 1}`;
         if (refuse) this.refused.add(order);
@@ -184,6 +200,7 @@ export class Try {
     const others = [...kept.approvedBy].filter((name) => name !== kept.preparer);
     if (kept.byRule || others.length > 0) return;
     const retry = this.retried.get(order);
+    if ([...(kept.rest.get(order) ?? [])].some((name) => name !== kept.preparer && name !== retry)) return;
     const who = this.refused.has(order) ? retry : kept.preparer;
     if (who === undefined || who === null)
       throw new Error(`order ${order} was paid, and no known person wanted it`);
@@ -194,8 +211,7 @@ export class Try {
   }
 
   async retry(who: string, ref: BatchRef, only: number | null, isLax: boolean): Promise<void> {
-    const block = await storeSource(ref).plan(0);
-    const rows = block === null ? [] : reading.decodePlanBlock(block);
+    const rows = await this.rowsOf(ref);
     const all = rows.map((_, at) => ({ ref, index: at + 1 }));
     const places = only === null ? all : all.slice(only, only + 1);
     const before = await previewLetters(
@@ -214,6 +230,7 @@ export class Try {
       const isByTwo = approved !== undefined && approved.asked !== approved.by;
       this.approvedRetries.delete(`${order} ${before.get(order)}`);
       this.retried.set(order, isByTwo ? 'approved' : who);
+      this.batches.get(ref.id)?.rest.delete(order);
     }
   }
 
@@ -234,7 +251,9 @@ export class Try {
     for (const [id, kept] of this.batches) {
       const ref = (await this.refs()).find((one) => one.id === id);
       const view = ref && (await readBatch(ref));
-      if (view?.gate !== null) kept.approvedBy.delete(who);
+      if (view?.gate === null) continue;
+      kept.approvedBy.delete(who);
+      for (const names of kept.rest.values()) names.delete(who);
     }
     for (const [order, { asked, by }] of this.approvedRetries)
       if (asked === who || by === who) this.approvedRetries.delete(order);
@@ -313,9 +332,11 @@ export class Try {
     };
     const wish = { batchId: null, inOrder: false, session: null, run };
     const { ref } = await storeBatch(strict, realm, planned, wish);
+    // No run was planned for it, and lists of runs would miss its facts.
+    await redis.client().hdel(`${this.ledger.keyPrefix}:rules:runs`, run.id);
     planned.plan.findings.close();
     const byRule = entry.approved.asked !== null && entry.approved.asked !== entry.approved.who && !swapped;
-    this.batches.set(ref.id, { preparer, byRule, approvedBy: new Set() });
+    this.batches.set(ref.id, { preparer, byRule, approvedBy: new Set(), rest: new Map() });
   }
 
   /** The set time of a batch has come, or is an hour nearer. */
