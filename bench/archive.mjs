@@ -19,7 +19,11 @@ const { batch } = await operator.json('run', file, '--yes');
 const before = await redis.memoryBytes();
 const digests = await reportDigests('before');
 
-const { archiveBatch, findBatch, ScriptClient } = await load('ledger/index.js');
+const {
+  findBatch,
+  ScriptClient,
+  steering: { archiveBatch },
+} = await load('ledger/index.js');
 const folder = join(operator.env.ALMONER_DATA, 'archive');
 const scripts = new ScriptClient(redis.client, 10_000, () => {}, folder);
 const begin = performance.now();

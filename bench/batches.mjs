@@ -15,7 +15,11 @@ const ASKED = QUICK ? 5 : 15;
 const IDLE_SECONDS = QUICK ? 5 : 60;
 
 const { open } = await load('index.js');
-const { archiveBatch, findBatch, ScriptClient } = await load('ledger/index.js');
+const {
+  findBatch,
+  ScriptClient,
+  steering: { archiveBatch },
+} = await load('ledger/index.js');
 const realm = await startRealm({ members: 5_000 });
 let reference = 0;
 
