@@ -68,17 +68,17 @@ export class Sender {
       balances: (order: Order) => Promise.resolve(realm.read(order)),
       ofDoubt: () => Promise.resolve(),
     };
-    this.readback = new Readback(
+    this.readback = new Readback({
       ledger,
       profile,
-      witness,
-      new TwoClocks(
+      evidence: witness,
+      clocks: new TwoClocks(
         () => Promise.resolve(clocks.storeMs),
         () => clocks.ownMs,
       ),
-      { whileUnknown: () => Promise.resolve({ againInMs: 0 }) },
-      () => {},
-    );
+      unread: { whileUnknown: () => Promise.resolve({ againInMs: 0 }) },
+      onTrouble: () => {},
+    });
     this.recovery = new RecoveryWatch({
       ledger,
       context,
@@ -171,7 +171,7 @@ export class Sender {
     if (answer.answer !== 'go') return undefined;
     failPoint('claimed');
     if (answer.unknown && reading) {
-      await this.readback.resolve(this.batch.ref.id, ref, row, this.terms);
+      await this.readback.resolve({ batch: this.batch.ref.id, ref, row, terms: this.terms });
       return undefined;
     }
     const before = reading ? await this.readback.before(row.order, null) : null;
@@ -184,8 +184,10 @@ export class Sender {
     const { index, nonce, begun, before } = open;
     const key = `${orderId(this.batch.ref.id, index)}.${begun.keyNumber}`;
     const kind = this.realm.take(index, key, fate);
-    if (kind === 'paid' && before !== null)
-      await this.readback.paid({ no: this.batch.no, index }, this.batch.row(index).order, null, before, null);
+    if (kind === 'paid' && before !== null) {
+      const { order } = this.batch.row(index);
+      await this.readback.paid({ ref: { no: this.batch.no, index }, order, currency: null }, before, null);
+    }
     await this.settle(index, nonce, begun, outcomeOf(kind));
   }
 
