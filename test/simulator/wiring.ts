@@ -53,7 +53,7 @@ export function wire(
   },
 ) {
   const { profile } = world;
-  const scripts = new ScriptClient(link.redis, Number.POSITIVE_INFINITY, () => {}, null, machine.here);
+  const scripts = new ScriptClient(link.redis, Number.POSITIVE_INFINITY, () => {}, { here: machine.here });
   const ledger = openLedger(scripts, world.owner, { ...profile, requirement: profile.approval });
   ledger.mark.quietUntil = world.quietUntil;
   const plans = new PlanReader(ledger);

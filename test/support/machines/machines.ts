@@ -286,7 +286,7 @@ export class Machines {
   }
 
   async start(folder: string, opening: Opening = {}): Promise<Machine> {
-    const scripts = new Heard(this.redis.client(), 10_000, () => {}, null, opening.here);
+    const scripts = new Heard(this.redis.client(), 10_000, () => {}, opening);
     const ledger = openLedger(scripts, this.batch.ledger.realm, this.batch.ledger.asked);
     const { batch, certainty, realm, clocks } = this;
     const sender = await Sender.start(ledger, batch, certainty, folder, realm, clocks, opening);
