@@ -199,7 +199,7 @@ export class OrderSender {
     const afterwards = (settled: sending.Settled) =>
       this.settled(item, attempt, { outcome, decision }, settled);
     const settlement = settlementOf(profile, attempt, outcome, decision);
-    const settled = await this.parts.attempts.settle(ref, attempt.nonce, row, settlement, {
+    const settled = await attempts.settle({ ref, nonce: attempt.nonce, row }, settlement, {
       ...(paid && {
         before: () =>
           this.readback.paid({ ref, order: row.order, currency: terms.currency }, before, outcome.balance),

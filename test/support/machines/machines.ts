@@ -214,28 +214,31 @@ export class Sender {
       sent: begun.attempts,
       random: () => 0,
     });
-    await this.attempts.settle({ no: this.batch.no, index }, nonce, this.batch.row(index), {
-      to: decision.next,
-      keyNumber: decision.keyNumber,
-      keyFirstAt: decision.keyNumber === begun.keyNumber ? begun.keyFirstAt : null,
-      attempts: begun.attempts,
-      tries: decision.tries,
-      status: null,
-      balance: null,
-      sentAt: begun.firstSentAt,
-      tookMs: 1,
-      latencyMs: 1,
-      evidence: decision.evidence,
-      dueInMs: 0,
-      detail: null,
-      requests: 1,
-      limited: false,
-      errorCode: null,
-      sliceMs: 1000,
-      batchCreatedAt: START,
-      haltRealm: null,
-      refusalReason: WHY,
-    });
+    await this.attempts.settle(
+      { ref: { no: this.batch.no, index }, nonce, row: this.batch.row(index) },
+      {
+        to: decision.next,
+        keyNumber: decision.keyNumber,
+        keyFirstAt: decision.keyNumber === begun.keyNumber ? begun.keyFirstAt : null,
+        attempts: begun.attempts,
+        tries: decision.tries,
+        status: null,
+        balance: null,
+        sentAt: begun.firstSentAt,
+        tookMs: 1,
+        latencyMs: 1,
+        evidence: decision.evidence,
+        dueInMs: 0,
+        detail: null,
+        requests: 1,
+        limited: false,
+        errorCode: null,
+        sliceMs: 1000,
+        batchCreatedAt: START,
+        haltRealm: null,
+        refusalReason: WHY,
+      },
+    );
   }
 }
 
