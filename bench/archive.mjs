@@ -25,7 +25,7 @@ const {
   steering: { archiveBatch },
 } = await load('ledger/index.js');
 const folder = join(operator.env.ALMONER_DATA, 'archive');
-const scripts = new ScriptClient(redis.client, 10_000, () => {}, folder);
+const scripts = new ScriptClient(redis.client, 10_000, () => {}, { archiveFolder: folder });
 const begin = performance.now();
 const archived = await archiveBatch(await findBatch(scripts, batch), folder);
 const seconds = (performance.now() - begin) / 1000;

@@ -114,7 +114,7 @@ async function memoryOfEnded(one, forgotten) {
   const { redis, operator } = one;
   const before = await redis.memoryBytes();
   const folder = join(operator.env.ALMONER_DATA, 'archive');
-  const scripts = new ScriptClient(redis.client, 10_000, () => {}, folder);
+  const scripts = new ScriptClient(redis.client, 10_000, () => {}, { archiveFolder: folder });
   const T = await realmKey(one);
   const archived = (await redis.client.zrange(`${T}:ended`, 0, Math.floor(MADE / 2) - 1)).length;
   for (const no of await redis.client.zrange(`${T}:ended`, 0, archived - 1)) {

@@ -435,8 +435,8 @@ export const SABOTAGES = [
   {
     name: 'settle-time-skipped',
     file: 'src/queue/readback.ts',
-    find: '        if (waited.ms < settleMs)',
-    put: '        if (waited.ms < 0)',
+    find: '    if (waited.ms < settleMs)',
+    put: '    if (waited.ms < 0)',
     test: 'test/simulator/found.test.ts',
   },
   {

@@ -27,34 +27,51 @@ export type Argument = string | number | Buffer;
 /** What is told in passing has so long before the connection closes. */
 const ASIDES_LIMIT_MS = 2_000;
 
-export class ScriptClient {
-  private readonly asides = new Set<Promise<unknown>>();
+type ScriptOptions = {
+  /** Where the rows of archived batches are; null where nothing is ever archived. */
+  readonly archiveFolder?: string | null;
+  /** Where this process is, and so who else can be told to live or not. */
+  readonly here?: Here;
+  /**
+   * For how long one question may stay unanswered. A store that hangs fails nothing until its connection is given
+   * up, and patience counts only what has failed: a caller that must answer soon itself sets this as well.
+   */
+  readonly answerMs?: number;
+  /** The calls of the client that this one shares its connection with. */
+  readonly calls?: CallsUnderWay;
+};
+
+/** What is under way on one connection, whatever the patience of the caller. */
+class CallsUnderWay {
+  readonly asides = new Set<Promise<unknown>>();
   /** Calls under way that the store has failed to do at least once. */
-  private readonly inVain = new Set<object>();
-  private readonly left = new AbortController();
+  readonly inVain = new Set<object>();
+  readonly left = new AbortController();
+}
+
+export class ScriptClient {
+  readonly archiveFolder: string | null;
+  readonly here: Here;
+  readonly answerMs: number;
+  private readonly calls: CallsUnderWay;
 
   constructor(
     readonly redis: Redis,
     /** How long a call is asked again while the store does not answer; workers wait for ever. */
     readonly patienceMs: number,
     private readonly onTrouble: (message: string) => void,
-    /** Where the rows of archived batches are; null where nothing is ever archived. */
-    readonly archiveFolder: string | null = null,
-    /** Where this process is, and so who else can be told to live or not. */
-    readonly here: Here = new Here(null),
-  ) {}
-
-  /**
-   * For how long one question may stay unanswered. A store that hangs fails nothing until its connection is given
-   * up, and patience counts only what has failed: whoever must answer soon himself sets this as well.
-   */
-  readonly answerMs: number = Number.POSITIVE_INFINITY;
+    options: ScriptOptions = {},
+  ) {
+    this.archiveFolder = options.archiveFolder ?? null;
+    this.here = options.here ?? new Here(null);
+    this.answerMs = options.answerMs ?? Number.POSITIVE_INFINITY;
+    this.calls = options.calls ?? new CallsUnderWay();
+  }
 
   /** The same connection, asked for another time. */
   patient(patienceMs: number, answerMs = this.answerMs): ScriptClient {
-    const values = { patienceMs: { value: patienceMs }, answerMs: { value: answerMs } };
-    const other: ScriptClient = Object.create(this, values);
-    return other;
+    const { redis, onTrouble, archiveFolder, here, calls } = this;
+    return new ScriptClient(redis, patienceMs, onTrouble, { archiveFolder, here, answerMs, calls });
   }
 
   script(
@@ -75,8 +92,8 @@ export class ScriptClient {
   /** Work that nobody waits for; but it ends before the connection does. */
   aside(work: Promise<unknown>): void {
     const ended = work.catch(() => {});
-    this.asides.add(ended);
-    void ended.then(() => this.asides.delete(ended));
+    this.calls.asides.add(ended);
+    void ended.then(() => this.calls.asides.delete(ended));
   }
 
   /** To be awaited before the connection is closed; a store that is away does not hold up the end. */
@@ -84,7 +101,8 @@ export class ScriptClient {
     const limit = new AbortController();
     const late = sleep(ASIDES_LIMIT_MS, false, { signal: limit.signal }).catch(() => false);
     let inTime: unknown = true;
-    while (this.asides.size > 0 && inTime) inTime = await Promise.race([Promise.all(this.asides), late]);
+    while (this.calls.asides.size > 0 && inTime)
+      inTime = await Promise.race([Promise.all(this.calls.asides), late]);
     limit.abort();
   }
 
@@ -132,7 +150,7 @@ export class ScriptClient {
     const call = {};
     try {
       for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS)) {
-        this.left.signal.throwIfAborted();
+        this.calls.left.signal.throwIfAborted();
         try {
           const answer = await inTime(question(this.redis), this.answerMs);
           if (answer !== LATE) return answer;
@@ -150,19 +168,19 @@ export class ScriptClient {
               `Redis did not answer for ${Math.round(waitedMs / 1000)} s (${messageOf(error)}); the ledger says nothing of what was asked last (${what}).`,
               { cause: error },
             );
-          this.inVain.add(call);
+          this.calls.inVain.add(call);
           this.onTrouble(`${what}: ${messageOf(error)}`);
           await sleep(pauseMs);
         }
       }
     } finally {
-      this.inVain.delete(call);
+      this.calls.inVain.delete(call);
     }
   }
 
   /** Whether this process has closed the connection: the store answers nothing any more. */
   get isClosed(): boolean {
-    return this.redis.status === 'end' || this.left.signal.aborted;
+    return this.redis.status === 'end' || this.calls.left.signal.aborted;
   }
 
   /** Whether the store does what it is asked. One that refuses writes answers reads all the same. */
@@ -170,13 +188,13 @@ export class ScriptClient {
     const answered = await inTime(this.redis.time(), ANSWERS_WITHIN_MS).catch(() => LATE);
     if (answered === LATE) return false;
     // Whoever sleeps may not know yet that it is back.
-    if (this.inVain.size > 0) await sleep(ANSWERS_WITHIN_MS);
-    return this.inVain.size === 0;
+    if (this.calls.inVain.size > 0) await sleep(ANSWERS_WITHIN_MS);
+    return this.calls.inVain.size === 0;
   }
 
   /** Nothing is asked any more, also by those who would have waited without end. */
   leave(): void {
-    this.left.abort(new AlmonerError('ALM_STORE_UNREACHABLE', 'Redis is not waited for any longer.'));
+    this.calls.left.abort(new AlmonerError('ALM_STORE_UNREACHABLE', 'Redis is not waited for any longer.'));
   }
 }
 

@@ -122,111 +122,161 @@ const TAKEN_WHOLE = {
 
 const NO_ORDERS = ofFile('ALM_FILE_NO_ROWS', 'No row is an order; there is nothing to pay.');
 
+type Blocks = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
+
+/** The options of a plan with their defaults. */
+type Planning = PlanOptions & {
+  readonly newRowsOnly: boolean;
+  readonly findings: Findings;
+  readonly mayPrecede: (moment: number) => boolean;
+};
+
 /** The same for rows that may come from no file, such as the awards of a rule; `source` is its name for people. */
 export async function planRows(
   source: string,
   sheet: Sheet,
-  blocks: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
+  blocks: Blocks,
   options: PlanOptions,
 ): Promise<Plan> {
-  const { ledger, profile, again, newRowsOnly = false, findings = new Findings() } = options;
+  const { newRowsOnly = false, findings = new Findings(), mayPrecede = NOTHING.mayPrecede } = options;
+  const wanted = { ...options, newRowsOnly, findings, mayPrecede };
+  const { ledger, profile, again } = wanted;
   const pass = new Pass(options, findings, sheet);
-  let whole = true;
-  try {
-    for await (const block of blocks) await pass.add(block);
-    await pass.finish();
-  } catch (error) {
-    if (!(error instanceof BrokenFile)) throw error;
-    whole = false;
-    await pass.finish();
-    findings.fault(error.finding);
-  }
+  const whole = await readWhole(blocks, pass, findings);
   const identity = whole
     ? await identify(ledger, { content: pass.content(), newRowsOnly, batchId: options.batchId ?? null })
     : null;
   const over = identity?.existing?.view ?? null;
-  pass.bare.whenever = identity?.cancelled ?? [];
-  pass.bare.exact = newRowsOnly;
+  setCompared(pass.bare, identity, wanted);
   const recovered = identity?.recovered ?? null;
-  pass.bare.own = recovered?.id ?? identity?.existing?.id ?? options.batchId ?? identity?.batch ?? null;
-  const closed = identity?.closed ?? null;
-  if (closed !== null) findings.fault(closedFinding(closed, options.batchId ?? null, again));
-  const ownNo = identity?.existing?.no ?? recovered?.no ?? null;
-  pass.bare.passed = new Set(recovered?.rows.keys());
-  pass.bare.label = again;
   // --again says: the same payments once more, on purpose. An import that was never sealed says nothing of what became
   // of it in a past that the store has forgotten.
   const isSealed = identity === null || over !== null;
   const isNew = !isSealed && again === null;
-  const { mayPrecede = NOTHING.mayPrecede } = options;
   const forgotten = isNew ? await maybeForgotten(ledger, recovered, mayPrecede, options.now) : null;
   if (forgotten !== null) findings.fault(forgotten);
-  const isOtherCurrency = recovered !== null && recovered.currency !== profile.currency;
-  const takenOver =
-    recovered === null || isOtherCurrency ? null : takeOver(recovered, pass.blocks, pass.referenceWrites);
-  if (isOtherCurrency) findings.fault(paidInAnother(recovered, profile.currency));
-  else if (recovered !== null && takenOver === null) findings.fault(otherOrders(recovered));
+  const takenOver = takeOverRecovered(recovered, pass, wanted);
   const compares = !isSealed;
   const repeats = compares ? await findRepeats(ledger, pass.bare, options.now) : NO_REPEATS;
   if (!newRowsOnly) noteRepeats(findings, repeats, again, profile.currency);
   if (compares && again === null) noteTwins(findings, pass.bare);
   // A batch that these books have already only goes on.
-  const movedFrom = over === null ? await planning.earlierAddresses(ledger) : [];
-  if (movedFrom.length > 0)
-    findings[options.newAddress && !newRowsOnly ? 'warning' : 'fault'](
-      addressFinding(ledger, movedFrom, newRowsOnly),
-    );
-  const elsewhere = over === null ? await recovery.ledgersElsewhere(ledger) : [];
-  if (elsewhere.length > 0)
-    findings[options.newLedger && !newRowsOnly ? 'warning' : 'fault'](
-      elsewhereFinding(ledger, elsewhere, newRowsOnly),
-    );
+  const others = over === null ? await notePaidElsewhere(wanted) : NONE_ELSEWHERE;
+  const ownNo = identity?.existing?.no ?? recovered?.no ?? null;
   pass.replaced.fault(findings, ownNo);
-  const kept = takenOver ?? { indexes: new Set<number>(), tokens: NO_SUMS };
-  const left = newRowsOnly
-    ? leaveOut(repeats, pass.blocks, pass.referenceWrites, kept.indexes)
-    : NOTHING.spent;
-  const found = await pass.spent(ownNo);
-  const { count, tokens } = takenOver?.heldElsewhere ?? NOTHING.spent;
-  const spent = { ...found, count: found.count - count, tokens: minus(found.tokens, tokens) };
-  const totals = pass.totals.finish(
-    profile.caps,
-    absoluteOf(plus(plus(spent.tokens, left.tokens), kept.tokens)),
-  );
-  for (const finding of totals.faults)
-    if (whole || finding.code !== 'ALM_FILE_NO_ROWS') findings.fault(finding);
-  if (findings.faultCount === 0 && totals.invalid === totals.rows) findings.fault(NO_ORDERS);
-  for (const finding of totals.warnings) findings.warning(finding);
+  const sums = await sumUp(pass, wanted, { whole, ownNo, takenOver, repeats });
   return {
+    ...(identity ?? NO_IDENTITY),
+    ...sums,
+    ...others,
+    ...packed(pass),
     source,
     sheet,
-    totals,
     findings,
-    ...(identity ?? NO_IDENTITY),
-    blocks: pass.blocks,
-    referenceWrites: pass.referenceWrites,
-    spent: {
-      count: spent.count + left.count,
-      tokens: plus(spent.tokens, left.tokens),
-      batches: [...new Set([...spent.batches, ...left.batches])],
-    },
-    bare: pass.bare,
     repeats,
     compares,
     takenOver,
-    sketch: pass.sketch(),
     currency: profile.currency,
     again,
     newRowsOnly,
     mayPrecede,
-    movedFrom,
-    elsewhere,
     run: options.run ?? null,
     found: null,
     fileSha256: null,
     table: options.table ?? null,
-    firstOrders: pass.firstOrders,
   };
+}
+
+function packed(pass: Pass) {
+  const { blocks, referenceWrites, bare, firstOrders } = pass;
+  return { blocks, referenceWrites, bare, sketch: pass.sketch(), firstOrders };
+}
+
+/** Answers whether the rows came to their end. */
+async function readWhole(blocks: Blocks, pass: Pass, findings: Findings): Promise<boolean> {
+  try {
+    for await (const block of blocks) await pass.add(block);
+    await pass.finish();
+    return true;
+  } catch (error) {
+    if (!(error instanceof BrokenFile)) throw error;
+    await pass.finish();
+    findings.fault(error.finding);
+    return false;
+  }
+}
+
+type FoundIdentity = Awaited<ReturnType<typeof identify>>;
+
+/** Which rows are compared with earlier orders, and as what. */
+function setCompared(
+  bare: ComparedRows,
+  identity: FoundIdentity | null,
+  { batchId = null, again, newRowsOnly, findings }: Planning,
+): void {
+  const { recovered = null, existing = null, closed = null } = identity ?? {};
+  bare.whenever = identity?.cancelled ?? [];
+  bare.exact = newRowsOnly;
+  bare.own = recovered?.id ?? existing?.id ?? batchId ?? identity?.batch ?? null;
+  if (closed !== null) findings.fault(closedFinding(closed, batchId, again));
+  bare.passed = new Set(recovered?.rows.keys());
+  bare.label = again;
+}
+
+/** The rows whose orders journals knew already, where the batch of them is this file's. */
+function takeOverRecovered(
+  recovered: planning.RecoveredBatch | null,
+  pass: Pass,
+  { profile, findings }: Planning,
+): TakenOver | null {
+  const isOtherCurrency = recovered !== null && recovered.currency !== profile.currency;
+  const takenOver =
+    recovered === null || isOtherCurrency ? null : takeOver(recovered, pass.blocks, pass.referenceWrites);
+  if (isOtherCurrency) findings.fault(paidInAnother(recovered, profile.currency));
+  else if (recovered !== null && takenOver === null) findings.fault(otherOrders(recovered));
+  return takenOver;
+}
+
+/** Notes where the realm was paid under another address, or from another ledger of this machine. */
+async function notePaidElsewhere({ ledger, findings, newRowsOnly, ...options }: Planning) {
+  const movedFrom = await planning.earlierAddresses(ledger);
+  if (movedFrom.length > 0)
+    findings[options.newAddress && !newRowsOnly ? 'warning' : 'fault'](
+      addressFinding(ledger, movedFrom, newRowsOnly),
+    );
+  const elsewhere = await recovery.ledgersElsewhere(ledger);
+  if (elsewhere.length > 0)
+    findings[options.newLedger && !newRowsOnly ? 'warning' : 'fault'](
+      elsewhereFinding(ledger, elsewhere, newRowsOnly),
+    );
+  return { movedFrom, elsewhere };
+}
+
+const NONE_ELSEWHERE = { movedFrom: [], elsewhere: [] } as const;
+
+/** The sums of the file without the rows that another batch pays, were paid before, or are in its batch already. */
+async function sumUp(
+  pass: Pass,
+  { profile, findings, newRowsOnly }: Planning,
+  of: Pick<Plan, 'takenOver' | 'repeats'> & { readonly whole: boolean; readonly ownNo: string | null },
+): Promise<{ totals: FileTotalsResult; spent: Spent }> {
+  const kept = of.takenOver ?? { indexes: new Set<number>(), tokens: NO_SUMS };
+  const left = newRowsOnly
+    ? leaveOut(of.repeats, pass.blocks, pass.referenceWrites, kept.indexes)
+    : NOTHING.spent;
+  const found = await pass.spent(of.ownNo);
+  const { count, tokens } = of.takenOver?.heldElsewhere ?? NOTHING.spent;
+  const spent = {
+    count: found.count - count + left.count,
+    tokens: plus(minus(found.tokens, tokens), left.tokens),
+    batches: [...new Set([...found.batches, ...left.batches])],
+  };
+  const totals = pass.totals.finish(profile.caps, absoluteOf(plus(spent.tokens, kept.tokens)));
+  for (const finding of totals.faults)
+    if (of.whole || finding.code !== 'ALM_FILE_NO_ROWS') findings.fault(finding);
+  if (findings.faultCount === 0 && totals.invalid === totals.rows) findings.fault(NO_ORDERS);
+  for (const finding of totals.warnings) findings.warning(finding);
+  return { totals, spent };
 }
 
 /** The orders that a plan pays, without those that were paid before or are in its batch already. */

@@ -16,8 +16,7 @@ const READBACK_ORDER_SECONDS = 0.5;
 
 export async function previewPlan(
   plan: Plan,
-  profile: RealmProfile,
-  ledger: RealmLedger,
+  { profile, ledger }: { readonly profile: RealmProfile; readonly ledger: RealmLedger },
   now: number,
   { start, finishBy }: SetTimes = NO_TIMES,
 ) {

@@ -23,7 +23,8 @@ export async function putBlocks(plan: Plan, options: Putting, opened: planning.O
   let end: Put = 'ok';
   const putSome = async () => {
     while (next < plan.blocks.length && end === 'ok') {
-      if ((await putOne(plan, options, opened, imports, next++)) === 'not-importer') end = 'not-importer';
+      const block = { no: opened.no, importer: options.importer, block: next++ };
+      if ((await putOne(plan, options.ledger, imports, block)) === 'not-importer') end = 'not-importer';
       else options.onProgress(Math.min(++stored * PLAN_BLOCK_ROWS, plan.totals.rows));
     }
   };
@@ -35,17 +36,17 @@ export async function putBlocks(plan: Plan, options: Putting, opened: planning.O
 
 async function putOne(
   plan: Plan,
-  { ledger, importer }: Putting,
-  { no }: planning.Opened,
+  ledger: RealmLedger,
   imports: OtherImports,
-  block: number,
+  put: { readonly no: string; readonly importer: string; readonly block: number },
 ): Promise<Put> {
+  const { block } = put;
   const [bytes, claims] = [plan.blocks[block], plan.referenceWrites[block]];
   if (bytes === undefined || claims === undefined) throw new Error(`the plan has no block ${block}`);
   for (;;) {
-    const put = await planning.putBlock(ledger, { no, importer, block }, bytes, claims);
-    if (put === 'ok' || put === 'not-importer') return put;
-    for (const conflict of put) await refuseConflict(ledger, imports, bytes, block, conflict);
+    const answer = await planning.putBlock(ledger, put, bytes, claims);
+    if (answer === 'ok' || answer === 'not-importer') return answer;
+    for (const conflict of answer) await refuseConflict(ledger, imports, { bytes, block }, conflict);
     // Where none of them is spent any more, the block is tried again.
     await refuseSpent(plan, ledger);
   }
@@ -55,8 +56,7 @@ async function putOne(
 async function refuseConflict(
   ledger: RealmLedger,
   imports: OtherImports,
-  bytes: Buffer,
-  block: number,
+  { bytes, block }: { readonly bytes: Buffer; readonly block: number },
   conflict: planning.BlockConflict,
 ): Promise<void> {
   if (conflict.kind !== 'reference') {

@@ -19,8 +19,7 @@ export class Breaker {
     private readonly ledger: RealmLedger,
     private readonly client: RealmClient,
     private readonly pace: Pace,
-    private readonly probeEveryMs: number,
-    private readonly haltAfterMs: number,
+    private readonly limits: { readonly probeEveryMs: number; readonly haltAfterMs: number },
   ) {}
 
   /** A probe asks for a member that was just paid: it is known to exist, or at least was believed to. */
@@ -29,13 +28,8 @@ export class Breaker {
   }
 
   async tick(): Promise<void> {
-    const { haltAfterMs } = this;
-    const turn = await steering.askProbe(
-      this.ledger,
-      this.probeEveryMs,
-      haltAfterMs,
-      breakerReason(haltAfterMs),
-    );
+    const { probeEveryMs, haltAfterMs } = this.limits;
+    const turn = await steering.askProbe(this.ledger, probeEveryMs, haltAfterMs, breakerReason(haltAfterMs));
     if (turn !== 'probe') return;
     const slot = await this.pace.take();
     const result = await this.client.readMember(this.lastMember);

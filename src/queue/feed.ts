@@ -12,6 +12,16 @@ export type FeedWindow = {
   readonly inAJob: (fed: number) => number;
 };
 
+type FeederParts = {
+  readonly ledger: RealmLedger;
+  readonly queue: Queue<OrderJob>;
+  readonly mine: sending.Deliverer;
+  readonly window: FeedWindow;
+  /** Asked before each share of a batch; see batches.ts. */
+  readonly mayFeed: (no: string) => Promise<boolean>;
+  readonly isQuiet: () => boolean;
+};
+
 /**
  * Keeps a bounded window of orders in the queue, taking batches in turn, so that a large import does not
  * block a small one and Redis never holds a job per row. The ledger moves first: an order is noted as due
@@ -19,38 +29,31 @@ export type FeedWindow = {
  * to feed are asked for, however many are open.
  */
 export class Feeder {
-  constructor(
-    private readonly ledger: RealmLedger,
-    private readonly queue: Queue<OrderJob>,
-    private readonly mine: sending.Deliverer,
-    private readonly window: FeedWindow,
-    /** Asked before each share of a batch; see batches.ts. */
-    private readonly mayFeed: (no: string) => Promise<boolean>,
-    private readonly isQuiet: () => boolean = () => false,
-  ) {}
+  constructor(private readonly parts: FeederParts) {}
 
   /** Answers how many orders were fed. */
   async tick(): Promise<number> {
-    const { ledger, mine, window } = this;
+    const { ledger, mine, window } = this.parts;
     if (await reading.isHeldBack(ledger)) return 0;
     const waiting = await sending.toFeed(ledger, mine, BATCHES_MAX);
     if (waiting.length === 0) return 0;
     // Quiet hours hold what is sent. That a batch begins then meets its time, and its go does not end over a long weekend.
-    if (this.isQuiet()) return this.feed(waiting, 0);
+    if (this.parts.isQuiet()) return this.feed(waiting, 0);
     const room = window.orders - (await sending.dispatchedWithin(ledger, mine, HORIZON_MS, window.orders));
     if (room < window.refillAt) return 0;
     return this.feed(waiting.slice(0, room), room);
   }
 
   private async feed(numbers: readonly string[], room: number): Promise<number> {
-    const may = await Promise.all(numbers.map((no) => this.mayFeed(no)));
+    const { ledger, queue, mine, window } = this.parts;
+    const may = await Promise.all(numbers.map((no) => this.parts.mayFeed(no)));
     const batches = numbers.filter((_, at) => may[at]);
     if (batches.length === 0) return 0;
     const shares = batches.map((no) => [no, FEED_MAX] as const);
-    const indexes = await sending.feedBatches(this.ledger, shares, room, this.mine.owner);
+    const indexes = await sending.feedBatches(ledger, shares, room, mine.owner);
     const fed = indexes.reduce((sum, { length }) => sum + length, 0);
     const orders = batches.map((no, at) => ({ no, indexes: indexes[at] ?? [] }));
-    await addOrders(this.queue, orders, 0, this.window.inAJob(fed));
+    await addOrders(queue, orders, 0, { most: window.inAJob(fed) });
     return fed;
   }
 }

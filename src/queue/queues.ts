@@ -2,6 +2,7 @@ import { type ConnectionOptions, Queue } from 'bullmq';
 import type { WriteOutcome } from '../core/classify.js';
 import { type BatchId, orderId } from '../core/ids.js';
 import type { OrderState } from '../core/states.js';
+import type { Terms } from '../core/terms.js';
 import { type OrderRef, type PlannedOrder, queuePrefix, type RealmLedger } from '../ledger/index.js';
 
 /**
@@ -57,14 +58,18 @@ export function carriedBy(id: string): (OrderRef & { readonly generation: number
 /** Orders of a batch that are to be delivered. */
 export type ToDeliver = { readonly no: string; readonly indexes: readonly number[] };
 
+type JobShape = {
+  /** How many orders a job may carry. */
+  readonly most?: number;
+  /** How long after now the job with this first order is delivered. */
+  readonly delayMs?: ((first: number) => number) | undefined;
+};
+
 export async function addOrders(
   queue: Queue<OrderJob>,
   batches: readonly ToDeliver[],
   generation: number,
-  /** How many orders a job may carry. */
-  most = 1,
-  /** How long after now the job with this first order is delivered. */
-  delayMs: (first: number) => number = () => 0,
+  { most = 1, delayMs = () => 0 }: JobShape = {},
 ): Promise<void> {
   const jobs = jobsOf(batches, most);
   if (jobs.length === 0) return;
@@ -121,6 +126,14 @@ export type Delivered = { readonly next: readonly OrderRef[] } | { readonly agai
 
 export const OVER: Delivered = { next: [] };
 
+/** An order that is delivered to a worker, with the terms its batch was confirmed under. */
+export type WorkItem = {
+  readonly batch: BatchId;
+  readonly ref: OrderRef;
+  readonly row: PlannedOrder;
+  readonly terms: Terms;
+};
+
 /**
  * The newest dead letters as jobs nobody works, for the queue board. The ledger remains the truth and
  * lists all of them; losing an entry here loses a picture.
@@ -136,15 +149,15 @@ export type DeadLetter = {
   readonly attempts: number;
 };
 
+/** An order that ended unpaid or in doubt. */
+type DeadOrder = Pick<WorkItem, 'batch' | 'ref' | 'row'> & {
+  readonly state: OrderState;
+  readonly why: Pick<WriteOutcome, 'code' | 'status' | 'message'>;
+  readonly attempts: number;
+};
+
 /** Hears of every order that ended unpaid or in doubt. */
-export type OnDead = (
-  batch: BatchId,
-  ref: OrderRef,
-  row: PlannedOrder,
-  state: OrderState,
-  why: Pick<WriteOutcome, 'code' | 'status' | 'message'>,
-  attempts: number,
-) => void;
+export type OnDead = (dead: DeadOrder) => void;
 
 const KEEP_MAX = 10_000;
 const TRIM_EVERY = 500;
@@ -158,9 +171,10 @@ export class DeadLetters {
     this.queue = openQueue<DeadLetter>(ledger, DEAD_QUEUE, connection);
   }
 
-  readonly onDead: OnDead = (batch, ref, { line }, state, { code, status, message }, attempts) => {
+  readonly onDead: OnDead = ({ batch, ref, row, state, why, attempts }) => {
     const order = orderId(batch, ref.index);
-    this.post(ref, { order, batch, line, state, class: code, status, message, attempts });
+    const { code, status, message } = why;
+    this.post(ref, { order, batch, line: row.line, state, class: code, status, message, attempts });
   };
 
   /** Not awaited by the worker: a dead letter on the board must not hold up the next order. */

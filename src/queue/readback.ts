@@ -1,19 +1,10 @@
 import { failPoint } from '../core/fail-point.js';
-import type { BatchId } from '../core/ids.js';
 import { effectsOf, membersOf, type Order } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
-import type { Terms } from '../core/terms.js';
-import {
-  type OrderEvent,
-  type OrderRef,
-  type PlannedOrder,
-  type RealmLedger,
-  reading,
-  sending,
-} from '../ledger/index.js';
+import { type OrderEvent, type OrderRef, type RealmLedger, reading, sending } from '../ledger/index.js';
 import type { Evidence, ReadTrouble } from './balances.js';
-import { type Delivered, OVER } from './queues.js';
-import type { TwoClocks } from './two-clocks.js';
+import { type Delivered, OVER, type WorkItem } from './queues.js';
+import type { Elapsed, TwoClocks } from './two-clocks.js';
 import type { Unread } from './unread.js';
 
 /**
@@ -25,15 +16,30 @@ type BalancesRead = Extract<OrderEvent, { event: 'balances' }>;
 /** As it is kept with the order, and what the members should have had. */
 export type BalancesBefore = BalancesRead & { readonly expected: readonly (string | null)[] };
 
+type ReadbackParts = {
+  readonly ledger: RealmLedger;
+  readonly profile: RealmProfile;
+  readonly evidence: Pick<Evidence, 'balances' | 'ofDoubt'>;
+  readonly clocks: TwoClocks;
+  readonly unread: Pick<Unread, 'whileUnknown'>;
+  readonly onTrouble: (message: string) => void;
+};
+
+/** An order that the realm has paid. */
+type PaidOrder = { readonly ref: OrderRef; readonly order: Order; readonly currency: string | null };
+
+/** What the ledger holds about an order that may be unknown. */
+type Facts = {
+  readonly record: Awaited<ReturnType<typeof reading.readRecord>>;
+  readonly details: readonly OrderEvent[];
+  /** Why read-back proves nothing in this batch any more. */
+  readonly ended: string | null;
+  readonly hold: string | null;
+  readonly settleMs: number;
+};
+
 export class Readback {
-  constructor(
-    private readonly ledger: RealmLedger,
-    private readonly profile: RealmProfile,
-    private readonly evidence: Pick<Evidence, 'balances' | 'ofDoubt'>,
-    private readonly clocks: TwoClocks,
-    private readonly unread: Pick<Unread, 'whileUnknown'>,
-    private readonly onTrouble: (message: string) => void,
-  ) {}
+  constructor(private readonly parts: ReadbackParts) {}
 
   /**
    * The balances before sending, under the hold, and what the members should have. The two are compared only once the
@@ -41,8 +47,8 @@ export class Readback {
    * read at once, and one may find what the other has paid.)
    */
   async before(order: Order, currency: string | null): Promise<BalancesBefore | ReadTrouble> {
-    const expected = await sending.expectedBalances(this.ledger, membersOf(order), currency);
-    const balances = await this.evidence.balances(order, currency);
+    const expected = await sending.expectedBalances(this.parts.ledger, membersOf(order), currency);
+    const balances = await this.parts.evidence.balances(order, currency);
     if ('kind' in balances) return balances;
     return { event: 'balances', at: Date.now(), when: 'before', balances, expected };
   }
@@ -52,138 +58,141 @@ export class Readback {
    * leaves it at exactly what it had plus the tokens, and the next read of it, by whatever process, finds that. Once
    * it does not, read-back proves nothing in this run any more.
    */
-  async paid(
-    ref: OrderRef,
-    order: Order,
-    currency: string | null,
-    before: BalancesBefore,
-    answered: string | null,
-  ): Promise<void> {
+  async paid(paid: PaidOrder, before: BalancesBefore, answered: string | null): Promise<void> {
+    const { order, currency } = paid;
     const after: [member: string, balance: string][] = [];
     for (const [i, { member, delta }] of effectsOf(order).entries()) {
       const was = balanceOf(order, member, before.balances);
       if (was === null) continue;
       const should = before.expected[i] ?? was;
-      if (should !== was) await this.endReadback(ref, order, member, should, was);
+      if (should !== was) await this.endReadback(paid, member, should, was);
       const now = String(BigInt(was) + delta);
       if (member === order.member && answered !== null && answered !== now)
-        await this.endReadback(ref, order, member, now, answered);
+        await this.endReadback(paid, member, now, answered);
       else after.push([member, now]);
     }
-    await sending.noteBalances(this.ledger, after, currency);
+    await sending.noteBalances(this.parts.ledger, after, currency);
   }
 
   private async endReadback(
-    ref: OrderRef,
-    order: Order,
+    { ref, order }: PaidOrder,
     member: string,
     expected: string,
     found: string,
   ): Promise<void> {
+    const { ledger, onTrouble } = this.parts;
     // It may have been a request of our own that came late.
-    if (await sending.isOvertaken(this.ledger, membersOf(order), Date.now())) return;
+    if (await sending.isOvertaken(ledger, membersOf(order), Date.now())) return;
     const message = `Member ${member} should have had ${expected} and has ${found}: something else moves members. Read-back proves nothing in this batch any more; every later unknown is a doubt.`;
-    if (await sending.endReadback(this.ledger, ref.no, message, Date.now())) this.onTrouble(message);
+    if (await sending.endReadback(ledger, ref.no, message, Date.now())) onTrouble(message);
   }
 
-  async resolve(batch: BatchId, ref: OrderRef, row: PlannedOrder, terms: Terms): Promise<Delivered> {
-    const { ledger } = this;
-    const { era } = ledger.mark;
+  async resolve(item: WorkItem): Promise<Delivered> {
+    const { era } = this.parts.ledger.mark;
+    const facts = await this.factsOf(item.ref);
+    if (reading.stateOf(facts.record) !== 'unknown') return OVER;
+    const judged = await this.judge(item, facts);
+    if (!('to' in judged)) return judged;
+    const read = { hold: facts.hold ?? '', era };
+    return this.conclude(item, judged, { batch: item.batch, attempt: facts.record.nonce, read });
+  }
+
+  private async factsOf(ref: OrderRef): Promise<Facts> {
+    const { ledger, profile } = this.parts;
     const place = { ledger, no: ref.no };
     const [record, details, ended, hold, settleMs] = await Promise.all([
       reading.readRecord(place, ref.index),
       reading.readDetails(place, ref.index),
       sending.readbackEnded(ledger, ref.no),
       sending.readHold(ledger, ref),
-      sending.longestSettleMs(ledger, this.profile.settleMs),
+      sending.longestSettleMs(ledger, profile.settleMs),
     ]);
-    if (reading.stateOf(record) !== 'unknown') return OVER;
-    const { nonce: attempt } = record;
-    const end = (verdict: Verdict) =>
-      this.conclude(ref, row, terms, verdict, { batch, attempt, read: { hold: hold ?? '', era } });
+    return { record, details, ended, hold, settleMs };
+  }
 
+  /** A verdict about an order that is unknown, or when it is looked at again. */
+  private async judge(item: WorkItem, facts: Facts): Promise<Verdict | Delivered> {
+    const { ledger, clocks, evidence } = this.parts;
+    const { ref, row, terms } = item;
+    const { record, details, ended, hold } = facts;
+    const { nonce: attempt } = record;
     const before = details.findLast(isReadBefore(attempt));
     if (terms.certainty !== 'readback')
-      return end(toDoubt('the outcome is unknown and this realm’s certainty gives no way to prove it'));
+      return toDoubt('the outcome is unknown and this realm’s certainty gives no way to prove it');
     if (attempt === null || before === undefined || record.sentAt === null)
-      return end(
-        toDoubt('the ledger has no balance that was read before this attempt, so no balance proves it'),
-      );
+      return toDoubt('the ledger has no balance that was read before this attempt, so no balance proves it');
     if (hold === null)
-      return end(toDoubt('the order no longer holds its members, so that a balance proves nothing'));
-
-    if (ended !== null) return end(toDoubt(ended));
+      return toDoubt('the order no longer holds its members, so that a balance proves nothing');
+    if (ended !== null) return toDoubt(ended);
     if (await sending.isOvertaken(ledger, membersOf(row.order), record.sentAt))
-      return end(
-        toDoubt(
-          'another request on this member that nobody can speak for may have arrived meanwhile, so nothing read proves it',
-        ),
+      return toDoubt(
+        'another request on this member that nobody can speak for may have arrived meanwhile, so nothing read proves it',
       );
 
     // Counted from this process's first look, not from a wall clock's idea of when it was sent.
-    const waited = await this.clocks.since(attempt);
-    const now = await this.evidence.balances(row.order, terms.currency);
-    if ('kind' in now) {
-      const looks = failedLooks(details);
-      // What is counted must survive this process; what speaks of the realm alone is not, and enough is enough.
-      if ((now.kind === 'unread' || now.kind === 'refused') && looks < this.profile.attempts.max)
-        await sending.noteEvent(ledger, ref, check(NOTHING_READ));
-      const again = await this.unread.whileUnknown(ref, row, attempt, looks, now);
-      const message = `the member could not be read any more (${now.message.replace(/\.$/, '')}), so nothing proves it`;
-      return again === 'doubt' ? end(toDoubt(message)) : again;
-    }
+    const waited = await clocks.since(attempt);
+    const now = await evidence.balances(row.order, terms.currency);
+    if ('kind' in now) return this.notRead(item, attempt, details, now);
     failPoint('balances-read');
     await sending.noteEvent(ledger, ref, check(now));
     failPoint('check-noted');
     switch (compare(row.order, before.balances, now)) {
       case 'moved':
-        return end({
-          to: 'paid',
-          evidence: 'readback',
-          detail: concluded('paid', null, 'the balance moved by exactly the tokens'),
-          dueInMs: 0,
-          balance: now.member,
-          tries: null,
-        });
+        return paidBy(now);
       case 'other':
       case 'unreadable':
-        return end(
-          toDoubt(
-            'the balance is neither what it was nor what it would be: something else moves this member',
-          ),
+        return toDoubt(
+          'the balance is neither what it was nor what it would be: something else moves this member',
         );
-      case 'unmoved': {
-        if (!waited.agree)
-          return end(
-            toDoubt('the clocks disagree about how long ago it was sent, so nothing proves it settled'),
-          );
-        if (waited.ms < settleMs)
-          return { againInMs: Math.min(LOOK_AGAIN_MS, Math.max(1, settleMs - waited.ms)) };
-        // The second of two equal reads, both after the settle time.
-        const calm = await this.clocks.since(`${attempt} calm`);
-        if (calm.ms < SECOND_READ_MS) return { againInMs: SECOND_READ_MS };
-        this.clocks.forget(attempt);
-        this.clocks.forget(`${attempt} calm`);
-        return end(this.notApplied(record.tries + 1));
-      }
+      case 'unmoved':
+        return this.unmoved(attempt, waited, facts);
     }
   }
 
+  private async notRead(
+    item: WorkItem,
+    attempt: string,
+    details: readonly OrderEvent[],
+    why: ReadTrouble,
+  ): Promise<Verdict | Delivered> {
+    const { ledger, profile, unread } = this.parts;
+    const looks = failedLooks(details);
+    // What is counted must survive this process; what speaks of the realm alone is not, and enough is enough.
+    if ((why.kind === 'unread' || why.kind === 'refused') && looks < profile.attempts.max)
+      await sending.noteEvent(ledger, item.ref, check(NOTHING_READ));
+    const again = await unread.whileUnknown(item, { attempt, looks }, why);
+    const message = `the member could not be read any more (${why.message.replace(/\.$/, '')}), so nothing proves it`;
+    return again === 'doubt' ? toDoubt(message) : again;
+  }
+
+  /** An unmoved balance proves that nothing was applied only after the settle time, and in two equal reads. */
+  private async unmoved(
+    attempt: string,
+    waited: Elapsed,
+    { record, settleMs }: Facts,
+  ): Promise<Verdict | Delivered> {
+    const { clocks } = this.parts;
+    if (!waited.agree)
+      return toDoubt('the clocks disagree about how long ago it was sent, so nothing proves it settled');
+    if (waited.ms < settleMs)
+      return { againInMs: Math.min(LOOK_AGAIN_MS, Math.max(1, settleMs - waited.ms)) };
+    // The second of two equal reads, both after the settle time.
+    const calm = await clocks.since(`${attempt} calm`);
+    if (calm.ms < SECOND_READ_MS) return { againInMs: SECOND_READ_MS };
+    clocks.forget(attempt);
+    clocks.forget(`${attempt} calm`);
+    return this.notApplied(record.tries + 1);
+  }
+
   /** Nothing can be asked any more: an unknown becomes a doubt. */
-  async giveUp(
-    about: { readonly batch: BatchId; readonly attempt: string | null },
-    ref: OrderRef,
-    row: PlannedOrder,
-    terms: Terms,
-    why: string,
-  ): Promise<Delivered> {
-    const read = { hold: '', era: this.ledger.mark.era };
-    return this.conclude(ref, row, terms, toDoubt(why), { ...about, read });
+  async giveUp(item: WorkItem, attempt: string | null, why: string): Promise<Delivered> {
+    const read = { hold: '', era: this.parts.ledger.mark.era };
+    return this.conclude(item, toDoubt(why), { batch: item.batch, attempt, read });
   }
 
   private notApplied(tries: number): Verdict {
     const message = 'unmoved after the settle time, in two equal reads: it was not applied';
-    const exhausted = tries >= this.profile.attempts.max;
+    const exhausted = tries >= this.parts.profile.attempts.max;
     return {
       to: exhausted ? 'exhausted' : 'planned',
       evidence: exhausted ? 'readback' : null,
@@ -195,14 +204,13 @@ export class Readback {
   }
 
   private async conclude(
-    ref: OrderRef,
-    row: PlannedOrder,
-    { currency }: Terms,
+    { ref, row, terms }: WorkItem,
     verdict: Verdict,
     about: sending.About,
   ): Promise<Delivered> {
-    const done = await sending.conclude(this.ledger, ref, row, { ...verdict, about, audit: null });
-    if (verdict.to === 'doubt' && done.concluded) await this.evidence.ofDoubt(ref, row.order, currency);
+    const { ledger, evidence } = this.parts;
+    const done = await sending.conclude(ledger, ref, row, { ...verdict, about, audit: null });
+    if (verdict.to === 'doubt' && done.concluded) await evidence.ofDoubt(ref, row.order, terms.currency);
     return verdict.to === 'planned' && done.concluded ? { againInMs: 0 } : { next: done.next };
   }
 }
@@ -212,6 +220,17 @@ const SECOND_READ_MS = 500;
 const LOOK_AGAIN_MS = 10 * 60_000;
 
 type Verdict = Omit<sending.Conclusion, 'about' | 'audit'>;
+
+function paidBy(now: reading.Balances): Verdict {
+  return {
+    to: 'paid',
+    evidence: 'readback',
+    detail: concluded('paid', null, 'the balance moved by exactly the tokens'),
+    dueInMs: 0,
+    balance: now.member,
+    tries: null,
+  };
+}
 
 function toDoubt(message: string): Verdict {
   return {

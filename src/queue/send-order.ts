@@ -2,7 +2,7 @@ import type { WriteOutcome } from '../core/classify.js';
 import { type Decision, decide } from '../core/decide.js';
 import { messageOf } from '../core/errors/error.js';
 import { failPoint } from '../core/fail-point.js';
-import { type BatchId, orderId } from '../core/ids.js';
+import { orderId } from '../core/ids.js';
 import { membersOf, type Order, signedTokens } from '../core/order.js';
 import { REFUSED_MAX } from '../core/overdue.js';
 import type { RealmProfile } from '../core/profile.js';
@@ -12,7 +12,6 @@ import {
   type Manifest,
   newNonce,
   type OrderRef,
-  type PlannedOrder,
   type RealmLedger,
   type Reason,
   reading,
@@ -22,7 +21,7 @@ import type { RealmClient } from '../realm/client/client.js';
 import type { Evidence } from './balances.js';
 import type { KnownBatches } from './batches.js';
 import { FRESH_MS, type Pace, type Slot } from './pace.js';
-import { type Delivered, type OnDead, OVER } from './queues.js';
+import { type Delivered, type OnDead, OVER, type WorkItem } from './queues.js';
 import { type BalancesBefore, Readback } from './readback.js';
 import { capReason } from './reasons.js';
 import { type Attempt, settlementOf } from './settlement.js';
@@ -51,11 +50,16 @@ export type SenderDeps = {
   readonly onSettled: (order: Order, outcome: WriteOutcome) => void;
 };
 
-/** What an attempt needs on its way beside its order. */
-type Sending = {
+/** The order may be sent: what it holds, the balances read under that hold, and its slot of the pace. */
+type Cleared = {
+  readonly hold: string;
   readonly before: BalancesBefore | null;
-  readonly known: KnownKey | null;
   readonly slot: Slot;
+};
+
+/** What an attempt needs on its way beside its order. */
+type Sending = Pick<Cleared, 'before' | 'slot'> & {
+  readonly known: KnownKey | null;
   /** Whether so much time has passed since the ledger allowed it that the process may have been given up. */
   readonly isLate: () => boolean;
 };
@@ -76,7 +80,7 @@ export class OrderSender {
     const clocks = new TwoClocks(storeClock(ledger));
     this.capReason = capReason(profile);
     this.unread = new Unread(ledger, profile, (no) => batches.manifest(no), onDead);
-    this.readback = new Readback(ledger, profile, evidence, clocks, this.unread, onTrouble);
+    this.readback = new Readback({ ledger, profile, evidence, clocks, unread: this.unread, onTrouble });
     this.keyClocks = new KeyClocks(clocks);
   }
 
@@ -90,7 +94,8 @@ export class OrderSender {
     const row = await plans.row(ref.no, ref.index);
     if (!reading.isPlannedOrder(row)) return OVER;
     const terms = termsOf(manifest, profile);
-    if (changeOf(manifest, profile) !== null) return this.standStill(manifest.batch, ref, row, terms);
+    const item = { batch: manifest.batch, ref, row, terms };
+    if (changeOf(manifest, profile) !== null) return this.standStill(item);
     const held = terms.certainty === 'readback' ? membersOf(row.order) : [];
 
     let hold = '';
@@ -101,38 +106,29 @@ export class OrderSender {
       if (answer.answer === 'stop' && sending.FENCED.includes(answer.why)) return UNTIL_ARMED;
       if (answer.answer !== 'go') return OVER;
       failPoint('claimed');
-      if (answer.unknown && terms.certainty !== 'idempotent')
-        return this.readback.resolve(manifest.batch, ref, row, terms);
+      if (answer.unknown && terms.certainty !== 'idempotent') return this.readback.resolve(item);
       hold = answer.hold;
     }
     const before = held.length > 0 ? await this.readback.before(row.order, terms.currency) : null;
     if (before !== null && 'kind' in before) return this.unread.beforeSending(ref, row, hold, before);
     const slot = await pace.take(() => !this.parts.stopping());
     failPoint('slot-taken');
-    return slot === undefined ? OVER : this.attempt(ref, manifest, row, terms, hold, before, slot);
+    return slot === undefined ? OVER : this.attempt(item, manifest, { hold, before, slot });
   }
 
   /** The profile is not the one that was confirmed. What is unknown in a cancelled batch is still resolved. */
-  private async standStill(
-    batch: BatchId,
-    ref: OrderRef,
-    row: PlannedOrder,
-    terms: Terms,
-  ): Promise<Delivered> {
-    const state = await this.parts.batches.haltChanged(ref.no);
-    return state === 'cancelled' ? this.readback.resolve(batch, ref, row, terms) : OVER;
+  private async standStill(item: WorkItem): Promise<Delivered> {
+    const state = await this.parts.batches.haltChanged(item.ref.no);
+    return state === 'cancelled' ? this.readback.resolve(item) : OVER;
   }
 
   private async attempt(
-    ref: OrderRef,
+    item: WorkItem,
     manifest: Manifest,
-    row: PlannedOrder,
-    terms: Terms,
-    hold: string,
-    before: BalancesBefore | null,
-    slot: Slot,
+    { hold, before, slot }: Cleared,
   ): Promise<Delivered> {
     const { attempts, profile } = this.parts;
+    const { ref, row, terms } = item;
     const nonce = newNonce();
     const order = orderId(manifest.batch, ref.index);
     const resends = terms.certainty === 'idempotent';
@@ -151,7 +147,7 @@ export class OrderSender {
     });
     if ('refusal' in begun) {
       slot.answered();
-      return this.notBegun(manifest.batch, ref, row, terms, begun);
+      return this.notBegun(item, begun);
     }
     const attempt = { manifest, nonce, begun, key: `${order}.${begun.keyNumber}`, reference: row.reference };
     // A process that was frozen since may have been given up. Both clocks: one stands still while a machine sleeps, the
@@ -159,7 +155,7 @@ export class OrderSender {
     const isLate = () =>
       performance.now() - asked.monotonic > FRESH_MS || Math.abs(Date.now() - asked.wall) > FRESH_MS;
     try {
-      return await this.sendBegun(ref, row, terms, attempt, { before, known, slot, isLate });
+      return await this.sendBegun(item, attempt, { before, known, slot, isLate });
     } catch (error) {
       // Nothing is under way any more: recovery settles the order by its journal.
       attempts.abandon(nonce);
@@ -169,13 +165,12 @@ export class OrderSender {
 
   /** The request may have left from here on. After any error the order is settled, or recovery finds it. */
   private async sendBegun(
-    ref: OrderRef,
-    row: PlannedOrder,
-    terms: Terms,
+    item: WorkItem,
     attempt: Attempt,
     { before, known, slot, isLate }: Sending,
   ): Promise<Delivered> {
     const { profile, attempts } = this.parts;
+    const { ref, row, terms } = item;
     const { begun } = attempt;
     let heldBack = false;
     const mayLeave = () => {
@@ -202,11 +197,12 @@ export class OrderSender {
     });
     const paid = decision.next === 'paid' && before !== null;
     const afterwards = (settled: sending.Settled) =>
-      this.settled(ref, row, terms, attempt, outcome, decision, settled);
+      this.settled(item, attempt, { outcome, decision }, settled);
     const settlement = settlementOf(profile, attempt, outcome, decision);
-    const settled = await this.parts.attempts.settle(ref, attempt.nonce, row, settlement, {
+    const settled = await attempts.settle({ ref, nonce: attempt.nonce, row }, settlement, {
       ...(paid && {
-        before: () => this.readback.paid(ref, row.order, terms.currency, before, outcome.balance),
+        before: () =>
+          this.readback.paid({ ref, order: row.order, currency: terms.currency }, before, outcome.balance),
       }),
       late: (late) => {
         afterwards(late).catch((error: unknown) =>
@@ -219,23 +215,22 @@ export class OrderSender {
 
   /** What follows once the ledger has taken the result. */
   private async settled(
-    ref: OrderRef,
-    row: PlannedOrder,
-    terms: Terms,
+    { ref, row, terms }: WorkItem,
     { manifest, begun }: Attempt,
-    outcome: WriteOutcome,
-    decision: Decision,
+    { outcome, decision }: { readonly outcome: WriteOutcome; readonly decision: Decision },
     settled: sending.Settled,
   ): Promise<Delivered> {
-    const order = orderId(manifest.batch, ref.index);
+    const { batch } = manifest;
+    const order = orderId(batch, ref.index);
     this.parts.onSettled(row.order, outcome);
     if (decision.next === 'unknown') await this.keyClocks.unknown(order, begun, outcome.kind !== 'unknown');
     else this.keyClocks.forget(order);
     if (!settled.settled) return OVER;
-    if (DEAD.includes(settled.state))
-      this.parts.onDead(manifest.batch, ref, row, settled.state, outcome, begun.attempts);
-    if (settled.state === 'doubt') await this.parts.evidence.ofDoubt(ref, row.order, terms.currency);
-    if (settled.state === 'planned' || settled.state === 'unknown') return { againInMs: decision.dueInMs };
+    const { state } = settled;
+    if (DEAD.includes(state))
+      this.parts.onDead({ batch, ref, row, state, why: outcome, attempts: begun.attempts });
+    if (state === 'doubt') await this.parts.evidence.ofDoubt(ref, row.order, terms.currency);
+    if (state === 'planned' || state === 'unknown') return { againInMs: decision.dueInMs };
     return { next: settled.next };
   }
 
@@ -268,26 +263,22 @@ export class OrderSender {
       : client.changeBalance({ member, tokens: signedTokens(order), currency, idempotencyKey, mayLeave });
   }
 
-  private async notBegun(
-    batch: BatchId,
-    ref: OrderRef,
-    row: PlannedOrder,
-    terms: Terms,
-    why: sending.NotBegun,
-  ): Promise<Delivered> {
+  private async notBegun(item: WorkItem, why: sending.NotBegun): Promise<Delivered> {
     if ('attempt' in why) {
       const message = why.refusal === 'key-old' ? KEY_OLD : KEY_AGE_UNKNOWN;
-      return this.readback.giveUp({ batch, attempt: why.attempt }, ref, row, terms, message);
+      return this.readback.giveUp(item, why.attempt, message);
     }
     if ('message' in why) {
-      const outcome = { code: why.code, status: null, message: why.message };
-      if (DEAD.includes(why.state)) this.parts.onDead(batch, ref, row, why.state, outcome, why.attempts);
+      const { batch, ref, row } = item;
+      const { state, attempts, code, message } = why;
+      if (DEAD.includes(state))
+        this.parts.onDead({ batch, ref, row, state, why: { code, status: null, message }, attempts });
       return OVER;
     }
     if (sending.FENCED.includes(why.refusal)) return UNTIL_ARMED;
     if (why.earlyByMs !== undefined) return { againInMs: why.earlyByMs };
     // The realm's certainty was changed while this order was unknown: it is resolved by the new one.
-    return why.refusal === 'unknown' ? this.readback.resolve(batch, ref, row, terms) : OVER;
+    return why.refusal === 'unknown' ? this.readback.resolve(item) : OVER;
   }
 }
 

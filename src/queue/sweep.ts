@@ -59,7 +59,7 @@ export class Sweeper {
   async again(no: string, indexes: readonly number[], delayMs?: (index: number) => number): Promise<number> {
     if (indexes.length === 0) return 0;
     const open = await sending.redispatch(this.ledger, no, this.mine.owner, indexes);
-    await addOrders(this.queue, [{ no, indexes: open.indexes }], open.generation, 1, delayMs);
+    await addOrders(this.queue, [{ no, indexes: open.indexes }], open.generation, { delayMs });
     return open.indexes.length;
   }
 

@@ -95,12 +95,11 @@ export class ClockWatch {
     private readonly ledger: RealmLedger,
     private readonly settleMs: number,
     private readonly onTrouble: (message: string) => void,
-    private readonly storeMs: () => Promise<number> = storeClock(ledger),
-    private readonly ownMs: () => number = () => performance.now(),
+    private readonly clocks = new TwoClocks(storeClock(ledger)),
   ) {}
 
   async look(): Promise<void> {
-    const now = await readClocks(this.storeMs, this.ownMs);
+    const now = await this.clocks.now();
     if (this.last !== undefined) {
       const { store, most, tolerance } = between(this.last, now);
       if (store - most > tolerance) await this.note(now.storeMs, store - most);

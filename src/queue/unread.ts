@@ -12,7 +12,7 @@ import {
   steering,
 } from '../ledger/index.js';
 import type { ReadTrouble } from './balances.js';
-import { type Delivered, type OnDead, OVER } from './queues.js';
+import { type Delivered, type OnDead, OVER, type WorkItem } from './queues.js';
 import { haltReason, refusalReason } from './reasons.js';
 
 /**
@@ -49,17 +49,16 @@ export class Unread {
       evidence: to === 'refused' ? 'readback' : null,
       slice: Math.max(0, Math.floor((Date.now() - createdAt) / sliceMs)),
     });
-    if (done.state === 'refused' || done.state === 'exhausted')
-      this.onDead(batch, ref, row, done.state, why, record.attempts);
-    return done.state === 'planned' ? { againInMs: dueInMs } : { next: done.next };
+    const { state } = done;
+    if (state === 'refused' || state === 'exhausted')
+      this.onDead({ batch, ref, row, state, why, attempts: record.attempts });
+    return state === 'planned' ? { againInMs: dueInMs } : { next: done.next };
   }
 
   /** `looks`: how many in a row have failed before this one. Answers `doubt` when they were enough. */
   async whileUnknown(
-    ref: OrderRef,
-    row: PlannedOrder,
-    attempt: string,
-    looks: number,
+    { ref, row }: Pick<WorkItem, 'ref' | 'row'>,
+    { attempt, looks }: { readonly attempt: string; readonly looks: number },
     why: ReadTrouble,
   ): Promise<Delivered | 'doubt'> {
     const realmWide = await this.realmWide(why);

@@ -161,9 +161,6 @@ const checking = addMixedMembership(createEnvironment());
 
 type Program = ReturnType<Environment['parse']>;
 
-/** An expression that came from elsewhere is parsed again when it is first used. */
-const programs = new WeakMap<object, Program>();
-
 function parsed(text: string, by: Environment): Program {
   const program = by.parse(text);
   makeExact(program.ast);
@@ -193,9 +190,18 @@ export function compileExpression(text: string): Expression | Misused {
   return misuses.length > 0 ? { misuses, used } : { text, type: checked.type ?? 'dyn', used };
 }
 
-export function evaluate(expression: Expression, facts: Facts): Evaluated {
-  const program = programs.get(expression) ?? evaluable(expression.text);
-  programs.set(expression, program);
+/** Evaluates expressions. Each is parsed when it is first used: it may come from another thread. */
+export class Evaluator {
+  private readonly programs = new Map<Expression, Program>();
+
+  evaluate(expression: Expression, facts: Facts): Evaluated {
+    const program = this.programs.get(expression) ?? evaluable(expression.text);
+    this.programs.set(expression, program);
+    return run(program, facts);
+  }
+}
+
+function run(program: Program, facts: Facts): Evaluated {
   try {
     return { kind: 'value', value: program(facts) };
   } catch (error) {

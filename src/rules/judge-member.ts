@@ -3,7 +3,7 @@ import { Fraction } from '../core/fraction.js';
 import { placeInside } from '../yaml/read-yaml.js';
 import { celCell, celMap, celValue, spellValue } from './cel-values.js';
 import type { Candidate, FactRead, Stop } from './decision.js';
-import { type Evaluated, evaluate } from './expression.js';
+import type { Evaluated, Evaluator } from './expression.js';
 import { type FactsUsed, needs } from './facts-used.js';
 import type { PlacedExpression, Rule } from './rule.js';
 
@@ -20,33 +20,34 @@ export type JudgeSetting = {
   readonly columns: readonly string[];
   /** What `run` holds. */
   readonly run: Readonly<Record<string, unknown>>;
+  readonly evaluator: Evaluator;
 };
 
+type Expected<T> = { readonly is: (value: unknown) => value is T; readonly words: string };
+
 function judge<T>(
-  { file }: Rule,
-  expression: PlacedExpression,
+  { file, expression }: { readonly file: string; readonly expression: PlacedExpression },
   candidate: Candidate,
-  setting: JudgeSetting,
-  isExpected: (value: unknown) => value is T,
-  expected: string,
+  { columns, run, evaluator }: JudgeSetting,
+  expected: Expected<T>,
 ): Judged<T> {
   const { used, field, written } = expression;
   const { row, member, web3 } = candidate;
   const lacking = lackingFact(used, candidate);
   if (lacking !== undefined) return { kind: 'missing', fact: lacking };
-  const result = evaluate(expression, {
+  const result = evaluator.evaluate(expression, {
     member: needs('member', used) ? recordOf(member) : celMap([]),
     web3: needs('web3', used) ? recordOf(web3) : celMap([]),
-    row: celMap(setting.columns.map((name, at) => [name, celCell(row.cells[at] ?? '')])),
-    run: setting.run,
+    row: celMap(columns.map((name, at) => [name, celCell(row.cells[at] ?? '')])),
+    run,
     balance: member.kind === 'found' && member.balance !== null ? BigInt(member.balance) : 0n,
   });
   if (result.kind === 'missing') return result;
-  if (result.kind === 'value' && isExpected(result.value)) return { kind: 'value', value: result.value };
+  if (result.kind === 'value' && expected.is(result.value)) return { kind: 'value', value: result.value };
   const { offset, message } =
     result.kind === 'fault'
       ? result
-      : { offset: 0, message: `It gives ${spellValue(result.value)}, expected ${expected}.` };
+      : { offset: 0, message: `It gives ${spellValue(result.value)}, expected ${expected.words}.` };
   const place = placeInside(written, offset);
   const where = `${file}:${place.line}:${place.column}: ${field} on member ${row.member}`;
   return { kind: 'fault', stop: { code: 'ALM_RULE_VALUE', message: `${where}: ${message}`, ...place } };
@@ -55,15 +56,10 @@ function judge<T>(
 /** The condition, which must be true or false; everybody meets one that is not there. */
 export function judgeCondition(rule: Rule, candidate: Candidate, setting: JudgeSetting): Judged<boolean> {
   if (rule.condition === null) return { kind: 'value', value: true };
-  return judge(
-    rule,
-    rule.condition,
-    candidate,
-    setting,
-    (value) => typeof value === 'boolean',
-    'true or false',
-  );
+  return judge({ file: rule.file, expression: rule.condition }, candidate, setting, CONDITION);
 }
+
+const CONDITION: Expected<boolean> = { is: (value) => typeof value === 'boolean', words: 'true or false' };
 
 /** An award or a weight: a number that is not negative. */
 export function judgeAmount(
@@ -73,7 +69,8 @@ export function judgeAmount(
   setting: JudgeSetting,
 ): Judged<bigint | Fraction> {
   const hint = rule.op === 'debit' ? '' : '; to take points, set `op: debit`';
-  return judge(rule, expression, candidate, setting, isAmount, `a number that is not negative${hint}`);
+  const expected = { is: isAmount, words: `a number that is not negative${hint}` };
+  return judge({ file: rule.file, expression }, candidate, setting, expected);
 }
 
 function isAmount(value: unknown): value is bigint | Fraction {

@@ -5,6 +5,7 @@ import type { OnFile } from './audience.js';
 import { runFacts } from './cel-values.js';
 import { decide } from './decide.js';
 import type { Candidate, Decision, LeftOut } from './decision.js';
+import { Evaluator } from './expression.js';
 import { judgeCondition } from './judge-member.js';
 import type { Bounds } from './limits.js';
 import { isAudienceOnly, loadRule } from './load-rule.js';
@@ -58,7 +59,7 @@ export type Outcome = Omit<ReturnType<typeof decide>, 'decisions'> & {
 type Work = { readonly rule: Rule; readonly columns: readonly string[]; readonly at: number };
 
 let rows: readonly AudienceRow[] = [];
-let work: Work | null = null;
+let work: (Work & { readonly evaluator: Evaluator }) | null = null;
 let candidates: Candidate[] = [];
 let decisions: readonly Decision[] = [];
 
@@ -87,7 +88,7 @@ const jobs = {
   slice: (slice: number): string => packSlice(rows, slice),
 
   begin(given: Work): void {
-    work = given;
+    work = { ...given, evaluator: new Evaluator() };
     candidates = [];
   },
 
@@ -139,7 +140,8 @@ export type Jobs = typeof jobs;
 
 function begun() {
   if (work === null) throw new Error('no rule was handed to the thread');
-  return { rule: work.rule, columns: work.columns, run: runFacts(work.rule, work.at) };
+  const { rule, columns, at, evaluator } = work;
+  return { rule, columns, run: runFacts(rule, at), evaluator };
 }
 
 type Asked = { [J in keyof Jobs]: { readonly job: J; readonly args: Parameters<Jobs[J]> } }[keyof Jobs];

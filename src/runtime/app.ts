@@ -12,25 +12,54 @@ import { readKey } from './config/secrets.js';
 import { type Logger, registerSecret } from './logger.js';
 import { openStore, type Store } from './redis/store.js';
 
+/** What one opening of the store has, shared by the views of it that differ in their person or patience. */
+type AppParts = {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly env: NodeJS.ProcessEnv;
+  readonly store: Store;
+  readonly scripts: ScriptClient;
+  /** Who acts, where it is a certain person; the command line's is known by the token of its environment. */
+  readonly person: Person | null;
+  readonly realms: OpenRealm[];
+  /** A desk asks for the same realm again and again; each would open a client and, embedded, a service. */
+  readonly opening: Map<string, Promise<OpenRealm>>;
+  readonly openings: Map<string, recovery.Opening>;
+  readonly sessions: Set<recovery.Session>;
+  readonly failure: AbortController;
+};
+
+function nothingOpened() {
+  return {
+    person: null,
+    realms: [],
+    opening: new Map<string, Promise<OpenRealm>>(),
+    openings: new Map<string, recovery.Opening>(),
+    sessions: new Set<recovery.Session>(),
+    failure: new AbortController(),
+  };
+}
+
 /**
  * The composition root: opens the store, the books and the realms of one command, and closes them again in
  * the reverse order. Nothing else constructs connections.
  */
 export class App {
-  private readonly realms: OpenRealm[] = [];
-  /** A desk asks for the same realm again and again; each would open a client and, embedded, a service. */
-  private readonly opening = new Map<string, Promise<OpenRealm>>();
-  private readonly openings = new Map<string, recovery.Opening>();
-  private readonly sessions = new Set<recovery.Session>();
-  private readonly failure = new AbortController();
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly store: Store;
+  readonly scripts: ScriptClient;
+  readonly person: Person | null;
+  private readonly openings: Map<string, recovery.Opening>;
 
-  private constructor(
-    readonly config: Config,
-    readonly logger: Logger,
-    readonly store: Store,
-    readonly scripts: ScriptClient,
-    private readonly env: NodeJS.ProcessEnv,
-  ) {}
+  private constructor(private readonly parts: AppParts) {
+    this.config = parts.config;
+    this.logger = parts.logger;
+    this.store = parts.store;
+    this.scripts = parts.scripts;
+    this.person = parts.person;
+    this.openings = parts.openings;
+  }
 
   static async open(options: {
     config: Config;
@@ -48,32 +77,32 @@ export class App {
       store.ledger,
       options.patienceMs,
       throttled((message) => logger.warn({ message }, 'the store does not answer')),
-      archiveFolder(dataFolder),
-      new recovery.Here(dataFolder, undefined, stateFolder, store.embedded),
+      {
+        archiveFolder: archiveFolder(dataFolder),
+        here: new recovery.Here(dataFolder, undefined, stateFolder, store.embedded),
+      },
     );
     await refuseOtherFormat(scripts).catch(async (error: unknown) => {
       await store.close();
       throw error;
     });
-    return new App(config, logger, store, scripts, env);
+    return new App({ config, logger, env, store, scripts, ...nothingOpened() });
   }
 
-  /** Who acts, where it is a certain person; the command line's is known by the token of its environment. */
-  readonly person: Person | null = null;
+  /** The same connections, and everything opened over them, with these changes. */
+  private with(changes: Partial<Pick<AppParts, 'config' | 'person' | 'scripts'>>): App {
+    return new App({ ...this.parts, ...changes });
+  }
 
   /** The same connections in another person's name: what the desk does is done by who is signed in. */
   as(person: Person): App {
     const config = { ...this.config, operator: person.name, token: null };
-    const named = person.name === LOCAL_NAME ? null : person;
-    const other: App = Object.create(this, { config: { value: config }, person: { value: named } });
-    return other;
+    return this.with({ config, person: person.name === LOCAL_NAME ? null : person });
   }
 
   /** The same connections, waiting as long as this for a store that does not answer. */
   patient(patienceMs: number, answerMs?: number): App {
-    const scripts = { value: this.scripts.patient(patienceMs, answerMs) };
-    const other: App = Object.create(this, { scripts });
-    return other;
+    return this.with({ scripts: this.scripts.patient(patienceMs, answerMs) });
   }
 
   ledger(profile: RealmProfile): RealmLedger {
@@ -101,11 +130,11 @@ export class App {
   realm(profile: RealmProfile, faults?: FaultPlan): Promise<OpenRealm> {
     if (faults !== undefined) return this.openRealm(profile, faults);
     const key = `${profile.baseUrl}\n${profile.realmId}`;
-    const known = this.opening.get(key);
+    const known = this.parts.opening.get(key);
     if (known !== undefined) return known;
     const opening = this.openRealm(profile, undefined);
-    this.opening.set(key, opening);
-    opening.catch(() => this.opening.delete(key));
+    this.parts.opening.set(key, opening);
+    opening.catch(() => this.parts.opening.delete(key));
     return opening;
   }
 
@@ -119,19 +148,19 @@ export class App {
       readKey: () => this.key(profile, embedded),
     });
     const realm = { ...this.books(profile), client, embedded };
-    this.realms.push(realm);
+    this.parts.realms.push(realm);
     return realm;
   }
 
   /** Aborted, with the error, when this process must not send any more: its journal failed, or it stalled. */
   get failed(): AbortSignal {
-    return this.failure.signal;
+    return this.parts.failure.signal;
   }
 
   fail(error: AlmonerError): void {
-    if (this.failure.signal.aborted) return;
+    if (this.parts.failure.signal.aborted) return;
     this.logger.error({ code: error.code }, error.message);
-    this.failure.abort(error);
+    this.parts.failure.abort(error);
   }
 
   async session(kind: string): Promise<recovery.Session> {
@@ -141,13 +170,13 @@ export class App {
       here: this.scripts.here,
       ephemeral: this.config.ephemeral,
     });
-    this.sessions.add(session);
+    this.parts.sessions.add(session);
     return session;
   }
 
   async endSession(session: recovery.Session): Promise<void> {
     await session.close();
-    this.sessions.delete(session);
+    this.parts.sessions.delete(session);
   }
 
   /**
@@ -160,9 +189,9 @@ export class App {
   }
 
   async close(): Promise<void> {
-    for (const { client } of this.realms) await client.close();
-    for (const { embedded } of this.realms) await embedded?.close();
-    for (const session of this.sessions) await session.close();
+    for (const { client } of this.parts.realms) await client.close();
+    for (const { embedded } of this.parts.realms) await embedded?.close();
+    for (const session of this.parts.sessions) await session.close();
     await this.scripts.settled();
     await this.store.close();
   }
@@ -174,14 +203,14 @@ export class App {
 
   /** A secret other than a realm's key. */
   secret(source: SecretSource): string {
-    const secret = readKey(source, this.env);
+    const secret = readKey(source, this.parts.env);
     registerSecret(secret);
     return secret;
   }
 
   /** Read when it is used, so that a key mended while workers run counts at the next request. */
   private key(profile: RealmProfile, embedded: EmbeddedRealm | null): string {
-    const key = embedded === null ? readKey(profile.key, this.env) : embedded.key;
+    const key = embedded === null ? readKey(profile.key, this.parts.env) : embedded.key;
     registerSecret(key);
     return key;
   }

@@ -42,7 +42,7 @@ test('an archived one is read from its archive; where that cannot be read, its i
   const folder = await tempFolder();
   const { realm } = await bench.ledger();
   const open = (archive: string | null) =>
-    openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}, archive), realm);
+    openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}, { archiveFolder: archive }), realm);
   const [here, elsewhere] = [open(folder), open(null)];
   const batch = await sealed(here, [{ op: 'debit', member: '7', tokens: 3, reference: 'a1' }]);
   await settleRows(batch, 'P');

@@ -181,7 +181,10 @@ test('an order that was retried is known as such after its batch was archived', 
   expect(await retryAt(second, moment, 1)).toMatchObject([{ why }]);
   await ledger.scripts.redis.unlink(batchKeys(ledger.keyPrefix, first.no).sketch);
   expect(await retryAt(second, inFortyDays, 1)).toMatchObject([{ why }]);
-  const here = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}, folder), ledger.realm);
+  const here = openLedger(
+    new ScriptClient(bench.redis().client(), 10_000, () => {}, { archiveFolder: folder }),
+    ledger.realm,
+  );
   const paid = expect.stringContaining(`${first.ref.id}-2`);
   const there = { ...second, ref: { ...second.ref, ledger: here } };
   expect(await retryAt(there, inFortyDays, 1)).toMatchObject([{ why: paid }]);
@@ -231,7 +234,7 @@ test('what a cancelled batch has paid is read from its archive or not at all, by
   const { realm } = await bench.ledger();
   const folder = await tempFolder();
   const at = (path: string) =>
-    openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}, path), realm);
+    openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}, { archiveFolder: path }), realm);
   const [here, away] = [at(folder), at(await tempFolder())];
   const file = bare(1, 2, 3, 4, 5, 6);
   const old = await given(here, bare(6, 7), {}, 'R', 'P');

@@ -91,7 +91,10 @@ test('with references or without, and not before 30 days', async () => {
 test('an archived batch is compared from its archive; where that cannot be read its sketch counts as paid', async () => {
   const folder = await tempFolder();
   const { realm } = await bench.ledger();
-  const here = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}, folder), realm);
+  const here = openLedger(
+    new ScriptClient(bench.redis().client(), 10_000, () => {}, { archiveFolder: folder }),
+    realm,
+  );
   const elsewhere = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}), realm);
   for (const withSketch of [true, false]) {
     const lines = LINES.map(({ member }) => ({ member: `${withSketch ? 1 : 2}${member}` }));

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { retryOrder } from '../../src/ledger/moves/retry.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
-import { ClockWatch } from '../../src/queue/two-clocks.js';
+import { ClockWatch, TwoClocks } from '../../src/queue/two-clocks.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
 import { concludeAs, feedAll, moment, sendAs } from '../support/ledger/order-moves.js';
 import { Machines } from '../support/machines/machines.js';
@@ -27,8 +27,7 @@ function watchOf(ledger: RealmLedger) {
     ledger,
     SETTLE_MS,
     (message) => said.push(message),
-    storeMs,
-    () => time.ownMs,
+    new TwoClocks(storeMs, () => time.ownMs),
   );
   const noted = () => ledger.scripts.redis.hget(ledger.keyPrefix, 'steppedUntil');
   const pass = async (store: number, own: number) => {

@@ -14,7 +14,7 @@ import { testProfile } from '../support/ledger/realm-profile.js';
 import { until } from '../support/until.js';
 
 const bench = ledgersOnRedis();
-const ANY = () => Promise.resolve(true);
+const OPEN = { mine: WORKERS, mayFeed: () => Promise.resolve(true), isQuiet: () => false };
 
 function queueOf(ledger: RealmLedger) {
   const queue = openQueue<OrderJob>(ledger, 'orders', bench.redis().client());
@@ -33,13 +33,12 @@ function some(count: number) {
 test('without a pace a job carries several orders, and a few orders still are a job each', async () => {
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
-  const feeder = new Feeder(
+  const feeder = new Feeder({
+    ...OPEN,
     ledger,
     queue,
-    WORKERS,
-    feedWindow({ profile: testProfile({ rate: null, certainty: 'idempotent' }), concurrency: 64 }),
-    ANY,
-  );
+    window: feedWindow({ profile: testProfile({ rate: null, certainty: 'idempotent' }), concurrency: 64 }),
+  });
   const large = await sealed(ledger, some(300), { id: 'large' });
   expect(await feeder.tick()).toBe(300);
   const jobs = await queue.getWaiting();
@@ -56,7 +55,12 @@ test('without a pace a job carries several orders, and a few orders still are a 
 test('batches of one row share jobs where jobs carry several orders, and the sweeper knows them in there', async () => {
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
-  const feeder = new Feeder(ledger, queue, WORKERS, { orders: 100, refillAt: 1, inAJob: () => 8 }, ANY);
+  const feeder = new Feeder({
+    ...OPEN,
+    ledger,
+    queue,
+    window: { orders: 100, refillAt: 1, inAJob: () => 8 },
+  });
   const sweeper = new Sweeper(ledger, queue, WORKERS);
   const batches: TestBatch[] = [];
   for (let i = 0; i < 20; i++) batches.push(await sealed(ledger, [{}], { id: `single-${i}` }));
@@ -77,7 +81,7 @@ test('batches of one row share jobs where jobs carry several orders, and the swe
 test('where there is less room than batches, those wait their turn at which nobody looked for the longest time', async () => {
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
-  const feeder = new Feeder(ledger, queue, WORKERS, { orders: 4, refillAt: 1, inAJob: () => 1 }, ANY);
+  const feeder = new Feeder({ ...OPEN, ledger, queue, window: { orders: 4, refillAt: 1, inAJob: () => 1 } });
   const batches: TestBatch[] = [];
   for (let i = 0; i < 6; i++) batches.push(await sealed(ledger, some(3), { id: `turn-${i}` }));
   const fed: string[] = [];
@@ -102,7 +106,13 @@ test('a batch that may not begin is not asked at every look, and is fed once som
   const queue = queueOf(ledger);
   const asked: string[] = [];
   const mayFeed = (no: string) => Promise.resolve(asked.push(no) > 0);
-  const feeder = new Feeder(ledger, queue, WORKERS, { orders: 9, refillAt: 1, inAJob: () => 1 }, mayFeed);
+  const feeder = new Feeder({
+    ...OPEN,
+    ledger,
+    queue,
+    window: { orders: 9, refillAt: 1, inAJob: () => 1 },
+    mayFeed,
+  });
   const batch = await sealed(ledger, some(1), { prepared: { who: 'ada', limits } });
   for (let look = 0; look < 5; look++) expect(await feeder.tick()).toBe(0);
   expect(asked).toEqual([]);
@@ -119,7 +129,12 @@ test('behind a pace, and where members are held, every order has its own job', (
 test('orders whose job lives are left alone, in whatever job; those of lost jobs are dispatched again', async () => {
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
-  const feeder = new Feeder(ledger, queue, WORKERS, { orders: 100, refillAt: 1, inAJob: () => 8 }, ANY);
+  const feeder = new Feeder({
+    ...OPEN,
+    ledger,
+    queue,
+    window: { orders: 100, refillAt: 1, inAJob: () => 8 },
+  });
   const sweeper = new Sweeper(ledger, queue, WORKERS);
   const batch = await sealed(ledger, some(24));
   await feeder.tick();
@@ -157,7 +172,9 @@ test('a job that a wrong clock put off for longer than any pause, or left behind
     2: 60_000,
     3: 60_000,
   };
-  await addOrders(queue, [{ no: batch.no, indexes: [1, 2, 3] }], 0, 1, (index) => anHourAhead[index] ?? 0);
+  await addOrders(queue, [{ no: batch.no, indexes: [1, 2, 3] }], 0, {
+    delayMs: (index) => anHourAhead[index] ?? 0,
+  });
   await addedAnHourBehind(queue, 3);
   await allDue(batch, 3);
   expect(await sweeper.tick()).toBe(2);
@@ -173,7 +190,7 @@ test('between jobs that wrong clocks put off or left behind, every other delayed
   await feedAll(batch);
   const indexes = batch.rows.map((_, i) => i + 1);
   const delayOf = (index: number) => (index > 36 ? LONGEST_PAUSE_MS + index * 60_000 : index * 1_000);
-  await addOrders(queue, [{ no: batch.no, indexes }], 0, 1, delayOf);
+  await addOrders(queue, [{ no: batch.no, indexes }], 0, { delayMs: delayOf });
   for (const index of [7, 19, 31]) await addedAnHourBehind(queue, index);
   await allDue(batch, 40);
   expect(await sweeper.tick()).toBe(7);

@@ -164,7 +164,9 @@ test('a reference that is added as paid elsewhere is spent, also where a planned
   const batch = await give(ledger, ONE);
   const note = { at: START, who: 'ada', file: 'paid.csv', references: 1 };
   const added = [{ line: 2, reference: 'a', order: null }];
-  expect(await carryReferences(ledger, batchId('carried'), note, packReferences(added), () => {})).toEqual({
+  expect(
+    await carryReferences(ledger, { id: batchId('carried'), note }, packReferences(added), () => {}),
+  ).toEqual({
     marked: 1,
     spent: 0,
   });
@@ -179,7 +181,8 @@ test('a reference that is added as paid elsewhere stays spent after an undo of t
   await sendAs(batch, 1, 'P');
   const note = { at: START, who: 'ada', file: 'paid.csv', references: 1 };
   const added = [{ line: 2, reference: 'a', order: null }];
-  const add = () => carryReferences(ledger, batchId('carried'), note, packReferences(added), () => {});
+  const add = () =>
+    carryReferences(ledger, { id: batchId('carried'), note }, packReferences(added), () => {});
   const besides = () => ledger.scripts.redis.hvals(`${ledger.keyPrefix}:besides`);
   for (let times = 0; times < 3; times++) expect(await add()).toEqual({ marked: 0, spent: 1 });
   expect(await besides()).toEqual(['??????:c1:2']);

@@ -220,8 +220,7 @@ test('a reference is added while its order is being sent, and that is paid as we
   const note = { at: 1, who: 'ada', file: 'x.csv', references: 1 };
   await carryReferences(
     ledger,
-    batchId('carried'),
-    note,
+    { id: batchId('carried'), note },
     packReferences([{ line: 2, reference: 'a', order: null }]),
     () => {},
   );

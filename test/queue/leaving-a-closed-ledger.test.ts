@@ -62,7 +62,7 @@ function appIn(
     readonly between?: (name: string) => Promise<void>;
   } = {},
 ): App {
-  const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {}, null, new Here(folder));
+  const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {}, { here: new Here(folder) });
   const script: Scripts = scripts.script.bind(scripts);
   scripts.script = async (name, ...rest) => {
     await options.between?.(name);

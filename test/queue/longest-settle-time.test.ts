@@ -68,20 +68,20 @@ test('read-back with a shorter settle time does not conclude that nothing was ap
   const batch = await sealed(ledger, [{ member: '1' }]);
   await feedAll(batch);
   let passedMs = 0;
-  const readback = new Readback(
+  const readback = new Readback({
     ledger,
-    testProfile({ certainty: 'readback', settleMs: 1 }),
-    {
+    profile: testProfile({ certainty: 'readback', settleMs: 1 }),
+    evidence: {
       balances: () => Promise.resolve({ member: '100', recipient: null }),
       ofDoubt: () => Promise.resolve(),
     },
-    new TwoClocks(
+    clocks: new TwoClocks(
       () => Promise.resolve(passedMs),
       () => passedMs,
     ),
-    { whileUnknown: () => Promise.reject(new Error('nothing is unread here')) },
-    () => {},
-  );
+    unread: { whileUnknown: () => Promise.reject(new Error('nothing is unread here')) },
+    onTrouble: () => {},
+  });
   const hold = await held(batch, 1);
   const before = await readback.before(batch.row(1).order, null);
   if ('kind' in before) throw new Error('unread');
@@ -89,7 +89,8 @@ test('read-back with a shorter settle time does not conclude that nothing was ap
   await settleAs(batch, 1, 'u', await begun(batch, 1, { hold, before: kept, session }));
   ledger.mark.era = (await ledger.scripts.redis.hget(ledger.keyPrefix, 'era')) ?? '';
   const terms = { certainty: 'readback', currency: null, keyLifetimeMs: 1e9 } as const;
-  const look = () => readback.resolve(batch.ref.id, { no: batch.no, index: 1 }, batch.row(1), terms);
+  const item = { batch: batch.ref.id, ref: { no: batch.no, index: 1 }, row: batch.row(1), terms };
+  const look = () => readback.resolve(item);
   // With a settle time of 1 ms the third look would conclude. After the hour it does.
   for (const ms of [0, 20, 600]) {
     passedMs += ms;

@@ -4,7 +4,7 @@ import { readBatch } from '../../src/ledger/read/batches.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { Session } from '../../src/ledger/sessions/session.js';
-import { RealmWorker } from '../../src/queue/worker.js';
+import { realmWorker } from '../../src/queue/worker.js';
 import { createRealmClient } from '../../src/realm/client/client.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
 import { WHY } from '../support/ledger/order-moves.js';
@@ -49,7 +49,7 @@ test.each(['before the run took the batch', 'when the run had just begun'])(
       baseUrl: realm.url,
       readKey: () => 'key',
     });
-    const crew = new RealmWorker({
+    const crew = realmWorker({
       ledger,
       profile,
       client,

@@ -13,13 +13,14 @@ test('a small batch is fed as soon as there is room, however large the one befor
   const ledger = await bench.ledger();
   const queue = openQueue<OrderJob>(ledger, 'orders', bench.redis().client());
   onTestFinished(() => queue.close());
-  const feeder = new Feeder(
+  const feeder = new Feeder({
     ledger,
     queue,
-    WORKERS,
-    { orders: WINDOW_JOBS, refillAt: 1, inAJob: () => 1 },
-    ANY,
-  );
+    mine: WORKERS,
+    window: { orders: WINDOW_JOBS, refillAt: 1, inAJob: () => 1 },
+    mayFeed: ANY,
+    isQuiet: () => false,
+  });
   const large = await sealed(
     ledger,
     Array.from({ length: 1_000 }, () => ({})),

@@ -24,7 +24,7 @@ async function twoFolders() {
   const hereAt = (folder: string) => new Here(folder, undefined, state);
   const on = (folder: string) => {
     const redis = bench.redis().client();
-    const scripts = new ScriptClient(redis, 10_000, () => {}, null, hereAt(folder));
+    const scripts = new ScriptClient(redis, 10_000, () => {}, { here: hereAt(folder) });
     return openLedger(scripts, plain.realm, plain.asked);
   };
   const batch = await sealed(on(ours), [{}, {}, {}]);

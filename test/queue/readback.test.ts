@@ -17,7 +17,10 @@ const TERMS = { certainty: 'readback', currency: null, keyLifetimeMs: 1e9 } as c
 const bench = ledgersOnRedis();
 const SETTLE_MS = 1_000;
 /** Nothing here is unreadable. */
-const READABLE = { whileUnknown: () => Promise.reject(new Error('it was read')) };
+const READABLE = {
+  unread: { whileUnknown: () => Promise.reject(new Error('it was read')) },
+  onTrouble: () => {},
+};
 
 describe('the two members of a transfer', () => {
   const before = { member: '100', recipient: '50' };
@@ -49,7 +52,7 @@ function reading(
     ofDoubt: () => Promise.resolve(),
   };
   const profile = testProfile({ certainty: 'readback', settleMs: SETTLE_MS });
-  return new Readback(batch.ledger, profile, witness, clocks, READABLE, () => {});
+  return new Readback({ ...READABLE, ledger: batch.ledger, profile, evidence: witness, clocks });
 }
 
 async function pay(
@@ -66,7 +69,8 @@ async function pay(
   if ('kind' in before) throw new Error(before.message);
   const of = await begun(batch, index, { hold: hold.hold });
   balances[order.member] = (balances[order.member] ?? 0) + order.tokens;
-  await readback.paid({ no: batch.no, index }, order, currency, before, String(balances[order.member]));
+  const ref = { no: batch.no, index };
+  await readback.paid({ ref, order, currency }, before, String(balances[order.member]));
   await settleAs(batch, index, 'P', of);
   return before;
 }
@@ -108,20 +112,19 @@ describe('the check that ends read-back', () => {
     const ref = { no: batch.no, index: 2 };
     const second = await claim(batch.ledger, ref, '', membersOf(order));
     // It has asked what the member should have; before it reads, the first delivery pays.
-    const slow = new Readback(
-      batch.ledger,
-      testProfile(),
-      {
+    const slow = new Readback({
+      ...READABLE,
+      ledger: batch.ledger,
+      profile: testProfile(),
+      evidence: {
         balances: async () => {
           await pay(batch, readback, 2, balances);
           return { member: String(balances[1]), recipient: null };
         },
         ofDoubt: () => Promise.resolve(),
       },
-      new TwoClocks(() => Promise.resolve(0)),
-      READABLE,
-      () => {},
-    );
+      clocks: new TwoClocks(() => Promise.resolve(0)),
+    });
     expect(second.answer).toBe('go');
     expect(await slow.before(order, null)).toMatchObject({ balances: { member: '110' }, expected: ['105'] });
     expect(await readbackEnded(batch.ledger, batch.no)).toBeNull();
@@ -164,7 +167,12 @@ describe('a doubt whose request may still arrive', () => {
     const readback = reading(batch, balances, hurrying());
     const resolve = async (index: number) => {
       for (let looks = 0; looks < 8 && (await codeOf(batch, index)) === 'u'; looks++)
-        await readback.resolve(batch.ref.id, { no: batch.no, index }, batch.row(index), TERMS);
+        await readback.resolve({
+          batch: batch.ref.id,
+          ref: { no: batch.no, index },
+          row: batch.row(index),
+          terms: TERMS,
+        });
     };
     // Another tool moved the member for a moment: the first order is a doubt, and its request is under way.
     await lose(batch, readback, 1);

@@ -31,7 +31,7 @@ test('nobody arms while `recover` on another machine still merges what it has lo
   await there.sender.leave();
   await restore();
 
-  const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {}, null, new Here(folder));
+  const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {}, { here: new Here(folder) });
   const script = scripts.script.bind(scripts);
   let armed: boolean | null = null;
   scripts.script = async (name, ...rest) => {

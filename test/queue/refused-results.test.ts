@@ -182,7 +182,7 @@ async function age({ ledger, no }: TestBatch, index: number, ms: number): Promis
 /** `almoner recover` in the same data folder, in a process of its own as far as the store can tell. */
 function appIn(folder: string, { ledger }: TestBatch): App {
   const { name, baseUrl, realmId } = ledger.realm;
-  const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {}, null, new Here(folder));
+  const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {}, { here: new Here(folder) });
   return Object.create(App.prototype, {
     scripts: { value: scripts },
     config: {

@@ -7,7 +7,7 @@ import { readFence } from '../../src/ledger/read/fence.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { acceptMissing } from '../../src/ledger/sessions/accept-missing.js';
 import { Session } from '../../src/ledger/sessions/session.js';
-import { ClockWatch, settleTime } from '../../src/queue/two-clocks.js';
+import { ClockWatch, settleTime, TwoClocks } from '../../src/queue/two-clocks.js';
 import { mergeContext } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 import { concludeAs, feedAll, sendAs } from '../support/ledger/order-moves.js';
@@ -116,8 +116,10 @@ test.each([
       ledger,
       settleMs,
       () => {},
-      () => Promise.resolve(storeMs),
-      () => ownMs,
+      new TwoClocks(
+        () => Promise.resolve(storeMs),
+        () => ownMs,
+      ),
     );
   const watches = { a: watch(HOUR_MS), b: watch(1) };
   for (const one of Object.values(watches)) await one.look();

@@ -108,7 +108,7 @@ describe('the probe of an open breaker', () => {
     const { ledger, client, pace } = await world([{}]);
     await ledger.scripts.redis.hset(ledger.keyPrefix, 'breaker', Date.now());
     realm.answer = status(code);
-    await new Breaker(ledger, client, pace, 1, 900_000).tick();
+    await new Breaker(ledger, client, pace, { probeEveryMs: 1, haltAfterMs: 900_000 }).tick();
     expect((await realmState(ledger)).halt?.code).toBe(reason);
   });
 });

@@ -139,7 +139,7 @@ describe('before an order is sent', () => {
       realm.answer = status(503);
       for (let tries = 1; tries <= MAX; tries++) await deliver(1);
       realm.answer = status(code);
-      await new Breaker(ledger, client, pace, 1, 900_000).tick();
+      await new Breaker(ledger, client, pace, { probeEveryMs: 1, haltAfterMs: 900_000 }).tick();
       expect(await realmState(ledger)).toMatchObject({
         halt: { code: expect.stringMatching(/^ALM_(KEY|PROXY)_/) },
         breakerSince: expect.any(Number),
@@ -157,7 +157,7 @@ describe('before an order is sent', () => {
     expect((await readBatch(batch.ref))?.counts).toEqual({ planned: 2 });
     // The realm is back, and only this member is broken.
     realm.answer = (response, member) => (member === '9001' ? status(503) : balance)(response, member);
-    await new Breaker(ledger, client, pace, 1, 900_000).tick();
+    await new Breaker(ledger, client, pace, { probeEveryMs: 1, haltAfterMs: 900_000 }).tick();
     expect((await realmState(ledger)).breakerSince).toBeNull();
     expect(await deliver(1)).toBe('unread');
     expect((await record(1)).code).toBe('X');

@@ -3,6 +3,7 @@ import { memberId } from '../../src/core/ids.js';
 import { runFacts } from '../../src/rules/cel-values.js';
 import { type DecideSetting, decide } from '../../src/rules/decide.js';
 import type { Candidate, FactRead } from '../../src/rules/decision.js';
+import { Evaluator } from '../../src/rules/expression.js';
 import type { LoadedRule } from '../../src/rules/rule.js';
 
 export const AT = Date.parse('2026-11-16T09:00:00Z');
@@ -34,6 +35,7 @@ export function settingOf(
   return {
     columns: audience.columns,
     run: runFacts(rule, AT),
+    evaluator: new Evaluator(),
     awardedInPeriod: 0n,
     maxTokensPerOrder: null,
     onMember: () => {},

@@ -2,7 +2,7 @@ import { parse } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { Fraction } from '../../src/core/fraction.js';
 import { celCell, celMap, celValue } from '../../src/rules/cel-values.js';
-import { compileExpression, type Expression, evaluate } from '../../src/rules/expression.js';
+import { compileExpression, Evaluator, type Expression } from '../../src/rules/expression.js';
 
 function compiled(text: string): Expression {
   const expression = compileExpression(text);
@@ -28,7 +28,7 @@ const FACTS = {
   balance: 100n,
 };
 
-const value = (text: string) => evaluate(compiled(text), FACTS);
+const value = (text: string) => new Evaluator().evaluate(compiled(text), FACTS);
 
 test('what cannot be among the others is a fault of the rule', () => {
   expect(compileExpression('"a" in [1, 2]')).toMatchObject({

@@ -175,7 +175,7 @@ export class Operator {
     const config = { profiles: [profile], dataFolder: machine.folder, operator: 'ada', limits };
     const app: App = Object.create(App.prototype, {
       scripts: {
-        value: new ScriptClient(this.link.redis, Number.POSITIVE_INFINITY, () => {}, null, machine.here),
+        value: new ScriptClient(this.link.redis, Number.POSITIVE_INFINITY, () => {}, { here: machine.here }),
       },
       config: { value: config },
       openings: { value: new Map() },

@@ -53,7 +53,7 @@ export function wire(
   },
 ) {
   const { profile } = world;
-  const scripts = new ScriptClient(link.redis, Number.POSITIVE_INFINITY, () => {}, null, machine.here);
+  const scripts = new ScriptClient(link.redis, Number.POSITIVE_INFINITY, () => {}, { here: machine.here });
   const ledger = openLedger(scripts, world.owner, { ...profile, requirement: profile.approval });
   ledger.mark.quietUntil = world.quietUntil;
   const plans = new PlanReader(ledger);
@@ -62,7 +62,10 @@ export function wire(
   const reads = new Pace(ledger, profile);
   const evidence = new Evidence(ledger, client, reads, profile);
   const pace = new PausingPace(ledger, profile, gate);
-  const breaker = new Breaker(ledger, client, reads, profile.attempts.backoffMs, 15 * 60_000);
+  const breaker = new Breaker(ledger, client, reads, {
+    probeEveryMs: profile.attempts.backoffMs,
+    haltAfterMs: 15 * 60_000,
+  });
   const context = { ledger, plans, termsOf: (no: string) => batches.termsOf(no) };
   const attempts: Attempts = new Attempts({
     ledger,

@@ -5,9 +5,9 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 
 const dist = resolve(process.env.ALMONER_TEST_DIST ?? 'dist');
-const { Here } = await import(pathToFileURL(resolve(dist, 'ledger/index.js')).href);
+const { recovery } = await import(pathToFileURL(resolve(dist, 'ledger/index.js')).href);
 const [dataFolder = ''] = process.argv.slice(2);
 
-const here = new Here(dataFolder);
+const here = new recovery.Here(dataFolder);
 for await (const line of createInterface({ input: process.stdin }))
   process.stdout.write(`${await here.liveness(JSON.parse(line))}\n`);

@@ -5,10 +5,10 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 
 const dist = resolve(process.env.ALMONER_TEST_DIST ?? 'dist');
-const { Session } = await import(pathToFileURL(resolve(dist, 'ledger/index.js')).href);
+const { recovery } = await import(pathToFileURL(resolve(dist, 'ledger/index.js')).href);
 const [dataFolder = ''] = process.argv.slice(2);
 
-const session = await Session.open('run', dataFolder);
+const session = await recovery.Session.open('run', dataFolder);
 process.stdout.write(`${JSON.stringify(session.entry)}\n`);
 for await (const line of createInterface({ input: process.stdin })) if (line === 'close') break;
 await session.close();

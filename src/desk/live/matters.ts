@@ -45,27 +45,58 @@ const BY_WHY: Partial<Readonly<Record<WaitingWhy, NoticeEvent>>> = {
 const PASSING_MS = 45_000;
 const OFTEN_PASSES: readonly NoticeEvent[] = ['batch.no-worker', 'batch.missing-session'];
 
-/** Everything that stands, of everything that is seen; what waits for nobody is only news (an end). */
-export function standingsOf(
-  seen: readonly ToldBatch[],
-  schedules: readonly ScheduleStanding[],
-  facts: {
-    readonly nowMs: number;
-    readonly holdMs: (realm: string) => number;
-    readonly realms: readonly RealmCard[];
-    readonly missed: readonly MissedOfRealm[];
-  },
-): Standing[] {
-  // Longer than somebody wants to be left alone with.
-  const tooLong = holds(seen).filter(({ standing, lastsMs }) => lastsMs >= facts.holdMs(standing.realm));
-  return [
-    ...standingsOfBatches(seen, facts.nowMs),
-    ...tooLong.map(({ standing }) => standing),
-    ...withoutWorker(seen).filter(({ since }) => facts.nowMs - Date.parse(since) >= PASSING_MS),
-    ...facts.realms.flatMap(rollbackStanding),
-    ...schedules.flatMap(scheduleStanding),
-    ...facts.missed.flatMap(missedStanding),
-  ];
+type Facts = {
+  readonly nowMs: number;
+  readonly holdMs: (realm: string) => number;
+  readonly realms: readonly RealmCard[];
+  readonly missed: readonly MissedOfRealm[];
+};
+
+/** Worked out once for what has not changed, until something of it is no longer young. */
+type Kept = { readonly found: readonly Standing[]; readonly untilMs: number };
+
+/** Finds everything that stands, and keeps what it found of each batch, and of the very list, that it is shown again. */
+export class Standings {
+  private readonly byBatch = new WeakMap<ToldBatch, Kept>();
+  private readonly byList = new WeakMap<readonly ToldBatch[], Kept>();
+  private readonly withoutWorker = ofLast(withoutWorker);
+  private readonly holds = ofLast(holds);
+
+  /** Of everything that is seen; what waits for no person is only news (an end). */
+  of(seen: readonly ToldBatch[], schedules: readonly ScheduleStanding[], facts: Facts): Standing[] {
+    const { nowMs, holdMs, realms, missed } = facts;
+    // Longer than somebody wants to be left alone with.
+    const tooLong = this.holds(seen).filter(({ standing, lastsMs }) => lastsMs >= holdMs(standing.realm));
+    return [
+      ...this.ofBatches(seen, nowMs),
+      ...tooLong.map(({ standing }) => standing),
+      ...this.withoutWorker(seen).filter(({ since }) => nowMs - Date.parse(since) >= PASSING_MS),
+      ...realms.flatMap(rollbackStanding),
+      ...schedules.flatMap(scheduleStanding),
+      ...missed.flatMap(missedStanding),
+    ];
+  }
+
+  private ofBatches(seen: readonly ToldBatch[], nowMs: number): readonly Standing[] {
+    return kept(this.byList, seen, nowMs, () => {
+      const each = seen.map((batch) => this.ofBatch(batch, nowMs));
+      const untilMs = firstOf(
+        each.map((one) => one.untilMs),
+        nowMs,
+      );
+      return { found: each.flatMap((one) => one.found), untilMs };
+    }).found;
+  }
+
+  private ofBatch(batch: ToldBatch, nowMs: number): Kept {
+    return kept(this.byBatch, batch, nowMs, () => ({
+      found: batchStandings(batch, nowMs),
+      untilMs: firstOf(
+        batch.waiting.map(({ since }) => Date.parse(since) + PASSING_MS),
+        nowMs,
+      ),
+    }));
+  }
 }
 
 /** One for the realm and none for each of its batches: a person lets all of them go on at once. */
@@ -117,33 +148,6 @@ function missedStanding({ realm, times, rules, since }: MissedOfRealm): Standing
       mark: times,
     },
   ];
-}
-
-type Kept = { readonly found: readonly Standing[]; readonly untilMs: number };
-/** Worked out once for what has not changed, until something of it is no longer young: each batch, and the very list. */
-const known = new WeakMap<ToldBatch, Kept>();
-const listed = new WeakMap<readonly ToldBatch[], Kept>();
-
-function standingsOfBatches(seen: readonly ToldBatch[], nowMs: number): readonly Standing[] {
-  return kept(listed, seen, nowMs, () => {
-    const each = seen.map((batch) =>
-      kept(known, batch, nowMs, () => ({
-        found: batchStandings(batch, nowMs),
-        untilMs: firstOf(
-          batch.waiting.map(({ since }) => Date.parse(since) + PASSING_MS),
-          nowMs,
-        ),
-      })),
-    );
-    const found = each.flatMap((one) => one.found);
-    return {
-      found,
-      untilMs: firstOf(
-        each.map((one) => one.untilMs),
-        nowMs,
-      ),
-    };
-  }).found;
 }
 
 function kept<Of extends object>(all: WeakMap<Of, Kept>, of: Of, nowMs: number, work: () => Kept): Kept {
@@ -218,7 +222,7 @@ function waitsForWorkers({ owner }: ToldBatch['view'], { why }: Waiting): boolea
   return why === 'no-worker' && owner === '';
 }
 
-const withoutWorker = ofLast((seen: readonly ToldBatch[]): Standing[] => {
+function withoutWorker(seen: readonly ToldBatch[]): Standing[] {
   const found = new Map<string, Waiting[]>();
   for (const { view, waiting } of seen)
     for (const one of waiting) {
@@ -239,7 +243,7 @@ const withoutWorker = ofLast((seen: readonly ToldBatch[]): Standing[] => {
     since: firstSince(causes) ?? '',
     mark: 'no-worker',
   }));
-});
+}
 
 function firstSince(causes: readonly Waiting[]): string | undefined {
   return causes.map(({ since }) => since).sort()[0];
@@ -252,7 +256,7 @@ function ordersOf(causes: readonly Waiting[]): number {
 type Hold = { readonly standing: Standing & { readonly realm: string }; readonly lastsMs: number };
 
 /** The longest of each realm that asked to wait. */
-const holds = ofLast((seen: readonly ToldBatch[]): Hold[] => {
+function holds(seen: readonly ToldBatch[]): Hold[] {
   const found = new Map<string, Hold>();
   for (const { view, waiting } of seen) {
     const { realm } = view.manifest;
@@ -274,7 +278,7 @@ const holds = ofLast((seen: readonly ToldBatch[]): Hold[] => {
     found.set(realm, { standing, lastsMs });
   }
   return [...found.values()];
-});
+}
 
 /** The realm is part of it, because an id given with --batch-id may stand in two realms. */
 export function batchSubject({ realm, batch }: { readonly realm: string; readonly batch: string }): string {

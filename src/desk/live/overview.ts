@@ -33,7 +33,7 @@ import {
   waitsForRecovery,
 } from './batch-reply.js';
 import { BatchViews, type SeenBatch, StoreHealth } from './batch-views.js';
-import { matterOf, type Standing, standingsOf, storeAway, type ToldBatch } from './matters.js';
+import { matterOf, type Standing, Standings, storeAway, type ToldBatch } from './matters.js';
 import { PaceHistory, SettleRates } from './rates.js';
 import { realmCard } from './realm-card.js';
 import { type RealmSums, sumsByLedger, sumsOf } from './sums.js';
@@ -65,6 +65,7 @@ export class OverviewBoard {
   private readonly rates = new SettleRates();
   private readonly paces = new Map<string, PaceHistory>();
   private readonly health: StoreHealth;
+  private readonly standings = new Standings();
   private taken: { at: number; picture: Promise<Picture> } | null = null;
   private last: Picture | null = null;
   private readonly listed = ofLast((seen: readonly ToldBatch[]) => ({
@@ -196,7 +197,7 @@ export class OverviewBoard {
     ).length;
     const { schedules, missed } = await this.slowly();
     const holdMs = (realm: string) => holdMsOf(this.app.config, realm);
-    const standings = standingsOf(seen, schedules, { nowMs: now, holdMs, realms, missed });
+    const standings = this.standings.of(seen, schedules, { nowMs: now, holdMs, realms, missed });
     const overview: Overview = {
       at: new Date(now).toISOString(),
       store,

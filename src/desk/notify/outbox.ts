@@ -161,7 +161,11 @@ export class Outbox {
   }
 
   private async write(known: Letter): Promise<void> {
-    await this.notes.write(known.id, JSON.stringify(known), known.nextAt, this.now(), ENDED_KEPT_MAX);
+    await this.notes.write(known.id, JSON.stringify(known), {
+      dueMs: known.nextAt,
+      nowMs: this.now(),
+      keepMax: ENDED_KEPT_MAX,
+    });
   }
 }
 

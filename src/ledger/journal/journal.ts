@@ -33,6 +33,17 @@ type Waiter = { resolve(): void; reject(error: AlmonerError): void };
 /** A line to write, and the intent that it opens. */
 type Line = { readonly text: string; readonly opens: string | null };
 
+type JournalOptions = {
+  readonly folder: string;
+  readonly head: JournalHead;
+  readonly limits?: JournalLimits;
+  readonly onFailure: (error: AlmonerError) => void;
+  /** After a new file was begun: the moment to bound the folder. */
+  readonly onRotated?: () => Promise<unknown>;
+  /** After an intent is durable, and before anything is sent for it. */
+  readonly onIntent?: (realm: string, seq: number) => Promise<void>;
+};
+
 export class Journal {
   private pending: Line[] = [];
   /** Intents that the ledger has not settled yet, and the number of the file that holds each. */
@@ -50,39 +61,21 @@ export class Journal {
   private readonly realms = new Set<string>();
 
   private constructor(
-    readonly folder: string,
-    private readonly head: JournalHead,
+    private readonly options: JournalOptions,
     private file: FileHandle,
-    private readonly limits: JournalLimits,
-    private readonly onFailure: (error: AlmonerError) => void,
-    private readonly onRotated: () => Promise<unknown>,
-    private readonly onIntent: (realm: string, seq: number) => Promise<void>,
   ) {}
 
-  static async open(options: {
-    folder: string;
-    head: JournalHead;
-    limits?: JournalLimits;
-    onFailure: (error: AlmonerError) => void;
-    /** After a new file was begun: the moment to bound the folder. */
-    onRotated?: () => Promise<unknown>;
-    /** After an intent is durable, and before anything is sent for it. */
-    onIntent?: (realm: string, seq: number) => Promise<void>;
-  }): Promise<Journal> {
-    const { folder, head, onFailure } = options;
+  get folder(): string {
+    return this.options.folder;
+  }
+
+  static async open(options: JournalOptions): Promise<Journal> {
+    const { folder, head } = options;
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const path = fileName(folder, head.session, 1);
       const file = await begin(folder, path, head);
-      return new Journal(
-        folder,
-        head,
-        file,
-        options.limits ?? JOURNAL_LIMITS,
-        onFailure,
-        options.onRotated ?? (() => Promise.resolve()),
-        options.onIntent ?? (() => Promise.resolve()),
-      );
+      return new Journal(options, file);
     } catch (error) {
       throw failure(error, 'Nothing was sent.');
     }
@@ -91,7 +84,7 @@ export class Journal {
   /** Resolves when the intent is on disk; rejects once the journal has failed. */
   async intent(intent: Intent): Promise<void> {
     await this.durably(encodeEntry({ kind: 'intent', intent }), intent.nonce);
-    await this.onIntent(intent.realm, intent.seq);
+    await this.options.onIntent?.(intent.realm, intent.seq);
   }
 
   /** The ledger has settled the attempt by this sequence: nothing depends on its intent but a store that forgets again. */
@@ -192,14 +185,15 @@ export class Journal {
         this.bytes += bytes.length;
         for (const { resolve } of waiting) resolve();
         waiting = [];
-        if (this.bytes > this.limits.fileBytesMax) await this.rotate();
+        const { limits = JOURNAL_LIMITS } = this.options;
+        if (this.bytes > limits.fileBytesMax) await this.rotate();
       }
     } catch (error) {
       this.broken = failure(error, 'Nothing more is sent by this process.');
       for (const { reject } of [...waiting, ...this.waiters]) reject(this.broken);
       this.pending = [];
       this.waiters = [];
-      this.onFailure(this.broken);
+      this.options.onFailure(this.broken);
     }
     // In the same turn in which `pending` was seen empty: the next append begins a new flush.
     this.flushing = undefined;
@@ -207,15 +201,16 @@ export class Journal {
 
   private async rotate(): Promise<void> {
     this.number += 1;
-    const path = fileName(this.folder, this.head.session, this.number);
-    const next = await begin(this.folder, path, this.head, this.realms);
+    const { folder, head } = this.options;
+    const path = fileName(folder, head.session, this.number);
+    const next = await begin(folder, path, head, this.realms);
     await writeWhole(this.file, Buffer.from(encodeEntry({ kind: 'continues', number: this.number }), 'utf8'));
     await this.file.datasync();
     await this.file.close();
     this.file = next;
     this.bytes = 0;
     // A folder that cannot be tidied is no reason to stop paying; the next rotation tries again.
-    await this.onRotated().catch(() => {});
+    await this.options.onRotated?.().catch(() => {});
   }
 }
 

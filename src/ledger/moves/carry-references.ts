@@ -19,11 +19,20 @@ const AT_ONCE = 500;
 const BYTES = 24;
 const UNKNOWN = '??????';
 
+type Carrying = {
+  readonly id: BatchId;
+  readonly note: {
+    readonly at: number;
+    readonly who: string;
+    readonly file: string;
+    readonly references: number;
+  };
+};
+
 /** Marks them as spent; those that are spent already stay as they are. */
 export async function carryReferences(
   ledger: RealmLedger,
-  id: BatchId,
-  note: { readonly at: number; readonly who: string; readonly file: string; readonly references: number },
+  { id, note }: Carrying,
   packed: Buffer,
   onProgress: (done: number) => void,
 ): Promise<Carried> {

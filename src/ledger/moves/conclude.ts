@@ -44,8 +44,7 @@ export async function conclude(
   ledger: RealmLedger,
   ref: OrderRef,
   row: PlannedOrder,
-  conclusion: Conclusion,
-  nonce: string = newNonce(),
+  { nonce = newNonce(), ...conclusion }: Conclusion & { readonly nonce?: string },
 ): Promise<{ readonly concluded: boolean; readonly state: string; readonly next: readonly OrderRef[] }> {
   const reference = ownReference(row);
   const [answer, state = '', handed = '[]'] = await askScript(ledger, 'conclude', [
@@ -106,8 +105,7 @@ export async function turnDown(
   ledger: RealmLedger,
   ref: OrderRef,
   row: PlannedOrder,
-  { move, ...why }: TurnDown,
-  nonce: string = newNonce(),
+  { move, nonce = newNonce(), ...why }: TurnDown & { readonly nonce?: string },
 ): Promise<{ readonly state: OrderState | null; readonly next: readonly OrderRef[] }> {
   const [answer, code = '', seq, handed = '[]'] = await askScript(ledger, 'turn-down', [
     ledger.mark.seen,

@@ -17,17 +17,21 @@ type Orphaned =
    */
   | 'w';
 
+type Orphaning = {
+  readonly detail: OrderEvent;
+  readonly to: Orphaned;
+  /** The store for which the session's journal was merged; empty where any will do. */
+  readonly store?: string;
+  readonly nonce?: string;
+};
+
 /** An order of a session that is proven dead. False where it is not that session's any more. */
 export async function orphan(
   ledger: RealmLedger,
   ref: OrderRef,
   /** `attempt`: the nonce of the attempt that was found. */
   of: { readonly session: string; readonly row: PlannedOrder; readonly attempt: string },
-  detail: OrderEvent,
-  to: Orphaned,
-  /** The store for which the session's journal was merged; empty where any will do. */
-  store = '',
-  nonce: string = newNonce(),
+  { detail, to, store = '', nonce = newNonce() }: Orphaning,
 ): Promise<boolean> {
   const [status] = await askScript(ledger, 'orphan', [
     ref.no,

@@ -43,11 +43,12 @@ const REFUSALS = { inARow: 20, beforePaid: 5 };
 /** Unknowns and connections that do not come about, with no definite answer between them: the breaker opens. */
 export const UNKNOWNS_IN_A_ROW = 20;
 
+/** An order whose attempt ends. */
+export type SentOrder = { readonly ref: OrderRef; readonly nonce: string; readonly row: PlannedOrder };
+
 export async function settle(
   ledger: RealmLedger,
-  ref: OrderRef,
-  nonce: string,
-  row: PlannedOrder,
+  { ref, nonce, row }: SentOrder,
   result: Settlement,
   /** In a call of its own, and not together with the results of the same moment. */
   singly = false,

@@ -13,8 +13,7 @@ async function steer(
   { ledger, no, id }: Steerable,
   verb: string,
   audit: AuditEntry | null,
-  rest: readonly string[],
-  now: '1' | '' = '',
+  { rest, now = '' }: { readonly rest: readonly string[]; readonly now?: '1' | '' },
 ): Promise<Steered> {
   const [status, state = ''] = await askScript(ledger, 'steer', [
     no,
@@ -31,7 +30,7 @@ async function steer(
 
 /** `owner`: an interrupted run pauses only what is still its own; null pauses whatever it is. */
 export function pauseBatch(batch: Steerable, why: Reason, audit: AuditEntry, owner: string | null = null) {
-  return steer(batch, 'pause', audit, [JSON.stringify(why), '', owner ?? '*', '', '']);
+  return steer(batch, 'pause', audit, { rest: [JSON.stringify(why), '', owner ?? '*', '', ''] });
 }
 
 /**
@@ -57,22 +56,22 @@ export function resumeBatch(
     first === undefined ? '' : String(first.orders),
     first === undefined ? '' : JSON.stringify(first.reason),
   ];
-  return steer(batch, 'resume', audit, rest, options.now === true ? '1' : '');
+  return steer(batch, 'resume', audit, { rest, now: options.now === true ? '1' : '' });
 }
 
 /** The program itself stops what is planned or running. */
 export function haltBatch(batch: Steerable, why: Reason) {
-  return steer(batch, 'halt', null, [JSON.stringify(why), '', '*', '', '']);
+  return steer(batch, 'halt', null, { rest: [JSON.stringify(why), '', '*', '', ''] });
 }
 
 /** `unapproved`: only while it waits for a second person. */
 export function cancelBatch(batch: Steerable, audit: AuditEntry, only: 'unapproved' | '' = '') {
-  return steer(batch, 'cancel', audit, [only, '', '*', '', '']);
+  return steer(batch, 'cancel', audit, { rest: [only, '', '*', '', ''] });
 }
 
 /** The session that owned the batch is gone: a run stands still, a cancelled batch is left to the workers. */
 export function disownBatch(batch: Steerable, why: Reason, audit: AuditEntry, owner: string) {
-  return steer(batch, 'disown', audit, [JSON.stringify(why), '', owner, '', '']);
+  return steer(batch, 'disown', audit, { rest: [JSON.stringify(why), '', owner, '', ''] });
 }
 
 export async function haltRealm(ledger: RealmLedger, why: Reason): Promise<void> {

@@ -11,6 +11,14 @@ const WRITTEN = '{almoner:outbox}:written';
 const ENDED = '{almoner:outbox}:ended';
 const KEYS = [LETTERS, DUE, WRITTEN, ENDED] as const;
 
+type LetterTimes = {
+  /** Null: it has ended. */
+  readonly dueMs: number | null;
+  readonly nowMs: number;
+  /** How many that have ended are kept. */
+  readonly keepMax: number;
+};
+
 export class OutboxNotes {
   constructor(private readonly scripts: ScriptClient) {}
 
@@ -35,7 +43,7 @@ export class OutboxNotes {
   }
 
   /** False where it is not there any more. */
-  async write(id: string, letter: string, dueMs: number | null, nowMs: number, keepMax: number) {
+  async write(id: string, letter: string, { dueMs, nowMs, keepMax }: LetterTimes): Promise<boolean> {
     return (await this.script('write-letter', id, letter, dueMs ?? '', nowMs, keepMax)) === 1;
   }
 

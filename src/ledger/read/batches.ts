@@ -146,74 +146,106 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
       realmState(ref.ledger),
       redis.sismember(unresumedKey(ref.ledger), ref.no),
     ]);
-    if (meta.manifest === undefined || meta.id !== ref.id) return undefined;
-    const counts: Partial<Record<OrderState, number>> = {};
-    const sums: Partial<Record<OrderState, bigint>> = {};
-    for (const state of ORDER_STATES) {
-      const count = Number(counters[`c:${CODE_OF_STATE[state]}`] ?? 0);
-      if (count === 0) continue;
-      counts[state] = count;
-      sums[state] = BigInt(counters[`t:${CODE_OF_STATE[state]}`] ?? 0);
-    }
-    const archived = meta.state === 'archived';
-    // What waits for an approval has a state of its own in the store, so that no other program feeds it.
-    const stored = batchState.parse(
-      archived ? meta.ended : meta.state === 'waiting' ? 'planned' : meta.state,
-    );
-    const waits = unresumed === 1 ? catalogued('ALM_LEDGER_AFTER_ROLLBACK') : null;
-    const halt = realm.disarmed ?? realm.halt ?? waits;
-    const going = stored === 'running' || stored === 'planned';
-    const halted = halt !== null && going;
-    // What is over has no gate before it, and most batches are: theirs is not asked for.
-    const isOver = archived || stored === 'done' || stored === 'cancelled';
-    const isBefore = meta.begun === undefined && !isOver;
-    const read = isBefore || meta.retry !== undefined ? await readGate(ref) : null;
-    const gate = isBefore ? (read?.gate ?? null) : null;
-    const stands = halted ? halt : going ? gateReason(gate) : decodeReason(meta.reason);
-    const reason = stands && withSetTime(stands, gate);
-    const twice = saidOf(meta.second ?? '', /[PuB]/);
-    const late = saidOf(meta.second ?? '', /[Aa]/);
-    const aside = Number(meta.aside ?? 0);
+    const { manifest } = meta;
+    if (manifest === undefined || meta.id !== ref.id) return undefined;
+    const standing = standingOf(meta, realm, unresumed === 1);
+    const read = standing.isBefore || meta.retry !== undefined ? await readGate(ref) : null;
     const recovered = meta.recovered === '1';
     const members = Number(meta.members ?? (recovered ? await redis.scard(keys.recoveredMembers) : 0));
-    const manifest = decodeManifest(meta.manifest);
+    const sealed = decodeManifest(manifest);
+    const gate = standing.isBefore ? (read?.gate ?? null) : null;
+    const sums = sumsOf(counters);
+    const aside = Number(meta.aside ?? 0);
     return {
-      manifest: recovered ? { ...manifest, ...recoveredTotals(meta), members } : manifest,
+      manifest: recovered ? { ...sealed, ...recoveredTotals(meta), members } : sealed,
       recovered,
       incomplete: meta.incomplete === '1',
       lastIndex: Number(meta.rows ?? 0),
-      state: halted ? 'halted' : stored,
-      reason: reason && namedReason(reason, ref.id),
-      counts,
-      sums,
-      requests: Number(meta.requests ?? 0),
-      retries: Number(meta.retries ?? 0),
-      rateLimited: Number(meta.limited ?? 0),
-      startedAt: meta.startedAt === undefined ? null : Number(meta.startedAt),
-      finishedAt: meta.finishedAt === undefined ? null : Number(meta.finishedAt),
+      state: standing.halted ? 'halted' : standing.stored,
+      reason: reasonOf(ref, meta, standing, gate),
+      ...sums,
+      ...countsOf(meta),
       rate: null,
-      archived,
-      notes: [
-        recovered ? recoveredNote(meta, ref.id) : [],
-        meta.readbackEnded ?? [],
-        secondPayments(twice, ref.id),
-        latePayments(late, ref.id),
-      ].flat(),
+      archived: standing.archived,
+      ...laterPayments(ref, meta),
       version: Number(meta.version ?? 0),
       owner: meta.owner ?? '',
       seal: Number(meta.seal ?? 0),
       waitsForPerson: unresumed === 1,
       aside,
       gate,
-      retry: openDead({ counts, aside }) > 0 ? (read?.retry ?? null) : null,
-      confirmed: confirmedHash(ref.ledger, manifest, {
+      retry: openDead({ ...sums, aside }) > 0 ? (read?.retry ?? null) : null,
+      confirmed: confirmedHash(ref.ledger, sealed, {
         who: meta.preparer ?? null,
         start: sealedStart(meta),
       }),
-      twice,
-      late,
     };
   });
+}
+
+type Meta = Readonly<Record<string, string>>;
+
+/** Rows and tokens of each state that has any. */
+function sumsOf(counters: Meta): Pick<StoredBatch, 'counts' | 'sums'> {
+  const counts: Partial<Record<OrderState, number>> = {};
+  const sums: Partial<Record<OrderState, bigint>> = {};
+  for (const state of ORDER_STATES) {
+    const count = Number(counters[`c:${CODE_OF_STATE[state]}`] ?? 0);
+    if (count === 0) continue;
+    counts[state] = count;
+    sums[state] = BigInt(counters[`t:${CODE_OF_STATE[state]}`] ?? 0);
+  }
+  return { counts, sums };
+}
+
+function countsOf(meta: Meta) {
+  return {
+    requests: Number(meta.requests ?? 0),
+    retries: Number(meta.retries ?? 0),
+    rateLimited: Number(meta.limited ?? 0),
+    startedAt: meta.startedAt === undefined ? null : Number(meta.startedAt),
+    finishedAt: meta.finishedAt === undefined ? null : Number(meta.finishedAt),
+  };
+}
+
+type BatchStanding = ReturnType<typeof standingOf>;
+
+function standingOf(meta: Meta, realm: Awaited<ReturnType<typeof realmState>>, unresumed: boolean) {
+  const archived = meta.state === 'archived';
+  // What waits for an approval has a state of its own in the store, so that no other program feeds it.
+  const stored = batchState.parse(archived ? meta.ended : meta.state === 'waiting' ? 'planned' : meta.state);
+  const waits = unresumed ? catalogued('ALM_LEDGER_AFTER_ROLLBACK') : null;
+  const halt = realm.disarmed ?? realm.halt ?? waits;
+  const going = stored === 'running' || stored === 'planned';
+  const halted = halt !== null && going;
+  // What is over has no gate before it, and most batches are: theirs is not asked for.
+  const isOver = archived || stored === 'done' || stored === 'cancelled';
+  return { archived, stored, halt, going, halted, isBefore: meta.begun === undefined && !isOver };
+}
+
+/** Why it does not go on. */
+function reasonOf(
+  ref: BatchRef,
+  meta: Meta,
+  { halt, halted, going }: BatchStanding,
+  gate: Gate | null,
+): Reason | null {
+  const stands = halted ? halt : going ? gateReason(gate) : decodeReason(meta.reason);
+  const reason = stands && withSetTime(stands, gate);
+  return reason && namedReason(reason, ref.id);
+}
+
+/** Orders that were paid twice, or of an archive after all, with what is to be said of them. */
+function laterPayments({ id }: BatchRef, meta: Meta): Pick<StoredBatch, 'twice' | 'late' | 'notes'> {
+  const twice = saidOf(meta.second ?? '', /[PuB]/);
+  const late = saidOf(meta.second ?? '', /[Aa]/);
+  const notes = [
+    meta.recovered === '1' ? recoveredNote(meta, id) : [],
+    meta.readbackEnded ?? [],
+    secondPayments(twice, id),
+    latePayments(late, id),
+  ].flat();
+  return { twice, late, notes };
 }
 
 /** Its set time; void by now, it is the one that it was sealed with. */

@@ -39,7 +39,7 @@ export async function readRow(context: RowContext, index: number): Promise<RowVi
     readRecord(context.ref, index),
     readDetails(context.ref, index),
   ]);
-  return rowView(context, index, row, record, details);
+  return rowView(context, index, row, { record, details });
 }
 
 /**
@@ -96,7 +96,7 @@ export async function* snapshotRows(
         const index = block * PLAN_BLOCK_ROWS + offset + 1;
         const record = records.get(index) ?? decodeRecord(null);
         const details = hasTrouble(record) ? await readDetails(context.ref, index) : [];
-        return [rowView(context, index, row, record, details)];
+        return [rowView(context, index, row, { record, details })];
       }),
     );
     yield* views.flat();
@@ -133,8 +133,7 @@ export function rowView(
   context: RowContext,
   index: number,
   row: PlanRow,
-  record: OrderRecord,
-  details: readonly OrderEvent[],
+  { record, details }: { readonly record: OrderRecord; readonly details: readonly OrderEvent[] },
 ): RowView {
   const state = stateOf(record, context.cancelled);
   const error = troubleOf(row, state, lastTrouble(details));

@@ -192,7 +192,8 @@ async function acceptExactly(context: MergeContext, session: string, by: By): Pr
       counted.set(ref.no, { ref, orders: (counted.get(ref.no)?.orders ?? 0) + 1 });
     }
   }
-  for (const one of counted.values()) await audit(one.ref, session, one.orders, 'unknown', by);
+  for (const one of counted.values())
+    await audit(one.ref, session, { orders: one.orders, now: 'unknown' }, by);
   return { exact: true, orders, tokens };
 }
 
@@ -210,7 +211,7 @@ async function acceptWidely(context: MergeContext, session: string, by: By): Pro
   await acceptLoss(ledger);
   for (const { ref } of await uncertain(ledger)) {
     const here = await giveUpBatch(context, ref.no, { message: lostMessage(session), at: by.at });
-    if (here.orders > 0) await audit(ref, session, here.orders, 'in doubt', by);
+    if (here.orders > 0) await audit(ref, session, { orders: here.orders, now: 'in doubt' }, by);
     orders += here.orders;
     tokens += here.tokens;
   }
@@ -225,7 +226,12 @@ function lostMessage(session: string): string {
     : `the journal of session ${session} is lost, and it may have sent this order`;
 }
 
-async function audit(ref: BatchRef, session: string, orders: number, now: string, by: By): Promise<void> {
+async function audit(
+  ref: BatchRef,
+  session: string,
+  { orders, now }: { readonly orders: number; readonly now: string },
+  by: By,
+): Promise<void> {
   const what =
     session === FOLDERS
       ? `accepted that data folders do not come back: ${counted(orders, 'order is', 'orders are')} ${now}`

@@ -74,12 +74,12 @@ async function adoptOne(
   } as const;
   if (neverSent) {
     const detail = { ...about, code: 'ALM_SEND_NOT_SENT', message: NEVER_SENT };
-    return orphan(ledger, ref, of, detail, 'w', store);
+    return orphan(ledger, ref, of, { detail, to: 'w', store });
   }
   const { certainty, currency } = await termsOf(batch.no);
   const to = certainty === 'manual' ? 'D' : 'u';
   const detail = { ...about, attempt: record.nonce, code: 'ALM_SEND_OWNER_DIED', message: OWNER_DIED };
-  const done = await orphan(ledger, ref, of, detail, to, store);
+  const done = await orphan(ledger, ref, of, { detail, to, store });
   if (done && to === 'D') await onDoubt(ref, row.order, currency);
   return done && to === 'u';
 }

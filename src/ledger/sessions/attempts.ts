@@ -6,9 +6,9 @@ import type { Intent, JournalResult } from '../journal/line.js';
 import { type BeginRequest, type Begun, beginSending, type NotBegun } from '../moves/begin-sending.js';
 import { LEFT, Offers } from '../moves/offers.js';
 import type { MergeContext } from '../moves/replay.js';
-import { neverSent, type Settled, type Settlement, settle } from '../moves/settle.js';
+import { neverSent, type SentOrder, type Settled, type Settlement, settle } from '../moves/settle.js';
 import { encodeEvent } from '../order-event.js';
-import { isPlannedOrder, type PlannedOrder } from '../plan-block.js';
+import { isPlannedOrder } from '../plan-block.js';
 import { batchNumber } from '../read/batches.js';
 import { readFence } from '../read/fence.js';
 import { readRecord } from '../read/rows.js';
@@ -130,12 +130,11 @@ export class Attempts {
 
   /** Null where the result left the slot: the order stays `sending` until the ledger takes it. */
   async settle(
-    ref: OrderRef,
-    nonce: string,
-    row: PlannedOrder,
+    sent: SentOrder,
     settlement: Settlement,
     { before, late = () => {} }: Settling = {},
   ): Promise<Settled | null> {
+    const { ref, nonce } = sent;
     const result: JournalResult = {
       nonce,
       record: encodeRecord({ ...settlement, code: MOVED_CODE[settlement.to] }),
@@ -148,7 +147,7 @@ export class Attempts {
     failPoint('result-journaled');
     const give = async (singly: boolean) => {
       await before?.();
-      return this.settleOnce(ref, row, settlement, result, singly);
+      return this.settleOnce(sent, settlement, result, singly);
     };
     const settled = await this.offers.offer({ ref, nonce }, give, late);
     failPoint('settled');
@@ -156,23 +155,20 @@ export class Attempts {
   }
 
   private async settleOnce(
-    ref: OrderRef,
-    row: PlannedOrder,
+    sent: SentOrder,
     settlement: Settlement,
     result: JournalResult,
     singly: boolean,
   ): Promise<Settled> {
     const { ledger, journal } = this.parts;
-    const { nonce } = result;
-    const settled = await settle(ledger, ref, nonce, row, settlement, singly).catch(
-      async (error: unknown) => {
-        if (!singly) throw error;
-        const record = await readRecord({ ledger, no: ref.no }, ref.index);
-        if (record.code === 's' && record.nonce === nonce) throw error;
-        // Recovery has settled it from the journal, or the store has forgotten it: the script need not answer any more.
-        return { settled: false, state: STATE_CODES[record.code] } as const;
-      },
-    );
+    const { ref, nonce } = sent;
+    const settled = await settle(ledger, sent, settlement, singly).catch(async (error: unknown) => {
+      if (!singly) throw error;
+      const record = await readRecord({ ledger, no: ref.no }, ref.index);
+      if (record.code === 's' && record.nonce === nonce) throw error;
+      // Recovery has settled it from the journal, or the store has forgotten it: the script need not answer any more.
+      return { settled: false, state: STATE_CODES[record.code] } as const;
+    });
     const intent = this.underWay.get(nonce);
     const healed =
       settled.settled || intent === undefined ? undefined : await this.heal(ref, intent, result, settled);
@@ -256,7 +252,8 @@ export class Attempts {
     const row = no === null ? null : await context.plans.rowOf(no, index, batch);
     if (no === null || row == null || !isPlannedOrder(row)) return;
     const key = `${orderId(batch, index)}.${begun.keyNumber}`;
-    await settle(ledger, { no, index }, nonce, row, neverSent(key, nonce, begun, errorCode), singly);
+    const sent = { ref: { no, index }, nonce, row };
+    await settle(ledger, sent, neverSent(key, nonce, begun, errorCode), singly);
   }
 }
 

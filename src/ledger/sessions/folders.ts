@@ -79,15 +79,17 @@ export async function lookedFolders(
   { scripts: { here } }: RealmLedger,
   journals: readonly string[],
   machine: string,
-  sentFrom: ReadonlySet<string>,
-  faults: ReadonlyMap<string, FolderFault> = new Map(),
+  {
+    sent,
+    faults = new Map(),
+  }: { readonly sent: ReadonlySet<string>; readonly faults?: ReadonlyMap<string, FolderFault> },
 ): Promise<LookedFolder[]> {
   const found = await Promise.all(
     journals.map(async (journal) => ({
       id: (await here.placeAt(dirname(journal)))?.id ?? '',
       journal,
       machine,
-      sent: sentFrom.has(journal),
+      sent: sent.has(journal),
       fault: faults.get(journal) ?? null,
     })),
   );

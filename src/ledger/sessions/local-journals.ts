@@ -82,6 +82,8 @@ export type DamagedJournal = JournalDamage & { readonly session: string; readonl
 /** Every journal that lies here, or only those of registered sessions: one of them may have died. */
 export type Scope = 'every journal' | 'registered sessions';
 
+type Candidate = { readonly entry: SessionEntry; readonly files?: JournalFiles };
+
 /** Those of the registry, wherever on this machine their folder is, and all in folders known here. */
 export async function localJournals(
   ledger: RealmLedger,
@@ -90,15 +92,25 @@ export async function localJournals(
   era: string | null,
   scope: Scope,
 ): Promise<LocalJournals> {
-  const { here } = ledger.scripts;
   const registered = new Map((await listSessions(ledger)).map((entry) => [entry.id, entry]));
-  const candidates = new Map<string, { entry: SessionEntry; files?: JournalFiles }>(
-    [...registered].map(([id, entry]) => [id, { entry }]),
-  );
-  let removed: Highest = {};
   const folders =
     scope === 'every journal' ? [...new Set([own.journal, ...(await journalFolders(ledger))])] : [];
   const looked = await lookedAt(ledger, folders);
+  const { candidates, removed } = await candidatesIn(ledger, folders, registered);
+  candidates.delete(own.id);
+  const sorted = new SortedJournals({ ledger, registered, era, looked }, removed);
+  for (const candidate of candidates.values()) await sorted.add(candidate);
+  const { ended, missing, forgotten, livingSeq, damaged, sentFrom } = sorted;
+  return { ended, missing, forgotten, livingSeq, removed: sorted.removed, folders, damaged, sentFrom };
+}
+
+async function candidatesIn(
+  ledger: RealmLedger,
+  folders: readonly string[],
+  registered: ReadonlyMap<string, SessionEntry>,
+) {
+  const candidates = new Map<string, Candidate>([...registered].map(([id, entry]) => [id, { entry }]));
+  let removed: Highest = {};
   for (const folder of folders) {
     removed = highest(removed, (await readRemoved(folder))[ledger.keyPrefix] ?? {});
     for (const files of await listJournals(folder)) {
@@ -108,48 +120,70 @@ export async function localJournals(
       if (entry !== undefined && entry.journal === folder) candidates.set(session, { entry, files });
       else if (head !== undefined) candidates.set(session, { entry: entryOf(head, folder), files });
       else if (entry === undefined)
-        candidates.set(session, { entry: await sessionIn(here, folder, session), files });
+        candidates.set(session, { entry: await sessionIn(ledger.scripts.here, folder, session), files });
     }
   }
-  candidates.delete(own.id);
-  const ended: EndedJournal[] = [];
-  const missing: SessionEntry[] = [];
-  const forgotten: { entry: SessionEntry; journal: SessionJournal }[] = [];
-  const damaged: DamagedJournal[] = [];
-  const sentFrom = new Set<string>();
-  let livingSeq = 0;
-  for (const { entry, files } of candidates.values()) {
-    if (era !== null && !registered.has(entry.id)) {
-      const { [ledger.keyPrefix]: merged } = await readMerged(entry.journal, entry.id);
-      if (merged?.era === era && merged.seq <= (looked.get(entry.journal) ?? -1)) {
-        if (merged.sent) sentFrom.add(entry.journal);
-        continue;
-      }
-    }
-    const state = await here.liveness(entry);
+  return { candidates, removed };
+}
+
+type Sorting = {
+  readonly ledger: RealmLedger;
+  readonly registered: ReadonlyMap<string, SessionEntry>;
+  readonly era: string | null;
+  readonly looked: ReadonlyMap<string, number>;
+};
+
+/** The journals by what is known of their sessions. */
+class SortedJournals {
+  readonly ended: EndedJournal[] = [];
+  readonly missing: SessionEntry[] = [];
+  readonly forgotten: { entry: SessionEntry; journal: SessionJournal }[] = [];
+  readonly damaged: DamagedJournal[] = [];
+  readonly sentFrom = new Set<string>();
+  livingSeq = 0;
+
+  constructor(
+    private readonly by: Sorting,
+    public removed: Highest,
+  ) {}
+
+  async add({ entry, files }: Candidate): Promise<void> {
+    const { ledger, registered } = this.by;
+    if (await this.wasLookedAt(entry)) return;
+    const state = await ledger.scripts.here.liveness(entry);
     if (state === 'alive' && registered.has(entry.id)) {
-      livingSeq = Math.max(livingSeq, await latestSequence(files?.files ?? [], ledger.keyPrefix));
-      continue;
+      const seq = await latestSequence(files?.files ?? [], ledger.keyPrefix);
+      this.livingSeq = Math.max(this.livingSeq, seq);
+      return;
     }
     const journal = await journalOf(ledger, entry, files);
     if (journal === undefined) {
-      if (state === 'dead') missing.push(entry);
-      continue;
+      if (state === 'dead') this.missing.push(entry);
+      return;
     }
-    removed = highest(removed, journal.removed);
+    this.removed = highest(this.removed, journal.removed);
     if (journal.damage !== null)
-      damaged.push({ ...journal.damage, session: entry.id, folder: entry.journal });
-    if (journal.attempts.length > 0) sentFrom.add(entry.journal);
+      this.damaged.push({ ...journal.damage, session: entry.id, folder: entry.journal });
+    if (journal.attempts.length > 0) this.sentFrom.add(entry.journal);
     if (state === 'dead' || (state === 'elsewhere' && journal.ended))
-      ended.push({ ...journal, folder: entry.journal });
+      this.ended.push({ ...journal, folder: entry.journal });
     else if (
       !registered.has(entry.id) &&
       journal.works &&
       (state === 'alive' || (await knowsMore(ledger, journal)))
     )
-      forgotten.push({ entry, journal });
+      this.forgotten.push({ entry, journal });
   }
-  return { ended, missing, forgotten, livingSeq, removed, folders, damaged, sentFrom };
+
+  /** Whether the ledger was found to know this journal, and has not gone back since. */
+  private async wasLookedAt(entry: SessionEntry): Promise<boolean> {
+    const { ledger, registered, era, looked } = this.by;
+    if (era === null || registered.has(entry.id)) return false;
+    const { [ledger.keyPrefix]: merged } = await readMerged(entry.journal, entry.id);
+    const isKnown = merged?.era === era && merged.seq <= (looked.get(entry.journal) ?? -1);
+    if (isKnown && merged.sent) this.sentFrom.add(entry.journal);
+    return isKnown;
+  }
 }
 
 /** By the attempts themselves: what others put back raises the sequence, and says nothing of these. */

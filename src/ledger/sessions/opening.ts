@@ -12,10 +12,23 @@ type Shared = { readonly enters: Set<() => Promise<void>>; readonly opened: Prom
 export class Opening {
   private known: Pick<Fence, 'run' | 'era' | 'seq'> | null = null;
   private readonly underWay = new Map<number, Shared>();
+  private readonly told = new Map<string, number>();
 
   /** The ledger is open as it stands here, with what the journals of this machine know. */
   opened({ run, era, seq }: Fence): void {
     this.known = { run, era, seq };
+  }
+
+  /**
+   * Whether a trouble of recovery is logged: a command looks at the ledger several times, each time in a session of its
+   * own, and one line for each finding is enough.
+   */
+  isNews(trouble: string): boolean {
+    const now = performance.now();
+    if (now - (this.told.get(trouble) ?? Number.NEGATIVE_INFINITY) < TOLD_AGAIN_MS) return false;
+    if (this.told.size >= TOLD_MAX) this.told.clear();
+    this.told.set(trouble, now);
+    return true;
   }
 
   async isOpen(ledger: RealmLedger): Promise<boolean> {
@@ -45,6 +58,10 @@ export class Opening {
     }
   }
 }
+
+/** A desk lives on, and says it again while it lasts. */
+const TOLD_AGAIN_MS = 60_000;
+const TOLD_MAX = 200;
 
 function begin(start: (before: () => Promise<void>) => Promise<boolean>): Shared {
   const enters: Shared['enters'] = new Set();

@@ -249,7 +249,7 @@ async function open(
 ) {
   // A session that a rolled-back registry has forgotten registers again, or nobody would wait for it.
   await session.register(ledger);
-  const looked = await lookedFolders(ledger, folders, session.entry.machine, sent, faults);
+  const looked = await lookedFolders(ledger, folders, session.entry.machine, { sent, faults });
   // A process that has just started knows no era; its folder may know one that the store has forgotten.
   const isFresh = before.era === '' || before.era === 'none';
   const era = isFresh ? await lastEra(session.entry.journal, ledger.keyPrefix) : before.era;
@@ -289,7 +289,7 @@ async function noteAllMerged(
   for (const { head, folder, works, attempts } of ended)
     if (works) await noteMerged(folder, head.session, keyPrefix, { era, seq, sent: attempts.length > 0 });
   const folders = all.filter((folder) => !faults.has(folder));
-  const looked = await lookedFolders(ledger, folders, session.entry.machine, sent);
+  const looked = await lookedFolders(ledger, folders, session.entry.machine, { sent });
   const sentFrom = looked.filter((one) => one.sent);
   await noteLooked(ledger, folders, sentFrom, storeSeen(fence));
 }

@@ -26,6 +26,14 @@ type Journaling = {
   readonly ephemeral?: boolean;
 };
 
+type SessionParts = {
+  readonly entry: SessionEntry;
+  readonly server: Server;
+  readonly journal: Journal;
+  readonly here: Here;
+  readonly limits: JournalLimits;
+};
+
 export class Session {
   private readonly staying = new Set<string>();
   private readonly joined = new Map<string, RealmLedger>();
@@ -33,14 +41,16 @@ export class Session {
   /** How far this session saw the ledgers come. */
   readonly positions: PositionNotes;
 
+  readonly entry: SessionEntry;
+  readonly journal: Journal;
+
   private constructor(
-    readonly entry: SessionEntry,
-    private readonly server: Server,
-    readonly journal: Journal,
-    private readonly here: Here,
-    private readonly limits: JournalLimits,
+    private readonly parts: SessionParts,
     own: Pick<OwnFolder, 'witness' | 'number'>,
   ) {
+    const { entry, journal } = parts;
+    this.entry = entry;
+    this.journal = journal;
     this.positions = new PositionNotes({
       session: entry.id,
       dataFolder: dirname(entry.journal),
@@ -75,7 +85,7 @@ export class Session {
       onIntent: (realm, seq) => session.sends(realm, seq),
     });
     const { witness = null, number = '' } = (await here.ownFolder()) ?? {};
-    const session = new Session(entry, server, journal, here, limits, { witness, number });
+    const session = new Session({ entry, server, journal, here, limits }, { witness, number });
     await session.boundJournals();
     const journals = await listJournals(entry.journal);
     await removeSpentSockets(dataFolder, new Set(journals.map((one) => one.session)));
@@ -137,7 +147,7 @@ export class Session {
     for (const ledger of this.joined.values()) this.positions.saw(ledger, ledger.mark.seen);
     await this.positions.end();
     await this.journal.close();
-    this.server.close();
+    this.parts.server.close();
   }
 
   /** Before a request leaves. */
@@ -150,7 +160,7 @@ export class Session {
     const { journal: folder } = this.entry;
     const files = (await listJournals(folder)).find((one) => one.session === session);
     const head = files && (await readHead(files));
-    return head !== undefined && (await this.here.liveness(entryOf(head, folder))) === 'dead';
+    return head !== undefined && (await this.parts.here.liveness(entryOf(head, folder))) === 'dead';
   }
 
   private boundJournals(): Promise<number> {
@@ -159,7 +169,7 @@ export class Session {
       folder,
       session: this.id,
       journal: this.journal,
-      bytesMax: this.limits.folderBytesMax,
+      bytesMax: this.parts.limits.folderBytesMax,
       eraOf: (realm) => this.joined.get(realm)?.mark.era || undefined,
       isDead: (session) => this.isDead(session),
     });

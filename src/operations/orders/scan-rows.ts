@@ -88,8 +88,8 @@ export async function scanRows(
       : [];
     for (const [i, block] of numbers.entries()) {
       const to = Math.min((block + 1) * PLAN_BLOCK_ROWS, rows);
-      const inBlock = { block, plan: plans[i] ?? null, from, to };
-      found.push(...(await matchesIn(context, source, inBlock, wanted, limit - found.length)));
+      const inBlock = { source, block, plan: plans[i] ?? null, from, to };
+      found.push(...(await matchesIn(context, inBlock, wanted, limit - found.length)));
       const last = found.at(-1);
       if (found.length >= limit && last !== undefined)
         return { found, next: last.index < rows ? last.index + 1 : null };
@@ -115,6 +115,7 @@ async function readPlan(
 }
 
 type InBlock = {
+  readonly source: reading.BatchSource;
   readonly block: number;
   readonly plan: Buffer | null;
   readonly from: number;
@@ -123,8 +124,7 @@ type InBlock = {
 
 async function matchesIn(
   context: reading.RowContext,
-  source: reading.BatchSource,
-  { block, plan, from, to }: InBlock,
+  { source, block, plan, from, to }: InBlock,
   wanted: Wanted,
   limit: number,
 ): Promise<RowView[]> {
@@ -173,7 +173,7 @@ async function view(
     mayHaveError(record) ? reading.readDetails(context.ref, index) : [],
   ]);
   const row = rows[(index - 1) % PLAN_BLOCK_ROWS] ?? reading.UNKNOWN_ROW;
-  return row === reading.UNKNOWN_ROW ? null : reading.rowView(context, index, row, record, details);
+  return row === reading.UNKNOWN_ROW ? null : reading.rowView(context, index, row, { record, details });
 }
 
 /** Indexes of the block's rows that have it. */

@@ -66,7 +66,7 @@ export async function planFile(realm: Books, request: PlanRequest, now: number, 
       findings,
       app,
     });
-    const preview = await previewPlan(plan, profile, realm.ledger, now, timesOf(plan, times));
+    const preview = await previewPlan(plan, { profile, ledger: realm.ledger }, now, timesOf(plan, times));
     noteLate(plan, preview, profile);
     noteKept(plan, request.unattended ?? false);
     noteExpectations(plan, request);

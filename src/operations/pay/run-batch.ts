@@ -158,8 +158,8 @@ async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: 
     if ((await watch(request, app.config)) === 'still') return;
   }
   // BullMQ takes a third of a second to load: only who works a batch waits for it.
-  const { RealmWorker } = await import('../../queue/worker.js');
-  const worker = new RealmWorker({
+  const { realmWorker } = await import('../../queue/worker.js');
+  const worker = realmWorker({
     ledger: realm.ledger,
     profile: realm.profile,
     client: realm.client,

@@ -92,7 +92,7 @@ export async function batchOfRun(
   const numbered = async (number: number | null): Promise<Planned> => {
     const rows = awardRows(run, readEntries(ledger, run));
     const plan = await planRows(runSource(run), AWARD_SHEET, rows, { ...options, run: number });
-    return { plan, preview: await previewPlan(plan, profile, ledger, now) };
+    return { plan, preview: await previewPlan(plan, options, now) };
   };
   const number = await runNumber(ledger, run);
   const first = await numbered(number);

@@ -41,7 +41,7 @@ export async function addReferences(
     note,
     packed: packed.toString('base64'),
   });
-  const done = await planning.carryReferences(app.ledger(realm), BATCH, note, packed, onProgress);
+  const done = await planning.carryReferences(app.ledger(realm), { id: BATCH, note }, packed, onProgress);
   const what = `marked ${counted(done.marked, 'reference')} of ${note.file} as spent in realm ${realm.name}`;
   await recordIn(app.scripts, note.who, { what, why: null });
   return done;
@@ -57,7 +57,8 @@ export async function putReferencesBack(app: App): Promise<number> {
     const profile = configuredProfile(app.config, realm);
     if (profile === undefined) continue;
     const bytes = Buffer.from(packed, 'base64');
-    marked += (await planning.carryReferences(app.ledger(profile), BATCH, note, bytes, () => {})).marked;
+    marked += (await planning.carryReferences(app.ledger(profile), { id: BATCH, note }, bytes, () => {}))
+      .marked;
   }
   return marked;
 }

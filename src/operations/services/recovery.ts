@@ -63,7 +63,9 @@ export async function recovering<T>(
     forget: () => {},
     retakeRun: () => Promise.resolve(),
     onDoubt: () => Promise.resolve(),
-    onTrouble: (message) => sayOnce(app, message),
+    onTrouble: (message) => {
+      if (app.openingOf(ledger).isNews(message)) app.logger.warn({ message }, 'recovery');
+    },
     onLost: (error) => {
       throw error;
     },
@@ -94,22 +96,6 @@ export async function recovering<T>(
     await session.close();
   }
 }
-
-/** A command looks at the ledger several times, each time in a session of its own: one log line for each finding is enough. */
-function sayOnce(app: App, message: string): void {
-  const known = said.get(app) ?? new Map<string, number>();
-  said.set(app, known);
-  const now = performance.now();
-  if (now - (known.get(message) ?? Number.NEGATIVE_INFINITY) < SAID_AGAIN_MS) return;
-  if (known.size >= SAID_MAX) known.clear();
-  known.set(message, now);
-  app.logger.warn({ message }, 'recovery');
-}
-
-const said = new WeakMap<App, Map<string, number>>();
-/** A desk lives on, and says it again while it lasts. */
-const SAID_AGAIN_MS = 60_000;
-const SAID_MAX = 200;
 
 export function contextOf(ledger: RealmLedger, profile: RealmProfile): recovery.MergeContext {
   const batches = new KnownBatches(ledger, profile);

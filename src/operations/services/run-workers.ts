@@ -19,14 +19,14 @@ export async function workRealms(
   },
 ): Promise<void> {
   // Loaded by who works, not by who counts the workers.
-  const { RealmWorker } = await import('../../queue/worker.js');
+  const { realmWorker } = await import('../../queue/worker.js');
   const session = await app.session('worker');
   const workers: { stop(): Promise<void> }[] = [];
   const realms: Books[] = [];
   for (const profile of app.config.profiles) {
     const realm = await app.realm(profile);
     await registerRealm(realm.ledger);
-    const worker = new RealmWorker({
+    const worker = realmWorker({
       ledger: realm.ledger,
       profile,
       client: realm.client,

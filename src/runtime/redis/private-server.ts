@@ -84,7 +84,7 @@ export async function openPrivateStore(opening: Opening): Promise<PrivateStore> 
     throw error;
   }
   return {
-    scripts: new ScriptClient(client, PATIENCE_MS, () => {}, archives),
+    scripts: new ScriptClient(client, PATIENCE_MS, () => {}, { archiveFolder: archives }),
     keepOnDisk: (stop) => keepOnDisk(client, folder, stop),
     end,
   };

@@ -30,7 +30,7 @@ async function copied(ledger: RealmLedger, folder: string) {
   const placeAt = async (at: string) => (at === copy ? readPlace(at) : undefined);
   const machine = { ...(await thisMachine()), boot: 'another', space: 'another', placeAt };
   const here = new Here(copy, Promise.resolve(machine));
-  const scripts = new ScriptClient(ledger.scripts.redis, 10_000, () => {}, null, here);
+  const scripts = new ScriptClient(ledger.scripts.redis, 10_000, () => {}, { here: here });
   const seen = openLedger(scripts, ledger.realm);
   return async () => {
     const place = { id: '', journal: join(copy, 'journal') };

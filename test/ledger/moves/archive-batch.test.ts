@@ -35,7 +35,7 @@ const REFUSED = 7;
 /** A finished batch: everything paid but one, which was refused. */
 async function finished(folder: string, upTo = LINES.length) {
   const { realm } = await bench.ledger();
-  const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {}, folder);
+  const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {}, { archiveFolder: folder });
   const batch = await sealed(openLedger(scripts, realm), LINES);
   while ((await feed(batch.ledger, batch.no, 500, '')).length > 0);
   for (let index = 1; index <= upTo; index++)

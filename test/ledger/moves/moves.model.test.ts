@@ -169,7 +169,7 @@ class World {
         const to = step.toDoubt ? 'D' : 'u';
         return async () => {
           const attempt = (await readRecord(batch.ref, index)).nonce ?? '';
-          return orphan(this.ledger, ref, { session, row, attempt }, detail, to, '', nonce);
+          return orphan(this.ledger, ref, { session, row, attempt }, { detail, to, nonce });
         };
       }
       case 'conclude': {

@@ -26,10 +26,7 @@ const adopt = async (batch: TestBatch, index: number, session = 'worker', toDoub
       row: batch.row(index),
       attempt: (await readRecord(batch.ref, index)).nonce ?? '',
     },
-    DIED,
-    toDoubt ? 'D' : 'u',
-    '',
-    nonce,
+    { detail: DIED, to: toDoubt ? 'D' : 'u', nonce },
   );
 
 describe('orphan', () => {

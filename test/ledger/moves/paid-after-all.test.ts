@@ -16,7 +16,10 @@ const bench = ledgersOnRedis();
 async function withArchive() {
   const folder = await tempFolder();
   const { realm } = await bench.ledger();
-  const ledger = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}, folder), realm);
+  const ledger = openLedger(
+    new ScriptClient(bench.redis().client(), 10_000, () => {}, { archiveFolder: folder }),
+    realm,
+  );
   await joinAs(ledger, 'worker');
   const batch = await sealed(ledger, [{ member: '1', reference: 'r' }], { id: 'first' });
   await feedAll(batch);

@@ -21,7 +21,7 @@ async function withArchive() {
   const folder = await tempFolder();
   const { realm } = await bench.ledger();
   const at = (path: string) =>
-    openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}, path), realm);
+    openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}, { archiveFolder: path }), realm);
   return { folder, at, ledger: at(folder) };
 }
 

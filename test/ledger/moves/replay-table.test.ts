@@ -235,7 +235,10 @@ describe('an archived order', () => {
       test(`${state} in the archive, ${told} in the journal: ${cells[i]}`, async () => {
         const folder = await tempFolder();
         const { realm } = await bench.ledger();
-        const ledger = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}, folder), realm);
+        const ledger = openLedger(
+          new ScriptClient(bench.redis().client(), 10_000, () => {}, { archiveFolder: folder }),
+          realm,
+        );
         const batch = await sealed(ledger, [{}]);
         await feedAll(batch);
         await MADE[state as Made](batch);

@@ -43,7 +43,10 @@ function down(batch: TestBatch, index: number, changes: Partial<TurnDown>, nonce
     slice: 0,
     ...changes,
   };
-  return turnDown(batch.ledger, { no: batch.no, index }, batch.row(index), told, nonce);
+  return turnDown(batch.ledger, { no: batch.no, index }, batch.row(index), {
+    ...told,
+    ...(nonce !== undefined && { nonce }),
+  });
 }
 
 async function batchOf(orders: number) {

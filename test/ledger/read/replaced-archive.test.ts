@@ -21,7 +21,7 @@ test('an archive that took the place of another is read anew', async () => {
   const { realm } = await bench.ledger();
   const said: string[][] = [];
   for (const word of ['before the loss', 'after it']) {
-    const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {}, folder);
+    const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {}, { archiveFolder: folder });
     const batch = await sealed(openLedger(scripts, realm), [{}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'P');
@@ -43,7 +43,7 @@ async function paid(scripts: ScriptClient, realm: RealmLedger['realm']) {
 
 test('an archive that another store wrote is refused, and the one that the ledger names is found beside it', async () => {
   const folder = await tempFolder();
-  const client = () => new ScriptClient(bench.redis().client(), 10_000, () => {}, folder);
+  const client = () => new ScriptClient(bench.redis().client(), 10_000, () => {}, { archiveFolder: folder });
   const { realm } = await bench.ledger();
   const other = await paid(client(), realm);
   await steering.writeAudit(other.ref, audit('of the other store'));
@@ -92,7 +92,8 @@ test('of two processes that archive one batch, the file that the ledger names st
       return answer;
     }
   }
-  const of = (Kind: typeof ScriptClient) => new Kind(bench.redis().client(), 10_000, () => {}, folder);
+  const of = (Kind: typeof ScriptClient) =>
+    new Kind(bench.redis().client(), 10_000, () => {}, { archiveFolder: folder });
   const [scripts, lateScripts] = [of(First), of(Late)];
   const batch = await paid(scripts, (await bench.ledger()).realm);
   const archived = await archiveBatch(batch.ref, folder);

@@ -104,7 +104,10 @@ test('an answer that comes late counts on the day on which the order was sent', 
 test('archiving changes no total, and the batches still add up to them', async () => {
   const { realm } = await bench.ledger();
   const folder = await tempFolder();
-  const ledger = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}, folder), realm);
+  const ledger = openLedger(
+    new ScriptClient(bench.redis().client(), 10_000, () => {}, { archiveFolder: folder }),
+    realm,
+  );
   const batch = await sealed(ledger, [{}, {}]);
   await feedAll(batch);
   await sendAs(batch, 1, 'P');

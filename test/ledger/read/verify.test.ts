@@ -126,7 +126,7 @@ test('a batch that moves while it is read is never a difference, and what moves 
 test('an archived batch is checked by its file: a damaged one differs, a missing one proves nothing elsewhere', async () => {
   const folder = await tempFolder();
   const plain = await bench.ledger();
-  const scripts = new ScriptClient(plain.scripts.redis, 10_000, () => {}, folder);
+  const scripts = new ScriptClient(plain.scripts.redis, 10_000, () => {}, { archiveFolder: folder });
   const ledger = openLedger(scripts, plain.realm);
   const batch = await sealed(plain, [{ reference: 'a' }, { reference: 'b' }]);
   await feedAll(batch);

@@ -115,12 +115,15 @@ describe('accepted as lost on a store that has forgotten nothing since it joined
     await accept(batch, lost.id);
     expect((await readRecord(batch.ref, 1)).code).toBe('u');
     const { keyNumber, keyFirstAt, attempts, tries, firstSentAt: sentAt } = begunNow;
-    const settled = await sender.settle(ref, nonce, batch.row(1), {
-      ...{ to: 'paid', keyNumber, keyFirstAt, attempts, tries, sentAt, status: 200, balance: '105' },
-      ...{ tookMs: 5, latencyMs: 5, evidence: 'answer', dueInMs: 0, detail: null, requests: 1 },
-      ...{ limited: false, errorCode: null, sliceMs: 1_000, batchCreatedAt: sentAt, haltRealm: null },
-      refusalReason: null,
-    });
+    const settled = await sender.settle(
+      { ref, nonce, row: batch.row(1) },
+      {
+        ...{ to: 'paid', keyNumber, keyFirstAt, attempts, tries, sentAt, status: 200, balance: '105' },
+        ...{ tookMs: 5, latencyMs: 5, evidence: 'answer', dueInMs: 0, detail: null, requests: 1 },
+        ...{ limited: false, errorCode: null, sliceMs: 1_000, batchCreatedAt: sentAt, haltRealm: null },
+        refusalReason: null,
+      },
+    );
     expect(settled).toMatchObject({ settled: true, state: 'paid' });
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { paid: 2 } });
     expect(await tieUp(ledger)).toEqual([]);
@@ -179,7 +182,7 @@ describe('accepted as lost on a store that may have forgotten what it sent', () 
       code: null,
       message: '',
     } as const;
-    expect(await orphan(batch.ledger, { no: batch.no, index: 3 }, of, detail, 'w')).toBe(false);
+    expect(await orphan(batch.ledger, { no: batch.no, index: 3 }, of, { detail, to: 'w' })).toBe(false);
     expect((await readRecord(batch.ref, 3)).code).toBe('D');
     await lost.close();
   });

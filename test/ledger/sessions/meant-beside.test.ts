@@ -14,7 +14,7 @@ const bench = ledgersOnRedis();
 test('a new ledger is meant beside the folders that the person saw, and no other that has paid since', async () => {
   const state = await tempFolder();
   const here = new Here(null, undefined, state, false);
-  const scripts = new ScriptClient(bench.redis().client(), 1_000, () => {}, null, here);
+  const scripts = new ScriptClient(bench.redis().client(), 1_000, () => {}, { here: here });
   const realm = { name: 'town', baseUrl: 'http://town', realmId: 'town' };
   const ledger = openLedger(scripts, { ...realm, rehearsal: false });
   const paidFrom = async (number: string, folder: string) => {

@@ -14,7 +14,7 @@ const SESSIONS = ['000000000001', '000000000002', '000000000003'] as const;
 function ledgerOf(rehearsal = false) {
   // The store lies in the data folder, so that it is told nothing.
   const here = new Here(null, undefined, null, true);
-  const scripts = new ScriptClient(bench.redis().client(), 1_000, () => {}, null, here);
+  const scripts = new ScriptClient(bench.redis().client(), 1_000, () => {}, { here: here });
   return openLedger(scripts, { name: 'town', baseUrl: 'http://town', realmId: 'town', rehearsal });
 }
 

@@ -108,45 +108,49 @@ export function settleAs(
   options: SettleOptions = {},
 ): Promise<Settled> {
   const { nonce = `nonce-${index}`, ...changes } = options;
-  return settle(batch.ledger, { no: batch.no, index }, nonce, batch.row(index), {
-    to: WORD[code],
-    keyNumber: of.keyNumber + (code === 'R' ? 1 : 0),
-    keyFirstAt: code === 'R' ? null : of.keyFirstAt,
-    attempts: of.attempts,
-    tries: of.tries + (code === 'X' ? 1 : 0),
-    status: code === 'P' ? 200 : code === 'R' ? 404 : null,
-    balance: code === 'P' ? '105' : null,
-    sentAt: of.firstSentAt,
-    tookMs: 40,
-    latencyMs: 40,
-    evidence: code === 'P' || code === 'R' ? 'answer' : null,
-    dueInMs: 0,
-    detail:
-      code === 'P'
-        ? null
-        : {
-            event: 'attempt',
-            at: START,
-            key: `k.${of.keyNumber}`,
-            attempt: nonce,
-            kind: code,
-            code: CLASS[code] ?? null,
-            message: `ended as ${code}`,
-            status: null,
-            phase: 'done',
-            requestId: null,
-            latencyMs: 40,
-            body: '',
-          },
-    requests: 1,
-    limited: false,
-    errorCode: CLASS[code] ?? null,
-    sliceMs: 1_000,
-    batchCreatedAt: START,
-    haltRealm: null,
-    refusalReason: WHY,
-    ...changes,
-  });
+  return settle(
+    batch.ledger,
+    { ref: { no: batch.no, index }, nonce, row: batch.row(index) },
+    {
+      to: WORD[code],
+      keyNumber: of.keyNumber + (code === 'R' ? 1 : 0),
+      keyFirstAt: code === 'R' ? null : of.keyFirstAt,
+      attempts: of.attempts,
+      tries: of.tries + (code === 'X' ? 1 : 0),
+      status: code === 'P' ? 200 : code === 'R' ? 404 : null,
+      balance: code === 'P' ? '105' : null,
+      sentAt: of.firstSentAt,
+      tookMs: 40,
+      latencyMs: 40,
+      evidence: code === 'P' || code === 'R' ? 'answer' : null,
+      dueInMs: 0,
+      detail:
+        code === 'P'
+          ? null
+          : {
+              event: 'attempt',
+              at: START,
+              key: `k.${of.keyNumber}`,
+              attempt: nonce,
+              kind: code,
+              code: CLASS[code] ?? null,
+              message: `ended as ${code}`,
+              status: null,
+              phase: 'done',
+              requestId: null,
+              latencyMs: 40,
+              body: '',
+            },
+      requests: 1,
+      limited: false,
+      errorCode: CLASS[code] ?? null,
+      sliceMs: 1_000,
+      batchCreatedAt: START,
+      haltRealm: null,
+      refusalReason: WHY,
+      ...changes,
+    },
+  );
 }
 
 /** With what the settlement left of its batch, and whether it has opened the breaker. */
@@ -184,30 +188,25 @@ export async function concludeAs(
   const { nonce = `conclusion-${moment()}`, ...changes } = options;
   const { nonce: attempt, doubt } = await readRecord(batch.ref, index);
   const ofDoubt = { batch: batch.ref.id, doubt: doubt ?? '' };
-  return conclude(
-    batch.ledger,
-    { no: batch.no, index },
-    batch.row(index),
-    {
-      about: from === 'D' ? ofDoubt : { batch: batch.ref.id, attempt, read: null },
-      to: WORD[to],
-      evidence: from === 'D' ? 'operator' : 'readback',
-      detail: { event: 'concluded', at: START, state: to, by: 'ada', code: null, message: 'by evidence' },
-      dueInMs: 0,
-      audit: null,
-      balance: null,
-      tries: null,
-      ...changes,
-    },
+  return conclude(batch.ledger, { no: batch.no, index }, batch.row(index), {
+    about: from === 'D' ? ofDoubt : { batch: batch.ref.id, attempt, read: null },
+    to: WORD[to],
+    evidence: from === 'D' ? 'operator' : 'readback',
+    detail: { event: 'concluded', at: START, state: to, by: 'ada', code: null, message: 'by evidence' },
+    dueInMs: 0,
+    audit: null,
+    balance: null,
+    tries: null,
     nonce,
-  );
+    ...changes,
+  });
 }
 
 /** The order is found in the hands of the session `worker`, which is dead. */
 export async function orphanAs(
   batch: TestBatch,
   index: number,
-  to: Parameters<typeof orphan>[4],
+  to: Parameters<typeof orphan>[3]['to'],
   more: Partial<Extract<OrderEvent, { event: 'orphaned' }>> = {},
 ): Promise<boolean> {
   const died = {
@@ -222,7 +221,6 @@ export async function orphanAs(
     batch.ledger,
     { no: batch.no, index },
     { session: 'worker', row: batch.row(index), attempt: (await readRecord(batch.ref, index)).nonce ?? '' },
-    { ...died, ...more },
-    to,
+    { detail: { ...died, ...more }, to },
   );
 }

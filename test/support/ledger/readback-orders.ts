@@ -64,10 +64,10 @@ export async function readbackWorld(
     ledger,
     profile,
     () => Promise.resolve({ batch: batch.ref.id, createdAt: Date.now(), sliceMs: 1_000 }),
-    (_batch, _ref, row, state, why) => dead.push(`${row.line} ${state} ${why.code}`),
+    ({ row, state, why }) => dead.push(`${row.line} ${state} ${why.code}`),
   );
   const clocks = new TwoClocks(() => Promise.resolve(0));
-  const readback = new Readback(ledger, profile, evidence, clocks, unread, () => {});
+  const readback = new Readback({ ledger, profile, evidence, clocks, unread, onTrouble: () => {} });
 
   /** As a worker delivers it, up to the moment in which it would be sent. */
   const deliver = async (index: number) => {
@@ -90,7 +90,12 @@ export async function readbackWorld(
     await settleAs(batch, index, 'u', await begun(batch, index, { hold, before: kept }));
   };
   const look = (index: number) =>
-    readback.resolve(batch.ref.id, { no: batch.no, index }, batch.row(index), TERMS);
+    readback.resolve({
+      batch: batch.ref.id,
+      ref: { no: batch.no, index },
+      row: batch.row(index),
+      terms: TERMS,
+    });
   const record = (index: number) => readRecord(batch.ref, index);
   const unknowns = async () => Number((await ledger.scripts.redis.hget(ledger.keyPrefix, 'unknowns')) ?? 0);
   return { ledger, batch, profile, client, pace, deliver, lose, look, record, unknowns, dead };

@@ -108,7 +108,7 @@ const orphans = (['u', 'D', 'w'] as const).map(
     async call(batch, index) {
       const { session, nonce } = await readRecord(batch.ref, index);
       const of = { session: session ?? '', row: batch.row(index), attempt: nonce ?? '' };
-      return orphan(batch.ledger, { no: batch.no, index }, of, { ...DIED, at: moment() }, to);
+      return orphan(batch.ledger, { no: batch.no, index }, of, { detail: { ...DIED, at: moment() }, to });
     },
   }),
 );

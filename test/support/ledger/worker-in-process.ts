@@ -5,7 +5,7 @@ import { openLedger } from '../../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../../src/ledger/script-client.js';
 import { Session } from '../../../src/ledger/sessions/session.js';
 import type { WorkerLimits } from '../../../src/queue/limits.js';
-import { RealmWorker } from '../../../src/queue/worker.js';
+import { realmWorker } from '../../../src/queue/worker.js';
 import { createRealmClient, type RealmClient } from '../../../src/realm/client/client.js';
 import type { TestRedis } from '../redis-server.js';
 import { tempFolder } from '../temp-folder.js';
@@ -67,7 +67,7 @@ export async function startWorkerInProcess(
   const session = await Session.open('worker', place);
   const trouble: string[] = [];
   const stalled: Error[] = [];
-  const crew = new RealmWorker({
+  const crew = realmWorker({
     ledger,
     profile,
     client,

@@ -68,17 +68,17 @@ export class Sender {
       balances: (order: Order) => Promise.resolve(realm.read(order)),
       ofDoubt: () => Promise.resolve(),
     };
-    this.readback = new Readback(
+    this.readback = new Readback({
       ledger,
       profile,
-      witness,
-      new TwoClocks(
+      evidence: witness,
+      clocks: new TwoClocks(
         () => Promise.resolve(clocks.storeMs),
         () => clocks.ownMs,
       ),
-      { whileUnknown: () => Promise.resolve({ againInMs: 0 }) },
-      () => {},
-    );
+      unread: { whileUnknown: () => Promise.resolve({ againInMs: 0 }) },
+      onTrouble: () => {},
+    });
     this.recovery = new RecoveryWatch({
       ledger,
       context,
@@ -171,7 +171,7 @@ export class Sender {
     if (answer.answer !== 'go') return undefined;
     failPoint('claimed');
     if (answer.unknown && reading) {
-      await this.readback.resolve(this.batch.ref.id, ref, row, this.terms);
+      await this.readback.resolve({ batch: this.batch.ref.id, ref, row, terms: this.terms });
       return undefined;
     }
     const before = reading ? await this.readback.before(row.order, null) : null;
@@ -184,8 +184,10 @@ export class Sender {
     const { index, nonce, begun, before } = open;
     const key = `${orderId(this.batch.ref.id, index)}.${begun.keyNumber}`;
     const kind = this.realm.take(index, key, fate);
-    if (kind === 'paid' && before !== null)
-      await this.readback.paid({ no: this.batch.no, index }, this.batch.row(index).order, null, before, null);
+    if (kind === 'paid' && before !== null) {
+      const { order } = this.batch.row(index);
+      await this.readback.paid({ ref: { no: this.batch.no, index }, order, currency: null }, before, null);
+    }
     await this.settle(index, nonce, begun, outcomeOf(kind));
   }
 
@@ -212,28 +214,31 @@ export class Sender {
       sent: begun.attempts,
       random: () => 0,
     });
-    await this.attempts.settle({ no: this.batch.no, index }, nonce, this.batch.row(index), {
-      to: decision.next,
-      keyNumber: decision.keyNumber,
-      keyFirstAt: decision.keyNumber === begun.keyNumber ? begun.keyFirstAt : null,
-      attempts: begun.attempts,
-      tries: decision.tries,
-      status: null,
-      balance: null,
-      sentAt: begun.firstSentAt,
-      tookMs: 1,
-      latencyMs: 1,
-      evidence: decision.evidence,
-      dueInMs: 0,
-      detail: null,
-      requests: 1,
-      limited: false,
-      errorCode: null,
-      sliceMs: 1000,
-      batchCreatedAt: START,
-      haltRealm: null,
-      refusalReason: WHY,
-    });
+    await this.attempts.settle(
+      { ref: { no: this.batch.no, index }, nonce, row: this.batch.row(index) },
+      {
+        to: decision.next,
+        keyNumber: decision.keyNumber,
+        keyFirstAt: decision.keyNumber === begun.keyNumber ? begun.keyFirstAt : null,
+        attempts: begun.attempts,
+        tries: decision.tries,
+        status: null,
+        balance: null,
+        sentAt: begun.firstSentAt,
+        tookMs: 1,
+        latencyMs: 1,
+        evidence: decision.evidence,
+        dueInMs: 0,
+        detail: null,
+        requests: 1,
+        limited: false,
+        errorCode: null,
+        sliceMs: 1000,
+        batchCreatedAt: START,
+        haltRealm: null,
+        refusalReason: WHY,
+      },
+    );
   }
 }
 
@@ -284,7 +289,7 @@ export class Machines {
   }
 
   async start(folder: string, opening: Opening = {}): Promise<Machine> {
-    const scripts = new Heard(this.redis.client(), 10_000, () => {}, null, opening.here);
+    const scripts = new Heard(this.redis.client(), 10_000, () => {}, opening);
     const ledger = openLedger(scripts, this.batch.ledger.realm, this.batch.ledger.asked);
     const { batch, certainty, realm, clocks } = this;
     const sender = await Sender.start(ledger, batch, certainty, folder, realm, clocks, opening);

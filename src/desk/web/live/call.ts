@@ -2,25 +2,35 @@ import type { Person } from '../../../core/people.js';
 import type { ErrorReply, SessionReply, UploadReply } from '../../api/index.js';
 import { createStore, useStore } from './store.js';
 
+type Refused = {
+  readonly code: string;
+  readonly message: string;
+  readonly next: string;
+  readonly details?: readonly string[];
+};
+
 /** What the server refused, in the words it found for it. */
 export class CallFailed extends Error {
+  readonly code: string;
+  readonly next: string;
+  readonly details: readonly string[];
+
   constructor(
     readonly status: number,
-    readonly code: string,
-    message: string,
-    readonly next: string,
-    readonly details: readonly string[] = [],
+    { code, message, next, details = [] }: Refused,
   ) {
     super(message);
+    this.code = code;
+    this.next = next;
+    this.details = details;
   }
 }
 
-const UNREACHABLE = new CallFailed(
-  0,
-  'ALM_DESK_UNREACHABLE',
-  'The desk does not answer.',
-  'Check that `almoner serve` is running and that this machine can reach it, then try again.',
-);
+const UNREACHABLE = new CallFailed(0, {
+  code: 'ALM_DESK_UNREACHABLE',
+  message: 'The desk does not answer.',
+  next: 'Check that `almoner serve` is running and that this machine can reach it, then try again.',
+});
 
 /** A read that takes longer than this hangs on a dead line. Changes are left alone: they may have happened. */
 const READ_TIMEOUT_MS = 30_000;
@@ -61,10 +71,14 @@ async function exchange<Reply>(path: string, init: RequestInit): Promise<Reply> 
 
 function refusalFrom(status: number, text: string): CallFailed {
   const said = errorIn(text);
-  const failed =
-    said === null
-      ? new CallFailed(status, `HTTP ${status}`, `The desk answered with status ${status}.`, 'Try again.')
-      : new CallFailed(status, said.code, said.message, said.next, said.details);
+  const failed = new CallFailed(
+    status,
+    said ?? {
+      code: `HTTP ${status}`,
+      message: `The desk answered with status ${status}.`,
+      next: 'Try again.',
+    },
+  );
   if (status === 401 && said?.code !== 'ALM_DESK_TOKEN_WRONG') {
     if (signedIn(session.get()) !== null) goodbye.set(failed.message);
     session.set(null);
@@ -88,7 +102,11 @@ function isTimeout(signal: AbortSignal): boolean {
 export function asFailure(error: unknown): CallFailed {
   if (error instanceof CallFailed) return error;
   const text = error instanceof Error ? error.message : String(error);
-  return new CallFailed(0, 'ALM_DESK_PAGE', `The page stumbled: ${text}`, 'Reload it; nothing was changed.');
+  return new CallFailed(0, {
+    code: 'ALM_DESK_PAGE',
+    message: `The page stumbled: ${text}`,
+    next: 'Reload it; nothing was changed.',
+  });
 }
 
 /** Sends a file as it is. XMLHttpRequest, because fetch cannot tell how much of a body has left. */
@@ -109,12 +127,11 @@ export function upload(
     });
     request.addEventListener('error', () =>
       reject(
-        new CallFailed(
-          0,
-          'ALM_DESK_UNREACHABLE',
-          'The upload broke off. Nothing was imported.',
-          'Check the connection and choose the file again.',
-        ),
+        new CallFailed(0, {
+          code: 'ALM_DESK_UNREACHABLE',
+          message: 'The upload broke off. Nothing was imported.',
+          next: 'Check the connection and choose the file again.',
+        }),
       ),
     );
     signal.addEventListener('abort', () => {

@@ -60,49 +60,8 @@ function OrderParts({ reply: { order, cells, history } }: { readonly reply: Orde
   return (
     <>
       <div class="halves">
-        <Panel
-          title="Now"
-          aside={
-            <>
-              <StateMark state={order.state} /> <Marks marks={order.marks} />
-            </>
-          }
-        >
-          <p class="panel-lead soft">{STATE_WORDS[order.state]}</p>
-          <Facts
-            facts={[
-              ['What', order.op ?? 'no order: the row could not be read'],
-              ['Tokens', order.tokens === null ? 'none' : grouped(order.tokens)],
-              ['Member', <MemberLink member={order.member} />],
-              order.recipient !== null && ['Recipient', <MemberLink member={order.recipient} />],
-              ['Attempts', grouped(order.attempts)],
-              ['Last status', order.status ?? 'none'],
-              ['Balance after', order.balanceAfter === null ? 'not told' : grouped(order.balanceAfter)],
-              ['Proof', order.evidence ?? 'none yet'],
-              ['Error', <Fault text={order.message} code={order.class} />],
-              ['Sent', <Time at={order.sentAt} />],
-              ['Settled', <Time at={order.settledAt} />],
-            ]}
-          />
-        </Panel>
-        <Panel title="Where it came from">
-          <Facts
-            facts={[
-              ['Batch', <BatchLink batch={order.batch} />],
-              ['Realm', order.realm],
-              ['Line', grouped(order.line)],
-              ['Reference', order.reference ?? 'none'],
-              ['Reason', order.reason ?? 'none'],
-              ...cells.map(
-                ({ column, value }) =>
-                  [
-                    `Column ${column}`,
-                    <span class="mono wrap">{value === '' ? '(empty)' : value}</span>,
-                  ] as const,
-              ),
-            ]}
-          />
-        </Panel>
+        <OrderNow order={order} />
+        <OrderOrigin order={order} cells={cells} />
       </div>
       <Panel title="History" flush>
         {history.length === 0 ? (
@@ -115,6 +74,59 @@ function OrderParts({ reply: { order, cells, history } }: { readonly reply: Orde
         )}
       </Panel>
     </>
+  );
+}
+
+function OrderNow({ order }: Pick<OrderReply, 'order'>) {
+  return (
+    <Panel
+      title="Now"
+      aside={
+        <>
+          <StateMark state={order.state} /> <Marks marks={order.marks} />
+        </>
+      }
+    >
+      <p class="panel-lead soft">{STATE_WORDS[order.state]}</p>
+      <Facts
+        facts={[
+          ['What', order.op ?? 'no order: the row could not be read'],
+          ['Tokens', order.tokens === null ? 'none' : grouped(order.tokens)],
+          ['Member', <MemberLink member={order.member} />],
+          order.recipient !== null && ['Recipient', <MemberLink member={order.recipient} />],
+          ['Attempts', grouped(order.attempts)],
+          ['Last status', order.status ?? 'none'],
+          ['Balance after', order.balanceAfter === null ? 'not told' : grouped(order.balanceAfter)],
+          ['Proof', order.evidence ?? 'none yet'],
+          ['Error', <Fault text={order.message} code={order.class} />],
+          ['Sent', <Time at={order.sentAt} />],
+          ['Settled', <Time at={order.settledAt} />],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function OrderOrigin({ order, cells }: Pick<OrderReply, 'order' | 'cells'>) {
+  return (
+    <Panel title="Where it came from">
+      <Facts
+        facts={[
+          ['Batch', <BatchLink batch={order.batch} />],
+          ['Realm', order.realm],
+          ['Line', grouped(order.line)],
+          ['Reference', order.reference ?? 'none'],
+          ['Reason', order.reason ?? 'none'],
+          ...cells.map(
+            ({ column, value }) =>
+              [
+                `Column ${column}`,
+                <span class="mono wrap">{value === '' ? '(empty)' : value}</span>,
+              ] as const,
+          ),
+        ]}
+      />
+    </Panel>
   );
 }
 

@@ -26,6 +26,30 @@ export function RealmPanel({ realm }: { readonly realm: RealmCard }) {
       }
       {...(realm.halt === null ? {} : { tone: 'bad' as const })}
     >
+      <RealmNotices realm={realm} />
+      <div class="pace-head">
+        <p>
+          <b class="pace-used n">{usedNow(pace)}</b>{' '}
+          <span class="soft n">
+            {pace.allowed === null ? 'no limit set' : `of ${allowedWords(pace.allowed)} allowed`}
+          </span>
+        </p>
+        <p class="legend">
+          <i class="key k-requests" /> sent
+          {pace.allowed !== null && <AllowedKey />}
+        </p>
+      </div>
+      <PaceChart pace={pace} realm={realm.realm} />
+      <RealmFoot realm={realm} />
+    </Panel>
+  );
+}
+
+type RealmProps = { readonly realm: RealmCard };
+
+function RealmNotices({ realm }: RealmProps) {
+  return (
+    <>
       {realm.halt !== null && (
         <Notice tone="bad">
           <Said message={`Halted: ${realm.halt.message}`} next={realm.halt.next} />
@@ -50,34 +74,26 @@ export function RealmPanel({ realm }: { readonly realm: RealmCard }) {
         </Notice>
       )}
       <PaceNotices realm={realm} />
-      <div class="pace-head">
-        <p>
-          <b class="pace-used n">{usedNow(pace)}</b>{' '}
-          <span class="soft n">
-            {pace.allowed === null ? 'no limit set' : `of ${allowedWords(pace.allowed)} allowed`}
-          </span>
-        </p>
-        <p class="legend">
-          <i class="key k-requests" /> sent
-          {pace.allowed !== null && <AllowedKey />}
-        </p>
-      </div>
-      <PaceChart pace={pace} realm={realm.realm} />
-      <p class="soft small n realm-foot">
-        {grouped(realm.waiting)} waiting · {grouped(realm.queued)} queued · certainty{' '}
-        {realm.certainty ?? 'not known'}
-        {realm.oldestUnsettledAt !== null && (
-          <>
-            {' '}
-            · oldest open <Time at={realm.oldestUnsettledAt} />
-          </>
-        )}
-        {realm.fence !== null &&
-          !realm.fence.armed &&
-          realm.fence.reason === null &&
-          ' · nothing sent since the store started'}
-      </p>
-    </Panel>
+    </>
+  );
+}
+
+function RealmFoot({ realm }: RealmProps) {
+  return (
+    <p class="soft small n realm-foot">
+      {grouped(realm.waiting)} waiting · {grouped(realm.queued)} queued · certainty{' '}
+      {realm.certainty ?? 'not known'}
+      {realm.oldestUnsettledAt !== null && (
+        <>
+          {' '}
+          · oldest open <Time at={realm.oldestUnsettledAt} />
+        </>
+      )}
+      {realm.fence !== null &&
+        !realm.fence.armed &&
+        realm.fence.reason === null &&
+        ' · nothing sent since the store started'}
+    </p>
   );
 }
 

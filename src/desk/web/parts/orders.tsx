@@ -52,40 +52,60 @@ export function OrdersTable({ label, found, empty, mixed = false, choose, act }:
           ]}
         >
           {found.orders.map((order) => (
-            <tr key={order.order}>
-              {choose !== undefined && <td class="o-choose">{choose(order)}</td>}
-              <td class="o-line n soft">{grouped(order.line)}</td>
-              <td>
-                <StateMark state={order.state} /> <Marks marks={order.marks} />
-              </td>
-              <td class="o-op">{order.op ?? <span class="soft">no order</span>}</td>
-              <td class="o-tokens n">{order.tokens === null ? '' : grouped(order.tokens)}</td>
-              <td class="o-wide">
-                <MemberLink member={order.member} />
-                {order.recipient !== null && (
-                  <>
-                    {' '}
-                    <span class="soft">to</span> <MemberLink member={order.recipient} />
-                  </>
-                )}
-              </td>
-              {withReference && <td class="o-reference what soft">{order.reference ?? ''}</td>}
-              <td class="o-wide what">
-                <Outcome order={order} />
-              </td>
-              <td>
-                <Time at={order.settledAt} none="" />
-              </td>
-              {withBy && <td class="o-by">{order.by?.join(', ')}</td>}
-              <td>
-                {mixed && <RehearsalChip on={isRehearsal(order.realm)} />} <OrderLink order={order.order} />
-              </td>
-              {act !== undefined && <td class="do">{act(order)}</td>}
-            </tr>
+            <OrderLine
+              key={order.order}
+              order={order}
+              isRehearsal={mixed && isRehearsal(order.realm)}
+              columns={{ withReference, withBy }}
+              choose={choose}
+              act={act}
+            />
           ))}
         </Table>
       )}
     </>
+  );
+}
+
+type OrderLineProps = Pick<OrdersTableProps, 'choose' | 'act'> & {
+  readonly order: OrderRow & { readonly by?: readonly string[] };
+  readonly isRehearsal: boolean;
+  /** Columns that stand only where a row has something for them. */
+  readonly columns: { readonly withReference: boolean; readonly withBy: boolean };
+};
+
+function OrderLine({ order, isRehearsal, columns, choose, act }: OrderLineProps) {
+  return (
+    <tr>
+      {choose !== undefined && <td class="o-choose">{choose(order)}</td>}
+      <td class="o-line n soft">{grouped(order.line)}</td>
+      <td>
+        <StateMark state={order.state} /> <Marks marks={order.marks} />
+      </td>
+      <td class="o-op">{order.op ?? <span class="soft">no order</span>}</td>
+      <td class="o-tokens n">{order.tokens === null ? '' : grouped(order.tokens)}</td>
+      <td class="o-wide">
+        <MemberLink member={order.member} />
+        {order.recipient !== null && (
+          <>
+            {' '}
+            <span class="soft">to</span> <MemberLink member={order.recipient} />
+          </>
+        )}
+      </td>
+      {columns.withReference && <td class="o-reference what soft">{order.reference ?? ''}</td>}
+      <td class="o-wide what">
+        <Outcome order={order} />
+      </td>
+      <td>
+        <Time at={order.settledAt} none="" />
+      </td>
+      {columns.withBy && <td class="o-by">{order.by?.join(', ')}</td>}
+      <td>
+        <RehearsalChip on={isRehearsal} /> <OrderLink order={order.order} />
+      </td>
+      {act !== undefined && <td class="do">{act(order)}</td>}
+    </tr>
   );
 }
 

@@ -153,7 +153,10 @@ export function Notice({ tone, children }: { readonly tone: Tone; readonly child
   return <div class={`notice ${tone}`}>{children}</div>;
 }
 
-type FailureProps = { readonly failure: CallFailed | null; readonly onRetry?: () => void };
+type FailureProps = {
+  readonly failure: Pick<CallFailed, 'code' | 'message' | 'next' | 'details'> | null;
+  readonly onRetry?: () => void;
+};
 
 /** A failed call in the server's own words: what happened, what to do, and the code to look up. */
 export function Failure({ failure, onRetry }: FailureProps) {

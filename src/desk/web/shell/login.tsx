@@ -17,21 +17,22 @@ function tokenFromLink(): string {
   return token;
 }
 
+async function enter(token: string): Promise<void> {
+  const who = await change<SessionReply>('/api/login', { token: token.trim() });
+  goodbye.set('');
+  session.set(who);
+  if (location.pathname === '/login') go('/', 'replace');
+}
+
 export function Login() {
   const [token, setToken] = useState('');
   const { busy, failure, attempt } = useChange();
   const field = useRef<HTMLInputElement>(null);
   const why = useStore(goodbye);
 
-  /** Nobody waits for it: what fails is shown by `failure`. */
+  /** What fails is shown by `failure`. */
   const signIn = async (given: string) => {
-    const isIn = await attempt(async () => {
-      const who = await change<SessionReply>('/api/login', { token: given.trim() });
-      goodbye.set('');
-      session.set(who);
-      if (location.pathname === '/login') go('/', 'replace');
-    });
-    if (!isIn) field.current?.focus();
+    if (!(await attempt(() => enter(given)))) field.current?.focus();
   };
 
   useEffect(() => {
@@ -76,11 +77,17 @@ export function Login() {
             </Notice>
           )}
         </div>
-        <p id="token-help" class="soft small">
-          On the machine itself <code>almoner serve</code> prints a link with a token that is good until the
-          desk stops; <code>almoner desk token add NAME</code> makes one that stays.
-        </p>
+        <TokenHelp />
       </form>
     </main>
+  );
+}
+
+function TokenHelp() {
+  return (
+    <p id="token-help" class="soft small">
+      On the machine itself <code>almoner serve</code> prints a link with a token that is good until the desk
+      stops; <code>almoner desk token add NAME</code> makes one that stays.
+    </p>
   );
 }

@@ -54,22 +54,7 @@ export function ApprovalPage({ batch }: { readonly batch: string }) {
       {failure !== null && <Link to="/approvals">All that wait</Link>}
       {value !== null && failure === null && (
         <>
-          {!waits && now !== null && (
-            <Notice tone="warn">
-              <b>{noApprovalWords(now.summary.state, now.gate)}</b> It does not wait for an approval any more.
-            </Notice>
-          )}
-          {waits && value.whyNot !== null && (
-            <Notice tone="warn">
-              <b>{value.whyNot}</b> {mayWords(value.gate.mayApprove)}
-            </Notice>
-          )}
-          {value.isOutdated && (
-            <Notice tone="warn">
-              <b>These dead letters are others than those that were asked for.</b> The retry has to be asked
-              for again.
-            </Notice>
-          )}
+          <ApprovalNotices shown={value} now={now} waits={waits} />
           <Preview shown={value} />
           <Warnings warnings={value.warnings} />
           {value.retry !== null && <Letters letters={value.retry} total={value.payable.orders} />}
@@ -78,6 +63,35 @@ export function ApprovalPage({ batch }: { readonly batch: string }) {
         </>
       )}
     </Page>
+  );
+}
+
+type NoticesProps = {
+  readonly shown: ApprovalReply;
+  readonly now: BatchReply | null;
+  readonly waits: boolean;
+};
+
+function ApprovalNotices({ shown: value, now, waits }: NoticesProps) {
+  return (
+    <>
+      {!waits && now !== null && (
+        <Notice tone="warn">
+          <b>{noApprovalWords(now.summary.state, now.gate)}</b> It does not wait for an approval any more.
+        </Notice>
+      )}
+      {waits && value.whyNot !== null && (
+        <Notice tone="warn">
+          <b>{value.whyNot}</b> {mayWords(value.gate.mayApprove)}
+        </Notice>
+      )}
+      {value.isOutdated && (
+        <Notice tone="warn">
+          <b>These dead letters are others than those that were asked for.</b> The retry has to be asked for
+          again.
+        </Notice>
+      )}
+    </>
   );
 }
 

@@ -41,19 +41,47 @@ export function BatchPage({ batch }: { readonly batch: string }) {
     <Page
       title={summary.source}
       rehearsal={summary.rehearsal}
-      lead={
-        <span class="lead-line">
-          <BatchStateMark batch={summary} />
-          <span class="mono">{summary.batch}</span>
-          <span>
-            {summary.realm}
-            {inCurrency(summary.currency)}, made by {summary.createdBy}
-          </span>
-          {summary.archived && <span class="chip">archived</span>}
-        </span>
-      }
+      lead={<BatchLead summary={summary} />}
       actions={<Steering reply={reply} onDone={reload} />}
     >
+      <BatchNotices reply={reply} />
+      <WaitingList batch={summary} />
+      <BatchProgress summary={summary} />
+      <div class="two-to-one">
+        <Panel title="The run">
+          <RunChart series={reply.series} rate={realm?.pace.allowed ?? null} />
+          <LatencyChart latency={reply.latency} />
+        </Panel>
+        <ManifestPanel reply={reply} />
+      </div>
+      <div class="halves">
+        <BatchFiles reply={reply} />
+        <BatchAudit batch={summary.batch} state={summary.state} />
+      </div>
+      <BatchOrders reply={reply} />
+    </Page>
+  );
+}
+
+function BatchLead({ summary }: { readonly summary: BatchSummary }) {
+  return (
+    <span class="lead-line">
+      <BatchStateMark batch={summary} />
+      <span class="mono">{summary.batch}</span>
+      <span>
+        {summary.realm}
+        {inCurrency(summary.currency)}, made by {summary.createdBy}
+      </span>
+      {summary.archived && <span class="chip">archived</span>}
+    </span>
+  );
+}
+
+/** Why it does not go on, and what is to be known of it. */
+function BatchNotices({ reply }: { readonly reply: BatchReply }) {
+  const { summary } = reply;
+  return (
+    <>
       {summary.reason !== null && (
         <Notice tone={summary.state === 'halted' ? 'bad' : 'warn'}>
           <Said {...summary.reason} /> <code>{summary.reason.code}</code>
@@ -82,21 +110,7 @@ export function BatchPage({ batch }: { readonly batch: string }) {
           <Prose text={note} />
         </Notice>
       ))}
-      <WaitingList batch={summary} />
-      <BatchProgress summary={summary} />
-      <div class="two-to-one">
-        <Panel title="The run">
-          <RunChart series={reply.series} rate={realm?.pace.allowed ?? null} />
-          <LatencyChart latency={reply.latency} />
-        </Panel>
-        <ManifestPanel reply={reply} />
-      </div>
-      <div class="halves">
-        <BatchFiles reply={reply} />
-        <BatchAudit batch={summary.batch} state={summary.state} />
-      </div>
-      <BatchOrders reply={reply} />
-    </Page>
+    </>
   );
 }
 

@@ -10,9 +10,6 @@ import { settlingWords } from '../batches.js';
 
 /** Counts and sums per state, which together are the manifest's. */
 export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
-  const shown = useSeenStates(summary);
-  const all = shown.reduce((sum, state) => sum + (summary.counts[state] ?? 0), 0);
-  const tokens = shown.reduce((sum, state) => sum + BigInt(summary.tokens[state] ?? 0), 0n);
   return (
     <Panel
       title={progressWords(summary)}
@@ -35,45 +32,54 @@ export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
         In all: <b>{amountsWords(summary.amounts)} tokens</b>
       </p>
       <StateBar counts={summary.counts} tall />
-      <table class="sums">
-        <Heads
-          heads={[
-            'State',
-            ['Rows', 'n'],
-            [isMixed(summary.amounts) ? 'Tokens, absolute' : 'Tokens', 'n'],
-            ['Share', 'n'],
-            ['Means', 'wide-only'],
-          ]}
-        />
-        <tbody>
-          {shown.map((state) => (
-            <tr key={state}>
-              <th scope="row">
-                <Link to={`${placeOf('batch', summary.batch)}?state=${state}`} onFollow={toOrders}>
-                  <StateMark state={state} />
-                </Link>
-              </th>
-              <td class="n">{grouped(summary.counts[state] ?? 0)}</td>
-              <td class="n">{grouped(summary.tokens[state] ?? '0')}</td>
-              <td class="n soft">{percent(summary.counts[state] ?? 0, summary.rows)}</td>
-              <td class="soft wide-only">{STATE_WORDS[state]}</td>
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row">all</th>
-            <td class="n">{grouped(all)}</td>
-            <td class="n">{grouped(tokens)}</td>
-            <td class="n soft">{percent(all, summary.rows)}</td>
-            <td class="soft wide-only">
-              {counted(summary.requests, 'request')}, {counted(summary.retries, 'retry', 'retries')},{' '}
-              {counted(summary.rateLimited, 'answer')} to slow down
-            </td>
-          </tr>
-        </tfoot>
-      </table>
+      <SumsTable summary={summary} />
     </Panel>
+  );
+}
+
+function SumsTable({ summary }: { readonly summary: BatchSummary }) {
+  const shown = useSeenStates(summary);
+  const all = shown.reduce((sum, state) => sum + (summary.counts[state] ?? 0), 0);
+  const tokens = shown.reduce((sum, state) => sum + BigInt(summary.tokens[state] ?? 0), 0n);
+  return (
+    <table class="sums">
+      <Heads
+        heads={[
+          'State',
+          ['Rows', 'n'],
+          [isMixed(summary.amounts) ? 'Tokens, absolute' : 'Tokens', 'n'],
+          ['Share', 'n'],
+          ['Means', 'wide-only'],
+        ]}
+      />
+      <tbody>
+        {shown.map((state) => (
+          <tr key={state}>
+            <th scope="row">
+              <Link to={`${placeOf('batch', summary.batch)}?state=${state}`} onFollow={toOrders}>
+                <StateMark state={state} />
+              </Link>
+            </th>
+            <td class="n">{grouped(summary.counts[state] ?? 0)}</td>
+            <td class="n">{grouped(summary.tokens[state] ?? '0')}</td>
+            <td class="n soft">{percent(summary.counts[state] ?? 0, summary.rows)}</td>
+            <td class="soft wide-only">{STATE_WORDS[state]}</td>
+          </tr>
+        ))}
+      </tbody>
+      <tfoot>
+        <tr>
+          <th scope="row">all</th>
+          <td class="n">{grouped(all)}</td>
+          <td class="n">{grouped(tokens)}</td>
+          <td class="n soft">{percent(all, summary.rows)}</td>
+          <td class="soft wide-only">
+            {counted(summary.requests, 'request')}, {counted(summary.retries, 'retry', 'retries')},{' '}
+            {counted(summary.rateLimited, 'answer')} to slow down
+          </td>
+        </tr>
+      </tfoot>
+    </table>
   );
 }
 

@@ -47,39 +47,10 @@ export function DeadPage() {
         )
       }
     >
-      <div class="filters">
-        <RealmFilter />
-        <TextFilter name="batch" label="Batch" placeholder="batch id or prefix" />
-        <ListFilter
-          name="class"
-          label="Class"
-          values={[...new Set((value?.groups ?? []).flatMap((group) => group.class ?? []))]}
-        />
-      </div>
-      {tasks.map((task) => (
-        <TaskProgress
-          key={task.task}
-          started={task}
-          onEnd={reload}
-          onClose={() => setTasks(tasks.filter((other) => other.task !== task.task))}
-        />
-      ))}
+      <DeadFilters groups={value?.groups ?? []} />
+      <Tasks tasks={tasks} onEnd={reload} onTasks={setTasks} />
       <Pending of={groups} rows={10} />
-      {value !== null && value.scanned < value.of && (
-        <p class="soft n">
-          The first {grouped(value.scanned)} of {counted(value.of, 'dead letter')} are grouped here; a filter
-          narrows them down.
-        </p>
-      )}
-      {value?.groups.length === 0 && (
-        <section class="panel">
-          <Empty title="No dead letters.">
-            {isFiltered
-              ? 'None matches this filter.'
-              : 'None waits for a person. Those that were discarded or put into another file are not listed here.'}
-          </Empty>
-        </section>
-      )}
+      {value !== null && <Scanned value={value} isFiltered={isFiltered} />}
       {value?.groups.map((group) => (
         <DeadGroup
           key={`${group.class} ${group.message} ${group.state}`}
@@ -98,6 +69,66 @@ export function DeadPage() {
         />
       )}
     </Page>
+  );
+}
+
+type TasksProps = {
+  readonly tasks: readonly TaskReply[];
+  readonly onEnd: () => void;
+  readonly onTasks: (tasks: readonly TaskReply[]) => void;
+};
+
+function Tasks({ tasks, onEnd, onTasks }: TasksProps) {
+  return (
+    <>
+      {tasks.map((task) => (
+        <TaskProgress
+          key={task.task}
+          started={task}
+          onEnd={onEnd}
+          onClose={() => onTasks(tasks.filter((other) => other.task !== task.task))}
+        />
+      ))}
+    </>
+  );
+}
+
+function DeadFilters({ groups }: { readonly groups: readonly Group[] }) {
+  return (
+    <div class="filters">
+      <RealmFilter />
+      <TextFilter name="batch" label="Batch" placeholder="batch id or prefix" />
+      <ListFilter
+        name="class"
+        label="Class"
+        values={[...new Set(groups.flatMap((group) => group.class ?? []))]}
+      />
+    </div>
+  );
+}
+
+type ScannedProps = { readonly value: DeadGroups; readonly isFiltered: boolean };
+
+/** That there are more than are grouped here, or none. */
+function Scanned({ value, isFiltered }: ScannedProps) {
+  return (
+    <>
+      {value.scanned < value.of && (
+        <p class="soft n">
+          The first {grouped(value.scanned)} of {counted(value.of, 'dead letter')} are grouped here; a filter
+          narrows them down.
+        </p>
+      )}
+      {value.groups.length === 0 && (
+        <section class="panel">
+          <Empty title="No dead letters.">
+            {isFiltered
+              ? 'None matches this filter.'
+              : 'None waits for a person. Those that were discarded or put into another file are not listed here.'}
+          </Empty>
+        </section>
+      )}
+    </>
   );
 }
 

@@ -41,68 +41,25 @@ export function DoubtPage({ order }: { readonly order: string }) {
       )}
       {value !== null && (
         <>
-          {value.order.state !== 'doubt' && (
-            <Notice tone="good">
-              This is {value.order.state === 'unknown' ? 'not in doubt' : 'no doubt any more'}:{' '}
-              <StateMark state={value.order.state} />. See <OrderLink order={order} />.
-            </Notice>
-          )}
+          <NoDoubt order={value.order} />
           <div class="halves">
             <Evidence
               reply={value}
               busy={loading}
               onAskRealm={operator ? () => (askRealm ? reload() : setAskRealm(true)) : null}
             />
-            <div class="stack">
-              {value.decisions.map(({ decision, does }) => (
-                <Panel key={decision} title={decision === 'paid' ? 'If it was paid' : 'If it was not paid'}>
-                  <div class="stack">
-                    <p>{does}</p>
-                    <div>
-                      <Button
-                        name={decision === 'paid' ? 'It was paid' : 'It was not paid'}
-                        look="primary"
-                        disabled={!operator || !isOpen}
-                        onPress={() => setAsking(decision)}
-                      />
-                      {!operator && <span class="soft small"> An operator may decide.</span>}
-                    </div>
-                  </div>
-                </Panel>
-              ))}
-            </div>
+            <Decisions
+              reply={value}
+              mayDecide={operator && isOpen}
+              isViewer={!operator}
+              onDecide={setAsking}
+            />
           </div>
           <div class="halves">
             <Upstream reply={value} />
-            <Panel title="The order">
-              <Facts
-                facts={[
-                  ['Order', <OrderLink order={order} />],
-                  ['Batch', <BatchLink batch={value.order.batch} />],
-                  ['Line', grouped(value.order.line)],
-                  ['What', `${value.order.op ?? 'none'}, ${grouped(value.order.tokens ?? 0)} tokens`],
-                  ['Member', <MemberLink member={value.order.member} />],
-                  value.order.recipient !== null && [
-                    'Recipient',
-                    <MemberLink member={value.order.recipient} />,
-                  ],
-                  ['Reference', value.order.reference ?? 'none'],
-                  ['Why a doubt', value.order.message ?? 'not told'],
-                ]}
-              />
-            </Panel>
+            <TheOrder order={value.order} />
           </div>
-          {value.later.length > 0 && (
-            <Panel title="Later orders on the same members" flush>
-              <p class="panel-note soft">They moved the same balances too, or may: compare with care.</p>
-              <OrdersTable
-                label="Later orders"
-                mixed
-                empty={null}
-                found={{ ...NONE_FOUND, orders: value.later, looking: false }}
-              />
-            </Panel>
-          )}
+          <LaterOrders orders={value.later} />
         </>
       )}
       {asking !== null && (
@@ -115,6 +72,81 @@ export function DoubtPage({ order }: { readonly order: string }) {
         />
       )}
     </Page>
+  );
+}
+
+function NoDoubt({ order: { order, state } }: { readonly order: DoubtReply['order'] }) {
+  if (state === 'doubt') return null;
+  return (
+    <Notice tone="good">
+      This is {state === 'unknown' ? 'not in doubt' : 'no doubt any more'}: <StateMark state={state} />. See{' '}
+      <OrderLink order={order} />.
+    </Notice>
+  );
+}
+
+type DecisionsProps = {
+  readonly reply: DoubtReply;
+  readonly mayDecide: boolean;
+  readonly isViewer: boolean;
+  readonly onDecide: (decision: Decision) => void;
+};
+
+/** What each decision would do, with its button. */
+function Decisions({ reply, mayDecide, isViewer, onDecide }: DecisionsProps) {
+  return (
+    <div class="stack">
+      {reply.decisions.map(({ decision, does }) => (
+        <Panel key={decision} title={decision === 'paid' ? 'If it was paid' : 'If it was not paid'}>
+          <div class="stack">
+            <p>{does}</p>
+            <div>
+              <Button
+                name={decision === 'paid' ? 'It was paid' : 'It was not paid'}
+                look="primary"
+                disabled={!mayDecide}
+                onPress={() => onDecide(decision)}
+              />
+              {isViewer && <span class="soft small"> An operator may decide.</span>}
+            </div>
+          </div>
+        </Panel>
+      ))}
+    </div>
+  );
+}
+
+function TheOrder({ order }: { readonly order: DoubtReply['order'] }) {
+  return (
+    <Panel title="The order">
+      <Facts
+        facts={[
+          ['Order', <OrderLink order={order.order} />],
+          ['Batch', <BatchLink batch={order.batch} />],
+          ['Line', grouped(order.line)],
+          ['What', `${order.op ?? 'none'}, ${grouped(order.tokens ?? 0)} tokens`],
+          ['Member', <MemberLink member={order.member} />],
+          order.recipient !== null && ['Recipient', <MemberLink member={order.recipient} />],
+          ['Reference', order.reference ?? 'none'],
+          ['Why a doubt', order.message ?? 'not told'],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function LaterOrders({ orders }: { readonly orders: DoubtReply['later'] }) {
+  if (orders.length === 0) return null;
+  return (
+    <Panel title="Later orders on the same members" flush>
+      <p class="panel-note soft">They moved the same balances too, or may: compare with care.</p>
+      <OrdersTable
+        label="Later orders"
+        mixed
+        empty={null}
+        found={{ ...NONE_FOUND, orders, looking: false }}
+      />
+    </Panel>
   );
 }
 

@@ -53,36 +53,12 @@ export function DoubtsPage() {
         <div class="filters">
           <RealmFilter />
           <TextFilter name="batch" label="Batch" placeholder="batch id or prefix" />
-          {operator && found.of > 0 && (
-            <div class="choosing">
-              <span class="n" role="status">
-                {choice.words}
-              </span>
-              <Button
-                name={`Choose all ${grouped(found.of)}`}
-                disabled={choice.all || found.looking}
-                onPress={choice.chooseAll}
-              />
-              <Button name="Choose none" look="quiet" disabled={isNone} onPress={choice.none} />
-            </div>
-          )}
+          {operator && found.of > 0 && <Choosing choice={choice} found={found} />}
         </div>
         <DoubtsTable
           found={found}
           isFiltered={path.includes('?')}
-          choose={
-            operator
-              ? (doubt) => (
-                  <input
-                    type="checkbox"
-                    aria-label={`Choose order ${doubt.order}`}
-                    checked={choice.has(doubt)}
-                    disabled={choice.all}
-                    onChange={() => choice.toggle(doubt)}
-                  />
-                )
-              : undefined
-          }
+          choose={operator ? (doubt) => <ChooseDoubt doubt={doubt} choice={choice} /> : undefined}
         />
         <OrdersPager found={found} />
       </Panel>
@@ -143,6 +119,39 @@ function useChoice(path: string, found: OrdersFound<DoubtRow>) {
   };
 }
 
+type ChoosingProps = {
+  readonly choice: ReturnType<typeof useChoice>;
+  readonly found: OrdersFound<DoubtRow>;
+};
+
+function ChooseDoubt({ doubt, choice }: Pick<ChoosingProps, 'choice'> & { readonly doubt: DoubtRow }) {
+  return (
+    <input
+      type="checkbox"
+      aria-label={`Choose order ${doubt.order}`}
+      checked={choice.has(doubt)}
+      disabled={choice.all}
+      onChange={() => choice.toggle(doubt)}
+    />
+  );
+}
+
+function Choosing({ choice, found }: ChoosingProps) {
+  return (
+    <div class="choosing">
+      <span class="n" role="status">
+        {choice.words}
+      </span>
+      <Button
+        name={`Choose all ${grouped(found.of)}`}
+        disabled={choice.all || found.looking}
+        onPress={choice.chooseAll}
+      />
+      <Button name="Choose none" look="quiet" disabled={choice.count === 0} onPress={choice.none} />
+    </div>
+  );
+}
+
 /** A decision names the doubt that was shown: a later doubt of the same order is another one. */
 const nameOf = ({ order, doubt }: DoubtRow) => (doubt === null ? order : `${order}:${doubt}`);
 
@@ -158,19 +167,7 @@ const SPEAKS = { paid: 'for paid', unpaid: 'for not paid' } as const;
 function DoubtsTable({ found, isFiltered, choose }: DoubtsTableProps) {
   const isRehearsal = useIsRehearsal();
   if (found.orders.length === 0 && found.looking) return <Loading rows={8} />;
-  if (found.orders.length === 0)
-    return (
-      <>
-        <Failure failure={found.failure} />
-        {found.failure === null && (
-          <Empty title="No doubts.">
-            {isFiltered
-              ? 'None matches this filter.'
-              : 'Every order’s outcome is proven. That is the normal state.'}
-          </Empty>
-        )}
-      </>
-    );
+  if (found.orders.length === 0) return <NoDoubts found={found} isFiltered={isFiltered} />;
   return (
     <>
       <Failure failure={found.failure} />
@@ -189,52 +186,77 @@ function DoubtsTable({ found, isFiltered, choose }: DoubtsTableProps) {
         ]}
       >
         {found.orders.map((doubt) => (
-          <tr key={doubt.order}>
-            {choose !== undefined && <td class="o-choose">{choose(doubt)}</td>}
-            <td>
-              <Link to={placeOf('doubt', doubt.order)}>Evidence</Link>{' '}
-              <span class="mono small wrap">{doubt.order}</span>{' '}
-              <RehearsalChip on={isRehearsal(doubt.realm)} />
-              <span class="soft small n"> line {grouped(doubt.line)}</span>
-            </td>
-            <td class="o-tokens n">
-              {doubt.op === 'credit' ? '' : `${doubt.op} `}
-              {grouped(doubt.tokens ?? 0)}
-            </td>
-            <td class="o-wide">
-              <MemberLink member={doubt.member} />
-              {doubt.recipient !== null && (
-                <>
-                  {' '}
-                  <span class="soft">to</span> <MemberLink member={doubt.recipient} />
-                </>
-              )}
-            </td>
-            <td class="o-sent">
-              <Time at={doubt.sentAt} none="not known" />
-            </td>
-            <td class="o-wide">
-              <Balances doubt={doubt} />
-            </td>
-            <td class="o-wide small">
-              <span class="seen">
-                {doubt.requestId === null ? (
-                  <span class="soft">no request id was told</span>
-                ) : (
-                  <>
-                    request <code>{doubt.requestId}</code>
-                  </>
-                )}
-              </span>
-              <span class="seen">
-                key <code>{doubt.key ?? 'not known'}</code>
-              </span>
-            </td>
-            <td class="o-wide what">{doubt.message}</td>
-          </tr>
+          <DoubtLine key={doubt.order} doubt={doubt} choose={choose} isRehearsal={isRehearsal(doubt.realm)} />
         ))}
       </Table>
     </>
+  );
+}
+
+function NoDoubts({ found, isFiltered }: Pick<DoubtsTableProps, 'found' | 'isFiltered'>) {
+  return (
+    <>
+      <Failure failure={found.failure} />
+      {found.failure === null && (
+        <Empty title="No doubts.">
+          {isFiltered
+            ? 'None matches this filter.'
+            : 'Every order’s outcome is proven. That is the normal state.'}
+        </Empty>
+      )}
+    </>
+  );
+}
+
+type DoubtLineProps = Pick<DoubtsTableProps, 'choose'> & {
+  readonly doubt: DoubtRow;
+  readonly isRehearsal: boolean;
+};
+
+function DoubtLine({ doubt, choose, isRehearsal }: DoubtLineProps) {
+  return (
+    <tr>
+      {choose !== undefined && <td class="o-choose">{choose(doubt)}</td>}
+      <td>
+        <Link to={placeOf('doubt', doubt.order)}>Evidence</Link>{' '}
+        <span class="mono small wrap">{doubt.order}</span> <RehearsalChip on={isRehearsal} />
+        <span class="soft small n"> line {grouped(doubt.line)}</span>
+      </td>
+      <td class="o-tokens n">
+        {doubt.op === 'credit' ? '' : `${doubt.op} `}
+        {grouped(doubt.tokens ?? 0)}
+      </td>
+      <td class="o-wide">
+        <MemberLink member={doubt.member} />
+        {doubt.recipient !== null && (
+          <>
+            {' '}
+            <span class="soft">to</span> <MemberLink member={doubt.recipient} />
+          </>
+        )}
+      </td>
+      <td class="o-sent">
+        <Time at={doubt.sentAt} none="not known" />
+      </td>
+      <td class="o-wide">
+        <Balances doubt={doubt} />
+      </td>
+      <td class="o-wide small">
+        <span class="seen">
+          {doubt.requestId === null ? (
+            <span class="soft">no request id was told</span>
+          ) : (
+            <>
+              request <code>{doubt.requestId}</code>
+            </>
+          )}
+        </span>
+        <span class="seen">
+          key <code>{doubt.key ?? 'not known'}</code>
+        </span>
+      </td>
+      <td class="o-wide what">{doubt.message}</td>
+    </tr>
   );
 }
 

@@ -60,73 +60,106 @@ export function PaidPanel({ realm, view, by, asked }: Props & { readonly view: V
 /** How the realm answered. */
 export function AnswersPanel({ realm, by, asked }: Props) {
   const csv = csvOf(asked, 'work');
-  const rows = (cells: (one: Realm['periods'][number]) => string[]) =>
-    realm.periods.map((one) => ({ key: one.period, cells: [one.period, ...cells(one)] as const }));
+  const props = { realm, by, csv };
   return (
     <Panel title="How the realm answered">
       <div class="charts answers">
-        <ChartFigure
-          title="Success"
-          legend={
-            <>
-              <i class="key k-paid" /> paid <i class="key k-refused" /> not paid, or in doubt
-            </>
-          }
-          csv={csv}
-          chart={<ColumnChart {...successColumns(realm)} />}
-          table={{
-            label: 'Success',
-            heads: ['Period', 'Paid of those that ended'],
-            rows: rows((one) => [shareWords(one.success)]),
-          }}
-        />
-        <ChartFigure
-          title={`Requests per ${by}`}
-          legend={
-            <>
-              <i class="key k-requests" /> answered <i class="key k-limited" /> slow down (429)
-            </>
-          }
-          csv={csv}
-          chart={<ColumnChart {...requestColumns(realm, by)} />}
-          table={{
-            label: `Requests per ${by}`,
-            heads: ['Period', 'Requests', 'Retries', '429s'],
-            rows: rows((one) => [grouped(one.requests), grouped(one.retries), grouped(one.rateLimited)]),
-          }}
-        />
-        <ChartFigure
-          title="Time to the answer"
-          legend={
-            <>
-              <i class="key k-requests" /> half within <i class="key k-bucket" /> 95 % within
-            </>
-          }
-          csv={csv}
-          chart={<ColumnChart {...latencyColumns(realm)} />}
-          table={{
-            label: 'Time to the answer',
-            heads: ['Period', 'Half within', '95 % within'],
-            rows: rows((one) => [timeWords(one.p50Ms), timeWords(one.p95Ms)]),
-          }}
-        />
-        <ChartFigure
-          title="Allowed rate used"
-          legend={
-            <>
-              <i class="key k-requests" /> used while orders were sent <i class="key dash" /> allowed
-            </>
-          }
-          csv={csv}
-          chart={<ColumnChart {...rateColumns(realm)} />}
-          table={{
-            label: 'Allowed rate used',
-            heads: ['Period', 'Of the allowed rate'],
-            rows: rows((one) => [shareWords(one.share)]),
-          }}
-        />
+        <Success {...props} />
+        <Requests {...props} />
+        <AnswerTime {...props} />
+        <RateUsed {...props} />
       </div>
     </Panel>
+  );
+}
+
+type AnswersProps = Pick<Props, 'realm' | 'by'> & { readonly csv: string };
+
+function periodRows(realm: Realm, cells: (one: Realm['periods'][number]) => string[]) {
+  return realm.periods.map((one) => ({ key: one.period, cells: [one.period, ...cells(one)] as const }));
+}
+
+function Success({ realm, csv }: AnswersProps) {
+  return (
+    <ChartFigure
+      title="Success"
+      legend={
+        <>
+          <i class="key k-paid" /> paid <i class="key k-refused" /> not paid, or in doubt
+        </>
+      }
+      csv={csv}
+      chart={<ColumnChart {...successColumns(realm)} />}
+      table={{
+        label: 'Success',
+        heads: ['Period', 'Paid of those that ended'],
+        rows: periodRows(realm, (one) => [shareWords(one.success)]),
+      }}
+    />
+  );
+}
+
+function Requests({ realm, by, csv }: AnswersProps) {
+  return (
+    <ChartFigure
+      title={`Requests per ${by}`}
+      legend={
+        <>
+          <i class="key k-requests" /> answered <i class="key k-limited" /> slow down (429)
+        </>
+      }
+      csv={csv}
+      chart={<ColumnChart {...requestColumns(realm, by)} />}
+      table={{
+        label: `Requests per ${by}`,
+        heads: ['Period', 'Requests', 'Retries', '429s'],
+        rows: periodRows(realm, (one) => [
+          grouped(one.requests),
+          grouped(one.retries),
+          grouped(one.rateLimited),
+        ]),
+      }}
+    />
+  );
+}
+
+function AnswerTime({ realm, csv }: AnswersProps) {
+  return (
+    <ChartFigure
+      title="Time to the answer"
+      legend={
+        <>
+          <i class="key k-requests" /> half within <i class="key k-bucket" /> 95 % within
+        </>
+      }
+      csv={csv}
+      chart={<ColumnChart {...latencyColumns(realm)} />}
+      table={{
+        label: 'Time to the answer',
+        heads: ['Period', 'Half within', '95 % within'],
+        rows: periodRows(realm, (one) => [timeWords(one.p50Ms), timeWords(one.p95Ms)]),
+      }}
+    />
+  );
+}
+
+function RateUsed({ realm, csv }: AnswersProps) {
+  return (
+    <ChartFigure
+      title="Allowed rate used"
+      legend={
+        <>
+          <i class="key k-requests" /> used while orders were sent <i class="key dash" /> allowed
+        </>
+      }
+      csv={csv}
+      chart={<ColumnChart {...rateColumns(realm)} />}
+      table={{
+        label: 'Allowed rate used',
+        heads: ['Period', 'Of the allowed rate'],
+        rows: periodRows(realm, (one) => [shareWords(one.share)]),
+      }}
+    />
   );
 }
 

@@ -3,7 +3,7 @@ import type { PlanReply } from '../../../api/index.js';
 import { Button } from '../../parts/fields.js';
 import { Time } from '../../parts/marks.js';
 import { Notice, Panel, Table } from '../../parts/panel.js';
-import type { Draft } from './plan-options.js';
+import type { Draft } from './import-state.js';
 
 type Columns = NonNullable<PlanReply['columns']>;
 type Found = Columns['found'][number];
@@ -40,56 +40,21 @@ export function ColumnsPanel(props: ColumnsPanelProps) {
   const shown = all ? found : found.filter((column, at) => at < FIRST_SHOWN || meaningOf(column) !== '');
   return (
     <Panel title="Columns" flush aside={<span class="soft n">header on line {headerLine}</span>}>
-      {headerBelow !== null && (
-        <Notice tone="warn">
-          <p>
-            <b>Line {headerBelow} looks like the header.</b> What stands above it would be left out.
-          </p>
-          <Button
-            name={`Take line ${headerBelow} as the header`}
-            disabled={busy}
-            onPress={() => onSay({ headerLine: String(headerBelow), map: [] })}
-          />
-        </Notice>
-      )}
-      {kept !== null && (
-        <Notice tone={kept.pairs.some(isUnusual) ? 'warn' : 'plain'}>
-          <p>
-            <b>{kept.who}</b> said something of the same header, <Time at={kept.at} />.
-          </p>
-          <ul class="bullets">
-            {kept.pairs.flatMap(({ map: pair, effect }) =>
-              effect === 'none' ? [] : [<li key={pair}>{`${keptWords(pair)} ${EFFECT[effect]}`}</li>],
-            )}
-          </ul>
-          <Button
-            name="Forget"
-            label="Forget what was said of this header"
-            disabled={busy}
-            onPress={() => onSay({ forgetColumns: true, map: [] })}
-          />
-        </Notice>
-      )}
+      <HeaderBelow line={headerBelow} busy={busy} onSay={onSay} />
+      {kept !== null && <KeptWords kept={kept} busy={busy} onSay={onSay} />}
       <Table
         label="Columns of the file"
         css="columns"
         heads={['Column', 'Is taken for', 'Why', 'First cells']}
       >
         {shown.map((column, at) => (
-          <tr key={`${at} ${column.name}`}>
-            <td class="name">
-              <b>{column.name || 'without a name'}</b>
-            </td>
-            <td>
-              <Meaning
-                column={column}
-                meaning={meaningOf(column)}
-                onChoice={(meaning) => choose(column.name, meaning)}
-              />
-            </td>
-            <td class="soft small">{isChanged ? '' : whyWords(column)}</td>
-            <td class="what mono small">{column.cells.join(' · ')}</td>
-          </tr>
+          <ColumnRow
+            key={`${at} ${column.name}`}
+            column={column}
+            meaning={meaningOf(column)}
+            why={isChanged ? '' : whyWords(column)}
+            onChoice={(meaning) => choose(column.name, meaning)}
+          />
         ))}
       </Table>
       {shown.length < found.length && (
@@ -102,18 +67,78 @@ export function ColumnsPanel(props: ColumnsPanelProps) {
           <Button name="Plan with these columns" look="primary" disabled={busy} onPress={() => onSay({})} />
         </p>
       ) : (
-        firstOrders.length > 0 && (
-          <div class="panel-note">
-            The first orders:
-            <ul class="bullets n">
-              {firstOrders.map((order, at) => (
-                <li key={`${at} ${order}`}>{order}</li>
-              ))}
-            </ul>
-          </div>
-        )
+        <FirstOrders orders={firstOrders} />
       )}
     </Panel>
+  );
+}
+
+type SayProps = Pick<ColumnsPanelProps, 'busy' | 'onSay'>;
+
+function HeaderBelow({ line, busy, onSay }: SayProps & { readonly line: number | null }) {
+  if (line === null) return null;
+  return (
+    <Notice tone="warn">
+      <p>
+        <b>Line {line} looks like the header.</b> What stands above it would be left out.
+      </p>
+      <Button
+        name={`Take line ${line} as the header`}
+        disabled={busy}
+        onPress={() => onSay({ headerLine: String(line), map: [] })}
+      />
+    </Notice>
+  );
+}
+
+/** What somebody said of the same header before, and what it does to this file. */
+function KeptWords({ kept, busy, onSay }: SayProps & { readonly kept: NonNullable<Columns['kept']> }) {
+  return (
+    <Notice tone={kept.pairs.some(isUnusual) ? 'warn' : 'plain'}>
+      <p>
+        <b>{kept.who}</b> said something of the same header, <Time at={kept.at} />.
+      </p>
+      <ul class="bullets">
+        {kept.pairs.flatMap(({ map: pair, effect }) =>
+          effect === 'none' ? [] : [<li key={pair}>{`${keptWords(pair)} ${EFFECT[effect]}`}</li>],
+        )}
+      </ul>
+      <Button
+        name="Forget"
+        label="Forget what was said of this header"
+        disabled={busy}
+        onPress={() => onSay({ forgetColumns: true, map: [] })}
+      />
+    </Notice>
+  );
+}
+
+function ColumnRow({ column, meaning, why, onChoice }: MeaningProps & { readonly why: string }) {
+  return (
+    <tr>
+      <td class="name">
+        <b>{column.name || 'without a name'}</b>
+      </td>
+      <td>
+        <Meaning column={column} meaning={meaning} onChoice={onChoice} />
+      </td>
+      <td class="soft small">{why}</td>
+      <td class="what mono small">{column.cells.join(' · ')}</td>
+    </tr>
+  );
+}
+
+function FirstOrders({ orders }: { readonly orders: readonly string[] }) {
+  if (orders.length === 0) return null;
+  return (
+    <div class="panel-note">
+      The first orders:
+      <ul class="bullets n">
+        {orders.map((order, at) => (
+          <li key={`${at} ${order}`}>{order}</li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

@@ -4,8 +4,8 @@ import { counted, grouped } from '../../../../words/spelling.js';
 import type { FaultReply, PlanReply, UploadReply } from '../../../api/index.js';
 import { Button } from '../../parts/fields.js';
 import { Notice, Panel, Table } from '../../parts/panel.js';
+import type { Draft } from './import-state.js';
 import { CellField, placeOfFault, TakeCells, type Typed } from './mend-cells.js';
-import type { Draft } from './plan-options.js';
 
 type FaultListProps = {
   readonly file: UploadReply;
@@ -97,7 +97,7 @@ function inWordsOfThePage(message: string): string {
     .replaceAll('--in-order', '“Strictly in file order”, below')
     .replaceAll(/--header-line ([0-9]+)/g, '“Take line $1 as the header”')
     .replaceAll('--members FILE', '“Table of members”')
-    .replaceAll(MAP, (_, quoted, column, bare, word) => {
+    .replaceAll(MAP, (_, ...[quoted, column, bare, word]) => {
       const [meaning, name] = [quoted ?? bare, column ?? word];
       return `${name === 'COLUMN' ? '' : `“${name}” as `}“${meaning}” under “Columns”`;
     });

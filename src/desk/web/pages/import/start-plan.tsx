@@ -29,19 +29,7 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
   const { busy: starting, failure, attempt } = useChange();
   const { payable } = plan;
   if (plan.faultCount > 0) return null;
-  if (plan.existing)
-    return (
-      <Notice tone="warn">
-        <b>These very orders are already a batch:</b> <BatchLink batch={plan.batch ?? ''} />.{' '}
-        {plan.existingState === 'cancelled'
-          ? 'It was cancelled. To pay what was never sent, import unprocessed.csv of its report, with “Only new rows” where another file pays some of its rows by now.'
-          : 'Importing them again pays nobody twice.'}
-      </Notice>
-    );
-  if (payable.orders === 0)
-    return (
-      <Notice tone="warn">Nothing in this file would be sent: every row is a duplicate or invalid.</Notice>
-    );
+  if (plan.existing || payable.orders === 0) return <NothingToStart plan={plan} />;
   const right = typedDigits(typed) === payable.tokens;
   const verb = payable.amounts !== null && onlyGives(payable.amounts) ? 'Pay' : 'Send';
   const start = (event: Event) => {
@@ -85,6 +73,21 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
         <Failure failure={failure} />
       </form>
     </Panel>
+  );
+}
+
+function NothingToStart({ plan }: { readonly plan: PlanReply }) {
+  if (!plan.existing)
+    return (
+      <Notice tone="warn">Nothing in this file would be sent: every row is a duplicate or invalid.</Notice>
+    );
+  return (
+    <Notice tone="warn">
+      <b>These very orders are already a batch:</b> <BatchLink batch={plan.batch ?? ''} />.{' '}
+      {plan.existingState === 'cancelled'
+        ? 'It was cancelled. To pay what was never sent, import unprocessed.csv of its report, with “Only new rows” where another file pays some of its rows by now.'
+        : 'Importing them again pays nobody twice.'}
+    </Notice>
   );
 }
 

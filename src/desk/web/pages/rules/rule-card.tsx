@@ -23,7 +23,6 @@ export function RuleCard({ rule, onPlan, onAsk }: RuleCardProps) {
   const me = useMe();
   const operator = me.roles.includes('operator');
   const isRehearsal = useIsRehearsal();
-  const { standing } = rule;
   return (
     <Panel
       title={rule.rule}
@@ -32,7 +31,7 @@ export function RuleCard({ rule, onPlan, onAsk }: RuleCardProps) {
         <>
           <RehearsalChip on={isRehearsal(rule.realm)} />
           <span class={`pill r-${rule.state}`}>{STATES[rule.state]}</span>
-          {standing?.paused != null && <span class="pill r-waits">paused</span>}
+          {rule.standing?.paused != null && <span class="pill r-waits">paused</span>}
           {stepsOf(rule, me).map((step) => (
             <Button
               key={step}
@@ -47,6 +46,18 @@ export function RuleCard({ rule, onPlan, onAsk }: RuleCardProps) {
         </>
       }
     >
+      <RuleNotices rule={rule} />
+      <RuleFacts rule={rule} />
+    </Panel>
+  );
+}
+
+type RuleProps = Pick<RuleCardProps, 'rule'>;
+
+function RuleNotices({ rule }: RuleProps) {
+  const me = useMe();
+  return (
+    <>
       {rule.faults.length > 0 && (
         <Notice tone="bad">
           <ul class="bullets">
@@ -63,30 +74,36 @@ export function RuleCard({ rule, onPlan, onAsk }: RuleCardProps) {
         </Notice>
       )}
       {rule.state === 'ready' && rule.text !== null && <Notice tone="warn">{NOT_BY_TWO}</Notice>}
-      {standing !== null && <StandingNotice standing={standing} />}
-      <Facts
-        facts={[
-          ['Realm', rule.realm === '' ? 'not known' : rule.realm],
-          ['Reason', rule.reason ?? 'not known'],
-          ['File', <span class="mono wrap">{rule.file}</span>],
-          [
-            'Schedule',
-            rule.schedule === null ? (
-              'only by hand'
-            ) : (
-              <>
-                <code>{rule.schedule.cron}</code> {rule.schedule.timeZone}
-              </>
-            ),
-          ],
-          rule.approved !== null && ['Approved', <SaidBy said={rule.approved} />],
-          rule.approved?.asked != null && ['Asked for', `by ${rule.approved.asked}`],
-          rule.schedule !== null && ['Next runs', <NextRuns rule={rule} />],
-          ['Last run', <Last last={rule.last} />],
-          standing !== null && ['Last by schedule', <Outcome standing={standing} />],
-        ]}
-      />
-    </Panel>
+      {rule.standing !== null && <StandingNotice standing={rule.standing} />}
+    </>
+  );
+}
+
+function RuleFacts({ rule }: RuleProps) {
+  const { standing } = rule;
+  return (
+    <Facts
+      facts={[
+        ['Realm', rule.realm === '' ? 'not known' : rule.realm],
+        ['Reason', rule.reason ?? 'not known'],
+        ['File', <span class="mono wrap">{rule.file}</span>],
+        [
+          'Schedule',
+          rule.schedule === null ? (
+            'only by hand'
+          ) : (
+            <>
+              <code>{rule.schedule.cron}</code> {rule.schedule.timeZone}
+            </>
+          ),
+        ],
+        rule.approved !== null && ['Approved', <SaidBy said={rule.approved} />],
+        rule.approved?.asked != null && ['Asked for', `by ${rule.approved.asked}`],
+        rule.schedule !== null && ['Next runs', <NextRuns rule={rule} />],
+        ['Last run', <Last last={rule.last} />],
+        standing !== null && ['Last by schedule', <Outcome standing={standing} />],
+      ]}
+    />
   );
 }
 

@@ -23,7 +23,6 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
   );
   const { value } = page;
   const [asking, setAsking] = useState(false);
-  const [typed, setTyped] = useState('');
   const [task, setTask] = useState<TaskReply | null>(null);
   const operator = useIsOperator();
   const isRehearsal = useIsRehearsal();
@@ -31,32 +30,13 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
     <Page
       rehearsal={value !== null && isRehearsal(value.realm)}
       title={value === null ? 'Plan of a rule' : `Plan of ${value.rule}`}
-      lead={
-        <>
-          <Link to="/rules">All rules</Link>
-          {value !== null && (
-            <>
-              {' '}
-              · made <Time at={value.at} /> for realm {value.realm}
-            </>
-          )}
-        </>
-      }
+      lead={<PlanLead plan={value} />}
       actions={
         operator &&
         value !== null &&
         value.awarded > 0 &&
         !value.edited &&
-        task === null && (
-          <Button
-            name="Run now"
-            look="primary"
-            onPress={() => {
-              setTyped('');
-              setAsking(true);
-            }}
-          />
-        )
+        task === null && <Button name="Run now" look="primary" onPress={() => setAsking(true)} />
       }
     >
       <Pending of={page} rows={10} />
@@ -82,26 +62,54 @@ export function RulePlanPage({ plan }: { readonly plan: string }) {
         </Panel>
       )}
       {asking && value !== null && (
-        <Confirm
-          title={`Run ${value.rule} now?`}
-          verb={VERBS[value.op](counted(value.awarded, 'member'))}
-          reason="may"
-          ready={typedDigits(typed) === value.tokens}
-          act={async (said) => {
-            const { plan, awarded: members, tokens } = value;
-            const request: RuleRunRequest = { plan, members, tokens, ...said };
-            setTask(await change<TaskReply>(`/api/rules/${encodeURIComponent(value.rule)}/run`, request));
-          }}
-          onClose={() => setAsking(false)}
-        >
-          <p class="n">
-            This will <b>{ruleWords(value.op, value.tokens, counted(value.awarded, 'member'))}</b> in realm{' '}
-            <b>{value.realm}</b>, exactly as planned here.
-          </p>
-          <TotalField typed={typed} onText={setTyped} />
-        </Confirm>
+        <RunNow plan={value} onStarted={setTask} onClose={() => setAsking(false)} />
       )}
     </Page>
+  );
+}
+
+function PlanLead({ plan }: { readonly plan: Plan | null }) {
+  return (
+    <>
+      <Link to="/rules">All rules</Link>
+      {plan !== null && (
+        <>
+          {' '}
+          · made <Time at={plan.at} /> for realm {plan.realm}
+        </>
+      )}
+    </>
+  );
+}
+
+type RunNowProps = {
+  readonly plan: Plan;
+  readonly onStarted: (task: TaskReply) => void;
+  readonly onClose: () => void;
+};
+
+/** The total is typed anew each time. */
+function RunNow({ plan: value, onStarted, onClose }: RunNowProps) {
+  const [typed, setTyped] = useState('');
+  return (
+    <Confirm
+      title={`Run ${value.rule} now?`}
+      verb={VERBS[value.op](counted(value.awarded, 'member'))}
+      reason="may"
+      ready={typedDigits(typed) === value.tokens}
+      act={async (said) => {
+        const { plan, awarded: members, tokens } = value;
+        const request: RuleRunRequest = { plan, members, tokens, ...said };
+        onStarted(await change<TaskReply>(`/api/rules/${encodeURIComponent(value.rule)}/run`, request));
+      }}
+      onClose={onClose}
+    >
+      <p class="n">
+        This will <b>{ruleWords(value.op, value.tokens, counted(value.awarded, 'member'))}</b> in realm{' '}
+        <b>{value.realm}</b>, exactly as planned here.
+      </p>
+      <TotalField typed={typed} onText={setTyped} />
+    </Confirm>
   );
 }
 
