@@ -31,7 +31,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-key-for-two-realms',
     file: 'src/runtime/config/faults.ts',
-    find: '      sharedKeyFault(fault, at, { realm, identity }, keys, resolve);',
+    find: '      sharedKeyFault(fault, at, { realm, identity }, { keys, resolve });',
     put: '',
     test: 'test/runtime/config/keys-of-realms.test.ts',
   },

@@ -297,8 +297,6 @@ describe('the store is the ledger’s', () => {
 });
 
 describe('files', () => {
-  /** One idea to a file is the rule; a file that is longer has probably two. */
-  const LINES_MAX = 360;
   const CRUMB_LINES_MAX = 60;
   /** With why each stands alone although only one file imports it. */
   const CRUMBS_ALLOWED = new Map([
@@ -308,11 +306,6 @@ describe('files', () => {
     ['src/desk/http/routes/recovery.ts', 'a group of routes, as its neighbours are'],
     ['src/desk/web/pages/member.tsx', 'a page of the desk'],
   ]);
-
-  test(`none has more than ${LINES_MAX} lines`, () => {
-    const long = SRC.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
-    expect(long.filter(({ lines }) => lines > LINES_MAX)).toEqual([]);
-  });
 
   test('none is a crumb: what one file alone uses and no test looks at goes into it', () => {
     const importsOf = new Map([...SRC, ...TESTS].map((source) => [source, relativeImports(source)]));

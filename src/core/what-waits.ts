@@ -52,42 +52,16 @@ export function waitingOf(cause: Cause): Waiting {
 
 /** What holds back everything that is not being sent, the cause that a person meets first before the others. */
 function standstill(batch: BatchStanding, realm: RealmStanding): Cause | null {
-  const { state, reason, planned, unknown } = batch;
+  const { state, reason } = batch;
   const began = Math.max(batch.createdMs, batch.startedMs);
-  const all = (
-    why: WaitingWhy,
-    message: string,
-    more: Partial<Pick<Cause, 'sinceMs' | 'untilMs' | 'next' | 'session'>> = {},
-  ): Cause => ({
-    sinceMs: began,
-    untilMs: null,
-    next: null,
-    ...more,
-    why,
-    message,
-    groups: [planned, unknown],
-  });
+  const all = causeOfAll(batch);
   const resume = `almoner resume ${batch.batch}`;
   if (state === 'paused')
     return all('paused', reason?.message ?? 'The batch is paused.', {
       sinceMs: batch.stoodMs || began,
       next: resume,
     });
-  if (state === 'halted' && reason?.code === 'ALM_LEDGER_AFTER_ROLLBACK')
-    return {
-      ...all('after-rollback', reason.message, {
-        sinceMs: Math.max(began, realm.waitsForPersonMs ?? 0),
-        next: 'almoner resume --after-rollback',
-      }),
-      groups: [planned],
-    };
-  if (state === 'halted') {
-    const disarmed = reason?.code.startsWith('ALM_LEDGER_') ?? false;
-    return all(disarmed ? 'disarmed' : 'halted', `${reason?.message ?? ''} ${reason?.next ?? ''}`.trim(), {
-      sinceMs: realm.haltedMs ?? (batch.stoodMs || began),
-      next: disarmed ? 'almoner recover' : resume,
-    });
-  }
+  if (state === 'halted') return haltedCause(batch, realm, all);
   if (batch.closed === 'approval')
     return all('approval', reason?.message ?? '', { next: `almoner approve ${batch.batch}` });
   if (batch.closed === 'start-missed')
@@ -115,6 +89,41 @@ function standstill(batch: BatchStanding, realm: RealmStanding): Cause | null {
       { sinceMs: realm.breaker.sinceMs, untilMs: realm.breaker.haltsAtMs },
     );
   return null;
+}
+
+/** Makes a cause that holds back all that is not being sent. */
+function causeOfAll({ createdMs, startedMs, planned, unknown }: BatchStanding) {
+  return (
+    why: WaitingWhy,
+    message: string,
+    more: Partial<Pick<Cause, 'sinceMs' | 'untilMs' | 'next' | 'session'>> = {},
+  ): Cause => ({
+    sinceMs: Math.max(createdMs, startedMs),
+    untilMs: null,
+    next: null,
+    ...more,
+    why,
+    message,
+    groups: [planned, unknown],
+  });
+}
+
+function haltedCause(batch: BatchStanding, realm: RealmStanding, all: ReturnType<typeof causeOfAll>): Cause {
+  const { reason, planned } = batch;
+  const began = Math.max(batch.createdMs, batch.startedMs);
+  if (reason?.code === 'ALM_LEDGER_AFTER_ROLLBACK')
+    return {
+      ...all('after-rollback', reason.message, {
+        sinceMs: Math.max(began, realm.waitsForPersonMs ?? 0),
+        next: 'almoner resume --after-rollback',
+      }),
+      groups: [planned],
+    };
+  const disarmed = reason?.code.startsWith('ALM_LEDGER_') ?? false;
+  return all(disarmed ? 'disarmed' : 'halted', `${reason?.message ?? ''} ${reason?.next ?? ''}`.trim(), {
+    sinceMs: realm.haltedMs ?? (batch.stoodMs || began),
+    next: disarmed ? 'almoner recover' : `almoner resume ${batch.batch}`,
+  });
 }
 
 type Idle = Pick<Cause, 'why' | 'message' | 'sinceMs' | 'next' | 'session'>;

@@ -2,7 +2,7 @@ import { show } from '../core/visible.js';
 import { columnNamed, ownColumnNamed } from './columns.js';
 import { INTAKE_LIMITS, type IntakeLimits } from './open.js';
 import type { ParsedSheet } from './parse.js';
-import { type RowRules, readRow } from './read-row.js';
+import { type RowReading, type RowRules, readRow } from './read-row.js';
 import { References } from './references.js';
 import { BrokenFile, type FileFaults, type Finding, ofFile, type Row } from './row.js';
 import type { Shape } from './shape.js';
@@ -40,15 +40,14 @@ export function readGivenRows(
     faults.push(ofFile('ALM_FILE_TOO_MANY_ROWS', `There are more than ${limits.rowsMax} rows. Split them.`));
   if (faults.length > 0) return { faults };
   const shape = shapeOf(columns);
-  const blocks = { [Symbol.asyncIterator]: () => readBlocks(rows, columns, shape, rules, limits) };
+  const blocks = { [Symbol.asyncIterator]: () => readBlocks(rows, columns, { shape, rules }, limits) };
   return { sheet: shape.sheet, found: null, standsIn: columns.replaces, blocks, sha256: () => null };
 }
 
 async function* readBlocks(
   rows: readonly TakenRow[],
   columns: Columns,
-  shape: Shape,
-  rules: RowRules,
+  reading: RowReading,
   { recordBytesMax }: IntakeLimits,
 ): AsyncGenerator<Row[], void, undefined> {
   const references = new References();
@@ -62,9 +61,9 @@ async function* readBlocks(
       );
     if (given.faults.length > 0) {
       const findings = given.faults.map((fault) => ({ line, code: 'ALM_ROW_FIELD' as const, ...fault }));
-      return { kind: 'invalid', line, findings, cells: cells.slice(0, shape.kept.length) };
+      return { kind: 'invalid', line, findings, cells: cells.slice(0, reading.shape.kept.length) };
     }
-    const row = readRow(shape, rules, line, cells, 0);
+    const row = readRow(reading, line, cells, 0);
     return row.kind === 'order' ? references.judge(row, 'reference') : row;
   };
   for (let from = 0; from < rows.length; from += ROWS_AT_ONCE)

@@ -68,6 +68,7 @@ function readBlocks(
 ): AsyncGenerator<Row[], void, undefined> {
   const references = new References();
   const referenceColumn = shape.names[shape.columns.reference] ?? 'reference';
+  const reading = { shape, rules };
   let rows = 0;
   return readRecords(chunks, shape.sheet.delimiter, limits, (line, cells, flaw) => {
     if (flaw !== 0 && (line <= shape.headerLine || flawKind(flaw) === SWALLOWING_QUOTE))
@@ -83,7 +84,7 @@ function readBlocks(
         line,
         `The file has more than ${limits.rowsMax} rows; nothing from line ${line} on was read. Split it.`,
       );
-    const row = readRow(shape, rules, line, cells, flaw);
+    const row = readRow(reading, line, cells, flaw);
     return row.kind === 'order' ? references.judge(row, referenceColumn) : row;
   });
 }

@@ -30,8 +30,11 @@ export type RowRules = {
   readonly members?: MemberTable | null;
 };
 
+/** How the rows of a file are read. */
+export type RowReading = { readonly shape: Shape; readonly rules: RowRules };
+
 /** Reads one record of the file into a row; all faults of the row are found, not only the first. */
-export function readRow(shape: Shape, rules: RowRules, line: number, record: string[], flaw: number): Row {
+export function readRow({ shape, rules }: RowReading, line: number, record: string[], flaw: number): Row {
   const findings = recordFaults(shape.names, line, record, flaw);
   const at = shape.columns;
   for (let index = 0; index < record.length; index++) record[index] = undefuse(record[index] ?? '');
@@ -77,18 +80,8 @@ export function readRow(shape: Shape, rules: RowRules, line: number, record: str
       const reason = textOf(cell(at.reason)).trim() || null;
       const hashes = hashRow({ order, reference });
       const origin = members == null ? undefined : originHash(order, cell(at.member), cell(at.recipient));
-      return {
-        kind: 'order',
-        line,
-        order,
-        reference,
-        reason,
-        replaces,
-        hashes,
-        cells,
-        ...(notes && { notes }),
-        ...(origin && { origin }),
-      };
+      const row = { kind: 'order', line, order, reference, reason, replaces, hashes, cells } as const;
+      return { ...row, ...(notes && { notes }), ...(origin && { origin }) };
     }
   }
   return { kind: 'invalid', line, findings, cells };

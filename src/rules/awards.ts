@@ -45,8 +45,7 @@ export async function alreadyAwarded(
 export async function booksOf(
   ledger: RealmLedger,
   { caps }: Pick<RealmProfile, 'caps'>,
-  rule: string,
-  period: string,
+  { rule, period }: { readonly rule: string; readonly period: string },
   slices: Parameters<typeof alreadyAwarded>[3],
 ) {
   return {

@@ -37,19 +37,6 @@ export function factsUsed(ast: ASTNode): { readonly used: FactsUsed; readonly mi
     if (field === null) fields[map] = 'all';
     else if (known !== 'all') known.add(field);
   };
-  const loop = (node: ASTNode, args: readonly ASTNode[], depth: number) => {
-    const [variable] = args;
-    if (variable?.op === 'id' && FACT_NAMES.includes(variable.args))
-      misuses.push({
-        offset: variable.start,
-        message: `${variable.args} is the name of a fact; give the loop another variable.`,
-      });
-    if (depth >= LOOP_DEPTH_MAX)
-      misuses.push({
-        offset: node.start,
-        message: `Loops stand at most ${LOOP_DEPTH_MAX} deep in each other.`,
-      });
-  };
   const visit = (node: ASTNode, depth: number): void => {
     const access = accessOf(node);
     const map = access === undefined ? undefined : MAPS.find((one) => access.of === one);
@@ -74,7 +61,7 @@ export function factsUsed(ast: ASTNode): { readonly used: FactsUsed; readonly mi
         message: 'Bytes are not available here: no limit of memory would count them.',
       });
     if (node.op === 'rcall' && LOOPS.has(node.args[0])) {
-      loop(node, node.args[2], depth);
+      misuses.push(...loopMisuses(node, node.args[2], depth));
       visit(node.args[1], depth);
       for (const argument of node.args[2]) visit(argument, depth + 1);
       return;
@@ -83,6 +70,21 @@ export function factsUsed(ast: ASTNode): { readonly used: FactsUsed; readonly mi
   };
   visit(ast, 0);
   return { used: { ...fields, balance }, misuses };
+}
+
+function loopMisuses(node: ASTNode, [variable]: readonly ASTNode[], depth: number): Misuse[] {
+  const misuses: Misuse[] = [];
+  if (variable?.op === 'id' && FACT_NAMES.includes(variable.args))
+    misuses.push({
+      offset: variable.start,
+      message: `${variable.args} is the name of a fact; give the loop another variable.`,
+    });
+  if (depth >= LOOP_DEPTH_MAX)
+    misuses.push({
+      offset: node.start,
+      message: `Loops stand at most ${LOOP_DEPTH_MAX} deep in each other.`,
+    });
+  return misuses;
 }
 
 /** `map.field` and `map["field"]`; any other index takes the whole map. */

@@ -30,7 +30,7 @@ export function applyLimits(rule: Rule, drafts: readonly Draft[], bounds: Bounds
   const total = awarded.reduce((sum, { tokens }) => sum + BigInt(tokens), 0n);
   for (const name of ['perRun', 'perPeriod'] as const) {
     const budget = left[name];
-    if (budget !== null && total > budget) stops.push(overTotal(rule, name, total, budget, bounds));
+    if (budget !== null && total > budget) stops.push(overTotal(rule, name, { total, budget }, bounds));
   }
   if (left.perPeriod === null && total + bounds.awardedInPeriod > ACCOUNT_MOST)
     stops.push(
@@ -84,8 +84,7 @@ function cut(draft: Draft, to: number, words: string): void {
 function overTotal(
   rule: Rule,
   name: LimitName,
-  total: bigint,
-  budget: bigint,
+  { total, budget }: { readonly total: bigint; readonly budget: bigint },
   { awardedInPeriod }: Bounds,
 ): Stop {
   const earlier = name === 'perPeriod' ? `, of which earlier runs of the period had ${awardedInPeriod}` : '';

@@ -35,7 +35,7 @@ export async function planRun(request: PlanRunRequest): Promise<PlannedRun> {
   const facts = await notes.openFacts(ledger, meta.id);
   const { decided, requests, blocks } = await decideAudience({
     ...request,
-    ...(await booksOf(ledger, request.profile, rule.name, meta.period, rowsOf(audience))),
+    ...(await booksOf(ledger, request.profile, { rule: rule.name, period: meta.period }, rowsOf(audience))),
     at: meta.at,
     facts,
     keep: (block, bytes) => notes.putDecisions(ledger, meta.id, block, bytes),

@@ -36,12 +36,7 @@ export async function readCandidates(
   const { rule, audience, facts, already } = request;
   const { inCondition, inAward } = callsOf(rule);
   const isOpen = ({ member }: AudienceRow) => !already.has(member) && member !== rule.from;
-  const wallets = new Set<string>();
-  let open = 0;
-  for await (const rows of those(audience, isOpen)) {
-    open += rows.length;
-    for (const wallet of rows.map((row) => walletOf(audience, row))) if (wallet !== null) wallets.add(wallet);
-  }
+  const { open, wallets } = await openRows(audience, isOpen);
   // Facts that an earlier, interrupted reading has kept were requests, too.
   let made = [...facts.known.keys()].filter((field) => !field.startsWith(WALLET)).length;
   let most = open * (inCondition.length + inAward.length);
@@ -84,19 +79,39 @@ export async function readCandidates(
   most = eligible * (inCondition.length + inAward.length);
   await gather(isEligible, inCondition);
   if (inAward.length > 0) {
-    const passing = new Set<string>();
-    const pass = async (meeting: Meeting) => {
-      for await (const rows of those(audience, isEligible)) {
-        const meets = await meeting(rows.map((row) => ({ row, ...readOf(row) })));
-        for (const [at, { member }] of rows.entries()) if (meets[at] === true) passing.add(member);
-      }
-    };
-    if (rule.condition === null) await pass(async (all) => all.map(() => true));
-    else await request.judging(pass);
+    const passing = await whoPass(request, isEligible, readOf);
     most = eligible * inCondition.length + passing.size * inAward.length;
     await gather(({ member }) => passing.has(member), inAward);
   }
   return { readOf, requests: made };
+}
+
+async function openRows(audience: PackedAudience, isOpen: (row: AudienceRow) => boolean) {
+  const wallets = new Set<string>();
+  let open = 0;
+  for await (const rows of those(audience, isOpen)) {
+    open += rows.length;
+    for (const wallet of rows.map((row) => walletOf(audience, row))) if (wallet !== null) wallets.add(wallet);
+  }
+  return { open, wallets };
+}
+
+/** The members who meet the condition. */
+async function whoPass(
+  { rule, audience, judging }: ReadRequest,
+  isEligible: (row: AudienceRow) => boolean,
+  readOf: (row: AudienceRow) => Read,
+): Promise<ReadonlySet<string>> {
+  const passing = new Set<string>();
+  const pass = async (meeting: Meeting) => {
+    for await (const rows of those(audience, isEligible)) {
+      const meets = await meeting(rows.map((row) => ({ row, ...readOf(row) })));
+      for (const [at, { member }] of rows.entries()) if (meets[at] === true) passing.add(member);
+    }
+  };
+  if (rule.condition === null) await pass(async (all) => all.map(() => true));
+  else await judging(pass);
+  return passing;
 }
 
 /** What is known of a member besides the row. */

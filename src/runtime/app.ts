@@ -12,15 +12,12 @@ import { readKey } from './config/secrets.js';
 import { type Logger, registerSecret } from './logger.js';
 import { openStore, type Store } from './redis/store.js';
 
-/** What one opening of the store has, shared by the views of it that differ in their person or patience. */
-type AppParts = {
+/** What one opening of the store has, shared by all views of it. */
+type Opened = {
   readonly config: Config;
   readonly logger: Logger;
   readonly env: NodeJS.ProcessEnv;
   readonly store: Store;
-  readonly scripts: ScriptClient;
-  /** Who acts, where it is a certain person; the command line's is known by the token of its environment. */
-  readonly person: Person | null;
   readonly realms: OpenRealm[];
   /** A desk asks for the same realm again and again; each would open a client and, embedded, a service. */
   readonly opening: Map<string, Promise<OpenRealm>>;
@@ -29,36 +26,41 @@ type AppParts = {
   readonly failure: AbortController;
 };
 
-function nothingOpened() {
-  return {
-    person: null,
-    realms: [],
-    opening: new Map<string, Promise<OpenRealm>>(),
-    openings: new Map<string, recovery.Opening>(),
-    sessions: new Set<recovery.Session>(),
-    failure: new AbortController(),
-  };
-}
+/** Whose name and patience the calls have. */
+type View = {
+  readonly scripts: ScriptClient;
+  /** Who acts, where it is a certain person; the command line's is known by the token of its environment. */
+  readonly person: Person | null;
+  /** The name in which changes are made; null: the configuration's. */
+  readonly operator: string | null;
+};
 
 /**
  * The composition root: opens the store, the books and the realms of one command, and closes them again in
  * the reverse order. Nothing else constructs connections.
  */
 export class App {
-  readonly config: Config;
   readonly logger: Logger;
   readonly store: Store;
   readonly scripts: ScriptClient;
   readonly person: Person | null;
   private readonly openings: Map<string, recovery.Opening>;
 
-  private constructor(private readonly parts: AppParts) {
-    this.config = parts.config;
-    this.logger = parts.logger;
-    this.store = parts.store;
-    this.scripts = parts.scripts;
-    this.person = parts.person;
-    this.openings = parts.openings;
+  private constructor(
+    private readonly opened: Opened,
+    private readonly view: View,
+  ) {
+    this.logger = opened.logger;
+    this.store = opened.store;
+    this.openings = opened.openings;
+    this.scripts = view.scripts;
+    this.person = view.person;
+  }
+
+  get config(): Config {
+    const { config } = this.opened;
+    const { operator } = this.view;
+    return operator === null ? config : { ...config, operator, token: null };
   }
 
   static async open(options: {
@@ -86,23 +88,29 @@ export class App {
       await store.close();
       throw error;
     });
-    return new App({ config, logger, env, store, scripts, ...nothingOpened() });
-  }
-
-  /** The same connections, and everything opened over them, with these changes. */
-  private with(changes: Partial<Pick<AppParts, 'config' | 'person' | 'scripts'>>): App {
-    return new App({ ...this.parts, ...changes });
+    const opened = {
+      config,
+      logger,
+      env,
+      store,
+      realms: [],
+      opening: new Map(),
+      openings: new Map(),
+      sessions: new Set<recovery.Session>(),
+      failure: new AbortController(),
+    };
+    return new App(opened, { scripts, person: null, operator: null });
   }
 
   /** The same connections in another person's name: what the desk does is done by who is signed in. */
   as(person: Person): App {
-    const config = { ...this.config, operator: person.name, token: null };
-    return this.with({ config, person: person.name === LOCAL_NAME ? null : person });
+    const named = person.name === LOCAL_NAME ? null : person;
+    return new App(this.opened, { ...this.view, person: named, operator: person.name });
   }
 
   /** The same connections, waiting as long as this for a store that does not answer. */
   patient(patienceMs: number, answerMs?: number): App {
-    return this.with({ scripts: this.scripts.patient(patienceMs, answerMs) });
+    return new App(this.opened, { ...this.view, scripts: this.scripts.patient(patienceMs, answerMs) });
   }
 
   ledger(profile: RealmProfile): RealmLedger {
@@ -130,11 +138,11 @@ export class App {
   realm(profile: RealmProfile, faults?: FaultPlan): Promise<OpenRealm> {
     if (faults !== undefined) return this.openRealm(profile, faults);
     const key = `${profile.baseUrl}\n${profile.realmId}`;
-    const known = this.parts.opening.get(key);
+    const known = this.opened.opening.get(key);
     if (known !== undefined) return known;
     const opening = this.openRealm(profile, undefined);
-    this.parts.opening.set(key, opening);
-    opening.catch(() => this.parts.opening.delete(key));
+    this.opened.opening.set(key, opening);
+    opening.catch(() => this.opened.opening.delete(key));
     return opening;
   }
 
@@ -148,19 +156,19 @@ export class App {
       readKey: () => this.key(profile, embedded),
     });
     const realm = { ...this.books(profile), client, embedded };
-    this.parts.realms.push(realm);
+    this.opened.realms.push(realm);
     return realm;
   }
 
   /** Aborted, with the error, when this process must not send any more: its journal failed, or it stalled. */
   get failed(): AbortSignal {
-    return this.parts.failure.signal;
+    return this.opened.failure.signal;
   }
 
   fail(error: AlmonerError): void {
-    if (this.parts.failure.signal.aborted) return;
+    if (this.opened.failure.signal.aborted) return;
     this.logger.error({ code: error.code }, error.message);
-    this.parts.failure.abort(error);
+    this.opened.failure.abort(error);
   }
 
   async session(kind: string): Promise<recovery.Session> {
@@ -170,13 +178,13 @@ export class App {
       here: this.scripts.here,
       ephemeral: this.config.ephemeral,
     });
-    this.parts.sessions.add(session);
+    this.opened.sessions.add(session);
     return session;
   }
 
   async endSession(session: recovery.Session): Promise<void> {
     await session.close();
-    this.parts.sessions.delete(session);
+    this.opened.sessions.delete(session);
   }
 
   /**
@@ -189,9 +197,9 @@ export class App {
   }
 
   async close(): Promise<void> {
-    for (const { client } of this.parts.realms) await client.close();
-    for (const { embedded } of this.parts.realms) await embedded?.close();
-    for (const session of this.parts.sessions) await session.close();
+    for (const { client } of this.opened.realms) await client.close();
+    for (const { embedded } of this.opened.realms) await embedded?.close();
+    for (const session of this.opened.sessions) await session.close();
     await this.scripts.settled();
     await this.store.close();
   }
@@ -203,14 +211,14 @@ export class App {
 
   /** A secret other than a realm's key. */
   secret(source: SecretSource): string {
-    const secret = readKey(source, this.parts.env);
+    const secret = readKey(source, this.opened.env);
     registerSecret(secret);
     return secret;
   }
 
   /** Read when it is used, so that a key mended while workers run counts at the next request. */
   private key(profile: RealmProfile, embedded: EmbeddedRealm | null): string {
-    const key = embedded === null ? readKey(profile.key, this.parts.env) : embedded.key;
+    const key = embedded === null ? readKey(profile.key, this.opened.env) : embedded.key;
     registerSecret(key);
     return key;
   }

@@ -96,6 +96,15 @@ export function readYaml(
     return { source: null, faults };
   }
 
+  return { source: sourceOf(document, text, value, at), faults };
+}
+
+function sourceOf(
+  document: Document,
+  text: string,
+  value: unknown,
+  at: (offset?: number) => Place,
+): YamlSource {
   const nodeAt = (path: ValuePath): Node | null => {
     let node: unknown = document.contents;
     for (const step of path) {
@@ -107,7 +116,7 @@ export function readYaml(
     const found = isAlias(node) ? node.resolve(document) : node;
     return isMap(found) || isSeq(found) || isScalar(found) ? found : null;
   };
-  const source: YamlSource = {
+  return {
     value,
     place: (path) => at(nodeAt(path)?.range?.[0]),
     placeOfKey(path) {
@@ -121,7 +130,6 @@ export function readYaml(
       return { ...at(start), raw: isScalar(node) ? text.slice(start, end) : '' };
     },
   };
-  return { source, faults };
 }
 
 const FAULTS_MAX = 20;

@@ -46,7 +46,7 @@ test('a plan beside a run that is being read has a record of its own, and leaves
   await beside.held;
   run.goOn();
   const { realm, meta } = await ran;
-  const made = await makeBatch(running, realm, meta, null, Date.now());
+  const made = await makeBatch(running, realm, meta, { now: Date.now() });
   beside.goOn();
   expect((await planned).meta).toMatchObject({ awards: 0, batch: null });
   const records = await listRuns(booksOf(running));

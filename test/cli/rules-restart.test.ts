@@ -72,7 +72,7 @@ test('dies while enqueuing: the next command takes the run up, and everybody is 
   const request = { at: Date.now(), scheduled: false, stop, onProgress: () => {} };
   const { meta } = await planRule(first, realm, loaded, request);
   const death = dying(first, 'storing');
-  await Promise.all([makeBatch(first, realm, meta, null, Date.now()).catch(() => {}), death]);
+  await Promise.all([makeBatch(first, realm, meta, { now: Date.now() }).catch(() => {}), death]);
   const ledger = (await world.app()).ledger(profile);
   const [half] = await listBatches(ledger);
   expect(half).toBeDefined();

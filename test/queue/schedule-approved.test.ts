@@ -39,7 +39,7 @@ async function planned(app: App, file: string): Promise<{ run: RunMeta; importin
     ...{ at: MONDAY, scheduled: false, stop },
     onProgress: () => {},
   });
-  return { run: meta, importing: () => makeBatch(app, realm, meta, null, Date.now()) };
+  return { run: meta, importing: () => makeBatch(app, realm, meta, { now: Date.now() }) };
 }
 
 /** A run by hand whose process dies while its batch is put in. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inCurrency } from '../../core/currencies.js';
 import { BATCH_STATES, openCount } from '../../core/states.js';
 import { CLOSED } from '../../core/waiting.js';
-import { findBatch, readBatch } from '../../ledger/index.js';
+import { type BatchRef, findBatch, readBatch } from '../../ledger/index.js';
 import {
   type BatchFilter,
   type BatchStatus,
@@ -29,7 +29,7 @@ import { withStopSignals } from '../../runtime/stop-signals.js';
 import { amountsWords } from '../../words/amounts.js';
 import { beginsWords } from '../../words/people.js';
 import { counted, grouped } from '../../words/spelling.js';
-import type { CommandContext } from '../frame/command.js';
+import type { CommandBase, CommandContext } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
 import { BATCH, choice, flag, optionalArgument, REASON, text, usage, wholeNumber } from '../frame/options.js';
 import { Progress } from '../frame/progress.js';
@@ -58,56 +58,14 @@ export const status = storeCommand({
   run: (context) => async (app) => {
     const { output, args, options } = context;
     if (args.BATCH === undefined && !options.watch) {
-      const { realm } = context.global;
-      const { state, cursor: after, limit = LIMIT_USUAL } = options;
-      const filter = { realm, state, sinceMs: readSince(options.since, Date.now()), after };
-      const { batches, next } = await statusPage(app, filter, limit);
-      const [total, missed, recovery, workers, pace, unfinished] = await Promise.all([
-        howManyBatches(app, realm),
-        missedNotes(app, realm),
-        recoveryNotes(app, context.global.realm),
-        countWorkers(app),
-        allPaceNotes(app, context.global.realm),
-        unfinishedImports(app.scripts, context.global.realm),
-      ]);
-      output.print({
-        json: { batches, next, total, workers, pace, unfinished, missed, recovery },
-        text: [
-          ...listLines(batches, workers),
-          ...moreLines(filter, batches.length, next, total),
-          ...pace,
-          ...unfinishedLines(unfinished),
-          ...missed,
-          ...recovery,
-        ],
-        next:
-          recovery.length > 0
-            ? 'almoner recover'
-            : missed.length > 0
-              ? 'almoner rules calendar'
-              : batches.length === 0
-                ? 'almoner plan FILE'
-                : 'almoner status BATCH',
-      });
+      await printList(context, app, options);
       return 0;
     }
     const ref = await findBatch(app.scripts, args.BATCH ?? 'last', context.global.realm, {
       lookingOnly: true,
     });
     if (options.watch) {
-      const profile = app.config.profiles.find(({ name }) => name === ref.ledger.realm.name);
-      const progress = new Progress(context.stderr, profile?.rate ?? null);
-      const waiting = waitingNow(ref, app.config);
-      await withStopSignals(async (stop) => {
-        for (;;) {
-          const view = await readBatch(ref);
-          if (view === undefined || stop.aborted) break;
-          progress.showBatch(view, null, await waiting(view));
-          if (view.state !== 'running' && view.state !== 'planned') break;
-          await sleep(500);
-        }
-      });
-      progress.end();
+      await watch(context, app, ref);
     }
     const status = await batchStatus(ref, app.config);
     const [pace, recovery] = await Promise.all([
@@ -123,6 +81,64 @@ export const status = storeCommand({
     return options.watch || status.state === 'halted' ? exitOf(status) : 0;
   },
 });
+
+type ListOptions = {
+  readonly state?: BatchFilter['state'];
+  readonly since?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+};
+
+async function printList({ output, global }: CommandBase, app: App, options: ListOptions): Promise<void> {
+  const { realm } = global;
+  const { state, cursor: after, limit = LIMIT_USUAL } = options;
+  const filter = { realm, state, sinceMs: readSince(options.since, Date.now()), after };
+  const { batches, next } = await statusPage(app, filter, limit);
+  const [total, missed, recovery, workers, pace, unfinished] = await Promise.all([
+    howManyBatches(app, realm),
+    missedNotes(app, realm),
+    recoveryNotes(app, realm),
+    countWorkers(app),
+    allPaceNotes(app, realm),
+    unfinishedImports(app.scripts, realm),
+  ]);
+  output.print({
+    json: { batches, next, total, workers, pace, unfinished, missed, recovery },
+    text: [
+      ...listLines(batches, workers),
+      ...moreLines(filter, batches.length, next, total),
+      ...pace,
+      ...unfinishedLines(unfinished),
+      ...missed,
+      ...recovery,
+    ],
+    next:
+      recovery.length > 0
+        ? 'almoner recover'
+        : missed.length > 0
+          ? 'almoner rules calendar'
+          : batches.length === 0
+            ? 'almoner plan FILE'
+            : 'almoner status BATCH',
+  });
+}
+
+/** Shows the progress until it ends or is interrupted. */
+async function watch({ stderr }: CommandBase, app: App, ref: BatchRef): Promise<void> {
+  const profile = app.config.profiles.find(({ name }) => name === ref.ledger.realm.name);
+  const progress = new Progress(stderr, profile?.rate ?? null);
+  const waiting = waitingNow(ref, app.config);
+  await withStopSignals(async (stop) => {
+    for (;;) {
+      const view = await readBatch(ref);
+      if (view === undefined || stop.aborted) break;
+      progress.showBatch(view, null, await waiting(view));
+      if (view.state !== 'running' && view.state !== 'planned') break;
+      await sleep(500);
+    }
+  });
+  progress.end();
+}
 
 /** How many of the books' batches are not listed, where that is known without reading them. */
 function moreLines(

@@ -96,7 +96,7 @@ export const run = storeCommand({
     const { options, args } = context;
     const confirmed = await confirmedPlan(context, app);
     if (confirmed === null) return 3;
-    return payFile(context, app, confirmed.realm, confirmed.planned, {
+    return payFile(context, app, confirmed, {
       batchId: confirmed.batchId,
       inOrder: options.inOrder,
       first: options.first ?? null,
@@ -177,11 +177,16 @@ export const rehearse = storeCommand({
     const columnsOf = configured === null ? null : app.books(configured).ledger;
     const planned = await planFile(realm, { ...planRequest(context, options), columnsOf }, Date.now(), app);
     if (!(await showPlan(context, app, planned, profile))) return 3;
-    return payFile(context, app, realm, planned, {
-      inOrder: options.inOrder,
-      first: options.first ?? null,
-      rerun: `almoner rehearse ${retyped(args.FILE, options)}`,
-    });
+    return payFile(
+      context,
+      app,
+      { realm, planned },
+      {
+        inOrder: options.inOrder,
+        first: options.first ?? null,
+        rerun: `almoner rehearse ${retyped(args.FILE, options)}`,
+      },
+    );
   },
 });
 
@@ -234,7 +239,10 @@ async function previewLines(
       { at: app.store.address, past: await planned.preview.past() },
       output.colours,
     ),
-    ...findingLines(findings.warnings(), findings.warningCount, 'warning', null, output.colours),
+    ...findingLines(
+      { findings: findings.warnings(), total: findings.warningCount, what: 'warning' },
+      output.colours,
+    ),
   ];
 }
 
@@ -243,7 +251,10 @@ function refusal({ output }: CommandBase, { config }: App, { plan }: Planned) {
   const faultsFile = writeFaultsFile(plan, config.reportsFolder);
   const { findings } = plan;
   const lines = [
-    ...findingLines(findings.faults(), findings.faultCount, 'fault', faultsFile, output.colours),
+    ...findingLines(
+      { findings: findings.faults(), total: findings.faultCount, what: 'fault', file: faultsFile },
+      output.colours,
+    ),
     'The file is refused as a whole. Nothing was enqueued and nothing was sent.',
   ];
   return { faultsFile, lines };
@@ -252,8 +263,7 @@ function refusal({ output }: CommandBase, { config }: App, { plan }: Planned) {
 async function payFile(
   context: CommandBase,
   app: App,
-  realm: OpenRealm,
-  planned: Planned,
+  { realm, planned }: { readonly realm: OpenRealm; readonly planned: Planned },
   { rerun, ...wish }: Omit<PayRequest, keyof Watch> & { readonly rerun: string },
 ): Promise<ExitStatus> {
   const begunAt = Date.now();

@@ -47,7 +47,7 @@ export const restore = defineCommand({
     if (other !== null) output.note(otherWords(other));
     const former = await formerTokens(context, config.dataFolder, logger);
     const restored = await withStopSignals((signal) =>
-      restoreBackup(config, logger, args.DIR, manifest, former, { signal, onFiles }),
+      restoreBackup({ config, logger }, { folder: args.DIR, manifest }, former, { signal, onFiles }),
     );
     for (const line of restoredLines(manifest, restored, args.DIR)) output.note(line);
     return withApp(
@@ -77,8 +77,7 @@ export const restore = defineCommand({
         // That first sends wait for a person is what a restore is to end in.
         return stories.some(({ state }) => state === 'closed') ? 5 : 0;
       },
-      undefined,
-      false,
+      { archives: false },
     );
   },
 });
@@ -102,7 +101,7 @@ async function formerTokens(context: CommandBase, dataFolder: string, logger: Lo
   if (!(await hasStore(dataFolder))) return null;
   try {
     const ask = async (app: App) => new Tokens(app.scripts).hashes();
-    return await withApp(context, 'restore', ask, FORMER_PATIENCE_MS, false);
+    return await withApp(context, 'restore', ask, { patienceMs: FORMER_PATIENCE_MS, archives: false });
   } catch (error) {
     logger.debug(`the former store cannot be asked for its desk tokens: ${messageOf(error)}`);
     return null;

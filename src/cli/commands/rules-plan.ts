@@ -57,7 +57,10 @@ export const plan = storeCommand({
         ...ruleLines(run, profile, batch, output.colours),
         ...(faults === undefined
           ? []
-          : findingLines(faults.faults(), faults.faultCount, 'fault', null, output.colours)),
+          : findingLines(
+              { findings: faults.faults(), total: faults.faultCount, what: 'fault' },
+              output.colours,
+            )),
         ...going,
       ],
       next: clean

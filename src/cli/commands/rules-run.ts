@@ -1,5 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { batchStatus } from '../../operations/batches/batch-status.js';
+import type { Planned } from '../../operations/pay/plan-file.js';
 import { openRule } from '../../operations/rules/files.js';
 import { makeUp, refuseOtherPeriod } from '../../operations/rules/missed.js';
 import { findRunOf } from '../../operations/rules/plan.js';
@@ -7,6 +8,7 @@ import { importRun, isEdited, payRun, usablePlan } from '../../operations/rules/
 import { runToGoOnWith } from '../../operations/rules/unfinished-runs.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
 import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
+import type { Imported } from '../../planning/store-plan.js';
 import { periodName } from '../../rules/calendar.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
@@ -72,33 +74,11 @@ export const run = storeCommand({
     const planned = await usablePlan(realm, run, Date.now(), options);
     if (planned === null) {
       await madeUp(null);
-      output.print({
-        json: { plan: run.id, rule: run.rule, period: run.period, batch: null, state: 'nothing', edited },
-        text: 'Nobody gets anything: no batch was made, and nothing was sent.',
-        next: `almoner rules explain ${run.id} MEMBER`,
-      });
+      printNothing(output, chosen);
       return 0;
     }
-    const { findings } = planned.plan;
-    if (findings.faultCount > 0) {
-      output.print({
-        json: {
-          plan: run.id,
-          rule: run.rule,
-          period: run.period,
-          batch: null,
-          faults: findings.faults(1000),
-        },
-        text: [
-          ...findingLines(findings.faults(), findings.faultCount, 'fault', null, output.colours),
-          'The run was refused as a whole. Nothing was enqueued and nothing was sent.',
-        ],
-        next: findings.faults().some(({ line }) => line === 0)
-          ? refusedNext(findings.faults())
-          : run.state === 'run'
-            ? `almoner resume ${run.batch}`
-            : `almoner rules run ${args.FILE ?? run.file}`,
-      });
+    if (planned.plan.findings.faultCount > 0) {
+      printRefused(output, run, planned, args.FILE);
       return 3;
     }
     if (edited) output.note(EDITED);
@@ -108,27 +88,73 @@ export const run = storeCommand({
     }
     const told = { plan: run.id, rule: run.rule, period: run.period, edited };
     if (options.import) {
-      const { ref, existing } = await importRun(app, realm, run, planned);
+      const { ref, existing } = await importRun(app, realm, { run, planned });
       await madeUp(ref.id);
-      const [status, workers] = await Promise.all([
-        batchStatus(ref, app.config, { existing }),
-        countWorkers(app),
-      ]);
-      output.print({
-        json: { ...status, ...told, workers },
-        text: batchLines(status, output.colours),
-        next: batchNext(status),
-      });
+      await printImported(output, app, { ref, existing }, told);
       return 0;
     }
     const { first = null } = options;
     const status = await whilePaying(context, app, realm.profile.rate, (watch) =>
-      payRun(app, realm, run, planned, { ...watch, first }),
+      payRun(app, realm, { run, planned }, { ...watch, first }),
     );
     await madeUp(status.batch);
     return printPaid(context, status, `almoner rules run --plan ${run.id}`, { json: told });
   },
 });
+
+function printNothing(output: CommandBase['output'], { run, edited }: Chosen): void {
+  output.print({
+    json: { plan: run.id, rule: run.rule, period: run.period, batch: null, state: 'nothing', edited },
+    text: 'Nobody gets anything: no batch was made, and nothing was sent.',
+    next: `almoner rules explain ${run.id} MEMBER`,
+  });
+}
+
+function printRefused(
+  output: CommandBase['output'],
+  run: RunMeta,
+  { plan: { findings } }: Planned,
+  file: string | undefined,
+): void {
+  output.print({
+    json: {
+      plan: run.id,
+      rule: run.rule,
+      period: run.period,
+      batch: null,
+      faults: findings.faults(1000),
+    },
+    text: [
+      ...findingLines(
+        { findings: findings.faults(), total: findings.faultCount, what: 'fault' },
+        output.colours,
+      ),
+      'The run was refused as a whole. Nothing was enqueued and nothing was sent.',
+    ],
+    next: findings.faults().some(({ line }) => line === 0)
+      ? refusedNext(findings.faults())
+      : run.state === 'run'
+        ? `almoner resume ${run.batch}`
+        : `almoner rules run ${file ?? run.file}`,
+  });
+}
+
+async function printImported(
+  output: CommandBase['output'],
+  app: App,
+  { ref, existing }: Imported,
+  told: object,
+): Promise<void> {
+  const [status, workers] = await Promise.all([
+    batchStatus(ref, app.config, { existing }),
+    countWorkers(app),
+  ]);
+  output.print({
+    json: { ...status, ...told, workers },
+    text: batchLines(status, output.colours),
+    next: batchNext(status),
+  });
+}
 
 const EDITED =
   'warning: the rule file was edited after this plan was made; the plan is paid as it was planned. [ALM_RULE_EDITED]';

@@ -131,7 +131,7 @@ export const sync = storeCommand({
   run: (context) => async (app) => {
     const { output, options, cwd } = context;
     const { approve, prune, reason: why } = options;
-    await refuseUnseen(app, approve, options.text, cwd, output);
+    await refuseUnseen(app, { approve, seen: options.text }, cwd, output);
     // Before: what is approved now is shown with its difference to what was.
     const listed = (await listRules(app, cwd)).filter(({ beforeGo }) => beforeGo !== null);
     const [only = '', ...others] = approve;
@@ -174,8 +174,7 @@ export const sync = storeCommand({
 /** Whoever says go for what another asked for names the text that they saw: it may be another one since. */
 async function refuseUnseen(
   app: App,
-  approve: readonly string[],
-  seen: string | undefined,
+  { approve, seen }: { readonly approve: readonly string[]; readonly seen: string | undefined },
   cwd: string,
   output: CommandBase['output'],
 ): Promise<void> {

@@ -68,7 +68,7 @@ function workBeside(context: CommandBase, concurrency: number, stop: AbortSignal
     context,
     'serve-worker',
     (app) => workRealms(app, { concurrency, stop, onReady: () => {} }),
-    Number.POSITIVE_INFINITY,
+    { patienceMs: Number.POSITIVE_INFINITY },
   );
 }
 

@@ -29,8 +29,7 @@ export const verify = defineCommand({
               context,
               'verify',
               (app) => verifyRealms(app.scripts, { isEmbedded: app.store.embedded, onBatches }),
-              undefined,
-              false,
+              { archives: false },
             ),
           }
         : await withStopSignals((signal) =>

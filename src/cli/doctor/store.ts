@@ -121,6 +121,24 @@ async function journals(app: App): Promise<CheckResult> {
       ({ batch, orders }) => `${realm}: batch ${batch} is recovered, with ${counted(orders, 'order')}`,
     ),
   ]);
+  const waiting = waitingOf(realms);
+  if (waiting !== null) return waiting;
+  const soonFull = here.bytes > limits.journalMegabytes * 1024 * 1024 * NEARLY_FULL;
+  if (soonFull && here.oldestMs !== null && Date.now() - here.oldestMs < KEPT_MS)
+    return warning(
+      `${size}; the oldest is not seven days old, and goes when they are full`,
+      'Raise limits.journalMegabytes: a store that is restored to before a journal that is gone cannot be put right by itself.',
+    );
+  if (forgotten.length > 0)
+    return warning(
+      [size, ...forgotten].join('\n'),
+      'If you restored a backup yourself, ignore this. Otherwise find out why the store lost writes (for example a lagging replica). Run the files of recovered batches again, each with its --batch-id if it had one.',
+    );
+  return ok(size);
+}
+
+/** What waits for a person, or would after a restart. */
+function waitingOf(realms: readonly RealmRecovery[]): CheckResult | null {
   const held = realms.filter(({ waitsSince }) => waitsSince !== null);
   if (held.length > 0)
     return warning(
@@ -139,18 +157,7 @@ async function journals(app: App): Promise<CheckResult> {
         .join('\n'),
       'Retire those that do not come back: `almoner recover --retire-unseen-since 30d`. Set ALMONER_EPHEMERAL=1 where a data folder is gone with its container.',
     );
-  const soonFull = here.bytes > limits.journalMegabytes * 1024 * 1024 * NEARLY_FULL;
-  if (soonFull && here.oldestMs !== null && Date.now() - here.oldestMs < KEPT_MS)
-    return warning(
-      `${size}; the oldest is not seven days old, and goes when they are full`,
-      'Raise limits.journalMegabytes: a store that is restored to before a journal that is gone cannot be put right by itself.',
-    );
-  if (forgotten.length > 0)
-    return warning(
-      [size, ...forgotten].join('\n'),
-      'If you restored a backup yourself, ignore this. Otherwise find out why the store lost writes (for example a lagging replica). Run the files of recovered batches again, each with its --batch-id if it had one.',
-    );
-  return ok(size);
+  return null;
 }
 
 function forgottenWords({ attempts, found, seen }: NonNullable<RealmRecovery['rollback']>): string {

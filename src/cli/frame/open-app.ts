@@ -37,7 +37,10 @@ export function storeCommand<const A extends ArgumentSpecs, const O extends Opti
     ...description,
     async run(context) {
       const work = await run(context);
-      return withApp(context, clientName, async (app) => (await work(app)) ?? 0, patienceMs, archives);
+      return withApp(context, clientName, async (app) => (await work(app)) ?? 0, {
+        patienceMs,
+        archives,
+      });
     },
   });
 }
@@ -61,13 +64,19 @@ async function warnOfFolder(app: App): Promise<void> {
   }
 }
 
+type Opening = {
+  /** How long calls wait for a store that does not answer. */
+  readonly patienceMs?: number | undefined;
+  /** Whether batches that are old enough are archived in passing. */
+  readonly archives?: boolean | undefined;
+};
+
 /** Opens what a command needs and closes it again, whatever happens in between. */
 export async function withApp<T>(
   context: CommandBase,
   name: string,
   work: (app: App) => Promise<T>,
-  patienceMs = PATIENCE_MS,
-  archives = true,
+  { patienceMs = PATIENCE_MS, archives = true }: Opening = {},
 ): Promise<T> {
   const [config, logger] = await Promise.all([context.config(), context.logger()]);
   const app = await App.open({ config, logger, env: context.env, clientName: name, patienceMs });

@@ -226,13 +226,16 @@ function netEffectLines(busiest: Planned['plan']['totals']['busiest']): string[]
   return ['  Members in several rows:', ...shown];
 }
 
-export function findingLines(
-  findings: readonly Finding[],
-  total: number,
-  what: string,
-  file: string | null,
-  colours: Colours,
-): string[] {
+type Listed = {
+  readonly findings: readonly Finding[];
+  /** Of which these are the first. */
+  readonly total: number;
+  readonly what: 'fault' | 'warning';
+  /** Where all of them are. */
+  readonly file?: string | null;
+};
+
+export function findingLines({ findings, total, what, file = null }: Listed, colours: Colours): string[] {
   if (total === 0) return [];
   const paint = what === 'fault' ? colours.red : colours.yellow;
   const lines = findings.map((finding) => `  ${findingWords(finding, paint)}`);

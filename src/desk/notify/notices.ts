@@ -20,24 +20,11 @@ export function openNotices(
   const { logger, scripts, config } = app;
   const stop = new AbortController();
   const { messages } = toldNotes(scripts);
-  const byRealm = new Map(config.notifications.map((each) => [each.profile, targetsOf(each)]));
+  const byRealm = new Map(
+    config.notifications.map((each) => [each.profile, targetsOf(each, options.env, messages)]),
+  );
   const targets = [...byRealm.values()].flat();
   const outbox = new Outbox(scripts, { targets, logger, stop: stop.signal });
-
-  function targetsOf({ profile, webhook: hook, discord: chat, events }: Notifications): Target[] {
-    const whose = profile ?? 'all realms';
-    const found: Target[] = [];
-    if (hook !== null) {
-      const { url, secret } = hook;
-      const read = secret === null ? null : () => secretAt(secret, options.env);
-      found.push(webhook({ name: `${whose}: webhook`, url, secret: read, events }));
-    }
-    if (chat !== null) {
-      const url = () => secretAt(chat, options.env);
-      found.push(discord({ name: `${whose}: Discord`, url, messages, events }));
-    }
-    return found;
-  }
 
   return {
     targets,
@@ -77,6 +64,25 @@ export function openNotices(
       };
     },
   };
+}
+
+function targetsOf(
+  { profile, webhook: hook, discord: chat, events }: Notifications,
+  env: NodeJS.ProcessEnv,
+  messages: ReturnType<typeof toldNotes>['messages'],
+): Target[] {
+  const whose = profile ?? 'all realms';
+  const found: Target[] = [];
+  if (hook !== null) {
+    const { url, secret } = hook;
+    const read = secret === null ? null : () => secretAt(secret, env);
+    found.push(webhook({ name: `${whose}: webhook`, url, secret: read, events }));
+  }
+  if (chat !== null) {
+    const url = () => secretAt(chat, env);
+    found.push(discord({ name: `${whose}: Discord`, url, messages, events }));
+  }
+  return found;
 }
 
 function secretAt(source: SecretSource, env: NodeJS.ProcessEnv): string {

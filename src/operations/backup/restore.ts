@@ -86,14 +86,15 @@ async function refuseWhileAtWork(dataFolder: string): Promise<void> {
     );
 }
 
+type FoundBackup = { readonly folder: string; readonly manifest: Manifest };
+
 export async function restoreBackup(
-  { dataFolder, operator }: Config,
-  logger: Logger,
-  folder: string,
-  manifest: Manifest,
+  { config, logger }: { readonly config: Config; readonly logger: Logger },
+  { folder, manifest }: FoundBackup,
   former: FormerTokens,
   { signal }: RestoreWatch,
 ): Promise<Restored> {
+  const { dataFolder, operator } = config;
   const data = resolve(dataFolder);
   const held = await stoppable(signal, async () => {
     await mkdir(data, { recursive: true, mode: 0o700 });
@@ -105,7 +106,7 @@ export async function restoreBackup(
     try {
       return await stoppable(signal, async () => {
         await refuseOtherDisk(held, staged);
-        const { named, tokens } = await stageStore(folder, staged, manifest, signal, (scripts) =>
+        const { named, tokens } = await stageStore({ folder, manifest }, staged, signal, (scripts) =>
           keepRevoked(scripts, former, operator),
         );
         failPoint('restore-staged');
@@ -153,12 +154,13 @@ async function keepRevoked(scripts: ScriptClient, former: FormerTokens, by: stri
 
 /** Answers the archives that the staged store names, by path. */
 async function stageStore(
-  folder: string,
+  { folder, manifest }: FoundBackup,
   staged: string,
-  { at, store: { db } }: Manifest,
   signal: AbortSignal,
   revoke: (scripts: ScriptClient) => Promise<KeptRevoked>,
 ): Promise<{ readonly named: ReadonlyMap<string, string>; readonly tokens: KeptRevoked }> {
+  const { at, store: stored } = manifest;
+  const { db } = stored;
   if (db !== 0)
     throw new AlmonerError(
       'ALM_BACKUP_INVALID',

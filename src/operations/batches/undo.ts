@@ -72,7 +72,7 @@ export async function writeUndo(ref: BatchRef, config: Profiles, write: Write, w
   const plans = new reading.PlanReader(ref.ledger);
   const { batch, rows } = await reading.snapshotBatch(ref, plans, []);
   const only = new OnlySome(ref.id, wish.only);
-  const file = new UndoFile(ref, plans, batch.manifest, wish, write);
+  const file = new UndoFile({ ref, plans, manifest: batch.manifest, wish, write });
   await file.begin();
   for await (const row of rows) if (only.has(row)) await file.add(row);
   await file.flush();
@@ -80,6 +80,14 @@ export async function writeUndo(ref: BatchRef, config: Profiles, write: Write, w
   refuseUndoOfUndo(ref, batch, file.undos);
   return file.written();
 }
+
+type UndoParts = {
+  readonly ref: BatchRef;
+  readonly plans: reading.PlanReader;
+  readonly manifest: Manifest;
+  readonly wish: UndoWish;
+  readonly write: Write;
+};
 
 class UndoFile {
   private readonly leftOut = new Map<WhyLeftOut, { orders: number; amounts: OpSums; named: string[] }>();
@@ -94,13 +102,8 @@ class UndoFile {
   private amounts = NO_SUMS;
   private pending: RowView[] = [];
 
-  constructor(
-    private readonly ref: BatchRef,
-    private readonly plans: reading.PlanReader,
-    private readonly manifest: Manifest,
-    private readonly wish: UndoWish,
-    private readonly write: Write,
-  ) {
+  constructor(private readonly parts: UndoParts) {
+    const { wish, manifest } = parts;
     this.balances = wish.readIn === null ? null : new UndoBalances(wish.readIn(manifest.currency));
   }
 
@@ -121,19 +124,19 @@ class UndoFile {
   }
 
   async flush(): Promise<void> {
-    const { ledger } = this.ref;
+    const { ledger } = this.parts.ref;
     const spent = await planning.findSpent(
       ledger,
       this.pending.map(({ order }) => undoReference(order)),
     );
     for (const row of this.pending) {
-      const { order } = await this.plans.row(this.ref.no, row.index);
+      const { order } = await this.parts.plans.row(this.parts.ref.no, row.index);
       if (order === null) throw new Error(`order ${row.order} is paid and has no content`);
       const isBegun = spent.has(undoReference(row.order));
-      const before = isBegun ? await takenBack(ledger, this.plans, row.order, order.tokens) : null;
+      const before = isBegun ? await takenBack(ledger, this.parts.plans, row.order, order.tokens) : null;
       if (before?.holder != null) {
         this.alreadyUndone.push(row.order);
-        this.leave(row, await undoing(this.ref, before.holder));
+        this.leave(row, await undoing(this.parts.ref, before.holder));
       } else await this.take(row, inverseOf(order), before);
     }
     this.pending = [];
@@ -142,13 +145,13 @@ class UndoFile {
   private async take(row: RowView, inverse: Order, before: TakenBack | null): Promise<void> {
     const rest = amountOf(inverse.tokens - (before?.taken ?? 0));
     const left = (await this.balances?.left({ ...inverse, tokens: rest })) ?? rest;
-    const { short } = this.wish;
+    const { short } = this.parts.wish;
     const tokens = short === 'whole' || left >= rest ? rest : short === 'skip' ? 0 : left;
     if (before !== null)
       this.rest.push({ order: row.order, taken: String(before.taken), left: String(rest) });
     if (tokens === 0) return this.leave(row, 'spent');
     const taken = { ...inverse, tokens: amountOf(tokens) };
-    await this.line(undoCells(row, taken, before?.under ?? row.order), this.manifest.currency ?? '');
+    await this.line(undoCells(row, taken, before?.under ?? row.order), this.parts.manifest.currency ?? '');
     if (row.evidence === 'operator') this.paidOnWord.push(row.order);
     this.count += 1;
     this.amounts = plus(this.amounts, sumOf(taken.op, taken.tokens));
@@ -164,15 +167,17 @@ class UndoFile {
 
   /** With the currency behind the cells: a check, so that what was paid in one is not taken back in another. */
   private async line(cells: readonly (string | number)[], currency: string): Promise<void> {
-    const { delimiter } = this.manifest;
-    await this.write(csvLine([...cells, ...(this.manifest.currency === null ? [] : [currency])], delimiter));
+    const { delimiter } = this.parts.manifest;
+    await this.parts.write(
+      csvLine([...cells, ...(this.parts.manifest.currency === null ? [] : [currency])], delimiter),
+    );
   }
 
   async written() {
     const short = (await this.balances?.short()) ?? [];
     return {
       rows: this.count,
-      currency: this.manifest.currency,
+      currency: this.parts.manifest.currency,
       tokens: absoluteOf(this.amounts),
       /** What the file would do. */
       amounts: this.amounts,

@@ -40,7 +40,7 @@ export async function doubtEvidence(
   const manifest = (await readBatch(ref))?.manifest;
   const sentAt = row.sentAt ?? manifest?.createdAt ?? 0;
   const currency = manifest?.currency ?? null;
-  const others = await otherOrders(app, place, order, currency, onScanned);
+  const others = await otherOrders(app, place, { order, currency }, onScanned);
   const { now, notRead } =
     options.readNow === false
       ? { now: null, notRead: 'it was not asked for' }
@@ -48,7 +48,7 @@ export async function doubtEvidence(
   const members = effectsOf(order).map(({ member, delta }) => {
     const role = member === order.member ? ('member' as const) : ('recipient' as const);
     const before = reading.balancesSeen(history, 'before', named);
-    const lastSeen = lastBalance(before, others, member, role, sentAt);
+    const lastSeen = lastBalance(before, others, { member, role }, sentAt);
     return {
       member,
       role,
@@ -102,8 +102,7 @@ export function laterOrders<T extends Pick<Touching, 'at' | 'state' | 'order'>>(
 async function otherOrders(
   app: App,
   place: OrderPlace,
-  order: Order,
-  currency: string | null,
+  { order, currency }: { readonly order: Order; readonly currency: string | null },
   onScanned: (scanned: Scanned) => void,
 ): Promise<Touching[]> {
   const found: Touching[] = [];
@@ -138,8 +137,7 @@ async function readNow(
 function lastBalance(
   before: ReturnType<typeof reading.balancesSeen>,
   others: readonly Touching[],
-  member: string,
-  role: 'member' | 'recipient',
+  { member, role }: { readonly member: string; readonly role: 'member' | 'recipient' },
   sentAt: number,
 ) {
   const read = before?.balances[role] ?? null;

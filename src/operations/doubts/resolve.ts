@@ -131,7 +131,12 @@ export async function resolveDoubts(
   const { ended, missed } = await concludeAll(
     app,
     rulings,
-    'in doubt',
+    {
+      was: 'in doubt',
+      what: (which, ended) => `resolved ${which} as ${verdictWords(ended)}`,
+      by: { who, why },
+      onProgress,
+    },
     async ({ place, verdict, doubt }, order) => {
       const record = await reading.readRecord(place.ref, place.index);
       if (reading.stateOf(record) !== 'doubt') return null;
@@ -156,8 +161,6 @@ export async function resolveDoubts(
         settleMs: settleMsOf(app, place),
       };
     },
-    (which, ended) => `resolved ${which} as ${verdictWords(ended)}`,
-    { who, why, onProgress },
   );
   return { resolved: ended, missed };
 }
@@ -176,7 +179,7 @@ export async function raiseDoubts(app: App, places: readonly OrderPlace[], { who
   const { ended, missed } = await concludeAll(
     app,
     places.map(only),
-    'unknown',
+    { was: 'unknown', what: (which) => `made a doubt of ${which}`, by: { who, why } },
     async ({ place }, order) => {
       const { nonce: attempt } = await reading.readRecord(place.ref, place.index);
       const at = Date.now();
@@ -192,21 +195,26 @@ export async function raiseDoubts(app: App, places: readonly OrderPlace[], { who
         tries: null,
       };
     },
-    (which) => `made a doubt of ${which}`,
-    { who, why, onProgress: () => {} },
   );
   return { raised: ended.map(({ order }) => order), missed };
 }
 
 type Ended = { readonly order: string; readonly state: OrderState };
 
+type Concluding = {
+  /** What each order has to be still. */
+  readonly was: 'in doubt' | 'unknown';
+  /** For the audit. */
+  readonly what: (which: string, ended: readonly Ended[]) => string;
+  readonly by: By;
+  readonly onProgress?: (done: number) => void;
+};
+
 async function concludeAll<T extends Asked>(
   app: App,
   asked: readonly T[],
-  was: string,
+  { was, what, by, onProgress = () => {} }: Concluding,
   howOf: (one: T, order: string) => Promise<sending.Conclusion | null>,
-  what: (which: string, ended: readonly Ended[]) => string,
-  { onProgress, ...by }: By & { readonly onProgress: (done: number) => void },
 ) {
   const ended: Ended[] = [];
   const done: OrderPlace[] = [];

@@ -41,7 +41,7 @@ export async function memberHistory(
       const made = manifests.get(lists.placeOf(ref));
       const at = row.sentAt ?? made?.createdAt ?? 0;
       return made !== undefined && (since === null || at >= since)
-        ? [entryOf(ref, row, member, at, made)]
+        ? [entryOf(ref, row, member, { at, made })]
         : [];
     })
     .reverse()
@@ -52,9 +52,9 @@ function entryOf(
   { id, ledger: { realm } }: BatchRef,
   row: RowView,
   member: MemberId,
-  at: number,
-  { source, currency }: Manifest,
+  { at, made }: { readonly at: number; readonly made: Manifest },
 ) {
+  const { source, currency } = made;
   const role = row.member === member ? ('member' as const) : ('recipient' as const);
   return {
     /** When it was sent, or when its batch was made. */

@@ -63,11 +63,10 @@ export async function payPlan(
   app: App,
   realm: OpenRealm,
   planned: Planned,
-  request: PayRequest,
-  run: planning.SealedRun | null = null,
+  request: PayRequest & { readonly run?: planning.SealedRun | null },
 ): Promise<BatchStatus> {
   return inOwnSession(app, realm, async (own, session) => {
-    const { batchId = null, inOrder = false, first, reports = true } = request;
+    const { batchId = null, inOrder = false, first, reports = true, run = null } = request;
     const { ref, existing } = await storeBatch(app, own, planned, { batchId, inOrder, session, run });
     return runToReport(
       app,
@@ -134,29 +133,40 @@ async function runToReport(
   return batchStatus(ref, app.config, { existing, report });
 }
 
-async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: First | null): Promise<void> {
+/** Answers whether this session works the batch; otherwise it is over, stands still, or another one has worked it. */
+async function takeBatch(
+  app: App,
+  realm: OpenRealm,
+  request: RunRequest,
+  first: First | null,
+): Promise<boolean> {
   const { ref, session } = request;
   for (;;) {
     const view = await readBatch(ref);
     if (view === undefined) throw forgotten(ref);
     // After a rollback it waits for a person, who does not say so by running the file again.
-    if (isOver(view) || view.waitsForPerson) return;
+    if (isOver(view) || view.waitsForPerson) return false;
     if (view.owner === session.id || (await isOwnerGone(ref, view.owner))) {
       await session.register(ref.ledger, realm.profile);
       await letRealmGoOn(realm);
       const options = { owner: session.id, from: view.owner, ...(first && { first }) };
       const resumed = await steering.resumeBatch(ref, null, options);
       if (resumed.done && request.givenAgain) await recordResumed(app, ref, 'a run');
-      if (resumed.done) break;
+      if (resumed.done) return true;
       // It may not begin: it is the workers' now, and waits for a person or its time.
-      if (CLOSED.some((why) => why === resumed.state)) return;
+      if (CLOSED.some((why) => why === resumed.state)) return false;
       // Another run was quicker, or the batch is over by now.
       continue;
     }
     // It only watches and begins nothing: nobody may have to wait for its journal.
     await session.deregister(ref.ledger);
-    if ((await watch(request, app.config)) === 'still') return;
+    if ((await watch(request, app.config)) === 'still') return false;
   }
+}
+
+async function runBatch(app: App, realm: OpenRealm, request: RunRequest, first: First | null): Promise<void> {
+  const { ref, session } = request;
+  if (!(await takeBatch(app, realm, request, first))) return;
   // BullMQ takes a third of a second to load: only who works a batch waits for it.
   const { realmWorker } = await import('../../queue/worker.js');
   const worker = realmWorker({

@@ -23,9 +23,7 @@ async function make(): Promise<BatchMade> {
       person === null ? app : app.as(person),
       realm,
       await findRun(realm.ledger, run),
-      last,
-      now,
-      why,
+      { last, now, why },
     );
     return made && { no: made.ref.no, id: made.ref.id, existing: made.existing };
   } finally {

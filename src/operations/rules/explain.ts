@@ -86,7 +86,7 @@ export async function tryMember(
     profile,
     reads: pacedReads(realm, profile.currency),
     facts,
-    ...(await booksOf(ledger, profile, rule.name, period, [[row]])),
+    ...(await booksOf(ledger, profile, { rule: rule.name, period }, [[row]])),
     at,
     maxMissing: 1,
     stop: new AbortController().signal,

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { RealmProfile } from '../../core/profile.js';
 import { type RealmLedger, storeNowMs } from '../../ledger/index.js';
 import {
   isGoOfTwo,
@@ -9,6 +10,7 @@ import {
   scheduledRules,
 } from '../../rules/approvals.js';
 import type { RuleFault } from '../../rules/fault.js';
+import type { RuleHead } from '../../rules/rule-jobs.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { listRuns } from '../../rules/run-store.js';
 import type { Schedule } from '../../rules/schedule.js';
@@ -55,90 +57,120 @@ export type ListedRule = {
 
 /** All rules, in the files and in the store, with their next and last runs. */
 export async function listRules(app: App, cwd: string): Promise<ListedRule[]> {
-  const realms = await Promise.all(
-    app.config.profiles.map(async (profile) => {
-      const ledger = app.ledger(profile);
-      const [entries, last, runs, now] = await Promise.all([
-        scheduledRules(ledger),
-        lastRuns(ledger),
-        listRuns(ledger),
-        storeNowMs(ledger),
-      ]);
-      return { profile, ledger, entries, last, runs, now, needsSecond: isRequired(requirementOf(profile)) };
-    }),
-  );
+  const realms = await Promise.all(app.config.profiles.map((profile) => realmOf(app, profile)));
   const standings = await scheduleStandings(app);
-  const standingOf = (realm: string | undefined, rule: string) =>
-    standings.find((one) => one.realm === realm && one.rule === rule) ?? null;
   const listed: ListedRule[] = [];
-  for (const { file, result } of await findRules(app.config, cwd)) {
+  for (const { file, result } of await findRules(app.config, cwd))
     if ('faults' in result) {
-      const { name, faults } = result;
       // A file that cannot be read has no name; the store knows whose it was.
       const entry = realms.flatMap(({ entries }) => entries).find((one) => one.file === resolve(cwd, file));
-      const rule = name ?? entry?.rule ?? file;
+      const rule = result.name ?? entry?.rule ?? file;
       const standing = standings.find((one) => one.rule === rule) ?? null;
+      const { faults } = result;
       listed.push({ ...BLANK, rule, realm: null, file, state: 'faulty', faults, standing });
-      continue;
+    } else {
+      const profile = profileOrNull(app.config, result.rule);
+      const realm = realms.find((one) => one.profile === profile);
+      const standing = standingIn(standings, profile?.name, result.rule.name);
+      const listedRule = await readRule(file, result, realm, standing);
+      listed.push({ ...listedRule, realm: profile?.name ?? result.rule.realm });
     }
-    const { rule, audience } = result;
-    const profile = profileOrNull(app.config, rule);
-    const realm = realms.find((one) => one.profile === profile);
-    const entry = realm?.entries.find((one) => one.rule === rule.name);
-    const state = rule.schedule === null ? 'manual' : stateOf(entry, rule.hash);
-    const last = realm?.last.get(rule.name) ?? null;
-    const standing = standingOf(profile?.name, rule.name);
-    const isWaiting = state === 'waits' || state === 'changed' || state === 'unsynced';
-    const lacksTwo =
-      state === 'approved' &&
-      realm?.needsSecond === true &&
-      !isGoOfTwo(entry?.approved ?? null, audience.hash);
-    const shown =
-      (isWaiting || lacksTwo) && realm !== undefined ? await beforeGo(result, realm.ledger) : null;
-    listed.push({
-      ...BLANK,
-      rule: rule.name,
-      realm: profile?.name ?? rule.realm,
-      file,
-      reason: rule.reason,
-      schedule: rule.schedule,
-      state,
-      next: state === 'approved' ? (standing?.nextAt ?? null) : null,
-      nextRuns:
-        rule.schedule === null ? [] : nextRuns(rule, rule.schedule, Math.max(realm?.now ?? 0, last?.at ?? 0)),
-      words: ruleWords(rule, audience.members),
-      approved: entry?.hash === rule.hash ? entry.approved : null,
-      // Asked for with other members, it is not asked for as it is now.
-      asked: shown !== null && entry?.asked?.hash === shown.text.hash ? entry.asked : null,
-      needsSecond: realm?.needsSecond ?? false,
-      standing,
-      beforeGo: shown,
-      lastScheduled: last,
-      lastRun: realm === undefined ? null : await newestRun(realm.ledger, realm.runs, rule.name),
-    });
-  }
-  for (const { profile, ledger, entries, last, runs } of realms)
-    for (const entry of entries) {
-      if (
-        listed.some(
-          ({ rule, realm, state }) => rule === entry.rule && (realm === profile.name || state === 'faulty'),
-        )
-      )
-        continue;
-      const { rule, file, cron, timezone, missed } = entry;
-      listed.push({
-        ...BLANK,
-        rule,
-        realm: profile.name,
-        file,
-        schedule: { cron, timezone, missed },
-        state: 'gone',
-        standing: standingOf(profile.name, rule),
-        lastScheduled: last.get(rule) ?? null,
-        lastRun: await newestRun(ledger, runs, rule),
-      });
+  for (const realm of realms)
+    for (const entry of realm.entries) {
+      const { name } = realm.profile;
+      const isListed = listed.some(
+        ({ rule, realm: of, state }) => rule === entry.rule && (of === name || state === 'faulty'),
+      );
+      if (!isListed) listed.push(await goneRule(entry, realm, standingIn(standings, name, entry.rule)));
     }
   return listed;
+}
+
+type RealmRules = Awaited<ReturnType<typeof realmOf>>;
+
+async function realmOf(app: App, profile: RealmProfile) {
+  const ledger = app.ledger(profile);
+  const [entries, last, runs, now] = await Promise.all([
+    scheduledRules(ledger),
+    lastRuns(ledger),
+    listRuns(ledger),
+    storeNowMs(ledger),
+  ]);
+  return { profile, ledger, entries, last, runs, now, needsSecond: isRequired(requirementOf(profile)) };
+}
+
+function standingIn(standings: readonly ScheduleStanding[], realm: string | undefined, rule: string) {
+  return standings.find((one) => one.realm === realm && one.rule === rule) ?? null;
+}
+
+type ReadableRule = Exclude<RuleHead, { readonly faults: unknown }>;
+
+/** A rule whose file was read; `realm` is undefined where no profile has it. */
+async function readRule(
+  file: string,
+  loaded: ReadableRule,
+  realm: RealmRules | undefined,
+  standing: ScheduleStanding | null,
+): Promise<ListedRule> {
+  const { rule, audience } = loaded;
+  const entry = realm?.entries.find((one) => one.rule === rule.name);
+  const state = rule.schedule === null ? 'manual' : stateOf(entry, rule.hash);
+  const last = realm?.last.get(rule.name) ?? null;
+  const shown =
+    realm !== undefined && lacksGo(state, realm, entry, audience.hash)
+      ? await beforeGo(loaded, realm.ledger)
+      : null;
+  return {
+    ...BLANK,
+    rule: rule.name,
+    realm: rule.realm,
+    file,
+    reason: rule.reason,
+    schedule: rule.schedule,
+    state,
+    next: state === 'approved' ? (standing?.nextAt ?? null) : null,
+    nextRuns:
+      rule.schedule === null ? [] : nextRuns(rule, rule.schedule, Math.max(realm?.now ?? 0, last?.at ?? 0)),
+    words: ruleWords(rule, audience.members),
+    approved: entry?.hash === rule.hash ? entry.approved : null,
+    // Asked for with other members, it is not asked for as it is now.
+    asked: shown !== null && entry?.asked?.hash === shown.text.hash ? entry.asked : null,
+    needsSecond: realm?.needsSecond ?? false,
+    standing,
+    beforeGo: shown,
+    lastScheduled: last,
+    lastRun: realm === undefined ? null : await newestRun(realm.ledger, realm.runs, rule.name),
+  };
+}
+
+/** Whether a person has to be shown what they would approve. */
+function lacksGo(
+  state: ListedRule['state'],
+  { needsSecond }: RealmRules,
+  entry: ScheduledRule | undefined,
+  audienceHash: string,
+): boolean {
+  if (state === 'waits' || state === 'changed' || state === 'unsynced') return true;
+  return state === 'approved' && needsSecond && !isGoOfTwo(entry?.approved ?? null, audienceHash);
+}
+
+/** The store knows it, and its file is gone. */
+async function goneRule(
+  { rule, file, cron, timezone, missed }: ScheduledRule,
+  { profile, ledger, last, runs }: RealmRules,
+  standing: ScheduleStanding | null,
+): Promise<ListedRule> {
+  return {
+    ...BLANK,
+    rule,
+    realm: profile.name,
+    file,
+    schedule: { cron, timezone, missed },
+    state: 'gone',
+    standing,
+    lastScheduled: last.get(rule) ?? null,
+    lastRun: await newestRun(ledger, runs, rule),
+  };
 }
 
 const BLANK = {

@@ -48,28 +48,34 @@ function refuseUnusable(run: RunMeta): void {
   });
 }
 
+type PlannedRun = { readonly run: RunMeta; readonly planned: Planned };
+
 export async function payRun(
   app: App,
   realm: OpenRealm,
-  run: RunMeta,
-  planned: Planned,
+  { run, planned }: PlannedRun,
   request: PayRequest,
 ): Promise<BatchStatus> {
-  return makingBatch(app, realm, run, planned, null, (sealed) =>
-    payPlan(app, realm, planned, request, sealed),
+  return makingBatch(app, realm, { run, planned, last: null }, (sealed) =>
+    payPlan(app, realm, planned, { ...request, run: sealed }),
   );
 }
 
-/** Hands the run to the workers. `last`: what the seal notes of the schedule's time, and only one seal can. */
+/** Why a run is made into a batch now. */
+type Occasion = {
+  /** What the seal notes of the schedule's time, and only one seal can; null where a person runs it. */
+  readonly last?: LastRun | null;
+  readonly why?: string | null;
+};
+
+/** Hands the run to the workers. */
 export async function importRun(
   app: App,
   realm: OpenRealm,
-  run: RunMeta,
-  planned: Planned,
-  last: LastRun | null = null,
-  why: string | null = null,
+  { run, planned }: PlannedRun,
+  { last = null, why = null }: Occasion = {},
 ): Promise<Imported> {
-  return makingBatch(app, realm, run, planned, last, (sealed) =>
+  return makingBatch(app, realm, { run, planned, last }, (sealed) =>
     storeBatch(app, realm, planned, { batchId: null, inOrder: false, session: null, run: sealed, why }),
   );
 }
@@ -79,20 +85,16 @@ export async function makeBatch(
   app: App,
   realm: OpenRealm,
   run: RunMeta,
-  last: LastRun | null,
-  now: number,
-  why: string | null = null,
+  { now, ...occasion }: Occasion & { readonly now: number },
 ): Promise<Imported | null> {
   const planned = await usablePlan(realm, run, now);
-  return planned === null ? null : importRun(app, realm, run, planned, last, why);
+  return planned === null ? null : importRun(app, realm, { run, planned }, occasion);
 }
 
 async function makingBatch<T extends { existing: boolean }>(
   app: App,
   { ledger }: OpenRealm,
-  run: RunMeta,
-  { plan }: Planned,
-  scheduled: LastRun | null,
+  { run, planned: { plan }, last: scheduled }: PlannedRun & { readonly last: LastRun | null },
   make: (sealed: planning.SealedRun) => Promise<T>,
 ): Promise<T> {
   refuseFaults(plan, app.config.reportsFolder);
@@ -192,7 +194,7 @@ const APART_FROM_ORDERS = 5_000;
  * thousand orders happens in a thread, with connections of its own.
  */
 export async function makeBatchApart(...wish: Parameters<typeof makeBatch>): Promise<Imported | null> {
-  const [app, realm, run, last, now, why = null] = wish;
+  const [app, realm, run, { last = null, now, why = null }] = wish;
   if (run.awards < APART_FROM_ORDERS) return makeBatch(...wish);
   const wanted: BatchWanted = {
     config: app.config,

@@ -258,7 +258,7 @@ class RealmWatch {
     if (run.state === 'stopped')
       return became({ result: 'stopped', run: run.id, message: run.stops[0]?.message ?? null });
     const last = await became({ result: 'enqueued', run: run.id, message: givenUp });
-    const made = await makeBatchApart(app, realm, run, last, await this.now());
+    const made = await makeBatchApart(app, realm, run, { last, now: await this.now() });
     if (made === null) {
       const message = 'Nobody is missing but whom it pays.';
       const payer = await openRunOf(realm.ledger, rule.name, period);

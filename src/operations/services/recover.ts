@@ -87,14 +87,15 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
     /** Data folders that are not waited for any more. */
     retired,
     /** What was given up by this command; null where nothing was. */
-    accepted:
-      given.length === 0
-        ? null
-        : {
-            exact: given.every(({ exact }) => exact),
-            orders: given.reduce((sum, { orders }) => sum + orders, 0),
-            tokens: String(given.reduce((sum, { tokens }) => sum + tokens, 0n)),
-          },
+    accepted: given.length === 0 ? null : sumOfGiven(given),
+  };
+}
+
+function sumOfGiven(given: readonly recovery.losses.Loss[]) {
+  return {
+    exact: given.every(({ exact }) => exact),
+    orders: given.reduce((sum, { orders }) => sum + orders, 0),
+    tokens: String(given.reduce((sum, { tokens }) => sum + tokens, 0n)),
   };
 }
 

@@ -63,18 +63,7 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
     recovery.afterRollback.readWaitAfterRollback(ledger),
   ]);
   const merged = await recovery.mergedSessions(ledger, fence.run);
-  const sessions = signs.map(({ session, kind, pid, machine, life, seenMs, beats }) => ({
-    session,
-    kind,
-    pid,
-    machine,
-    liveness: life,
-    presence: presenceOf({ life, seenMs, beats }, nowMs),
-    /** It has merged its journal since the ledger was closed. */
-    merged: merged.has(session),
-    /** The time of its last sign of life; null where it never gave one. */
-    lastSeen: beats ? isoTime(seenMs) : null,
-  }));
+  const sessions = signs.map((sign) => sessionOf(sign, nowMs, merged));
   const profile = configuredProfile(app.config, ledger.realm);
   const isClosed = !fence.armed && !fence.untouched;
   const { baseUrl, realmId, rehearsal } = ledger.realm;
@@ -105,29 +94,9 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
     /** Sending processes that are registered, and whether they are proven dead. */
     sessions,
     /** Data folders that orders were sent from, and whether the ledger waits for them. */
-    folders: known.map(({ id, journal, machine, at, fault, isAway, isInUse }) => ({
-      id,
-      journal,
-      machine,
-      lastSeen: isoTime(at),
-      waitedFor: isClosed && isAway,
-      /** The next restart waits for it. */
-      isAway: isAway && !isInUse,
-      fault,
-      /** A registered session has it, so that it cannot be retired. */
-      isInUse,
-      /** It was in the place where the data folder of this process is now. */
-      wasHere: machine === hostname() && dirname(journal) === resolve(app.config.dataFolder),
-    })),
+    folders: known.map((folder) => folderOf(folder, isClosed, resolve(app.config.dataFolder))),
     /** What giving up a session, or journals that were removed, would make unknown or a doubt. */
-    losses:
-      profile === undefined
-        ? []
-        : await Promise.all(
-            missing.map(async (session) =>
-              told(session, await recovery.losses.lossOf(contextOf(ledger, profile), session)),
-            ),
-          ),
+    losses: profile === undefined ? [] : await lossesOf(contextOf(ledger, profile), missing),
     /** What not waiting for data folders any more would make a doubt; null where none is waited for. */
     retiring:
       profile === undefined || !isClosed || known.every(({ isAway, isInUse }) => !isAway || isInUse)
@@ -136,6 +105,57 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
     /** Batches that the store had forgotten, with the orders of them that journals know. */
     recovered: batches,
   };
+}
+
+type Sign = Awaited<ReturnType<typeof recovery.readSigns>>['signs'][number];
+
+function sessionOf(
+  { session, kind, pid, machine, life, seenMs, beats }: Sign,
+  nowMs: number,
+  merged: ReadonlySet<string>,
+) {
+  return {
+    session,
+    kind,
+    pid,
+    machine,
+    liveness: life,
+    presence: presenceOf({ life, seenMs, beats }, nowMs),
+    /** It has merged its journal since the ledger was closed. */
+    merged: merged.has(session),
+    /** The time of its last sign of life; null where it never gave one. */
+    lastSeen: beats ? isoTime(seenMs) : null,
+  };
+}
+
+type KnownFolder = Awaited<ReturnType<typeof recovery.folders.foldersOf>>[number];
+
+function folderOf(
+  { id, journal, machine, at, fault, isAway, isInUse }: KnownFolder,
+  isClosed: boolean,
+  dataFolder: string,
+) {
+  return {
+    id,
+    journal,
+    machine,
+    lastSeen: isoTime(at),
+    waitedFor: isClosed && isAway,
+    /** The next restart waits for it. */
+    isAway: isAway && !isInUse,
+    fault,
+    /** A registered session has it, so that it cannot be retired. */
+    isInUse,
+    /** It was in the place where the data folder of this process is now. */
+    wasHere: machine === hostname() && dirname(journal) === dataFolder,
+  };
+}
+
+function lossesOf(context: recovery.MergeContext, missing: readonly string[]) {
+  const losses = missing.map(async (session) =>
+    told(session, await recovery.losses.lossOf(context, session)),
+  );
+  return Promise.all(losses);
 }
 
 function isPresent(

@@ -63,9 +63,40 @@ export type RealmClientOptions = {
 export function createRealmClient(options: RealmClientOptions): RealmClient {
   const { profile } = options;
   const endpoints = createEndpoints(options.baseUrl, profile.realmId);
-  const agents = createAgents(options.ca);
+  const { read, check, get, patch, inCurrency, close } = createCalls(options);
+  return {
+    readMember: (id, currency = profile.currency) =>
+      get(read, { url: endpoints.member(id) }, { what: 'member', name: id }, (raw) => ({
+        id,
+        balance: memberBalance(raw, inCurrency(currency)),
+        raw,
+      })),
+    readWeb3: (id) =>
+      get(read, { url: endpoints.web3(id) }, { what: 'web3', name: id }, (raw) => ({ id, raw })),
+    checkWallets: (list) =>
+      get(
+        check,
+        { url: endpoints.includes, body: JSON.stringify({ wallets: list }) },
+        { what: 'wallets', name: counted(list.length, 'wallet') },
+        (raw) => decodeWalletReply(raw, list),
+      ),
+    changeBalance: async (change) => {
+      const body = balanceBody(change.tokens, { ...profile, currency: change.currency });
+      return patch(endpoints.tokenBalance(change.member), body, change);
+    },
+    transfer: async (change) => {
+      const { member, recipient, tokens, currency } = change;
+      return patch(endpoints.transfer(member), transferBody(recipient, tokens, inCurrency(currency)), change);
+    },
+    close,
+  };
+}
+
+/** Reads and writes with the realm's key, all of them known while they are under way. */
+function createCalls({ profile, readKey, ca }: RealmClientOptions) {
+  const agents = createAgents(ca);
   const { read, check, write } = createInstances(profile, agents);
-  const credential = createCredentialReader(options.readKey, profile.authScheme);
+  const credential = createCredentialReader(readKey, profile.authScheme);
   const underWay = new Set<Promise<unknown>>();
   const inCurrency = (currency: string | null) =>
     currency === profile.currency ? profile : { ...profile, currency };
@@ -78,7 +109,7 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
     return work;
   }
 
-  async function get<T>(
+  async function ask<T>(
     instance: Got,
     request: { readonly url: string; readonly body?: string },
     subject: ReadSubject,
@@ -93,7 +124,7 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
     return result.ok ? { ...result, value: recordOf(result.value) } : result;
   }
 
-  async function patch(
+  async function send(
     url: string,
     body: string,
     { currency, idempotencyKey, mayLeave }: BalanceChange,
@@ -108,34 +139,11 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
   }
 
   return {
-    readMember: (id, currency = profile.currency) =>
-      track(
-        get(read, { url: endpoints.member(id) }, { what: 'member', name: id }, (raw) => ({
-          id,
-          balance: memberBalance(raw, inCurrency(currency)),
-          raw,
-        })),
-      ),
-    readWeb3: (id) =>
-      track(get(read, { url: endpoints.web3(id) }, { what: 'web3', name: id }, (raw) => ({ id, raw }))),
-    checkWallets: (list) =>
-      track(
-        get(
-          check,
-          { url: endpoints.includes, body: JSON.stringify({ wallets: list }) },
-          { what: 'wallets', name: counted(list.length, 'wallet') },
-          (raw) => decodeWalletReply(raw, list),
-        ),
-      ),
-    changeBalance: async (change) => {
-      const body = balanceBody(change.tokens, { ...profile, currency: change.currency });
-      return track(patch(endpoints.tokenBalance(change.member), body, change));
-    },
-    transfer: async (change) => {
-      const { member, recipient, tokens, currency } = change;
-      const body = transferBody(recipient, tokens, inCurrency(currency));
-      return track(patch(endpoints.transfer(member), body, change));
-    },
+    read,
+    check,
+    get: <T>(...asked: Parameters<typeof ask<T>>) => track(ask<T>(...asked)),
+    patch: (...sent: Parameters<typeof send>) => track(send(...sent)),
+    inCurrency,
     async close() {
       while (underWay.size > 0) await Promise.allSettled(underWay);
       agents.close();

@@ -44,18 +44,15 @@ export function exchange(instance: Got, request: ExchangeRequest, totalMs: numbe
   const secure = url.startsWith('https:');
   return new Promise((resolve) => {
     const stream = instance.stream(url, mayLeave === undefined ? withBody(request) : withoutBody(request));
-    let status: number | null = null;
-    let headers: IncomingHttpHeaders = {};
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-
+    const seen: Seen = { status: null, headers: {}, chunks: [] };
     const settle = (end: AnswerEnd | FailureEnd) => {
       clearTimeout(watchdog);
       const latencyMs = Math.round(performance.now() - startedAt);
+      const { status, headers, chunks } = seen;
       resolve({ status, headers, body: Buffer.concat(chunks), latencyMs, ...end });
     };
     const fail = (late: boolean, hint: string) => {
-      const phase = phaseOf(stream, secure, status !== null);
+      const phase = phaseOf(stream, secure, seen.status !== null);
       const cause = late ? 'time-out' : causeOf(hint, phase);
       settle({ ended: 'failure', phase, freshSocket: stream.reusedSocket !== true, cause, hint });
     };
@@ -66,14 +63,7 @@ export function exchange(instance: Got, request: ExchangeRequest, totalMs: numbe
         onceConnected(native, secure, () => {
           if (mayLeave()) stream.end(request.body);
           else {
-            const freshSocket = native.reusedSocket !== true;
-            settle({
-              ended: 'failure',
-              phase: 'connect',
-              freshSocket,
-              cause: 'held-back',
-              hint: 'HELD_BACK',
-            });
+            settle(heldBack(native));
             stream.destroy();
           }
         }),
@@ -86,28 +76,45 @@ export function exchange(instance: Got, request: ExchangeRequest, totalMs: numbe
       stream.socket?.destroy();
       stream.destroy();
     }, totalMs + WATCHDOG_GRACE_MS);
-
-    stream.once('response', (response: { statusCode: number; headers: IncomingHttpHeaders }) => {
-      status = response.statusCode;
-      headers = response.headers;
-    });
-    stream.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      chunks.push(chunk);
-      if (bytes <= ANSWER_BYTES_MAX || status === null) return;
-      // The status is known and the rest of the body is of no use; the socket is not either.
-      stream.destroy();
-      settle({ ended: 'answer', status, oversize: true });
-    });
-    stream.once('end', () => {
-      if (status === null) fail(false, UNEXPECTED);
-      else settle({ ended: 'answer', status, oversize: false });
-    });
-    // Not once: got may emit a second error for the same request, and an unheard one ends the process.
-    stream.on('error', (error: unknown) =>
-      fail(error instanceof TimeoutError, error instanceof RequestError ? error.code : UNEXPECTED),
-    );
+    listen(stream, seen, { settle, fail });
   });
+}
+
+/** What has arrived of the answer so far. */
+type Seen = { status: number | null; headers: IncomingHttpHeaders; readonly chunks: Buffer[] };
+
+type Ends = {
+  readonly settle: (end: AnswerEnd | FailureEnd) => void;
+  readonly fail: (late: boolean, hint: string) => void;
+};
+
+function listen(stream: ReturnType<Got['stream']>, seen: Seen, { settle, fail }: Ends): void {
+  let bytes = 0;
+  stream.once('response', (response: { statusCode: number; headers: IncomingHttpHeaders }) => {
+    seen.status = response.statusCode;
+    seen.headers = response.headers;
+  });
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    seen.chunks.push(chunk);
+    if (bytes <= ANSWER_BYTES_MAX || seen.status === null) return;
+    // The status is known and the rest of the body is of no use; the socket is not either.
+    stream.destroy();
+    settle({ ended: 'answer', status: seen.status, oversize: true });
+  });
+  stream.once('end', () => {
+    if (seen.status === null) fail(false, UNEXPECTED);
+    else settle({ ended: 'answer', status: seen.status, oversize: false });
+  });
+  // Not once: got may emit a second error for the same request, and an unheard one ends the process.
+  stream.on('error', (error: unknown) =>
+    fail(error instanceof TimeoutError, error instanceof RequestError ? error.code : UNEXPECTED),
+  );
+}
+
+function heldBack(native: ClientRequest): FailureEnd {
+  const freshSocket = native.reusedSocket !== true;
+  return { ended: 'failure', phase: 'connect', freshSocket, cause: 'held-back', hint: 'HELD_BACK' };
 }
 
 const UNEXPECTED = 'ERR_UNEXPECTED';

@@ -36,9 +36,8 @@ export function refuse(
   error: RefusalCode,
   message: string,
   details?: Readonly<Record<string, unknown>>,
-  headers: Answer['headers'] = {},
 ): Answer {
-  return { status, body: { error, message, ...(details === undefined ? {} : { details }) }, headers };
+  return { status, body: { error, message, ...(details === undefined ? {} : { details }) }, headers: {} };
 }
 
 export function invalid(message: string, field?: string): Answer {
@@ -73,13 +72,13 @@ export function rateHeaders(rate: Rate, admission: Admission): Record<string, st
 
 export function tooManyRequests(retryAfterMs: number): Answer {
   const seconds = secondsUp(retryAfterMs);
-  return refuse(
+  const refusal = refuse(
     429,
     'rate_limited',
     `Too many requests for this realm. Nothing was changed; try again in ${seconds} s.`,
     { retryAfterSeconds: seconds },
-    { 'retry-after': String(seconds) },
   );
+  return { ...refusal, headers: { 'retry-after': String(seconds) } };
 }
 
 function secondsUp(ms: number): number {

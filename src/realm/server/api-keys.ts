@@ -29,9 +29,24 @@ function digestOf(key: string): { id: string; digest: Buffer } {
   return { id: digest.subarray(0, 16).toString('hex'), digest };
 }
 
+function notAKey(): AlmonerError {
+  return new AlmonerError(
+    'ALM_SERVICE_KEY_INVALID',
+    'The API key to take over is not 1 to 512 visible ASCII characters without blanks. No key was stored.',
+  );
+}
+
+function ofAnotherRealm(owner: string): AlmonerError {
+  return new AlmonerError(
+    'ALM_SERVICE_KEY_OTHER_REALM',
+    `The API key to take over already belongs to the realm ${JSON.stringify(owner)}. Nothing was changed.`,
+  );
+}
+
 export type ApiKeys = ReturnType<typeof openApiKeys>;
 
-export function openApiKeys(redis: Redis) {
+/** Finds keys and keeps them, by their digest alone. */
+function storedKeys(redis: Redis) {
   const lookUp = async (key: string): Promise<string | undefined> => {
     const { id, digest } = digestOf(key);
     const stored = await asking(redis, () => redis.hget(API_KEYS, id));
@@ -57,6 +72,12 @@ export function openApiKeys(redis: Redis) {
     await redis.zrem(realmKeys(realmId).apiKeys, ...ids);
   };
 
+  return { lookUp, store, revoke };
+}
+
+export function openApiKeys(redis: Redis) {
+  const { lookUp, store, revoke } = storedKeys(redis);
+
   const issue = async (realmId: string): Promise<string> => {
     const key = randomBytes(32).toString('base64url');
     await store(realmId, key, Date.now());
@@ -70,19 +91,9 @@ export function openApiKeys(redis: Redis) {
 
     /** Takes over a key that an operator brings along. It never gives way to issued ones. */
     async adopt(realmId: string, key: string): Promise<void> {
-      if (!isApiKey(key)) {
-        throw new AlmonerError(
-          'ALM_SERVICE_KEY_INVALID',
-          'The API key to take over is not 1 to 512 visible ASCII characters without blanks. No key was stored.',
-        );
-      }
+      if (!isApiKey(key)) throw notAKey();
       const owner = await lookUp(key);
-      if (owner !== undefined && owner !== realmId) {
-        throw new AlmonerError(
-          'ALM_SERVICE_KEY_OTHER_REALM',
-          `The API key to take over already belongs to the realm ${JSON.stringify(owner)}. Nothing was changed.`,
-        );
-      }
+      if (owner !== undefined && owner !== realmId) throw ofAnotherRealm(owner);
       await store(realmId, key, '+inf');
     },
 
@@ -138,5 +149,6 @@ function keyFrom(header: string | undefined): string | undefined {
 }
 
 function unauthorized(message: string): Answer {
-  return refuse(401, 'unauthorized', message, undefined, { 'www-authenticate': 'Bearer realm="almoner"' });
+  const headers = { 'www-authenticate': 'Bearer realm="almoner"' };
+  return { ...refuse(401, 'unauthorized', message), headers };
 }

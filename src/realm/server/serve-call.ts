@@ -86,13 +86,9 @@ function injected(status: number): Answer {
 }
 
 function keyRunning(): Answer {
-  return refuse(
-    409,
-    'idempotency_key_running',
-    'A request with this Idempotency-Key is still running. Ask again with the same key to get its answer.',
-    undefined,
-    { 'retry-after': '1' },
-  );
+  const message =
+    'A request with this Idempotency-Key is still running. Ask again with the same key to get its answer.';
+  return { ...refuse(409, 'idempotency_key_running', message), headers: { 'retry-after': '1' } };
 }
 
 /**

@@ -31,21 +31,21 @@ export type RealmService = {
 const STORE_ANSWER_MS = 10_000;
 const CLOSE_GRACE_MS = 3_000;
 
+/**
+ * A connection that never sends a command twice: ioredis repeats commands whose reply was lost, and a
+ * repeated balance change without an Idempotency-Key would pay twice. No offline queue either, so that
+ * a request during an outage is answered 503 instead of being applied long after its caller left.
+ */
+const SENDS_ONCE = {
+  lazyConnect: true,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  enableOfflineQueue: false,
+  commandTimeout: STORE_ANSWER_MS,
+} as const;
+
 export function createRealmService(options: RealmServiceOptions): RealmService {
-  /*
-   * A connection that never sends a command twice: ioredis repeats commands whose reply was lost, and a
-   * repeated balance change without an Idempotency-Key would pay twice. No offline queue either, so that
-   * a request during an outage is answered 503 instead of being applied long after its caller left.
-   */
-  const redis = options.redis.isCluster
-    ? options.redis
-    : options.redis.duplicate({
-        lazyConnect: true,
-        autoResendUnfulfilledCommands: false,
-        maxRetriesPerRequest: 0,
-        enableOfflineQueue: false,
-        commandTimeout: STORE_ANSWER_MS,
-      });
+  const redis = options.redis.isCluster ? options.redis : options.redis.duplicate(SENDS_ONCE);
   const own = redis !== options.redis;
   const disconnect = () => {
     if (own) redis.disconnect();
@@ -85,19 +85,13 @@ export function createRealmService(options: RealmServiceOptions): RealmService {
         if (own) await redis.connect();
       } catch (cause) {
         disconnect();
-        throw new AlmonerError(
-          'ALM_STORE_UNREACHABLE',
-          'Redis does not answer. The realm service was not started.',
-          { cause },
-        );
+        throw unreachable(cause);
       }
       try {
         await app.listen({ host, port });
       } catch (cause) {
         disconnect();
-        if (!hasCode(cause, 'EADDRINUSE')) throw cause;
-        const message = `Port ${port} on ${host} is taken by another program. The realm service was not started.`;
-        throw new AlmonerError('ALM_SERVICE_PORT_TAKEN', message, { cause });
+        throw hasCode(cause, 'EADDRINUSE') ? portTaken(host, port, cause) : cause;
       }
       return { url: app.listeningOrigin };
     },
@@ -106,6 +100,16 @@ export function createRealmService(options: RealmServiceOptions): RealmService {
       return closed;
     },
   };
+}
+
+function unreachable(cause: unknown): AlmonerError {
+  const message = 'Redis does not answer. The realm service was not started.';
+  return new AlmonerError('ALM_STORE_UNREACHABLE', message, { cause });
+}
+
+function portTaken(host: string, port: number, cause: unknown): AlmonerError {
+  const message = `Port ${port} on ${host} is taken by another program. The realm service was not started.`;
+  return new AlmonerError('ALM_SERVICE_PORT_TAKEN', message, { cause });
 }
 
 /** Unique across services and restarts by its random start, and cheap: one number more for every request. */

@@ -49,33 +49,10 @@ const schema = configSchema.extend({
 
 /** Defaults < file < environment < flags. Throws one ALM_CONFIG_INVALID that lists every fault there is. */
 export async function loadConfig(input: ConfigInput): Promise<Config> {
-  const { env, cwd, flags } = input;
+  const { env, cwd } = input;
   const home = homeOf(env);
   const configFile = findFile(input, home);
-  const file: ConfigFile =
-    configFile === null
-      ? { settings: {}, faults: [], origin: () => undefined }
-      : withoutEmbedded(await readFile(configFile, nameFor(configFile, cwd)));
-  const layered = layer(file, env, flags, input.environmentRealm !== 'ignored');
-  const base = (path: SettingPath) =>
-    layered.origin(path)?.from === 'file' && configFile !== null ? dirname(configFile) : cwd;
-  const resolve = (path: SettingPath, text: string) => resolvePath(text, base(path), home);
-  const parsed = schema.safeParse(layered.tree);
-  const faults = [
-    ...file.faults,
-    ...layered.faults,
-    ...(parsed.success ? [] : faultsOf(parsed.error, layered, configSchema)),
-    ...consistencyFaults(layered, resolve),
-    ...unknownVariables(env, namedVariables(layered.tree)),
-  ];
-  if (!parsed.success || faults.length > 0)
-    throw new AlmonerError(
-      'ALM_CONFIG_INVALID',
-      `The configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}. Nothing was done.`,
-      { details: faults },
-    );
-
-  const settings = parsed.data;
+  const { settings, layered, resolve } = await readSettings(input, configFile, home);
   const folder = (name: 'dataFolder' | 'stateFolder' | 'reportsFolder' | 'jobsFolder', fallback: string) =>
     settings[name] === undefined ? fallback : resolve([name], settings[name]);
   const realms = Object.entries(settings.realms).map(([name, realm]) => ({
@@ -111,6 +88,38 @@ export async function loadConfig(input: ConfigInput): Promise<Config> {
     limits: settings.limits,
     origins: originsOf(layered),
   });
+}
+
+/** The settings of all layers together, and how a path among them is resolved. */
+async function readSettings(
+  { env, cwd, flags, ...input }: ConfigInput,
+  configFile: string | null,
+  home: string,
+) {
+  const file: ConfigFile =
+    configFile === null
+      ? { settings: {}, faults: [], origin: () => undefined }
+      : withoutEmbedded(await readFile(configFile, nameFor(configFile, cwd)));
+  const layered = layer(file, env, flags, input.environmentRealm !== 'ignored');
+  const base = (path: SettingPath) =>
+    layered.origin(path)?.from === 'file' && configFile !== null ? dirname(configFile) : cwd;
+  const resolve = (path: SettingPath, text: string) => resolvePath(text, base(path), home);
+  const parsed = schema.safeParse(layered.tree);
+  const faults = [
+    ...file.faults,
+    ...layered.faults,
+    ...(parsed.success ? [] : faultsOf(parsed.error, layered, configSchema)),
+    ...consistencyFaults(layered, resolve),
+    ...unknownVariables(env, namedVariables(layered.tree)),
+  ];
+  if (!parsed.success || faults.length > 0)
+    throw new AlmonerError(
+      'ALM_CONFIG_INVALID',
+      `The configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}. Nothing was done.`,
+      { details: faults },
+    );
+
+  return { settings: parsed.data, layered, resolve };
 }
 
 function tokenOf(env: NodeJS.ProcessEnv, resolve: (text: string) => string): Config['token'] {

@@ -72,13 +72,13 @@ export function consistencyFaults(layered: Layered, resolve: ResolveFile): reado
   notificationFaults(fault, [], layered.tree);
 
   const { deadMan } = layered.tree;
-  if (isBlock(deadMan)) oneOf(fault, ['deadMan'], deadMan, 'urlEnv', 'urlFile', true);
+  if (isBlock(deadMan)) oneOf(fault, ['deadMan'], deadMan, { either: ['urlEnv', 'urlFile'], required: true });
   for (const [name, realm] of Object.entries(realms)) {
     const at = ['realms', name];
     if (name === 'embedded')
       fault(at, 'expected another name; embedded is the rehearsal realm of almoner itself');
     if (!isBlock(realm)) continue;
-    oneOf(fault, at, realm, 'keyEnv', 'keyFile', true);
+    oneOf(fault, at, realm, { either: ['keyEnv', 'keyFile'], required: true });
     reserveFault(fault, at, realm);
     backoffFault(fault, at, realm);
     balanceFault(fault, at, realm);
@@ -92,7 +92,7 @@ export function consistencyFaults(layered: Layered, resolve: ResolveFile): reado
     if (twin !== undefined) fault(at, `expected a realm of its own, got the realm of realms.${twin} again`);
     else {
       seen.set(identity, name);
-      sharedKeyFault(fault, at, { realm, identity }, keys, resolve);
+      sharedKeyFault(fault, at, { realm, identity }, { keys, resolve });
     }
   }
   return faults;
@@ -109,8 +109,16 @@ function balanceFault(fault: Report, at: SettingPath, { balancePath, currencies 
 function notificationFaults(fault: Report, at: SettingPath, { notifications }: Block): void {
   const { webhook, discord } = isBlock(notifications) ? notifications : {};
   const notify = [...at, 'notifications'];
-  if (isBlock(webhook)) oneOf(fault, [...notify, 'webhook'], webhook, 'secretEnv', 'secretFile', false);
-  if (isBlock(discord)) oneOf(fault, [...notify, 'discord'], discord, 'urlEnv', 'urlFile', true);
+  if (isBlock(webhook))
+    oneOf(fault, [...notify, 'webhook'], webhook, {
+      either: ['secretEnv', 'secretFile'],
+      required: false,
+    });
+  if (isBlock(discord))
+    oneOf(fault, [...notify, 'discord'], discord, {
+      either: ['urlEnv', 'urlFile'],
+      required: true,
+    });
 }
 
 type Block = Readonly<Record<string, unknown>>;
@@ -126,8 +134,7 @@ function sharedKeyFault(
   fault: Report,
   at: SettingPath,
   { realm, identity }: { realm: Block; identity: string },
-  keys: Map<string, Keyed>,
-  resolve: ResolveFile,
+  { keys, resolve }: { readonly keys: Map<string, Keyed>; readonly resolve: ResolveFile },
 ): void {
   const { keyEnv, keyFile } = realm;
   if (keyFile === undefined && keyEnv === undefined) return;
@@ -151,7 +158,12 @@ function fileAt(path: string): string {
   return found === undefined ? path : `${found.dev} ${found.ino}`;
 }
 
-function oneOf(fault: Report, at: SettingPath, block: Block, a: string, b: string, required: boolean): void {
+function oneOf(
+  fault: Report,
+  at: SettingPath,
+  block: Block,
+  { either: [a, b], required }: { readonly either: readonly [string, string]; readonly required: boolean },
+): void {
   const both = block[a] !== undefined && block[b] !== undefined;
   if (both) fault([...at, b], `expected either ${a} or ${b}, got both`);
   else if (required && block[a] === undefined && block[b] === undefined)

@@ -92,6 +92,43 @@ function connected({ address, tls }: Target, { stream }: Redis): Socket {
   return socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error('the store fell silent')));
 }
 
+/** The lines that a server answers before the snapshot, which end with its size. */
+class Handshake {
+  /** Of the snapshot; -1 until it is known. */
+  size = -1;
+  private head = Buffer.alloc(0);
+
+  constructor(
+    private signedIn: boolean,
+    private readonly onSignedIn: () => void,
+  ) {}
+
+  /** Answers what of the piece belongs to the snapshot. */
+  read(piece: Buffer): Buffer {
+    let rest = piece;
+    while (this.size < 0 && rest.length > 0) {
+      const head = Buffer.concat([this.head, rest]);
+      const end = head.indexOf('\n');
+      if (end < 0 && head.length > LINE_BYTES_MAX) throw refused('it answers something else');
+      this.head = end < 0 ? head : Buffer.alloc(0);
+      rest = end < 0 ? Buffer.alloc(0) : head.subarray(end + 1);
+      if (end >= 0) this.take(head.toString('latin1', 0, end).trim());
+    }
+    return rest;
+  }
+
+  private take(line: string): void {
+    // An empty line says that the snapshot is still being made.
+    if (line === '') return;
+    if (line.startsWith('-')) throw refused(line.slice(1));
+    if (!this.signedIn && line === '+OK') {
+      this.signedIn = true;
+      this.onSignedIn();
+    } else if (/^\$[0-9]+$/.test(line)) this.size = Number(line.slice(1));
+    else throw refused(`it answers ${JSON.stringify(line.slice(0, 80))}`);
+  }
+}
+
 async function readSnapshot(
   socket: Socket,
   { address: { user, password } }: Target,
@@ -104,29 +141,12 @@ async function readSnapshot(
   const output = await open(file, 'wx', 0o600);
   try {
     const digest = createHash('sha256');
-    let head = Buffer.alloc(0);
-    let signedIn = login.length === 0;
-    let [bytes, size] = [0, -1];
+    const handshake = new Handshake(login.length === 0, () => socket.write(command('SYNC')));
+    let bytes = 0;
     for await (const piece of socket.iterator({ destroyOnReturn: false })) {
       signal.throwIfAborted();
-      let rest: Buffer = piece;
-      while (size < 0 && rest.length > 0) {
-        head = Buffer.concat([head, rest]);
-        const end = head.indexOf('\n');
-        if (end < 0 && head.length > LINE_BYTES_MAX) throw refused('it answers something else');
-        rest = end < 0 ? Buffer.alloc(0) : head.subarray(end + 1);
-        if (end < 0) break;
-        const line = head.toString('latin1', 0, end).trim();
-        head = Buffer.alloc(0);
-        // An empty line says that the snapshot is still being made.
-        if (line === '') continue;
-        if (line.startsWith('-')) throw refused(line.slice(1));
-        if (!signedIn && line === '+OK') {
-          signedIn = true;
-          socket.write(command('SYNC'));
-        } else if (/^\$[0-9]+$/.test(line)) size = Number(line.slice(1));
-        else throw refused(`it answers ${JSON.stringify(line.slice(0, 80))}`);
-      }
+      const rest = handshake.read(piece);
+      const { size } = handshake;
       if (size < 0) continue;
       const part = rest.subarray(0, size - bytes);
       digest.update(part);
@@ -135,10 +155,10 @@ async function readSnapshot(
       onProgress(bytes, size);
       if (bytes === size) break;
     }
-    if (bytes !== size)
+    if (bytes !== handshake.size)
       throw new AlmonerError(
         'ALM_BACKUP_FAILED',
-        `The connection to the store ended after ${bytes} of ${Math.max(size, 0)} bytes of its copy. No backup was made.`,
+        `The connection to the store ended after ${bytes} of ${Math.max(handshake.size, 0)} bytes of its copy. No backup was made.`,
       );
     await output.sync();
     return { bytes, sha256: digest.digest('hex') };

@@ -31,24 +31,36 @@ const ASK_EVERY_MS = 10;
 const REWRITE_FROM_BYTES = 8 * 1024 * 1024;
 const REWRITE_LIMIT_MS = 15_000;
 
-export async function joinEmbedded(
-  dataFolder: string,
-  token: string,
-  ledgerName: string,
-  logger: Logger,
-  limits: ReplyLimits,
-): Promise<Joined> {
+type Joining = {
+  readonly dataFolder: string;
+  readonly token: string;
+  readonly ledgerName: string;
+  readonly logger: Logger;
+  readonly limits: ReplyLimits;
+};
+
+/** The embedded server, and how a client reaches it. */
+type Server = { readonly folder: StoreFolder; readonly target: Target; readonly logger: Logger };
+
+export async function joinEmbedded({
+  dataFolder,
+  token,
+  ledgerName,
+  logger,
+  limits,
+}: Joining): Promise<Joined> {
   const folder = await openStoreFolder(dataFolder);
   const target = await targetOf(folder, limits);
   const address = `the embedded Redis on 127.0.0.1:${folder.port} in ${folder.path}`;
-  const ledger = await joinLedger(folder, target, ledgerName, address, logger);
+  const server = { folder, target, logger };
+  const ledger = await joinLedger(server, ledgerName, address);
   const stopKeeping = keepServer(folder, ledger, logger);
   return {
     address,
     target,
     ledger,
     beforeQuit: stopKeeping,
-    leave: () => leave(folder, target, token, logger),
+    leave: () => leave(server, token),
   };
 }
 
@@ -58,13 +70,7 @@ function targetOf({ port, password }: StoreFolder, limits: ReplyLimits): Promise
 }
 
 /** Begins again when the server goes down between two steps, as it does when its last user just left. */
-async function joinLedger(
-  folder: StoreFolder,
-  target: Target,
-  name: string,
-  address: string,
-  logger: Logger,
-): Promise<Redis> {
+async function joinLedger({ folder, target, logger }: Server, name: string, address: string): Promise<Redis> {
   const startedAt = performance.now();
   for (;;) {
     await ensureServer(folder, logger);
@@ -121,9 +127,10 @@ function keepServer(folder: StoreFolder, ledger: Redis, logger: Logger): () => P
 }
 
 /** See below for why nobody can slip in between the look and the shutdown. */
-async function leave(folder: StoreFolder, target: Target, token: string, logger: Logger): Promise<void> {
+async function leave(server: Server, token: string): Promise<void> {
+  const { folder, logger } = server;
   if ((await probePort(folder.port, folder.password)).kind !== 'ours') return;
-  await shutDown(folder, target, token, logger, (client) =>
+  await shutDown(server, token, (client) =>
     // What cannot be written is no reason to stay.
     rewriteFile(client, folder).catch((error: unknown) =>
       logger.debug(`the store’s file stays as it is: ${messageOf(error)}`),
@@ -134,14 +141,12 @@ async function leave(folder: StoreFolder, target: Target, token: string, logger:
 /** For who has no connection: shuts the server down where no command uses it, and names those that do. */
 export async function endIfAlone(folder: StoreFolder, token: string, logger: Logger): Promise<string[]> {
   const target = await targetOf(folder, {});
-  return shutDown(folder, target, token, logger, () => Promise.resolve());
+  return shutDown({ folder, target, logger }, token, () => Promise.resolve());
 }
 
 async function shutDown(
-  folder: StoreFolder,
-  target: Target,
+  { folder, target, logger }: Server,
   token: string,
-  logger: Logger,
   before: (client: Redis) => Promise<void>,
 ): Promise<string[]> {
   const client = createClient(target, 'ledger', closingName(token));

@@ -57,7 +57,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const name = (use: string) => presentName(options.clientName, token, use);
   const joined =
     redisUrl === null
-      ? await joinEmbedded(options.dataFolder, token, name('ledger'), logger, options)
+      ? await joinEmbedded({
+          dataFolder: options.dataFolder,
+          token,
+          ledgerName: name('ledger'),
+          logger,
+          limits: options,
+        })
       : await joinOutside(redisUrl, name('ledger'), logger, { ...options, readyLimitMs });
 
   const services = new Set<Redis>();

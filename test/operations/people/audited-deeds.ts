@@ -209,7 +209,7 @@ export const DEEDS: Readonly<
     if (plan === null) throw new Error('no member gets anything');
     const what = `run of rule daily ${meta.period}, plan ${meta.id}: 2 rows`;
     return {
-      act: () => payRun(app, realm, meta, plan, goesOn),
+      act: () => payRun(app, realm, { run: meta, planned: plan }, goesOn),
       lines: [line(what, { batch: expect.any(String), orders: 2, tokens: '10' })],
     };
   },
@@ -219,7 +219,7 @@ export const DEEDS: Readonly<
     if (plan === null) throw new Error('no member gets anything');
     const what = `import of rule daily ${meta.period}, plan ${meta.id}: 2 rows`;
     return {
-      act: () => importRun(app, realm, meta, plan),
+      act: () => importRun(app, realm, { run: meta, planned: plan }),
       lines: [line(what, { batch: expect.any(String), orders: 2, tokens: '10' })],
     };
   },
@@ -227,7 +227,7 @@ export const DEEDS: Readonly<
     const { realm, meta } = await run();
     const what = `import of rule daily ${meta.period}, plan ${meta.id}: 2 rows`;
     return {
-      act: () => makeBatchApart(app, realm, meta, null, Date.now(), 'because'),
+      act: () => makeBatchApart(app, realm, meta, { now: Date.now(), why: 'because' }),
       lines: [line(what, { why: 'because', batch: expect.any(String), orders: 2, tokens: '10' })],
     };
   },

@@ -8,9 +8,9 @@ export async function requireApproval(
 ): Promise<void> {
   const { config } = app;
   const profiles = config.profiles.map((profile) => ({ ...profile, approval }));
-  Object.assign(app, { config: { ...config, profiles } });
-  const opened: ReadonlyMap<string, Promise<OpenRealm>> = Reflect.get(app, 'opening');
-  for (const opening of opened.values()) {
+  const opened: { readonly opening: ReadonlyMap<string, Promise<OpenRealm>> } = Reflect.get(app, 'opened');
+  Object.assign(opened, { config: { ...config, profiles } });
+  for (const opening of opened.opening.values()) {
     const realm = await opening;
     Object.assign(realm, { profile: { ...realm.profile, approval } });
     Object.assign(realm.ledger, { asked: { ...realm.ledger.asked, requirement: approval } });

@@ -51,7 +51,7 @@ export const IMPORT_ROUTES = [
     reply: api.PlanReply,
     async handle({ app, uploads }, { params, body, visitor }) {
       const upload = uploads.find(params.upload, visitor.identity.name);
-      return (await uploads.preview(upload, ...planOf(app, uploads, upload, body, visitor.identity)))
+      return (await uploads.preview(upload, ...planOf(app, { uploads, upload, body }, visitor.identity)))
         .document;
     },
   }),
@@ -98,7 +98,7 @@ export const IMPORT_ROUTES = [
     reply: api.StartReply,
     async handle({ app, uploads, board }, { params, body, visitor }) {
       const upload = uploads.find(params.upload, visitor.identity.name);
-      const wanted = planOf(app, uploads, upload, body, visitor.identity);
+      const wanted = planOf(app, { uploads, upload, body }, visitor.identity);
       const { planned, asShown } = await uploads.planned(upload, ...wanted);
       const { shown = planned.verdict } = body;
       checkConfirmed(planned, asShown && shown === planned.verdict, body);
@@ -130,9 +130,15 @@ function baseName(name: string): string {
 /** How a file is planned, and the way to do it. */
 function planOf(
   app: App,
-  uploads: Uploads,
-  upload: Upload,
-  body: z.infer<typeof api.PlanRequest>,
+  {
+    uploads,
+    upload,
+    body,
+  }: {
+    readonly uploads: Uploads;
+    readonly upload: Upload;
+    readonly body: z.infer<typeof api.PlanRequest>;
+  },
   person: Person,
 ) {
   const {

@@ -82,7 +82,9 @@ export const ORDER_ROUTES = [
       if (!newAddress) await refuseMoved(places);
       const by = { who: visitor.identity.name, why, newAddress };
       const app = desk.app.as(visitor.identity);
-      return mending(desk, 'retry', by.who, places, (told) => retryDead(app, places, by, told));
+      return mending(desk, { verb: 'retry', who: by.who, orders: places.length }, (told) =>
+        retryDead(app, places, by, told),
+      );
     },
   }),
   route('POST /api/dead/discard', 'operator', {
@@ -92,7 +94,9 @@ export const ORDER_ROUTES = [
     async handle(desk, { body, visitor }) {
       const places = confirmed(await chooseDead(desk.app.scripts, body), body);
       const by = { who: visitor.identity.name, why: body.reason };
-      return mending(desk, 'discard', by.who, places, (told) => discardDead(desk.app, places, by, told));
+      return mending(desk, { verb: 'discard', who: by.who, orders: places.length }, (told) =>
+        discardDead(desk.app, places, by, told),
+      );
     },
   }),
   route('GET /api/doubts', 'viewer', {
@@ -223,12 +227,14 @@ function confirmed(
 
 function mending(
   { tasks }: Desk,
-  verb: 'retry' | 'discard',
-  who: string,
-  { length }: readonly OrderPlace[],
+  {
+    verb,
+    who,
+    orders,
+  }: { readonly verb: 'retry' | 'discard'; readonly who: string; readonly orders: number },
   mend: (progress: (done: number) => void) => Promise<Mended>,
 ): TaskReply {
-  return tasks.start(`${verb} ${counted(length, 'dead letter')}`, who, length, async (progress) => {
+  return tasks.start(`${verb} ${counted(orders, 'dead letter')}`, who, orders, async (progress) => {
     const { taken, refused } = await mend(progress);
     const end = { done: taken.length, refused };
     return verb === 'retry' ? { ...end, watch: afterRetry(taken) } : end;

@@ -97,14 +97,10 @@ export const RULE_ROUTES = [
               next: `Plan the rule again, or pay the plan as it was with \`almoner rules run --plan ${meta.id}\`.`,
             },
           );
-        const made = await makeBatchApart(
-          app.as(visitor.identity),
-          realm,
-          meta,
-          null,
-          Date.now(),
-          body.reason ?? null,
-        );
+        const made = await makeBatchApart(app.as(visitor.identity), realm, meta, {
+          now: Date.now(),
+          why: body.reason ?? null,
+        });
         const batch = made?.ref.id ?? null;
         await makeUp(app.as(visitor.identity), realm.ledger, meta, batch);
         return { done: meta.awards, batch };
