@@ -213,7 +213,7 @@ export class PaidSince {
         return {
           why: `the same row is order ${other} by now, which is paid or may still be; where both are meant, run its row of failed.csv with --again LABEL`,
         };
-      const answer = await steering.retryOrder(this.ref, index, row, by, judged);
+      const answer = await steering.retryOrder(this.ref, index, row, { ...by, judged });
       if (answer !== 'moved') return answer;
       if (this.comparing === comparing) this.comparing = undefined;
     }

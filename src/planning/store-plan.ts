@@ -121,7 +121,7 @@ async function store(
     const recovered = plan.takenOver?.indexes.size ?? 0;
     const given = { sketch: plan.sketch, judged, run, recovered, prepared: options.prepared };
     const at = { no: opened.no, importer, owner };
-    const sealed = await planning.sealBatch(ledger, at, manifest, countersOf(plan), audit, given);
+    const sealed = await planning.sealBatch(ledger, at, { manifest, counts: countersOf(plan), audit }, given);
     // Another batch was sealed since or an order retried, perhaps of the same rows, a loss was accepted, or another
     // address announced itself: after a pause of its own, because two that go on in step would stop each other again.
     if (sealed === 'moved') await sleep(Math.random() * MOVED_PAUSE_MS);

@@ -32,15 +32,13 @@ function ask(subject: Subject, action: string, given: Given): Promise<string[]> 
     subject.kind === 'rule'
       ? [subject.ledger, subject.rule, '']
       : [subject.batch.ledger, subject.batch.no, subject.batch.id];
-  return askApproval(ledger, action, subject.kind, of, id, given);
+  return askApproval(ledger, action, { kind: subject.kind, of, id }, given);
 }
 
 function askApproval(
   ledger: RealmLedger,
   action: string,
-  kind: ApprovalKind | '',
-  of: string,
-  id: string,
+  { kind, of, id }: { readonly kind: ApprovalKind | ''; readonly of: string; readonly id: string },
   { who = '', hash = '', audit = null, asked, limits }: Given,
 ): Promise<string[]> {
   return askScript(ledger, 'approval', [
@@ -163,7 +161,7 @@ export async function withdrawApprovals(scripts: ScriptClient, who: string): Pro
   const batches: string[] = [];
   const rules: { realm: string; rule: string }[] = [];
   for (const ledger of await allLedgers(scripts))
-    for (const one of await askApproval(ledger, 'withdraw', '', '', '', { who })) {
+    for (const one of await askApproval(ledger, 'withdraw', { kind: '', of: '', id: '' }, { who })) {
       if (one.startsWith(RULE)) rules.push({ realm: ledger.realm.name, rule: one.slice(RULE.length) });
       else batches.push(one);
     }

@@ -104,9 +104,15 @@ function countersOf(counts: Partial<SealedCounts>): Record<string, string> {
 export async function sealBatch(
   ledger: RealmLedger,
   at: { no: string; importer: string; owner: string },
-  manifest: Manifest,
-  counts: Partial<SealedCounts>,
-  audit: AuditEntry,
+  {
+    manifest,
+    counts,
+    audit,
+  }: {
+    readonly manifest: Manifest;
+    readonly counts: Partial<SealedCounts>;
+    readonly audit: AuditEntry;
+  },
   {
     sketch = NO_SKETCH,
     judged = null,

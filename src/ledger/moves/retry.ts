@@ -29,6 +29,8 @@ export type RetriedBy = {
   readonly limits?: Requirement;
   /** By their token; null where none was used. */
   readonly person?: string | null;
+  /** The realm's numbers when other batches and addresses were looked at (see judged-again); null where none was. */
+  readonly judged?: string | null;
 };
 
 export async function retryOrder(
@@ -36,8 +38,6 @@ export async function retryOrder(
   index: number,
   row: PlannedOrder,
   by: RetriedBy,
-  /** The realm's numbers when other batches and addresses were looked at (see judged-again); null where nobody did. */
-  judged: string | null = null,
 ): Promise<'ok' | 'moved' | Refusal> {
   const key = row.reference === null ? null : referenceKey(row.reference);
   const [status, why = '', more = ''] = await askScript(ref.ledger, 'retry', [
@@ -48,7 +48,7 @@ export async function retryOrder(
     key?.shard ?? '',
     key?.fieldHex ?? '',
     contentDigest(row.order),
-    judged ?? '',
+    by.judged ?? '',
     ref.id,
     by.store ?? '',
     ...limitArguments(by.limits),

@@ -68,19 +68,14 @@ export async function retryDead(
     for (const batch of batchesOf(places)) {
       const mine = places.filter(({ ref }) => batchName(ref) === batchName(batch));
       mended.push(
-        await retryOfBatch(
-          app,
-          batch,
-          mine,
-          {
-            ...by,
-            seen: seen.get(batch.ledger.id) ?? [],
-            store: stores.get(batch.ledger.id) ?? '',
-            limits: limits.get(batch.ledger.id) ?? NO_LIMITS,
-            person,
-          },
-          (some) => onProgress(done + some),
-        ),
+        await retryOfBatch(app, batch, mine, {
+          ...by,
+          seen: seen.get(batch.ledger.id) ?? [],
+          store: stores.get(batch.ledger.id) ?? '',
+          limits: limits.get(batch.ledger.id) ?? NO_LIMITS,
+          person,
+          onProgress: (some) => onProgress(done + some),
+        }),
       );
       done += mine.length;
     }
@@ -105,8 +100,8 @@ async function retryOfBatch(
     readonly store: string;
     readonly limits: Requirement;
     readonly person: Person | null;
+    readonly onProgress: (done: number) => void;
   },
-  onProgress: (done: number) => void,
 ): Promise<Mended> {
   const { who, why, store } = by;
   const letters = await lettersOf(ref, places);
@@ -114,7 +109,7 @@ async function retryOfBatch(
   const limits = by.limits;
   const person = by.person?.name ?? null;
   if (isRequired(limits)) await askForRetry(app, ref, [...letters.keys()], by);
-  const mended = await eachOf(places, onProgress, async ({ index }) => {
+  const mended = await eachOf(places, by.onProgress, async ({ index }) => {
     const letter = letters.get(index);
     if (letter === undefined) return { why: 'it never became an order; mend the row and run it again' };
     return since.retry(letter, { who, why, at: Date.now(), nonce: newNonce(), store, limits, person });

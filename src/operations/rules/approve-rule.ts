@@ -31,9 +31,17 @@ export const UNSAID: Said = { approved: null, asked: null, isAskedNow: false };
 export async function sayer(
   app: App,
   ledger: RealmLedger,
-  profile: RealmProfile,
-  isSaid: boolean,
-  { at, why }: { readonly at: number; readonly why: string | null },
+  {
+    profile,
+    isSaid,
+    at,
+    why,
+  }: {
+    readonly profile: RealmProfile;
+    readonly isSaid: boolean;
+    readonly at: number;
+    readonly why: string | null;
+  },
 ): Promise<(rule: TimedRule, known: StoredRule | null) => Promise<Said>> {
   if (!isSaid) return async () => UNSAID;
   if (!isRequired(requirementOf(profile))) {

@@ -105,7 +105,14 @@ export async function syncRules(app: App, request: SyncRequest): Promise<SyncRes
     }
   }
   for (const [profile, own] of byProfile)
-    rules.push(...(await syncRealm(app, profile, own, present.get(profile) ?? [], { ...request, approve })));
+    rules.push(
+      ...(await syncRealm(
+        app,
+        profile,
+        { rules: own, present: present.get(profile) ?? [] },
+        { ...request, approve },
+      )),
+    );
   return { rules, faults };
 }
 
@@ -114,8 +121,7 @@ const NOT_APPROVED = { approved: false, approvedNow: false, asked: null } as con
 async function syncRealm(
   app: App,
   profile: RealmProfile,
-  rules: readonly TimedRule[],
-  present: readonly StoredRule[],
+  { rules, present }: { readonly rules: readonly TimedRule[]; readonly present: readonly StoredRule[] },
   request: SyncRequest,
 ): Promise<SyncedRule[]> {
   const ledger = app.ledger(profile);
@@ -123,7 +129,7 @@ async function syncRealm(
   const at = request.now ?? (await storeNowMs(ledger));
   // Who may say go is a matter of the realms whose rules it is said of, and of no other.
   const isSaid = rules.some(({ name }) => request.approve.includes(name));
-  const say = await sayer(app, ledger, profile, isSaid, { at, why: request.why ?? null });
+  const say = await sayer(app, ledger, { profile, isSaid, at, why: request.why ?? null });
   const synced: SyncedRule[] = [];
   const kept: StoredRule[] = [];
   for (const rule of rules) {

@@ -53,7 +53,7 @@ describe('open-batch', () => {
     expect(await put('two')).toBe('ok');
     const manifest = manifestOf(ledger, batchId('spring'), rows);
     const seal = (importer: string) =>
-      sealBatch(ledger, { no: '1', importer, owner: '' }, manifest, {}, audit('import'));
+      sealBatch(ledger, { no: '1', importer, owner: '' }, { manifest, counts: {}, audit: audit('import') });
     expect(await seal('one')).toBe('not-importer');
   });
 

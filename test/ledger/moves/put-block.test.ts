@@ -37,7 +37,11 @@ async function importing(ledger: RealmLedger, importer = 'one', of: TestBatch | 
   const seal = (lines: readonly Line[]) => {
     const rows = lines.map((line, i) => planRow(line, i + 1));
     const at = { no, importer, owner: '' };
-    return sealBatch(ledger, at, manifestOf(ledger, ID, rows), countersOf(rows), audit('import'));
+    return sealBatch(ledger, at, {
+      manifest: manifestOf(ledger, ID, rows),
+      counts: countersOf(rows),
+      audit: audit('import'),
+    });
   };
   return { no, put, seal };
 }

@@ -47,9 +47,11 @@ describe('seal-batch', () => {
       sealBatch(
         ledger,
         { no: batch.no, importer, owner: '' },
-        manifestOf(ledger, batch.ref.id, batch.rows),
-        countersOf(batch.rows),
-        audit('again'),
+        {
+          manifest: manifestOf(ledger, batch.ref.id, batch.rows),
+          counts: countersOf(batch.rows),
+          audit: audit('again'),
+        },
       );
     expect(await again('one')).toBe('sealed');
     expect(await again('two')).toBe('already');
@@ -75,7 +77,11 @@ describe('seal-batch', () => {
       createdAt: 1,
     });
     const seal = (of: string, importer: string) =>
-      sealBatch(ledger, { no: of, importer, owner: '' }, manifestOf(ledger, id, []), {}, audit('import'));
+      sealBatch(
+        ledger,
+        { no: of, importer, owner: '' },
+        { manifest: manifestOf(ledger, id, []), counts: {}, audit: audit('import') },
+      );
     expect(await seal(no, 'two')).toBe('not-importer');
     expect(await seal('77', 'one')).toBe('not-importer');
     expect(await readBatch({ ledger, no, id })).toBeUndefined();
@@ -94,7 +100,12 @@ describe('seal-batch', () => {
     const at = { no, importer: 'one', owner: '' };
     const put = (block: number) =>
       putBlock(ledger, { ...at, block }, encodePlanBlock(blocksOf(rows)[block] ?? []), NO_CLAIMS);
-    const seal = () => sealBatch(ledger, at, manifestOf(ledger, id, rows), countersOf(rows), audit('import'));
+    const seal = () =>
+      sealBatch(ledger, at, {
+        manifest: manifestOf(ledger, id, rows),
+        counts: countersOf(rows),
+        audit: audit('import'),
+      });
     for (const block of [0, 2]) await put(block);
     expect(await seal()).toBe('incomplete');
     expect(await readBatch({ ledger, no, id })).toBeUndefined();

@@ -27,8 +27,12 @@ test('whoever knows a batch by its number and its id never takes another for it'
   if (there === undefined) throw new Error('not sealed');
   const at = { no: ref.no, importer: 'another', owner: '' };
   const manifest = { ...there.manifest, batch: forgotten.id };
-  expect(await sealBatch(ref.ledger, at, manifest, {}, audit('sealed'))).toBe('not-importer');
-  expect(await sealBatch(ref.ledger, at, there.manifest, {}, audit('sealed'))).toBe('already');
+  expect(await sealBatch(ref.ledger, at, { manifest, counts: {}, audit: audit('sealed') })).toBe(
+    'not-importer',
+  );
+  expect(
+    await sealBatch(ref.ledger, at, { manifest: there.manifest, counts: {}, audit: audit('sealed') }),
+  ).toBe('already');
 });
 
 test('nor moves the orders of another for those of one that was forgotten', async () => {

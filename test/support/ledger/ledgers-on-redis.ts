@@ -139,10 +139,15 @@ export async function sealed(
   const manifest = manifestOf(ledger, id, rows, options.manifest);
   const audit = { at: START, who: 'ada', what: 'imported', why: null };
   const at = { no: opened.no, importer, owner };
-  const seal = await sealBatch(ledger, at, manifest, countersOf(rows), audit, {
-    run: options.run ?? null,
-    prepared: { ...BY_NOBODY, ...options.prepared },
-  });
+  const seal = await sealBatch(
+    ledger,
+    at,
+    { manifest, counts: countersOf(rows), audit },
+    {
+      run: options.run ?? null,
+      prepared: { ...BY_NOBODY, ...options.prepared },
+    },
+  );
   if (typeof seal === 'object' || seal === 'noted' || seal === 'disarmed' || seal === 'nameless')
     throw new Error(`not sealed: ${JSON.stringify(seal)}`);
   return testBatch(ledger, opened.no, id, rows, owner);
