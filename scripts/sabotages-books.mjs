@@ -72,7 +72,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'an-undo-of-any-content',
-    file: 'src/planning/judge-earlier.ts',
+    file: 'src/planning/paid-before/judge-earlier.ts',
     find: '  if (other !== undefined)\n',
     put: "  if (other === 'recipient')\n",
     test: 'test/planning/earlier-orders.test.ts',
@@ -86,7 +86,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'an-undo-is-undone',
-    file: 'src/planning/judge-earlier.ts',
+    file: 'src/planning/paid-before/judge-earlier.ts',
     find: '  while (root.row.reference?.startsWith(UNDO) === true) {',
     put: "  while (root.row.reference === '') {",
     test: 'test/planning/earlier-orders.test.ts',
@@ -121,7 +121,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'duplicates-of-nobody',
-    file: 'src/planning/before-seal.ts',
+    file: 'src/planning/paid-before/before-seal.ts',
     find: "  refuse([[freed, 'no longer",
     put: "  refuse([[[], 'no longer",
     test: 'test/planning/seal-again.test.ts',
@@ -135,14 +135,14 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'paid-rows-with-others-are-new',
-    file: 'src/planning/looks-paid.ts',
+    file: 'src/planning/paid-before/looks-paid.ts',
     find: ' count < STOPS_FROM_ROWS && count < compared * STOPS_FROM_SHARE) {',
     put: ' count < compared) {',
     test: 'test/e2e/looks-paid.test.ts',
   },
   {
     name: 'equal-rows-count-once',
-    file: 'src/planning/repeats.ts',
+    file: 'src/planning/paid-before/repeats.ts',
     find: '    this.next[entry] = row === 0 ? 0 : this.rows.after(row);',
     put: '    this.next[entry] = 0;',
     test: 'test/planning/repeats.test.ts',
@@ -170,7 +170,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'past-the-gate-of-addresses',
-    file: 'src/planning/looks-paid.ts',
+    file: 'src/planning/paid-before/looks-paid.ts',
     find: '  refuseAddresses(ledger, unseen);',
     put: '',
     test: 'test/planning/other-address.test.ts',
@@ -269,7 +269,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'retried-beside-a-later-file',
-    file: 'src/planning/looks-paid.ts',
+    file: 'src/planning/paid-before/looks-paid.ts',
     find: '    if (other !== undefined)',
     put: "    if (other === '')",
     test: 'test/planning/paid-since.test.ts',
@@ -311,7 +311,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'later-by-the-number',
-    file: 'src/planning/repeats.ts',
+    file: 'src/planning/paid-before/repeats.ts',
     find: '    return this.since < seal;',
     put: '    return false;',
     test: 'test/planning/paid-since.test.ts',
@@ -325,7 +325,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'a-few-that-were-paid-since',
-    file: 'src/planning/looks-paid.ts',
+    file: 'src/planning/paid-before/looks-paid.ts',
     find: 'const isChance = standIns === 0 && elsewhere',
     put: 'const isChance = elsewhere',
     test: 'test/planning/stand-ins.test.ts',
@@ -339,7 +339,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'stands-in-under-any-reference',
-    file: 'src/planning/judge-earlier.ts',
+    file: 'src/planning/paid-before/judge-earlier.ts',
     find: '  if (reference === null || reference === row.reference) return null;',
     put: "  if (reference !== '') return null;",
     test: 'test/planning/stand-ins.test.ts',
@@ -353,14 +353,14 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'undone-counts-as-paid',
-    file: 'src/planning/repeats.ts',
+    file: 'src/planning/paid-before/repeats.ts',
     find: '  return paying.filter(({ index }) => !undone.has(index));',
     put: '  return undone.size < 0 ? [] : paying;',
     test: 'test/planning/stand-ins.test.ts',
   },
   {
     name: 'left-out-and-still-replaced',
-    file: 'src/planning/looks-paid.ts',
+    file: 'src/planning/paid-before/looks-paid.ts',
     find: '      replaces: claimed.replaces.filter(([, , row]) => !inBlock.has(Number(row) - first)),\n',
     put: '',
     test: 'test/planning/stand-ins.test.ts',
@@ -507,14 +507,14 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'the-rest-of-a-batch-that-may-be-paid-is-paid',
-    file: 'src/planning/identity.ts',
+    file: 'src/planning/paid-before/identity.ts',
     find: 'if (recovered?.incomplete === true)',
     put: 'if (recovered === undefined)',
     test: 'test/planning/recovered-batches.test.ts',
   },
   {
     name: 'rows-of-a-recovered-batch-look-paid-by-chance',
-    file: 'src/planning/looks-paid.ts',
+    file: 'src/planning/paid-before/looks-paid.ts',
     find: 'batches.every(({ view }) => !view.recovered)',
     put: 'batches.length > 0',
     test: 'test/planning/earlier.test.ts',
@@ -766,7 +766,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'another-currency-is-another-payment',
-    file: 'src/planning/repeats.ts',
+    file: 'src/planning/paid-before/repeats.ts',
     find: '|| !mayHavePaid(view)) continue;',
     put: '|| !mayHavePaid(view) || view.manifest.currency === null) continue;',
     test: 'test/planning/repeats.test.ts',
@@ -864,7 +864,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'a-replaced-order-is-replaced-again',
-    file: 'src/planning/before-seal.ts',
+    file: 'src/planning/paid-before/before-seal.ts',
     find: '  await refuseReplaced(plan, ledger, no);',
     put: '',
     test: 'test/queue/forgotten-stand-ins.test.ts',
@@ -913,7 +913,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'an-undo-takes-more-than-the-rest',
-    file: 'src/planning/judge-earlier.ts',
+    file: 'src/planning/paid-before/judge-earlier.ts',
     find: "(row.order.tokens > left ? 'tokens' : undefined)",
     put: "(row.order.tokens > wanted.tokens ? 'tokens' : undefined)",
     test: 'test/cli/undo-parts.test.ts',

@@ -174,7 +174,7 @@ export const SABOTAGES = [
   },
   {
     name: 'a-reference-of-any-currency-is-a-duplicate',
-    file: 'src/planning/judge-block.ts',
+    file: 'src/planning/paid-before/judge-block.ts',
     find: 'other !== undefined && other !== this.judging.currency',
     put: "other === ''",
     test: 'test/planning/repeats.test.ts',
@@ -357,7 +357,7 @@ export const SABOTAGES = [
   },
   {
     name: 'forgotten-batch-taken-for-new',
-    file: 'src/planning/identity.ts',
+    file: 'src/planning/paid-before/identity.ts',
     find: '  if (recovered !== null || at === null || now',
     put: '  if (at !== 0 || now',
     test: 'test/chaos/further-back.long.test.ts',

@@ -65,7 +65,7 @@ export function batchKeys(realm: string, no: string) {
     audit: `${batch}:log`,
     latency: `${batch}:lat`,
     run: `${batch}:run`,
-    /** One word of each row's content: which blocks may hold a row like this one (see planning/repeats). */
+    /** One word of each row's content: which blocks may hold a row like this one (see planning/paid-before/repeats). */
     sketch: `${batch}:h`,
     /** Orders that were over and are paid, or may be, after all, with the realm's seals at that time. */
     again: `${batch}:again`,

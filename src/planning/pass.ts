@@ -11,12 +11,13 @@ import type { ColumnWish } from '../csv/mapping.js';
 import type { MemberTable } from '../csv/member-table.js';
 import type { Finding, Row, Sheet } from '../csv/row.js';
 import { idOfBatch, PLAN_BLOCK_ROWS, planning, type RealmLedger, reading } from '../ledger/index.js';
-import { ComparedRows } from './compared-rows.js';
 import { FileTotals } from './file-totals.js';
 import type { Findings } from './findings.js';
-import { BatchDigest } from './identity.js';
-import { BlockJudge, type JudgedBlock } from './judge-block.js';
-import { EarlierBatches } from './judge-earlier.js';
+import { ComparedRows } from './paid-before/compared-rows.js';
+import { BatchDigest } from './paid-before/identity.js';
+import { BlockJudge, type JudgedBlock } from './paid-before/judge-block.js';
+import { EarlierBatches } from './paid-before/judge-earlier.js';
+import type { Spent } from './paid-before/looks-paid.js';
 
 export type PlanOptions = {
   readonly ledger: RealmLedger;
@@ -43,12 +44,6 @@ export type PlanOptions = {
   readonly now: number;
   /** Part of the plan then; closed by whoever hands them in where no plan comes of it. */
   readonly findings?: Findings;
-};
-
-export type Spent = {
-  readonly count: number;
-  readonly tokens: OpSums;
-  readonly batches: readonly BatchId[];
 };
 
 /** Orders that a preview spells out. */

@@ -12,15 +12,15 @@ import { BrokenFile, type FileFaults, type FoundColumns, ofFile, type Row, type 
 import type { TakenRow } from '../csv/take-rows.js';
 import { planning, recovery } from '../ledger/index.js';
 import { counted } from '../words/spelling.js';
-import { ComparedRows } from './compared-rows.js';
 import { FileTotals, type FileTotalsResult } from './file-totals.js';
 import { Findings } from './findings.js';
-import { closedFinding, identify, type MaybeIdentity, maybeForgotten } from './identity.js';
-import { addressFinding, leaveOut, noteRepeats, noteTwins } from './looks-paid.js';
-import { elsewhereFinding } from './other-ledger.js';
-import { Pass, type PlanOptions, type Spent } from './pass.js';
-import { findRepeats, NO_REPEATS, type Repeats } from './repeats.js';
-import { type TakenOver, takeOver } from './take-over.js';
+import { ComparedRows } from './paid-before/compared-rows.js';
+import { closedFinding, identify, type MaybeIdentity, maybeForgotten } from './paid-before/identity.js';
+import { addressFinding, leaveOut, noteRepeats, noteTwins, type Spent } from './paid-before/looks-paid.js';
+import { elsewhereFinding } from './paid-before/other-ledger.js';
+import { findRepeats, NO_REPEATS, type Repeats } from './paid-before/repeats.js';
+import { type TakenOver, takeOver } from './paid-before/take-over.js';
+import { Pass, type PlanOptions } from './pass.js';
 
 /**
  * A plan: what a file would do, computed without any write. The rows pass once: parsed, judged against the

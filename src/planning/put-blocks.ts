@@ -1,8 +1,8 @@
 import { AlmonerError } from '../core/errors/error.js';
 import { orderId } from '../core/ids.js';
 import { batchRef, PLAN_BLOCK_ROWS, planning, type RealmLedger, reading } from '../ledger/index.js';
-import { refuseSpent } from './before-seal.js';
-import { denial } from './judge-earlier.js';
+import { refuseSpent } from './paid-before/before-seal.js';
+import { denial } from './paid-before/judge-earlier.js';
 import type { Plan } from './plan.js';
 
 /** Puts under way at once: the store's fsync is shared, and its answer is not waited for row by row. */

@@ -3,7 +3,7 @@ import type { ParsedSheet } from '../../src/csv/parse.js';
 import { BrokenFile } from '../../src/csv/row.js';
 import { FileTotals, type FileTotalsResult } from '../../src/planning/file-totals.js';
 import type { Findings } from '../../src/planning/findings.js';
-import { BatchDigest } from '../../src/planning/identity.js';
+import { BatchDigest } from '../../src/planning/paid-before/identity.js';
 
 /** What one reading of a whole file gives: all a preview needs before the ledger is asked. */
 export type ReadThrough = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { retryOrder } from '../../src/ledger/moves/retry.js';
 import { sealNumber } from '../../src/ledger/read/batch-facts.js';
-import { comparedWith } from '../../src/planning/compared-batches.js';
+import { comparedWith } from '../../src/planning/paid-before/compared-batches.js';
 import { ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
 import { feedAll, moment, sendAs } from '../support/ledger/order-moves.js';
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { orderId } from '../../src/core/ids.js';
 import { batchKeys } from '../../src/ledger/keys.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
-import { refuseChanged } from '../../src/planning/before-seal.js';
-import { PaidSince } from '../../src/planning/looks-paid.js';
+import { refuseChanged } from '../../src/planning/paid-before/before-seal.js';
+import { PaidSince } from '../../src/planning/paid-before/looks-paid.js';
 import { faultCodes, giveCsv, planCsv, putPlan, settleRows } from '../support/ledger/csv-plans.js';
 import { ledgersOnRedis, START, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 

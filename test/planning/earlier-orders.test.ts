@@ -9,7 +9,7 @@ import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { writeUndo } from '../../src/operations/batches/undo.js';
-import { denial } from '../../src/planning/judge-earlier.js';
+import { denial } from '../../src/planning/paid-before/judge-earlier.js';
 import type { Plan } from '../../src/planning/plan.js';
 import { planCsv, putPlan, settleRows } from '../support/ledger/csv-plans.js';
 import { ledgersOnRedis, START, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';

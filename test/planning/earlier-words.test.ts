@@ -4,7 +4,7 @@ import { archiveBatch } from '../../src/ledger/moves/archive-batch.js';
 import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
-import { EarlierWords } from '../../src/planning/earlier-words.js';
+import { EarlierWords } from '../../src/planning/paid-before/earlier-words.js';
 import { planCsv, putPlan, settleRows } from '../support/ledger/csv-plans.js';
 import { type Line, ledgersOnRedis, sealed } from '../support/ledger/ledgers-on-redis.js';
 import { tempFolder } from '../support/temp-folder.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memberId } from '../../src/core/ids.js';
 import { tokens } from '../../src/core/points.js';
 import type { OrderRow } from '../../src/csv/row.js';
-import { BatchDigest, shortId } from '../../src/planning/identity.js';
+import { BatchDigest, shortId } from '../../src/planning/paid-before/identity.js';
 import { readBytes } from '../csv/read-file.js';
 
 async function sha(file: string, again?: string): Promise<string | null | undefined> {

@@ -12,7 +12,7 @@ import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import type { BatchRef, RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { newNonce } from '../../src/ledger/script-client.js';
-import { PaidSince } from '../../src/planning/looks-paid.js';
+import { PaidSince } from '../../src/planning/paid-before/looks-paid.js';
 import type { Plan } from '../../src/planning/plan.js';
 import { type ImportOptions, importPlan } from '../../src/planning/store-plan.js';
 import { bareCsv, faultCodes, giveCsv, planCsv, putPlan } from '../support/ledger/csv-plans.js';

@@ -7,7 +7,7 @@ import { readBatch } from '../../src/ledger/read/batches.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { refuseFaults } from '../../src/operations/pay/plan-file.js';
-import { PaidSince } from '../../src/planning/looks-paid.js';
+import { PaidSince } from '../../src/planning/paid-before/looks-paid.js';
 import { type Plan, planRows } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { AWARD_SHEET } from '../../src/rules/awards.js';

@@ -5,7 +5,7 @@ import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { openLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { acceptMissing, REMOVED } from '../../src/ledger/sessions/accept-missing.js';
-import { PaidSince } from '../../src/planning/looks-paid.js';
+import { PaidSince } from '../../src/planning/paid-before/looks-paid.js';
 import {
   bareCsv as bare,
   faultCodes as codes,

@@ -8,7 +8,7 @@ import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { newNonce } from '../../src/ledger/script-client.js';
 import { arm } from '../../src/ledger/sessions/fence.js';
 import { mergeTidings, tidingsFor } from '../../src/ledger/sessions/merge.js';
-import { PaidSince } from '../../src/planning/looks-paid.js';
+import { PaidSince } from '../../src/planning/paid-before/looks-paid.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { bareCsv, faultCodes, giveCsv, planCsv } from '../support/ledger/csv-plans.js';
 import { importing } from '../support/ledger/importing.js';

@@ -15,7 +15,7 @@ import { acceptMissing, REMOVED } from '../../src/ledger/sessions/accept-missing
 import { noteRestored } from '../../src/ledger/sessions/after-rollback.js';
 import { arm } from '../../src/ledger/sessions/fence.js';
 import { mergeTidings, tidingsFor } from '../../src/ledger/sessions/merge.js';
-import { PaidSince } from '../../src/planning/looks-paid.js';
+import { PaidSince } from '../../src/planning/paid-before/looks-paid.js';
 import { toPay } from '../../src/planning/plan.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { bareCsv, faultCodes, giveCsv, planCsv, putPlan, standInCsv } from '../support/ledger/csv-plans.js';

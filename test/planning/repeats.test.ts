@@ -6,8 +6,8 @@ import { archiveBatch } from '../../src/ledger/moves/archive-batch.js';
 import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
-import { ComparedRows } from '../../src/planning/compared-rows.js';
-import { findRepeats } from '../../src/planning/repeats.js';
+import { ComparedRows } from '../../src/planning/paid-before/compared-rows.js';
+import { findRepeats } from '../../src/planning/paid-before/repeats.js';
 import { bareCsv, faultCodes, giveCsv, planCsv } from '../support/ledger/csv-plans.js';
 import {
   type Line,

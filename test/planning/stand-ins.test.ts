@@ -4,7 +4,7 @@ import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { heldByImports } from '../../src/operations/orders/dead-letters.js';
 import { orderStory } from '../../src/operations/orders/order-story.js';
-import { PaidSince } from '../../src/planning/looks-paid.js';
+import { PaidSince } from '../../src/planning/paid-before/looks-paid.js';
 import {
   bareCsv as bare,
   faultCodes as codes,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readRecord } from '../../src/ledger/read/rows.js';
-import { BatchDigest, shortId } from '../../src/planning/identity.js';
+import { BatchDigest, shortId } from '../../src/planning/paid-before/identity.js';
 import { type Line, ledgersOnRedis, planRow, sealed } from '../support/ledger/ledgers-on-redis.js';
 import { feedAll } from '../support/ledger/order-moves.js';
 import { photograph } from '../support/ledger/unreliable-store.js';

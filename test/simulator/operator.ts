@@ -15,7 +15,7 @@ import { listFolders } from '../../src/ledger/sessions/folders.js';
 import type { Reason } from '../../src/ledger/views.js';
 import { writeUndo } from '../../src/operations/batches/undo.js';
 import { type Decision, recoverRealms } from '../../src/operations/services/recover.js';
-import { PaidSince } from '../../src/planning/looks-paid.js';
+import { PaidSince } from '../../src/planning/paid-before/looks-paid.js';
 import { App } from '../../src/runtime/app.js';
 import { approveBatch } from '../support/ledger/approve-batch.js';
 import { namedOrders } from '../support/ledger/named-orders.js';

@@ -2,7 +2,7 @@ import { counted } from '../../core/counted.js';
 import type { Waiting } from '../../core/waiting.js';
 import type { RecoverResult } from '../../operations/services/recover.js';
 import type { RecoveryStory } from '../../operations/services/recovery-story.js';
-import { isShortId } from '../../planning/identity.js';
+import { isShortId } from '../../planning/paid-before/identity.js';
 import { RECOVERY_STATE_WORDS } from '../../words/recovery.js';
 
 /** What `recover` and `restore` say of each realm. */

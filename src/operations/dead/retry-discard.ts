@@ -7,7 +7,7 @@ import {
   passAddresses,
   refuseAddresses,
   whyMoved,
-} from '../../planning/looks-paid.js';
+} from '../../planning/paid-before/looks-paid.js';
 import type { App } from '../../runtime/app.js';
 import { counted } from '../../words/spelling.js';
 import { profileOfBatch } from '../batches/batch-realm.js';

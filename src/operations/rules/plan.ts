@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isAlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { newNonce, registerRealm } from '../../ledger/index.js';
-import { shortId } from '../../planning/identity.js';
+import { shortId } from '../../planning/paid-before/identity.js';
 import { planRows } from '../../planning/plan.js';
 import { previewPlan } from '../../planning/preview.js';
 import { AWARD_SHEET, awardRows, runSource } from '../../rules/awards.js';

@@ -4,7 +4,7 @@ import { archiveBatch } from '../../../src/ledger/moves/archive-batch.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { newNonce } from '../../../src/ledger/script-client.js';
-import { PaidSince } from '../../../src/planning/looks-paid.js';
+import { PaidSince } from '../../../src/planning/paid-before/looks-paid.js';
 import { bareCsv, faultCodes, planCsv, putPlan } from '../ledger/csv-plans.js';
 import { type LedgersOnRedis, type TestBatch, testBatch } from '../ledger/ledgers-on-redis.js';
 import { feedAll } from '../ledger/order-moves.js';

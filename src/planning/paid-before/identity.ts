@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type BatchId, batchId } from '../core/ids.js';
-import type { RealmIdentity } from '../core/profile.js';
-import { type Finding, type OrderRow, ofFile } from '../csv/row.js';
-import { batchRef, planning, type RealmLedger, readBatch } from '../ledger/index.js';
-import { counted, utcMinute } from '../words/spelling.js';
+import { type BatchId, batchId } from '../../core/ids.js';
+import type { RealmIdentity } from '../../core/profile.js';
+import { type Finding, type OrderRow, ofFile } from '../../csv/row.js';
+import { batchRef, planning, type RealmLedger, readBatch } from '../../ledger/index.js';
+import { counted, utcMinute } from '../../words/spelling.js';
 
 /**
  * Identity. The same orders, with the same references, in the same order, realm and currency, are the same

@@ -1,6 +1,6 @@
-import { type BatchId, orderId } from '../core/ids.js';
-import type { ContentWords } from '../core/reference.js';
-import { SPENDING_STATES } from '../core/states.js';
+import { type BatchId, orderId } from '../../core/ids.js';
+import type { ContentWords } from '../../core/reference.js';
+import { SPENDING_STATES } from '../../core/states.js';
 import {
   type BatchRef,
   type BatchView,
@@ -10,7 +10,7 @@ import {
   readBatch,
   reading,
   type StoredBatch,
-} from '../ledger/index.js';
+} from '../../ledger/index.js';
 import { comparedWith } from './compared-batches.js';
 import type { ComparedRows, RowGroups } from './compared-rows.js';
 import {

@@ -1,5 +1,5 @@
-import type { BatchId } from '../core/ids.js';
-import type { ContentWords } from '../core/reference.js';
+import type { BatchId } from '../../core/ids.js';
+import type { ContentWords } from '../../core/reference.js';
 import { BareRows } from './sketch.js';
 
 /**

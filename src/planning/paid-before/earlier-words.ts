@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import { isAlmonerError } from '../core/errors/error.js';
-import { type OrderId, orderId } from '../core/ids.js';
-import { contentOf, type Order } from '../core/order.js';
-import type { OrderState } from '../core/states.js';
-import { batchRef, PLAN_BLOCK_ROWS, type PlanRow, type RealmLedger, reading } from '../ledger/index.js';
-import { orderWords } from '../words/amounts.js';
+import { isAlmonerError } from '../../core/errors/error.js';
+import { type OrderId, orderId } from '../../core/ids.js';
+import { contentOf, type Order } from '../../core/order.js';
+import type { OrderState } from '../../core/states.js';
+import { batchRef, PLAN_BLOCK_ROWS, type PlanRow, type RealmLedger, reading } from '../../ledger/index.js';
+import { orderWords } from '../../words/amounts.js';
 
 /**
  * Telling an order costs the reading of its block, which serves the next ones where rows speak of orders in these orders'

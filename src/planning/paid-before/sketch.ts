@@ -1,7 +1,7 @@
-import { DenseIndex, mix, words32 } from '../core/dense-index.js';
-import { AlmonerError } from '../core/errors/error.js';
-import type { Order } from '../core/order.js';
-import { type ContentWords, contentHash, contentWords, SKETCH_ROW_BYTES } from '../core/reference.js';
+import { DenseIndex, mix, words32 } from '../../core/dense-index.js';
+import { AlmonerError } from '../../core/errors/error.js';
+import type { Order } from '../../core/order.js';
+import { type ContentWords, contentHash, contentWords, SKETCH_ROW_BYTES } from '../../core/reference.js';
 import {
   type BatchRef,
   type OrderRecord,
@@ -10,7 +10,7 @@ import {
   planning,
   reading,
   type StoredBatch,
-} from '../ledger/index.js';
+} from '../../ledger/index.js';
 
 /**
  * The rows of a file that nothing but their content identifies, as a multiset: equal rows stand in one list, in

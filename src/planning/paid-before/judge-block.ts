@@ -1,11 +1,11 @@
-import { currencyName } from '../core/currencies.js';
-import { parseOrderId, UNDO } from '../core/ids.js';
-import type { Order } from '../core/order.js';
-import { contentHash, digestOf, hashRow, type RowHashes, referenceHash } from '../core/reference.js';
-import type { Finding, InvalidRow, OrderRow, Row } from '../csv/row.js';
-import { type PlanRow, planning, type ReferenceHolder, reading } from '../ledger/index.js';
-import { orderWords } from '../words/amounts.js';
-import { isoTime } from '../words/spelling.js';
+import { currencyName } from '../../core/currencies.js';
+import { parseOrderId, UNDO } from '../../core/ids.js';
+import type { Order } from '../../core/order.js';
+import { contentHash, digestOf, hashRow, type RowHashes, referenceHash } from '../../core/reference.js';
+import type { Finding, InvalidRow, OrderRow, Row } from '../../csv/row.js';
+import { type PlanRow, planning, type ReferenceHolder, reading } from '../../ledger/index.js';
+import { orderWords } from '../../words/amounts.js';
+import { isoTime } from '../../words/spelling.js';
 import { EarlierWords } from './earlier-words.js';
 import { denial, type EarlierBatch, type Judging, judgeStandIn, judgeUndo } from './judge-earlier.js';
 

@@ -1,4 +1,4 @@
-import { type BatchRef, batchRef, lists, planning, type RealmLedger } from '../ledger/index.js';
+import { type BatchRef, batchRef, lists, planning, type RealmLedger } from '../../ledger/index.js';
 
 /**
  * The batches that may have paid one of the rows, newest first: those that are open or ended lately, those that a person has

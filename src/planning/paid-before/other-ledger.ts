@@ -1,7 +1,7 @@
-import { AlmonerError } from '../core/errors/error.js';
-import { type Finding, ofFile } from '../csv/row.js';
-import { type planning, type RealmLedger, recovery } from '../ledger/index.js';
-import { utcMinute } from '../words/spelling.js';
+import { AlmonerError } from '../../core/errors/error.js';
+import { type Finding, ofFile } from '../../csv/row.js';
+import { type planning, type RealmLedger, recovery } from '../../ledger/index.js';
+import { utcMinute } from '../../words/spelling.js';
 import { passAddresses, whyMoved } from './looks-paid.js';
 
 /** What a plan says of a ledger that is new, where this machine has paid the realm from another one. */

@@ -1,7 +1,7 @@
-import { type BatchId, orderId, parseOrderId } from '../core/ids.js';
-import { NO_SUMS, type OpSums, plus, sumOf } from '../core/op-sums.js';
-import { contentOf } from '../core/order.js';
-import { PLAN_BLOCK_ROWS, type PlanRow, planning, reading } from '../ledger/index.js';
+import { type BatchId, orderId, parseOrderId } from '../../core/ids.js';
+import { NO_SUMS, type OpSums, plus, sumOf } from '../../core/op-sums.js';
+import { contentOf } from '../../core/order.js';
+import { PLAN_BLOCK_ROWS, type PlanRow, planning, reading } from '../../ledger/index.js';
 
 /** The rows of a file whose orders were recovered from journals: they are in the batch, and nothing of them is planned. */
 export type TakenOver = {

@@ -1,15 +1,30 @@
-import { AlmonerError } from '../core/errors/error.js';
-import { type BatchId, orderId } from '../core/ids.js';
-import type { Order } from '../core/order.js';
-import { batchRef, planning, type RealmLedger, type ReferenceHolder, reading } from '../ledger/index.js';
-import { orderWords } from '../words/amounts.js';
-import { counted } from '../words/spelling.js';
+import { AlmonerError } from '../../core/errors/error.js';
+import { type BatchId, orderId } from '../../core/ids.js';
+import type { Order } from '../../core/order.js';
+import { batchRef, planning, type RealmLedger, type ReferenceHolder, reading } from '../../ledger/index.js';
+import { orderWords } from '../../words/amounts.js';
+import { counted } from '../../words/spelling.js';
+import { lineRanges } from '../findings.js';
+import type { ComparedRows } from './compared-rows.js';
 import { EarlierWords } from './earlier-words.js';
-import { lineRanges } from './findings.js';
 import { maybeForgotten } from './identity.js';
 import { denial } from './judge-earlier.js';
-import type { Plan } from './plan.js';
 import { findRepeats, type Repeats } from './repeats.js';
+import type { TakenOver } from './take-over.js';
+
+/** What of a plan is asked again. */
+type Plan = {
+  readonly blocks: readonly Buffer[];
+  readonly referenceWrites: readonly planning.BlockClaims[];
+  readonly takenOver: TakenOver | null;
+  readonly recovered: planning.RecoveredBatch | null;
+  readonly mayPrecede: (moment: number) => boolean;
+  readonly again: string | null;
+  readonly newRowsOnly: boolean;
+  readonly compares: boolean;
+  readonly bare: ComparedRows;
+  readonly repeats: Repeats;
+};
 
 /**
  * A plan was judged when it was shown, and may be started an hour later. What it said of rows that others may pay

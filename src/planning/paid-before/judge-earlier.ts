@@ -1,15 +1,15 @@
-import type { Column } from '../core/columns.js';
-import { currencyName } from '../core/currencies.js';
-import type { ErrorCode } from '../core/errors/catalogue.js';
-import { type BatchId, type OrderId, orderId, parseOrderId, UNDO } from '../core/ids.js';
-import { inverseOf, type Order } from '../core/order.js';
-import { tokens } from '../core/points.js';
-import { accountOf, parseAward } from '../core/reference.js';
-import { show } from '../core/visible.js';
-import type { OrderRow } from '../csv/row.js';
-import { type PlanRow, planning, type RealmLedger, reading, steering } from '../ledger/index.js';
-import { orderWords } from '../words/amounts.js';
-import { isoTime } from '../words/spelling.js';
+import type { Column } from '../../core/columns.js';
+import { currencyName } from '../../core/currencies.js';
+import type { ErrorCode } from '../../core/errors/catalogue.js';
+import { type BatchId, type OrderId, orderId, parseOrderId, UNDO } from '../../core/ids.js';
+import { inverseOf, type Order } from '../../core/order.js';
+import { tokens } from '../../core/points.js';
+import { accountOf, parseAward } from '../../core/reference.js';
+import { show } from '../../core/visible.js';
+import type { OrderRow } from '../../csv/row.js';
+import { type PlanRow, planning, type RealmLedger, reading, steering } from '../../ledger/index.js';
+import { orderWords } from '../../words/amounts.js';
+import { isoTime } from '../../words/spelling.js';
 
 /** What the rows of a file are judged by. */
 export type Judging = {

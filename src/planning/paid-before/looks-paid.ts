@@ -1,9 +1,9 @@
-import { currencyName } from '../core/currencies.js';
-import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
-import { type OrderId, orderId } from '../core/ids.js';
-import { NO_SUMS, plus, sumOf } from '../core/op-sums.js';
-import { contentHash, contentWords } from '../core/reference.js';
-import { type Finding, ofFile } from '../csv/row.js';
+import { currencyName } from '../../core/currencies.js';
+import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
+import { type BatchId, type OrderId, orderId } from '../../core/ids.js';
+import { NO_SUMS, type OpSums, plus, sumOf } from '../../core/op-sums.js';
+import { contentHash, contentWords } from '../../core/reference.js';
+import { type Finding, ofFile } from '../../csv/row.js';
 import {
   type BatchRef,
   PLAN_BLOCK_ROWS,
@@ -13,11 +13,11 @@ import {
   readBatch,
   reading,
   steering,
-} from '../ledger/index.js';
-import { counted, grouped, utcMinute } from '../words/spelling.js';
+} from '../../ledger/index.js';
+import { counted, grouped, utcMinute } from '../../words/spelling.js';
+import { type Findings, lineRanges } from '../findings.js';
 import { ComparedRows } from './compared-rows.js';
-import { type Findings, lineRanges } from './findings.js';
-import type { Spent } from './pass.js';
+
 import { findRepeats, type Repeats } from './repeats.js';
 import { BareRows, type EqualOrder, equalOrders, readSketches } from './sketch.js';
 import { except } from './take-over.js';
@@ -255,3 +255,9 @@ function leftAlone(error: unknown): steering.Refusal {
   if (reading.isArchiveAway(error)) return { why: error.message };
   throw error;
 }
+
+export type Spent = {
+  readonly count: number;
+  readonly tokens: OpSums;
+  readonly batches: readonly BatchId[];
+};
