@@ -68,7 +68,7 @@ async function listWaiting({ output }: CommandBase, app: App): Promise<void> {
     createdAt: new Date(manifest.createdAt).toISOString(),
     orders: payableOf(view).orders,
     amounts:
-      manifest.duplicates === 0
+      manifest.duplicates === 0 && payableOf(view).orders === manifest.rows
         ? `${amountsWords(manifest.tokens)} tokens`
         : counted(payableOf(view).tokens, 'token'),
     currency: manifest.currency,

@@ -46,18 +46,18 @@ local function aloneKey(T, who)
   return T .. ':alone:' .. string.lower(who)
 end
 
---- Rows and tokens of the orders that a person paid alone since then, to ten minutes.
-local function leftSince(T, who, since)
+--- Rows and tokens of the orders that a person paid alone since then, to ten minutes. Slices are kept, and count, for a day
+--- longer on both sides of now: the clock of a store may step.
+local function leftSince(T, who, since, now)
   local rows, tokens = 0, 0
   local all = redis.call('HGETALL', aloneKey(T, who) .. ':left')
   for i = 1, #all, 2 do
-    local ends = (tonumber(all[i]) + 1) * SLICE_MS
-    if ends > since then
+    local begins = tonumber(all[i]) * SLICE_MS
+    if begins > now + DAY_MS or begins < now - 2 * DAY_MS then
+      redis.call('HDEL', aloneKey(T, who) .. ':left', all[i])
+    elseif begins + SLICE_MS > since then
       local r, t = string.match(all[i + 1], '^(%S+) (%S+)$')
       rows, tokens = rows + tonumber(r), tokens + tonumber(t)
-    elseif ends < since - 7 * DAY_MS then
-      -- Kept for longer than they count: the clock of a store may go back.
-      redis.call('HDEL', aloneKey(T, who) .. ':left', all[i])
     end
   end
   return rows, tokens
@@ -86,7 +86,7 @@ end
 
 --- Whether a person may pay so much more alone at a time, beside all that they paid or prepared within 24 hours of it.
 local function mayPayAlone(T, who, no, rows, tokens, at, limits)
-  local leftRows, leftTokens = leftSince(T, who, at - DAY_MS)
+  local leftRows, leftTokens = leftSince(T, who, at - DAY_MS, nowMs())
   local otherRows, otherTokens = plannedBeside(T, who, no, at)
   return isWithin(limits, rows + leftRows + otherRows, tokens + leftTokens + otherTokens)
 end
@@ -170,7 +170,7 @@ local function begin(T, no, now)
   if redis.call('HEXISTS', B, 'begun') == 1 then return end
   local request, who = readRequest(T, 'batch', no), payerOf(T, no)
   if request then
-    redis.call('HSET', B, 'cleared', isFirst and 'approved' or 'rest')
+    redis.call('HSET', B, 'cleared', isFirst and request.approved.whole and 'approved' or 'rest')
     local retried = redis.call('HGETALL', B .. ':retriedBy')
     for i = 1, #retried, 2 do
       local at = tonumber(string.match(retried[i + 1], '^(%d+) '))
@@ -183,21 +183,27 @@ local function begin(T, no, now)
   redis.call('HDEL', B, 'approval', 'startAt', 'startZone')
 end
 
+--- What lets a dead letter be retried as it stands now: 'approved' | 'alone' | nil.
+local function allowedRetry(T, no, index, record, now)
+  local ends, sha, how = string.match(redis.call('HGET', batchKey(T, no) .. ':retries', index) or '', '^(%d+) (%x+) %S+ (%a+)$')
+  return ends and now < tonumber(ends) and sha == redis.sha1hex(record) and how or nil
+end
+
 --- Whether a dead letter may be put back to work: its batch was approved, or it may be as it stands now.
 local function mayRetry(T, no, index, record, limits, now)
   if not isRequired(limits) then return true end
-  local B = batchKey(T, no)
-  local b = redis.call('HMGET', B, 'begun', 'cleared')
+  local b = redis.call('HMGET', batchKey(T, no), 'begun', 'cleared')
   if b[1] and (b[2] == 'approved' or b[2] == 'rule') then return true end
-  local ends, sha = string.match(redis.call('HGET', B .. ':retries', index) or '', '^(%d+) (%x+) ')
-  return ends ~= nil and now < tonumber(ends) and sha == redis.sha1hex(record)
+  return allowedRetry(T, no, index, record, now) ~= nil
 end
 
---- Notes who put it back to work, and uses up what allowed it. `who`: '' where no token was used.
-local function noteRetried(T, no, index, who, now)
+--- Notes who put it back to work, and uses up what allowed it. `who`: '' where no token was used. `record`: as it was dead.
+local function noteRetried(T, no, index, record, who, now)
   local B = batchKey(T, no)
-  local isApproved = string.find(redis.call('HGET', B .. ':retries', index) or '', ' approved$')
+  local isApproved = allowedRetry(T, no, index, record, now) == 'approved'
   redis.call('HSET', B .. ':retriedBy', index, isApproved and '-' or string.format('%.0f ', now) .. who)
   redis.call('HDEL', B .. ':retries', index)
+  -- A person, and no answer, said that it was not paid: where it left before, it goes on counting.
+  if string.sub(record, 1, 1) == 'X' then redis.call('HDEL', B .. ':alone', index) end
   if who ~= '' and not isApproved then keepFor(T, who, no, now) end
 end

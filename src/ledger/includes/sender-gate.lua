@@ -39,12 +39,15 @@ do
   local function putOff(T, no, index, now)
     if redis.call('HEXISTS', batchKey(T, no), 'recovered') == 0 then return senderGate.takeBack(T, no, now) end
     redis.call('ZADD', batchKey(T, no) .. ':due', 'XX', string.format('%.0f', now + LOOK_AGAIN_MS), index)
+    releaseHolds(T, no, index, now)
   end
 
-  --- The batch waits for an approval.
+  --- The batch waits for an approval, and is the workers' from here on: a run of it ends.
   local function close(T, no, index, who, now)
-    redis.call('HDEL', batchKey(T, no), 'begun', 'cleared')
-    askApproval(T, no, who, now)
+    local B = batchKey(T, no)
+    redis.call('HDEL', B, 'begun', 'cleared')
+    redis.call('HSET', B, 'owner', '', 'handedAt', now)
+    askApproval(T, no, who or redis.call('HGET', B, 'preparer') or '', now)
     judgeGate(T, no, {}, now)
     putOff(T, no, index, now)
   end
@@ -54,7 +57,7 @@ do
     local marks = batchKey(T, no) .. ':alone'
     local wasAt, wasOf = string.match(redis.call('HGET', marks, index) or '', '^(%d+) (%S+)$')
     if wasAt then bumpLeft(T, wasOf, wasAt, -1, -tokens) end
-    local rows, sum = leftSince(T, who, now - DAY_MS)
+    local rows, sum = leftSince(T, who, now - DAY_MS, now)
     local fits = isWithin(limits, rows + 1, sum + tokens)
     if fits then
       wasAt, wasOf = string.format('%.0f', math.floor(now / SLICE_MS)), who
@@ -69,8 +72,7 @@ do
   function senderGate.asksAgain(T, no, limits, now)
     if not isRequired(limits) then return false end
     local B = batchKey(T, no)
-    local b = redis.call('HMGET', B, 'cleared', 'preparer')
-    if b[1] or redis.call('HLEN', B .. ':retriedBy') > 0 then return false end
+    if redis.call('HEXISTS', B, 'cleared') == 1 or redis.call('HLEN', B .. ':retriedBy') > 0 then return false end
     local who = payerOf(T, no)
     local at = who and redis.call('ZSCORE', aloneKey(T, who), no)
     if at and now - tonumber(at) < DAY_MS then return false end
@@ -78,7 +80,7 @@ do
       keepFor(T, who, no, now)
       return false
     end
-    close(T, no, '', b[2] or '', now)
+    close(T, no, '', who, now)
     return true
   end
 
@@ -101,8 +103,8 @@ do
     local retried = redis.call('HGET', B .. ':retriedBy', index)
     if retried == '-' or (cleared == 'rest' and not retried) then return true end
     -- A retry by a person whom no token names counts for the person who prepared the order.
-    local who = retried and string.match(retried, '^%d+ (.+)$') or payerOf(T, no) or ''
-    if who ~= '' and countLeaving(T, no, index, who, tonumber(tokens), limits, now) then return true end
+    local who = retried and string.match(retried, '^%d+ (.+)$') or payerOf(T, no)
+    if who and countLeaving(T, no, index, who, tonumber(tokens), limits, now) then return true end
     close(T, no, index, who, now)
     return false
   end

@@ -99,6 +99,24 @@ local function whyNotBy(request)
   return nil
 end
 
+--- Whether no order of the batch ever left, as far as is known.
+local function wasNeverSent()
+  if redis.call('HEXISTS', B, 'startedAt') == 1 then return false end
+  for _, code in ipairs({ 's', 'u', 'P', 'R', 'X', 'D' }) do
+    if countOf(T, of, code) > 0 then return false end
+  end
+  return true
+end
+
+--- What is under way was not shown as left: should it come back, it counts for the person who pays it (see gate).
+local function coverOnlyPlanned()
+  local under = redis.call('ZRANGEBYSCORE', B .. ':a', ATTENTION.s * ATTENTION_SPAN, '(' .. (ATTENTION.u + 1) * ATTENTION_SPAN)
+  for _, index in ipairs(under) do
+    local by = string.match(redis.call('HGET', B .. ':retriedBy', index) or '', '^%d+ (.*)$')
+    redis.call('HSET', B .. ':retriedBy', index, string.format('%.0f ', now) .. (by or payerOf(T, of) or ''))
+  end
+end
+
 local function approve()
   if isGone() then return { 'gone' } end
   local request = readRequest(T, kind, of)
@@ -117,11 +135,14 @@ local function approve()
     redis.call('HSET', B, 'retriesBy', '1')
     return done('approved')
   end
+  local whole = nil
   if kind == 'batch' then
+    whole = wasNeverSent()
+    coverOnlyPlanned()
     ends = math.max(ends, (setTime(T, of) or 0) + HOUR_MS)
     if redis.call('HGET', B, 'state') == 'waiting' then redis.call('HSET', B, 'state', 'planned') end
   end
-  request.approved = { who = who, at = now, ends = ends }
+  request.approved = { who = who, at = now, ends = ends, whole = whole }
   writeRequest(T, kind, of, request)
   return done('approved')
 end

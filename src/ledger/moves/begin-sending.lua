@@ -180,10 +180,6 @@ local function begin(order)
   if isPause(early) then return { 'no', 'early', string.format('%.0f', early) } end
   local quiet = quietMs(record, ARGV[5])
   if quiet then return { 'no', 'early', string.format('%.0f', quiet) } end
-  if code == 'w' and not senderGate.mayLeave(T, no, index, tokens, limits, now) then
-    metas[no] = nil
-    return { 'no', 'approval' }
-  end
   -- The balances were read under a hold that has been given up since: they prove nothing any more.
   if hold ~= '' and holdToken(T, no, index) ~= hold then return { 'no', 'hold' } end
   if meta[3] == '1' then
@@ -202,6 +198,11 @@ local function begin(order)
     metas[no] = nil
     standStill(T, no, now)
     return { 'no', 'cap' }
+  end
+  -- Last: what may leave is counted by this.
+  if code == 'w' and not senderGate.mayLeave(T, no, index, tokens, limits, now) then
+    metas[no] = nil
+    return { 'no', 'approval' }
   end
 
   local attempts = tostring(tonumber(fields[3]) + 1)

@@ -71,7 +71,7 @@ writeRecord(T, no, index, table.concat(
   { 'w', key, fields[3], '0', fields[5], '', '', '', '', fields[10] or '', fields[11] or '', fields[12] }, '|'))
 move(T, no, index, { from = from, to = 'w', amount = amount, before = fields, after = fields })
 clearHeld(T, ARGV[9] .. '-' .. index)
-noteRetried(T, no, index, ARGV[13], nowMs())
+noteRetried(T, no, index, record, ARGV[13], nowMs())
 redis.call('ZADD', B .. ':due', nowMs(), index)
 redis.call('RPUSH', B .. ':x:' .. index, ARGV[4])
 reopen(T, no)

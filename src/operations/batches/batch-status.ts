@@ -222,7 +222,8 @@ async function eta(
 /** 0 every order paid or duplicate · 4 some dead, in doubt, invalid or cancelled · 5 halted or paused · 130 interrupted */
 export function exitOf(status: BatchStatus): ExitStatus {
   const { state, reason, counts } = status;
-  if (state === 'planned' && reason !== null) return 5;
+  // Of a running one, the rest waits for an approval.
+  if ((state === 'planned' || state === 'running') && reason !== null) return 5;
   if (state === 'halted' || state === 'paused') return reason?.code === 'ALM_BATCH_INTERRUPTED' ? 130 : 5;
   const states = ['refused', 'exhausted', 'doubt', 'invalid', 'cancelled'] as const;
   const bad = states.some((name) => (counts[name] ?? 0) > 0);

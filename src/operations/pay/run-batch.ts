@@ -10,13 +10,14 @@ import {
   type planning,
   readBatch,
   recovery,
+  type StoredBatch,
   steering,
 } from '../../ledger/index.js';
 import type { First } from '../../queue/batches.js';
 import { reasonOf } from '../../queue/reasons.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
-import { changeHere, letRealmGoOn, type OwnedBatch, realmOfBatch } from '../batches/batch-realm.js';
+import { changeHere, letRealmGoOn, realmOfBatch } from '../batches/batch-realm.js';
 import { type BatchStatus, batchStatus, isOver, isOwnerGone } from '../batches/batch-status.js';
 import { reportBatch } from '../batches/report.js';
 import { waitingNow } from '../batches/waiting.js';
@@ -277,13 +278,15 @@ class OpenAnswers {
  * whose it is, unless that is to stop; one without is left to the workers, of which there may be none.
  */
 function isStill(
-  { state, owner, counts: { sending = 0, unknown = 0 } }: OwnedBatch,
+  { state, owner, gate, counts: { sending = 0, unknown = 0 } }: StoredBatch,
   stops = false,
   /** Results that the store refuses: nothing is under way for them, and a run that stops leaves them to its stop. */
   unsettled = 0,
 ): boolean {
   const nothingSent = sending <= (stops ? unsettled : 0);
   if (state === 'cancelled') return nothingSent && (unknown === 0 || owner === '' || stops);
+  // It was taken back, and is the workers' once another person has approved it.
+  if (gate?.closed === 'approval' && owner === '') return nothingSent;
   return state === 'done' || ((state === 'paused' || state === 'halted') && nothingSent);
 }
 
