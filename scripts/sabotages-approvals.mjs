@@ -92,8 +92,8 @@ export const APPROVALS = [
   {
     name: 'paid-alone-and-not-counted',
     file: SENDER,
-    find: "if who ~= '' and countLeaving(T, no, index, who, tonumber(tokens), limits, now) then return true end",
-    put: "if who ~= '' then return true end",
+    find: 'if who and countLeaving(T, no, index, who, tonumber(tokens), limits, now) then return true end',
+    put: 'if who then return true end',
     test: 'test/ledger/alone/leaving.test.ts',
   },
   {
