@@ -162,8 +162,8 @@ export const APPROVALS = [
   {
     name: 'unpaid-by-word-and-counted-once',
     file: GATE,
-    find: "if string.sub(record, 1, 1) == 'X' then",
-    put: "if string.sub(record, 1, 1) == 'x' then",
+    find: "  if isUnpaidByWord(record) then redis.call('HDEL', B .. ':alone', index) end\n",
+    put: '',
     test: 'test/ledger/alone/histories.test.ts',
   },
   {
@@ -173,6 +173,41 @@ export const APPROVALS = [
     put: '',
     build: true,
     test: 'test/cli/run-taken-back.test.ts',
+  },
+  {
+    name: 'doubts-are-approved-with-the-rest',
+    file: APPROVAL,
+    find: "redis.call('ZRANGE', B .. ':a', 0, -1)",
+    put: '{}',
+    test: 'test/ledger/alone/not-shown.test.ts',
+  },
+  {
+    name: 'fed-again-below-the-mark-only',
+    file: SENDER,
+    find: "tonumber(meta[2] or '0'), highest + 1)",
+    put: "tonumber(meta[2] or '0'))",
+    test: 'test/ledger/alone/fed-again.test.ts',
+  },
+  {
+    name: 'approved-by-a-nameless-retrier',
+    file: APPROVAL,
+    find: "if isPlanned and by == '' then return 'nameless' end",
+    put: '',
+    test: 'test/ledger/alone/first-person.test.ts',
+  },
+  {
+    name: 'unpaid-by-word-is-approved-for-ever',
+    file: GATE,
+    find: ' and not isUnpaidByWord(record)',
+    put: '',
+    test: 'test/ledger/alone/whole.test.ts',
+  },
+  {
+    name: 'a-batch-that-ended-keeps-its-approval',
+    file: 'src/ledger/includes/move.lua',
+    find: "'limitReason', 'approval')",
+    put: "'limitReason')",
+    test: 'test/ledger/alone/whole.test.ts',
   },
   {
     name: 'rule-approved-by-a-revoked-token',

@@ -156,8 +156,10 @@ local function judgeGate(T, no, limits, now)
   end
   local closed = closedGate(T, no, now)
   local state = redis.call('HGET', B, 'state')
-  if closed == 'approval' and (state == 'planned' or state == 'running') and stateBefore(T, no, closed) == 'waiting' then
-    redis.call('HSET', B, 'state', 'waiting', 'owner', '')
+  if closed == 'approval' and (state == 'planned' or state == 'running') then
+    -- A run of it ends. What is unknown in it is found out by the workers.
+    if redis.call('HGET', B, 'owner') ~= '' then redis.call('HSET', B, 'owner', '', 'handedAt', now) end
+    if stateBefore(T, no, closed) == 'waiting' then redis.call('HSET', B, 'state', 'waiting') end
     batches.touch(no)
   end
   return closed
@@ -189,11 +191,20 @@ local function allowedRetry(T, no, index, record, now)
   return ends and now < tonumber(ends) and sha == redis.sha1hex(record) and how or nil
 end
 
+--- It was in doubt, and a person said that it was not paid: sent again it may be paid a second time.
+local function isUnpaidByWord(record)
+  return string.find(record, '^X.*|d%d+%-%x+$') ~= nil
+end
+
+--- Its batch was approved as a whole: a dead letter of it is one of the orders that were approved, and was not paid.
+local function isApprovedWhole(T, no, record)
+  local b = redis.call('HMGET', batchKey(T, no), 'begun', 'cleared')
+  return b[1] and (b[2] == 'approved' or b[2] == 'rule') and not isUnpaidByWord(record)
+end
+
 --- Whether a dead letter may be put back to work: its batch was approved, or it may be as it stands now.
 local function mayRetry(T, no, index, record, limits, now)
-  if not isRequired(limits) then return true end
-  local b = redis.call('HMGET', batchKey(T, no), 'begun', 'cleared')
-  if b[1] and (b[2] == 'approved' or b[2] == 'rule') then return true end
+  if not isRequired(limits) or isApprovedWhole(T, no, record) then return true end
   return allowedRetry(T, no, index, record, now) ~= nil
 end
 
@@ -201,9 +212,10 @@ end
 local function noteRetried(T, no, index, record, who, now)
   local B = batchKey(T, no)
   local isApproved = allowedRetry(T, no, index, record, now) == 'approved'
-  redis.call('HSET', B .. ':retriedBy', index, isApproved and '-' or string.format('%.0f ', now) .. who)
   redis.call('HDEL', B .. ':retries', index)
-  -- A person, and no answer, said that it was not paid: where it left before, it goes on counting.
-  if string.sub(record, 1, 1) == 'X' then redis.call('HDEL', B .. ':alone', index) end
+  if isApprovedWhole(T, no, record) then return end
+  redis.call('HSET', B .. ':retriedBy', index, isApproved and '-' or string.format('%.0f ', now) .. who)
+  -- Where it left before, it goes on counting.
+  if isUnpaidByWord(record) then redis.call('HDEL', B .. ':alone', index) end
   if who ~= '' and not isApproved then keepFor(T, who, no, now) end
 end

@@ -83,7 +83,8 @@ local function finishIfDone(T, no)
   if countOf(T, no, 'p') == 0 then
     redis.call('HSET', B, 'state', 'done', 'finishedAt', nowMs())
     redis.call('HSETNX', B, 'startedAt', nowMs())
-    redis.call('HDEL', B, 'reason', 'limit', 'limitReason')
+    -- An approval that was not used ends with it: should it come back, it asks again.
+    redis.call('HDEL', B, 'reason', 'limit', 'limitReason', 'approval')
     batches.touch(no)
     return 'done'
   end

@@ -10,27 +10,27 @@ do
   senderGate.limitsOf = limitsOf
   local LOOK_AGAIN_MS = 30000
 
-  --- Undispatches every order of the batch that is not being sent or unknown; returns how many, and the lowest index.
+  --- Undispatches every order of the batch that is not being sent or unknown; returns how many, the lowest and the highest index.
   function senderGate.undispatchAll(T, no)
-    local count, lowest = 0, nil
+    local count, lowest, highest = 0, nil, 0
     for _, index in ipairs(redis.call('ZRANGE', batchKey(T, no) .. ':due', 0, -1)) do
       if string.sub(readRecord(T, no, index) or 'w', 1, 1) == 'w' then
         undispatch(T, no, index)
-        count, lowest = count + 1, math.min(lowest or tonumber(index), tonumber(index))
+        count, lowest, highest = count + 1, math.min(lowest or tonumber(index), tonumber(index)), math.max(highest, tonumber(index))
       end
     end
-    return count, lowest
+    return count, lowest, highest
   end
 
   --- Takes back what was dispatched of a batch. It is fed again when the batch goes on.
   function senderGate.takeBack(T, no, now)
     local B = batchKey(T, no)
     standStill(T, no, now)
-    local count, lowest = senderGate.undispatchAll(T, no)
+    local count, lowest, highest = senderGate.undispatchAll(T, no)
     if count == 0 then return end
     local meta = redis.call('HMGET', B, 'cursor', 'high', 'limit')
     local cursor = tonumber(meta[1])
-    redis.call('HSET', B, 'cursor', math.min(cursor, lowest), 'high', math.max(cursor, tonumber(meta[2] or '0')))
+    redis.call('HSET', B, 'cursor', math.min(cursor, lowest), 'high', math.max(cursor, tonumber(meta[2] or '0'), highest + 1))
     if meta[3] then redis.call('HINCRBY', B, 'limit', count) end
     batches.touch(no)
   end
@@ -99,9 +99,9 @@ do
     end
     if senderGate.asksAgain(T, no, limits, now) then return false end
     local cleared = redis.call('HGET', B, 'cleared')
-    if cleared == 'approved' or cleared == 'rule' then return true end
     local retried = redis.call('HGET', B .. ':retriedBy', index)
-    if retried == '-' or (cleared == 'rest' and not retried) then return true end
+    -- Of a recovered batch only what a person put back to work may leave.
+    if retried == '-' or (cleared and not retried and not b[2]) then return true end
     -- A retry by a person whom no token names counts for the person who prepared the order.
     local who = retried and string.match(retried, '^%d+ (.+)$') or payerOf(T, no)
     if who and countLeaving(T, no, index, who, tonumber(tokens), limits, now) then return true end

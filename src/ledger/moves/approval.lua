@@ -89,11 +89,14 @@ local function whyNotBy(request)
   if request.who == '' then return 'nameless' end
   if isSamePerson(request.who, who) then return 'same-person' end
   if kind ~= 'batch' then return nil end
-  if isSamePerson(redis.call('HGET', B, 'preparer') or '', who) then return 'same-person' end
+  local b = redis.call('HMGET', B, 'preparer', 'recovered')
+  if not b[1] and not b[2] then return 'nameless' end
+  if isSamePerson(b[1] or '', who) then return 'same-person' end
   local retried = redis.call('HGETALL', B .. ':retriedBy')
   for i = 1, #retried, 2 do
-    local by = string.match(retried[i + 1], '^%d+ (.+)$')
+    local by = string.match(retried[i + 1], '^%d+ (.*)$')
     local isPlanned = by and string.sub(readRecord(T, of, retried[i]) or '', 1, 1) == 'w'
+    if isPlanned and by == '' then return 'nameless' end
     if isPlanned and isSamePerson(by, who) then return 'same-person' end
   end
   return nil
@@ -108,10 +111,9 @@ local function wasNeverSent()
   return true
 end
 
---- What is under way was not shown as left: should it come back, it counts for the person who pays it (see gate).
+--- What is under way, in doubt or dead was not shown as left: should it come back, it counts for the person who pays it (see gate).
 local function coverOnlyPlanned()
-  local under = redis.call('ZRANGEBYSCORE', B .. ':a', ATTENTION.s * ATTENTION_SPAN, '(' .. (ATTENTION.u + 1) * ATTENTION_SPAN)
-  for _, index in ipairs(under) do
+  for _, index in ipairs(redis.call('ZRANGE', B .. ':a', 0, -1)) do
     local by = string.match(redis.call('HGET', B .. ':retriedBy', index) or '', '^%d+ (.*)$')
     redis.call('HSET', B .. ':retriedBy', index, string.format('%.0f ', now) .. (by or payerOf(T, of) or ''))
   end
