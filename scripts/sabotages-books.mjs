@@ -389,7 +389,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'an-old-decision-ends-a-later-doubt',
     file: 'src/ledger/moves/conclude.lua',
-    find: "return to == 'w' or (fields[12] or '') ~= about.doubt end",
+    find: "return to == 'w' or (fields.doubt or '') ~= about.doubt end",
     put: "return to == 'w' end",
     test: 'test/ledger/moves/evidence.test.ts',
   },
@@ -627,7 +627,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'an-answer-after-all-is-of-no-debt',
     file: 'src/ledger/moves/replay.lua',
-    find: "if not (known and was[1] == 's') then joinAll(self) end",
+    find: "if not (known and was.state == 's') then joinAll(self) end",
     put: 'if not known then joinAll(self) end',
     test: 'test/queue/given-up-and-paid.test.ts',
   },
@@ -831,14 +831,14 @@ export const BOOKS_AND_DESK = [
     name: 'an-order-that-was-sent-before-is-not-compared',
     file: 'src/ledger/moves/begin-sending.lua',
     find: 'if not anyReplayed then return nil end',
-    put: "if not anyReplayed or fields[3] ~= '0' then return nil end",
+    put: "if not anyReplayed or fields.attempts ~= '0' then return nil end",
     test: 'test/queue/held-after-a-restore.test.ts',
   },
   {
     name: 'an-unknown-that-may-be-paid-goes-on',
     file: 'src/ledger/moves/begin-sending.lua',
     find: 'if not anyReplayed then return nil end',
-    put: "if not anyReplayed or fields[1] == 'u' then return nil end",
+    put: "if not anyReplayed or fields.state == 'u' then return nil end",
     test: 'test/queue/held-after-a-restore.test.ts',
   },
   {

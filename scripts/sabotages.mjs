@@ -105,7 +105,7 @@ export const SABOTAGES = [
   {
     name: 'any-attempt-of-the-session-given-up',
     file: 'src/ledger/includes/orphan.lua',
-    find: ' or was[6] ~= nonce then return false end',
+    find: ' or was.nonce ~= nonce then return false end',
     put: ' then return false end',
     test: 'test/ledger/sessions/accept-lost-attempt.test.ts',
   },
@@ -246,8 +246,8 @@ export const SABOTAGES = [
   {
     name: 'settle-without-nonce',
     file: 'src/ledger/moves/settle.lua',
-    find: "if was[1] ~= 's' or was[6] ~= nonce then",
-    put: "if was[1] ~= 's' then",
+    find: "if was.state ~= 's' or was.nonce ~= nonce then",
+    put: "if was.state ~= 's' then",
     test: 'test/ledger/moves/settle.test.ts',
   },
   {
@@ -323,8 +323,8 @@ export const SABOTAGES = [
   {
     name: 'attempts-known-by-number',
     file: 'src/ledger/moves/replay.lua',
-    find: "  elseif was[1] == 's' or was[1] == 'u' then",
-    put: "  elseif tonumber(was[3]) >= tonumber(ARGV[4]) then\n    return { 'ahead', was[1] }\n  elseif was[1] == 's' or was[1] == 'u' then",
+    find: "  elseif was.state == 's' or was.state == 'u' then",
+    put: "  elseif tonumber(was.attempts) >= tonumber(ARGV[4]) then\n    return { 'ahead', was.state }\n  elseif was.state == 's' or was.state == 'u' then",
     test: 'test/ledger/moves/replay-nonce.test.ts',
   },
   {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { namesOf } from '../src/ledger/record-fields.js';
 
 /** The house rules that a compiler does not know. docs/architecture.md says why each is there. */
 
@@ -228,6 +229,9 @@ describe('scripts of the ledger', () => {
   const scripts = readdirSync('src/ledger', { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.lua') && !path.startsWith('includes/'))
     .map((path) => ({ name: basename(path, '.lua'), folder: join('src/ledger', dirname(path)) }));
+  const luaFiles = readdirSync('src/ledger', { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.lua'))
+    .map((path) => ({ path, lines: readFileSync(join('src/ledger', path), 'utf8').split('\n') }));
   /** A name as the argument of a call, alone on its line or not. */
   const CALL = /(?:script|once|askScript|askSingly|askTogether(?:Once)?)\((?:\s*[\w.]+,)?\s*'([\w-]+)'/g;
   const calls = SRC.map(({ path, text }) => ({
@@ -249,6 +253,23 @@ describe('scripts of the ledger', () => {
   test('no script is written inside a program: `doctor` and the tests load only the files', () => {
     const wrong = SRC.filter(({ code }) => /\.eval\(|\.call\('eval/i.test(code)).map(({ path }) => path);
     expect(wrong.sort()).toEqual(['src/ledger/script-client.ts', 'src/realm/server/store.ts']);
+  });
+
+  test('they know the fields of a record by name, and only those of the table', () => {
+    const named = new Set<string | null>([...namesOf('s'), ...namesOf('P')]);
+    const wrong = luaFiles.flatMap(({ path, lines }) => {
+      const isRecord = lines.some((line) => line.includes('codeRecord('));
+      const isWrong = (position: string | undefined, name: string | undefined) =>
+        position !== undefined || (isRecord && !named.has(name ?? null));
+      return lines
+        .filter((line) =>
+          [...line.matchAll(/(?<![-\w])(?:fields|was|new)(?:\[(\d+)\]|\.(\w+))/g)].some(
+            ([, position, name]) => isWrong(position, name),
+          ),
+        )
+        .map((line) => `${path}: ${line.trim()}`);
+    });
+    expect(wrong).toEqual([]);
   });
 
   test('no two have one name', () => {

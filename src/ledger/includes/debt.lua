@@ -114,7 +114,7 @@ local function joinStandIns(T, order)
       next[#next + 1] = member
     end
     if no then
-      add(string.match(split(readRecord(T, no, index) or '')[10] or '', 'r(%d+)%.(%d+)'))
+      add(string.match(decodeRecord(readRecord(T, no, index) or '').marks or '', 'r(%d+)%.(%d+)'))
       add(string.match(redis.call('HGET', batchKey(T, no) .. ':replaced', index) or '', '^(%d+):(%d+)$'))
     end
   end

@@ -82,7 +82,7 @@ local function refuseKey(fields, oldestMs, known)
   if not firstUsed then return 'clocks' end
   local age = now - firstUsed
   local number, knownMs = string.match(known, '^(%d+) (%-?%d+)$')
-  if number ~= string.match(fields[2], '^%d+') then knownMs = '0' end
+  if number ~= string.match(fields.key, '^%d+') then knownMs = '0' end
   if knownMs == '-1' or age < 0 or age < tonumber(knownMs) - CLOCK_TOLERANCE_MS then return 'clocks' end
   if age >= tonumber(oldestMs) then return 'key-old' end
   return nil
@@ -101,11 +101,11 @@ end
 --- applied: it becomes a doubt.
 local WORDS = { d = 'duplicate', X = 'exhausted', D = 'doubt' }
 local function endUnsent(no, index, amount, fields, ending)
-  local from = fields[1]
+  local from = fields.state
   local to = from == 'u' and 'D' or ending.isDuplicate and 'd' or 'X'
-  fields[1] = to
+  fields.state = to
   if to == 'D' then numberDoubt(T, no, index, fields) end
-  writeRecord(T, no, index, table.concat(fields, '|'))
+  writeRecord(T, no, index, encodeRecord(fields))
   move(T, no, index, { from = from, to = to, amount = amount, before = fields, after = fields })
   undispatch(T, no, index)
   local message = ending.why .. (to == 'D' and ', so that it is not sent again' or ', so that nothing was sent')
@@ -114,13 +114,13 @@ local function endUnsent(no, index, amount, fields, ending)
   if to == 'D' then voidHeld(T, no, index, now) end
   releaseHolds(T, no, index, now)
   finishIfDone(T, no)
-  return { 'no', 'instead', '', to, message, fields[3], ending.code }
+  return { 'no', 'instead', '', to, message, fields.attempts, ending.code }
 end
 
 --- Another order holds its reference. One that was never sent is a duplicate of a paid order with the same content.
 local function withoutReference(fields, digest, holder)
   local holderDigest, holderNo, holderIndex = parseHolder(holder)
-  local isUnsent = fields[1] == 'w' and fields[3] == '0'
+  local isUnsent = fields.state == 'w' and fields.attempts == '0'
   return { code = 'ALM_SEND_REFERENCE_HELD', why = nameOf(holderNo, holderIndex) .. ' holds its reference',
     isDuplicate = isUnsent and holderDigest == digest and isPaidHolder(T, holder) }
 end
@@ -155,13 +155,13 @@ local function begin(order)
   local keyAgeMax, keyAgeKnown, evidence, hold, batch = unpack(order, 7, 11)
   local B = batchKey(T, no)
   local record = readRecord(T, no, index)
-  local fields = record and split(record) or blankFields()
-  local code = fields[1]
+  local fields = record and decodeRecord(record) or blankFields()
+  local code = fields.state
 
   if code == 's' then
-    if fields[6] ~= nonce then return { 'no', 's' } end
-    return { 'go', fields[2], fields[3], fields[4], fields[8], redis.call('HGET', T, 'seq') or '0', fields[7], nowText, settles,
-      redis.call('HGET', T .. ':begun', session) or '0' }
+    if fields.nonce ~= nonce then return { 'no', 's' } end
+    return { 'go', fields.key, fields.attempts, fields.tries, fields.prior, redis.call('HGET', T, 'seq') or '0', fields.sent, nowText,
+      settles, redis.call('HGET', T .. ':begun', session) or '0' }
   end
   local closed = shutFor()
   if closed then return { 'no', closed } end
@@ -204,15 +204,16 @@ local function begin(order)
     return { 'no', 'cap' }
   end
 
-  local attempts = tostring(tonumber(fields[3]) + 1)
-  local prior = code == 'u' and 'u' .. fields[8] or ''
-  local sent = code == 'u' and fields[7] or nowText
+  local attempts = tostring(tonumber(fields.attempts) + 1)
+  local prior = code == 'u' and 'u' .. fields.took or ''
+  local sent = code == 'u' and fields.sent or nowText
   -- The life of a key counts from its first use, also where a definite no came in between.
-  local key = string.match(fields[2], '^%d+')
-  local firstUsed = string.match(fields[2], '@(.+)$') or (fields[7] ~= '' and fields[7]) or nowText
+  local key = string.match(fields.key, '^%d+')
+  local firstUsed = string.match(fields.key, '@(.+)$') or (fields.sent ~= '' and fields.sent) or nowText
   if firstUsed ~= sent then key = key .. '@' .. firstUsed end
-  local new = { 's', key, attempts, fields[4], session, nonce, sent, prior, fields[5], fields[10] or '', '', fields[12] }
-  writeRecord(T, no, index, table.concat(new, '|'))
+  local new = { state = 's', key = key, attempts = attempts, tries = fields.tries, session = session, nonce = nonce, sent = sent,
+    prior = prior, status = fields.status, marks = fields.marks, doubt = fields.doubt }
+  writeRecord(T, no, index, encodeRecord(new))
   if code == 'w' then bump(days, today, tokens) end
   if evidence ~= '' then redis.call('RPUSH', B .. ':x:' .. index, evidence) end
   -- Until it is paid, nobody knows what its members should have.
@@ -221,7 +222,7 @@ local function begin(order)
   -- It is paid again by a person's word: what was taken back is another payment.
   if anyUndoes then redis.call('HDEL', T .. ':undoes', meta[4] .. '-' .. index) end
   begun = move(T, no, index, { from = code, to = 's', amount = amount, before = fields, after = new })
-  return { 'go', key, attempts, fields[4], prior, begun, sent, nowText, settles, begun }
+  return { 'go', key, attempts, fields.tries, prior, begun, sent, nowText, settles, begun }
 end
 
 local replies = each(ARGV[8], begin)

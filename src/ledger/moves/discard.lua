@@ -24,9 +24,9 @@ if redis.call('HGET', batchKey(T, no), 'state') == 'archived' then
   return { 'ok' }
 end
 if code ~= 'R' and code ~= 'X' then return { 'no', code } end
-local fields = split(record)
-if string.find(fields[10] or '', 'd', 1, true) then return { 'ok' } end
-writeMarks(T, no, index, fields, 'd' .. (fields[10] or ''))
+local fields = decodeRecord(record)
+if string.find(fields.marks or '', 'd', 1, true) then return { 'ok' } end
+writeMarks(T, no, index, fields, 'd' .. (fields.marks or ''))
 redis.call('RPUSH', batchKey(T, no) .. ':x:' .. index, ARGV[3])
 batches.flush(T)
 return { 'ok' }

@@ -29,8 +29,8 @@ end
 for _, old in ipairs(content.replaces) do
   local record = readRecord(T, old[1], old[2])
   if record then
-    local fields = split(record)
-    local others = string.gsub(fields[10] or '', 'r[%d.]+$', '')
+    local fields = decodeRecord(record)
+    local others = string.gsub(fields.marks or '', 'r[%d.]+$', '')
     local byNo, byRow = replacedBy(fields)
     if byNo == no then
       writeMarks(T, old[1], old[2], fields, others)

@@ -70,9 +70,9 @@ for _, ref in ipairs(taken) do
 end
 for _, old in ipairs(content.replaces) do
   local record = readRecord(T, old[1], old[2]) or 'c|1|0|0||||||'
-  local fields = split(record)
-  if fields[1] == 'w' then fields[1] = 'c' end
-  local others = string.gsub(fields[10] or '', 'r[%d.]+$', '')
+  local fields = decodeRecord(record)
+  if fields.state == 'w' then fields.state = 'c' end
+  local others = string.gsub(fields.marks or '', 'r[%d.]+$', '')
   -- An importer that was taken over may have counted the row otherwise.
   local byNo, byRow = replacedBy(fields)
   if byNo == no and not isRecoveredRow(byRow) then leaveDebt(T, memberAt(T, no, byRow)) end

@@ -25,12 +25,12 @@ local T, no, index, amount, from, to = KEYS[1], ARGV[3], ARGV[4], ARGV[5], ARGV[
 local detail = ARGV[10]
 local B = batchKey(T, no)
 local record = readRecord(T, no, index)
-local fields = record and split(record) or blankFields()
+local fields = record and decodeRecord(record) or blankFields()
 local function seq() return redis.call('HGET', T, 'seq') or '0' end
-if detail ~= '' and alreadyNoted(T, no, index, detail) then return { 'ok', fields[1], seq(), '[]' } end
+if detail ~= '' and alreadyNoted(T, no, index, detail) then return { 'ok', fields.state, seq(), '[]' } end
 local facts = cjson.decode(ARGV[11])
 if not isBatch(T, no, facts.batch) then return { 'stale', 'p' } end
-if fields[1] ~= from or fenced(T, ARGV[1], ARGV[2]) then return { 'stale', fields[1] } end
+if fields.state ~= from or fenced(T, ARGV[1], ARGV[2]) then return { 'stale', fields.state } end
 -- An order that was cancelled meanwhile holds nothing: no token, not even an empty one, speaks for it.
 local own = lastNonce(fields)
 if from == 'w' then own = holdToken(T, no, index) end
@@ -46,9 +46,9 @@ if facts.silent then
 end
 if to == 'D' then return { 'ok', to, seq(), '[]' } end
 
-if from == 'w' and (to ~= 'w' or facts.tries ~= tonumber(fields[4])) then
-  fields[1], fields[4], fields[5], fields[9] = to, tostring(facts.tries), facts.status, facts.evidence
-  writeRecord(T, no, index, table.concat(fields, '|'))
+if from == 'w' and (to ~= 'w' or facts.tries ~= tonumber(fields.tries)) then
+  fields.state, fields.tries, fields.status, fields.evidence = to, tostring(facts.tries), facts.status, facts.evidence
+  writeRecord(T, no, index, encodeRecord(fields))
   move(T, no, index, { from = from, to = to, amount = amount, before = fields, after = fields })
 end
 if detail ~= '' then noteDetail(T, no, index, detail) end
