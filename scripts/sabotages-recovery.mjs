@@ -225,8 +225,8 @@ export const RECOVERY = [
   {
     name: 'a-doubt-is-retried',
     file: 'src/ledger/moves/retry.lua',
-    find: "if fields[1] ~= 'R' and fields[1] ~= 'X' then",
-    put: "if fields[1] ~= 'R' and fields[1] ~= 'X' and fields[1] ~= 'D' then",
+    find: "if fields.state ~= 'R' and fields.state ~= 'X' then",
+    put: "if fields.state ~= 'R' and fields.state ~= 'X' and fields.state ~= 'D' then",
     test: 'test/ledger/moves/state-diagram.test.ts',
   },
   {
