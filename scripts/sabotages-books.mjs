@@ -115,7 +115,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'sealed-beside-another',
     file: 'src/ledger/moves/seal-batch.lua',
-    find: "local isMoved = ARGV[10] ~= '' and",
+    find: "local isMoved = given.judgedAt ~= '' and",
     put: 'local isMoved = false and',
     test: 'test/planning/seal-again.test.ts',
   },
@@ -606,7 +606,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'what-an-archive-holds-counts-as-paid',
     file: 'src/ledger/moves/archive-batch.lua',
-    find: "if ARGV[4] ~= '' then redis.call('SET', B .. ':unpaid', ARGV[4]) end",
+    find: "if unpaid ~= '' then redis.call('SET', B .. ':unpaid', unpaid) end",
     put: '',
     test: 'test/queue/debts-and-archives.test.ts',
   },
@@ -823,7 +823,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-recovered-attempt-that-was-given-up-is-sent-again',
     file: 'src/ledger/moves/orphan.lua',
-    find: "if code == 'w' and isPutBack(T, no, index, ARGV[8]) then code = 'X' end",
+    find: "if code == 'w' and isPutBack(T, no, index, nonce) then code = 'X' end",
     put: '',
     test: 'test/queue/forgotten-under-way.test.ts',
   },
@@ -907,8 +907,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-resume-begins-early',
     file: 'src/ledger/moves/steer.lua',
-    find: "closed ~= 'approval' and ARGV[10] == '1' then",
-    put: "closed ~= 'approval' and not isBound and ARGV[3] ~= '' then",
+    find: "closed ~= 'approval' and given.beginsNow == '1' then",
+    put: "closed ~= 'approval' and not isBound and given.audit ~= '' then",
     test: 'test/ledger/moves/gate.test.ts',
   },
   {

@@ -10,7 +10,7 @@ export const RECOVERY = [
   {
     name: 'a-rollback-makes-nothing-wait',
     file: 'src/ledger/sessions/arm.lua',
-    find: 'waitForPerson(T, ARGV[4], now)',
+    find: 'waitForPerson(T, afterRollback, now)',
     put: '',
     test: 'test/ledger/sessions/after-rollback.test.ts',
   },
@@ -59,7 +59,7 @@ export const RECOVERY = [
   {
     name: 'resumed-although-rolled-back-once-more',
     file: 'src/ledger/sessions/resume-after-rollback.lua',
-    find: "if since ~= ARGV[2] then return { 'disarmed' } end",
+    find: "if since ~= sinceSeen then return { 'disarmed' } end",
     put: '',
     test: 'test/ledger/sessions/after-rollback.test.ts',
   },
@@ -246,7 +246,7 @@ export const RECOVERY = [
   {
     name: 'who-leaves-unmerged-takes-the-folder-along',
     file: 'src/ledger/sessions/leave.lua',
-    find: "if ARGV[7] ~= '' and leavesUnmerged() then",
+    find: "if entryJson ~= '' and leavesUnmerged() then",
     put: 'if false then',
     test: 'test/queue/leaving-a-closed-ledger.test.ts',
   },

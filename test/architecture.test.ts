@@ -232,6 +232,11 @@ describe('scripts of the ledger', () => {
   const luaFiles = readdirSync('src/ledger', { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.lua'))
     .map((path) => ({ path, lines: readFileSync(join('src/ledger', path), 'utf8').split('\n') }));
+  /** The lines below the header comment and the includes. */
+  const bodyOf = (lines: readonly string[]) => {
+    const isAbove = (line: string) => /^(?:\]==\]|--- @include )/.test(line);
+    return lines.slice(lines.findLastIndex(isAbove) + 1);
+  };
   /** A name as the argument of a call, alone on its line or not. */
   const CALL = /(?:script|once|askScript|askSingly|askTogether(?:Once)?)\((?:\s*[\w.]+,)?\s*'([\w-]+)'/g;
   const calls = SRC.map(({ path, text }) => ({
@@ -253,6 +258,23 @@ describe('scripts of the ledger', () => {
   test('no script is written inside a program: `doctor` and the tests load only the files', () => {
     const wrong = SRC.filter(({ code }) => /\.eval\(|\.call\('eval/i.test(code)).map(({ path }) => path);
     expect(wrong.sort()).toEqual(['src/ledger/script-client.ts', 'src/realm/server/store.ts']);
+  });
+
+  test('each names its keys and arguments at the top of its body, and only there', () => {
+    // Approvals and retries read theirs where they use them.
+    const LATER = ['moves/approval.lua', 'moves/retry.lua'];
+    const wrong = luaFiles
+      .filter(({ path }) => !LATER.includes(path))
+      .flatMap(({ path, lines }) => {
+        const body = bodyOf(lines);
+        const isHead = (line: string) => /\bKEYS\[|\bARGV\b|^--|^}$/.test(line);
+        const end = body.findIndex((line) => !isHead(line));
+        return body
+          .slice(Math.max(0, end))
+          .filter((line) => /\b(?:KEYS|ARGV)\b/.test(line.replaceAll(/'[^']*'|--.*$/g, '')))
+          .map((line) => `${path}: ${line.trim()}`);
+      });
+    expect(wrong).toEqual([]);
   });
 
   test('they know the fields of a record by name, and only those of the table', () => {

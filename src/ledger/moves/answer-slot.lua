@@ -14,9 +14,9 @@
 ]==]
 --- @include "pace"
 --- @include "refusals"
-local T = KEYS[1]
+local T, configured, configuredMs, reserve = KEYS[1], tonumber(ARGV[1]) or math.huge, tonumber(ARGV[2]), tonumber(ARGV[3])
+local answers = ARGV
 local pace, underWay, _, history = paceKeys(T)
-local configured, configuredMs, reserve = tonumber(ARGV[1]) or math.huge, tonumber(ARGV[2]), tonumber(ARGV[3])
 local learntHere = learntKey(T, configured, configuredMs)
 local now = paceNow(pace)
 local learnt = {}
@@ -78,9 +78,9 @@ local function noteOthers(sentAt, limit, remaining, windowMs)
 end
 
 local isHeard = false
-for i = 4, #ARGV, 6 do
-  local slot, holdMs, became = ARGV[i], ARGV[i + 1], ARGV[i + 2]
-  local limit, remaining, windowMs = tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4]), tonumber(ARGV[i + 5])
+for i = 4, #answers, 6 do
+  local slot, holdMs, became = unpack(answers, i, i + 2)
+  local limit, remaining, windowMs = tonumber(answers[i + 3]), tonumber(answers[i + 4]), tonumber(answers[i + 5])
   local granted = redis.call('ZSCORE', history, slot)
   granted = granted and tonumber(granted)
   local isKnown = granted or redis.call('HEXISTS', underWay, slot) == 1

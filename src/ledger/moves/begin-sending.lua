@@ -40,11 +40,12 @@
 --- @include "second"
 --- @include "debt"
 --- @include "replayed"
-local T, session = KEYS[1], ARGV[3]
+local T, seen, era, session, sessionBegun = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local quietUntil, overTokens, overRows, ordersJson = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local now = nowMs()
 local nowText = base36(now)
 local today = utcDay(now)
-local limits = senderGate.limitsOf(ARGV[6], ARGV[7])
+local limits = senderGate.limitsOf(overTokens, overRows)
 local settles = redis.call('HGET', T, 'settleMs') or '0'
 
 --- A day's sum is kept short of what a counter holds, by more than doubles round there.
@@ -55,7 +56,7 @@ local DAY_REASON = '{"code":"ALM_BATCH_DAY_SUM"}'
 local shut
 local function shutFor()
   if shut == nil then
-    shut = fencedSender(T, ARGV[1], ARGV[2], session, ARGV[4]) or false
+    shut = fencedSender(T, seen, era, session, sessionBegun) or false
     local realm = redis.call('HMGET', T, 'halt', 'breaker')
     if not shut and realm[1] then shut = 'halted' end
     if not shut and realm[2] then shut = 'breaker' end
@@ -178,7 +179,7 @@ local function begin(order)
   if not due then return { 'no', 'not-due' } end
   local early = tonumber(due) - now
   if isPause(early) then return { 'no', 'early', string.format('%.0f', early) } end
-  local quiet = quietMs(record, ARGV[5])
+  local quiet = quietMs(record, quietUntil)
   if quiet then return { 'no', 'early', string.format('%.0f', quiet) } end
   if code == 'w' and not senderGate.mayLeave(T, no, index, tokens, limits, now) then
     metas[no] = nil
@@ -225,7 +226,7 @@ local function begin(order)
   return { 'go', key, attempts, fields.tries, prior, begun, sent, nowText, settles, begun }
 end
 
-local replies = each(ARGV[8], begin)
+local replies = each(ordersJson, begin)
 if begun then
   -- From its first order on, what its folder's journals know is waited for.
   if redis.call('HGET', T .. ':begun', session) == '0' then rememberFolderOf(T, session) end

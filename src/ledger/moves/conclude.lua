@@ -24,8 +24,9 @@
 --- @include "fence"
 --- @include "second"
 --- @include "debt"
-local T, no, index, to = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
-local about, amount, detail = cjson.decode(ARGV[4]), ARGV[5], ARGV[7]
+local T, no, index, to, aboutJson = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local amount, evidence, detail, dueIn, audit, factsJson = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
+local about = cjson.decode(aboutJson)
 local tokens = totals.parse(amount)
 local from = about.doubt and 'D' or 'u'
 local B = batchKey(T, no)
@@ -44,12 +45,12 @@ local function isOther()
   return fenced(T, '0', about.era) or (to ~= 'D' and isVoid(T, no, index))
 end
 if isOther() then return { 'stale', fields.state } end
-local facts = cjson.decode(ARGV[10])
+local facts = cjson.decode(factsJson)
 local now = nowMs()
 
 if to == 'w' and isCancelled(T, no) then to = 'c' end
 fields.state = to
-fields.evidence = ARGV[6]
+fields.evidence = evidence
 if to == 'P' then fields.nonce = nonceMark(lastNonce(fields)) end
 if to == 'D' then numberDoubt(T, no, index, fields) end
 if facts.balance ~= '' then fields.balance = facts.balance end
@@ -69,10 +70,10 @@ end
 writeRecord(T, no, index, encodeRecord(fields))
 move(T, no, index, { from = from, to = to, amount = amount, before = fields, after = fields })
 redis.call('RPUSH', B .. ':x:' .. index, detail)
-if ARGV[9] ~= '' then redis.call('RPUSH', B .. ':log', ARGV[9]) end
+if audit ~= '' then redis.call('RPUSH', B .. ':log', audit) end
 
 if to == 'w' then
-  redis.call('ZADD', B .. ':due', now + tonumber(ARGV[8]), index)
+  redis.call('ZADD', B .. ':due', now + tonumber(dueIn), index)
 else
   undispatch(T, no, index)
 end

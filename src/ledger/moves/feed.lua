@@ -18,16 +18,17 @@
 --- @include "gate"
 --- @include "sender-gate"
 --- @include "first-sends"
+local T, asked, room, session = KEYS[1], cjson.decode(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+local seen, era, sender, senderBegun, overTokens, overRows = ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local WAITING_MAX = 5000
 --- Where batches only begin, those that have are not asked again before that time.
 local BEGUN_MS = 1000
 --- A clock, or another process, may open a gate. A script that opens it has the batch looked at at once.
 local CLOSED_MS = 30000
-local T, asked, room = KEYS[1], cjson.decode(ARGV[1]), tonumber(ARGV[2])
 local now = nowMs()
-local limits = limitsOf(ARGV[8], ARGV[9])
+local limits = limitsOf(overTokens, overRows)
 -- A sender that a rollback shuts out begins nothing.
-local isShut = ARGV[5] ~= '' and fencedSender(T, ARGV[4], ARGV[5], ARGV[6], ARGV[7])
+local isShut = era ~= '' and fencedSender(T, seen, era, sender, senderBegun)
 
 --- How many orders of the batch may be fed now, of so many.
 local function roomOf(no, B, meta, most)
@@ -75,7 +76,7 @@ local function feed(no, most)
   local B = batchKey(T, no)
   local meta = redis.call('HMGET', B, 'state', 'cursor', 'rows', 'limit', 'inOrder', 'owner', 'high', 'recovered', 'begun')
   local state = meta[1]
-  if (state ~= 'planned' and state ~= 'running') or meta[6] ~= ARGV[3] or isShut then return {} end
+  if (state ~= 'planned' and state ~= 'running') or meta[6] ~= session or isShut then return {} end
   -- Nothing of a recovered batch is sent for the first time.
   if meta[8] or waitsForPerson(T, no) then return {} end
   if meta[9] and senderGate.asksAgain(T, no, limits, now) then return {}, now + CLOSED_MS end

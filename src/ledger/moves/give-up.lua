@@ -17,7 +17,7 @@
 --- @include "move"
 --- @include "hold"
 --- @include "reference"
-local T, no, detail = KEYS[1], ARGV[1], ARGV[2]
+local T, no, detail, orders = KEYS[1], ARGV[1], ARGV[2], ARGV
 local B = batchKey(T, no)
 local cancelled = isCancelled(T, no)
 local rows = redis.call('HGET', B, 'rows')
@@ -34,13 +34,13 @@ local function mayBeRetried(was, index, reference)
   return true
 end
 
-for i = 3, #ARGV, 4 do
-  local index, amount = ARGV[i], ARGV[i + 1]
+for i = 3, #orders, 4 do
+  local index, amount, members, reference = unpack(orders, i, i + 3)
   local tokens = totals.parse(amount)
   local old = isRow(rows, index) and readRecord(T, no, index)
   local was = old and decodeRecord(old) or blankFields()
   local code = was.state
-  local dead = isRow(rows, index) and mayBeRetried(was, index, ARGV[i + 3])
+  local dead = isRow(rows, index) and mayBeRetried(was, index, reference)
   if isRow(rows, index) and code == 'D' then
     redis.call('RPUSH', B .. ':x:' .. index, detail)
     writeRecord(T, no, index, unnamedDoubt(T, no, index, was, now))
@@ -54,7 +54,7 @@ for i = 3, #ARGV, 4 do
     redis.call('HDEL', B .. ':waiting', index)
     redis.call('RPUSH', B .. ':x:' .. index, detail)
     if dead or code == 'w' then bump(T .. ':days', dayOf(was, now), tokens) end
-    voidMembers(T, words(ARGV[i + 2]), now + settleMs(T))
+    voidMembers(T, words(members), now + settleMs(T))
     releaseHolds(T, no, index, now)
     doubts = doubts + 1
     sum = sum + tonumber(tokens)

@@ -15,7 +15,7 @@
 --- @include "format"
 --- @include "unsealed"
 local T, content, id, importer, createdAt = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local takesBack = ARGV[6] == '1'
+local process, takesBack = ARGV[5], ARGV[6] == '1'
 -- It orders the lists of batches, as a number.
 if not string.find(createdAt, '^%d+$') or #createdAt > 15 then return redis.error_reply('ERR createdAt: not a time') end
 local other = otherFormat(T)
@@ -28,7 +28,7 @@ if no then
   local isLeftOver = takesBack and found[2] == 'cancelled' and found[3] and found[4]
   if not isImportable(found[2], found[4]) and not isLeftOver then return { 'sealed', no, found[1] } end
   if found[3] == importer then return { 'new', no, found[1] } end
-  redis.call('HSET', B, 'importer', importer, 'importerAt', ARGV[5])
+  redis.call('HSET', B, 'importer', importer, 'importerAt', process)
   redis.call('HINCRBY', B, 'takes', 1)
   batches.touch(no)
   batches.flush(T)
@@ -41,7 +41,7 @@ if no then
   local B = batchKey(T, no)
   local found = redis.call('HMGET', B, 'state', 'recovered', 'content')
   if not isImportable(found[1], found[2]) or found[3] then return { 'id-taken', no, id } end
-  redis.call('HSET', B, 'importer', importer, 'importerAt', ARGV[5], 'content', content, 'blocks', 0)
+  redis.call('HSET', B, 'importer', importer, 'importerAt', process, 'content', content, 'blocks', 0)
   redis.call('HSET', T .. ':content', content, no)
   batches.touch(no)
   batches.flush(T)
@@ -52,6 +52,6 @@ no = tostring(redis.call('HINCRBY', T, 'batches', 1))
 batches.add(T, no, id)
 redis.call('HSET', T .. ':content', content, no)
 redis.call('HSET', batchKey(T, no),
-  'id', id, 'state', 'importing', 'importer', importer, 'importerAt', ARGV[5], 'content', content, 'createdAt', createdAt, 'blocks', 0)
+  'id', id, 'state', 'importing', 'importer', importer, 'importerAt', process, 'content', content, 'createdAt', createdAt, 'blocks', 0)
 batches.flush(T)
 return { 'new', no, id }

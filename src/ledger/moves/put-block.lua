@@ -25,6 +25,7 @@
 --- @include "earlier"
 --- @include "unsealed"
 local T, no, importer, block, bytes = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local first, packed, contentJson = tonumber(ARGV[5]), ARGV[6], ARGV[7]
 local B = batchKey(T, no)
 local held = redis.call('HMGET', B, 'state', 'importer', 'takes', 'recovered')
 if not isImportable(held[1], held[4]) or held[2] ~= importer then return { 'not-importer' } end
@@ -34,7 +35,7 @@ local function isRecoveredRow(index)
   return held[4] and redis.call('HEXISTS', B .. ':rows', index) == 1
 end
 
-local first, packed, unpackOne = tonumber(ARGV[5]), ARGV[6], struct.unpack
+local unpackOne = struct.unpack
 -- Nearly every reference is new: it is taken at once, and given back should another row have a conflict.
 local fresh, taken, conflicts = {}, {}, {}
 for at = 1, #packed, 21 do
@@ -49,7 +50,7 @@ for at = 1, #packed, 21 do
     taken[#taken + 1] = { shard, field, digest, index }
   end
 end
-local content = ARGV[7] == '' and { replaces = {}, undoes = {}, records = {}, accounts = {} } or cjson.decode(ARGV[7])
+local content = contentJson == '' and { replaces = {}, undoes = {}, records = {}, accounts = {} } or cjson.decode(contentJson)
 
 local take = held[3] or '0'
 judgeReplaced(T, content.replaces, no, take, conflicts)

@@ -47,11 +47,12 @@
 --- @include "debt"
 --- @include "replayed"
 local T, id, index, nonce, amount = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[5]
+local given = { attempts = tonumber(ARGV[4]), record = ARGV[6], dueIn = ARGV[7], detail = ARGV[8], facts = ARGV[9] }
 local tokens = totals.parse(amount)
 local other = otherFormat(T)
 if other then return { other } end
 if not isRow(math.huge, index) then return redis.error_reply('ERR index: no row has it') end
-local facts = cjson.decode(ARGV[9])
+local facts = cjson.decode(given.facts)
 local now = nowMs()
 local no = redis.call('HGET', T .. ':batches', id)
 local isSealed = no and isSealedBatch(T, no)
@@ -76,7 +77,7 @@ local old = readRecord(T, no, index)
 if isArchived then old = facts.archived ~= '' and facts.archived end
 local was = old and decodeRecord(old) or blankFields()
 local from = stateOf(old, meta[2] == 'cancelled')
-local new = decodeRecord(ARGV[6])
+local new = decodeRecord(given.record)
 local code = new.state
 local mayBeApplied = code == 's' or code == 'u' or code == 'D'
 if mayBeApplied then keepLimits(T, facts.session, facts.settleMs) end
@@ -88,8 +89,8 @@ local sameKey = string.match(was.key, '^%d+') == string.match(new.key, '^%d+')
 
 --- Noted, so that the same journal says it once.
 local function note()
-  if ARGV[8] == '' or isArchived then return end
-  noteDetail(T, no, index, ARGV[8])
+  if given.detail == '' or isArchived then return end
+  noteDetail(T, no, index, given.detail)
   noteAttempt(T, no, index, nonce)
 end
 
@@ -247,8 +248,8 @@ elseif isArchived then
   return answer({ 'second', was.state })
 elseif known then
   if code == 's' then return answer({ 'ahead', was.state }) end
-  local given = (was.state == 'u' or was.state == 'D') and facts.answered
-  if was.state ~= 's' and not given and code ~= 'P' then return answer({ 'ahead', was.state }) end
+  local isAnswered = (was.state == 'u' or was.state == 'D') and facts.answered
+  if was.state ~= 's' and not isAnswered and code ~= 'P' then return answer({ 'ahead', was.state }) end
 elseif code ~= 'P' then
   if noted then return answer({ 'ahead', was.state }) end
   if was.state == 'D' then
@@ -260,7 +261,7 @@ elseif code ~= 'P' then
     end
     return answer({ 'ahead', was.state })
   elseif not mayBeApplied then
-    if was.state ~= 'w' or tonumber(was.attempts) >= tonumber(ARGV[4]) then return answer(ahead()) end
+    if was.state ~= 'w' or tonumber(was.attempts) >= given.attempts then return answer(ahead()) end
   elseif was.state == 's' or was.state == 'u' then
     -- Both may have left. Whichever of them comes to an end, the other may have been applied as well, unless they
     -- ask under one key.
@@ -268,7 +269,7 @@ elseif code ~= 'P' then
     met = true
   end
 end
-local attempts = math.max(tonumber(was.attempts), tonumber(ARGV[4]))
+local attempts = math.max(tonumber(was.attempts), given.attempts)
 
 if code == 'w' and meta[2] == 'cancelled' then code = 'c' end
 -- Nothing of a recovered batch is sent again before a person says so.
@@ -316,7 +317,7 @@ new.nonce = met and '' or code == 'P' and nonceMark(nonce) or nonce
 new.doubt = was.doubt
 if met then
   if was.state == 's' then noteMet(was.nonce, was.session, was.key) end
-  if ARGV[8] == '' then noteMet(nonce, new.session, new.key) end
+  if given.detail == '' then noteMet(nonce, new.session, new.key) end
 end
 local record = encodeRecord(new)
 -- What nobody has answered stays so up to now; only the attempt's own result says since when.
@@ -337,7 +338,7 @@ if from == 'd' then addToAccount(T, no, index, facts.order.account, tokens) end
 move(T, no, index, { from = from, to = code, amount = amount, before = was, after = new })
 
 if code == 'w' or code == 'u' or code == 's' then
-  redis.call('ZADD', B .. ':due', now + tonumber(ARGV[7]), index)
+  redis.call('ZADD', B .. ':due', now + tonumber(given.dueIn), index)
 else
   undispatch(T, no, index)
 end

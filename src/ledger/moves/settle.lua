@@ -30,7 +30,7 @@
 --- @include "each"
 --- @include "second"
 --- @include "debt"
-local T = KEYS[1]
+local T, resultsJson = KEYS[1], ARGV[1]
 local now = nowMs()
 --- Hardly any realm has debts of which journals brought back more than the store knew.
 local anyDebts = redis.call('EXISTS', T .. ':debts') == 1
@@ -117,7 +117,7 @@ local function settle(result)
   return { 'ok', code, seq, #handed > 0 and cjson.encode(handed) or '[]' }
 end
 
-local replies = each(ARGV[1], settle)
+local replies = each(resultsJson, settle)
 writeTally()
 batches.flush(T)
 return replies

@@ -16,12 +16,12 @@
 ]==]
 --- @include "pace"
 --- @include "day"
-local T, configured, wanted = KEYS[1], tonumber(ARGV[1]) or math.huge, tonumber(ARGV[5])
+local T, configured, configuredMs, timeoutMs = KEYS[1], tonumber(ARGV[1]) or math.huge, tonumber(ARGV[2]), tonumber(ARGV[3])
+local reserve, wanted, whose, isRepeated = tonumber(ARGV[4]), tonumber(ARGV[5]), ' ' .. ARGV[6] .. ' ' .. ARGV[7], ARGV[8] == '1'
 local pace, underWay, window, history = paceKeys(T)
-local whose = ' ' .. ARGV[6] .. ' ' .. ARGV[7]
 local now = paceNow(pace)
-local till = stamp(now + tonumber(ARGV[3]))
-if ARGV[8] == '1' then
+local till = stamp(now + timeoutMs)
+if isRepeated then
   local told = {}
   eachUnderWay(T, function(slot, _, by)
     if by == whose then told[#told + 1] = slot end
@@ -31,7 +31,7 @@ if ARGV[8] == '1' then
   for _, slot in ipairs(told) do redis.call('HSET', underWay, slot, till .. whose) end
   if #told > 0 then return { 'go', unpack(told) } end
 end
-local limits, byRefusals = paceLimits(T, configured, tonumber(ARGV[2]), tonumber(ARGV[4]), now)
+local limits, byRefusals = paceLimits(T, configured, configuredMs, reserve, now)
 local state = redis.call('HMGET', pace, 'k', 'at', 'hold', 'wants', 'longest', 'longestAt', 'last')
 local k, at, hold, wants = tonumber(state[1] or '0'), tonumber(state[2] or '0'), tonumber(state[3] or '0'), tonumber(state[4] or '0')
 
@@ -121,5 +121,5 @@ local function forget(key, before)
   if old > 0 then redis.call('ZREMRANGEBYRANK', key, 0, math.min(old, 1000) - 1) end
 end
 forget(window, now - longest)
-forget(history, now - longest - tonumber(ARGV[3]))
+forget(history, now - longest - timeoutMs)
 return granted
