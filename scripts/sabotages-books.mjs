@@ -480,7 +480,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'recovered-orders-are-fed',
     file: 'src/ledger/moves/feed.lua',
-    find: 'if meta[8] or waitsForPerson(T, no) then return {} end',
+    find: 'if recovered or waitsForPerson(T, no) then return {} end',
     put: 'if waitsForPerson(T, no) then return {} end',
     test: 'test/queue/forgotten-under-way.test.ts',
   },
@@ -683,7 +683,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-payment-after-the-undo-counts-as-undone',
     file: 'src/ledger/moves/begin-sending.lua',
-    find: "if anyUndoes then redis.call('HDEL', T .. ':undoes', meta[4] .. '-' .. index) end",
+    find: "if anyUndoes then redis.call('HDEL', T .. ':undoes', meta.id .. '-' .. index) end",
     put: '',
     test: 'test/queue/undo-before-its-order.test.ts',
   },
@@ -739,7 +739,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'what-an-archive-does-not-know-counts-as-paid',
     file: 'src/ledger/includes/debt.lua',
-    find: 'or (batch[4] and tonumber(index) > tonumber(batch[4]))',
+    find: 'or (rows and tonumber(index) > tonumber(rows))',
     put: '',
     test: 'test/queue/debts-and-rules.test.ts',
   },
@@ -844,8 +844,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-retried-letter-is-not-compared',
     file: 'src/ledger/moves/replay.lua',
-    find: 'meta[4] or OVER[from] or',
-    put: 'meta[4] or',
+    find: 'batch.putBack or OVER[from] or',
+    put: 'batch.putBack or',
     test: 'test/queue/held-after-a-restore.test.ts',
   },
   {

@@ -3,7 +3,7 @@ export const RECOVERY = [
   {
     name: 'first-sends-go-on-after-a-rollback',
     file: 'src/ledger/moves/begin-sending.lua',
-    find: "  if code == 'w' and meta[5] then return { 'no', 'after-rollback' } end",
+    find: "  if code == 'w' and meta.waits then return { 'no', 'after-rollback' } end",
     put: '',
     test: 'test/ledger/sessions/after-rollback.test.ts',
   },

@@ -68,8 +68,8 @@ local metas = {}
 local function metaOf(B, no)
   local meta = metas[no]
   if not meta then
-    meta = redis.call('HMGET', B, 'state', 'owner', 'inOrder', 'id')
-    meta[5] = waitsForPerson(T, no)
+    meta = { waits = waitsForPerson(T, no) }
+    meta.state, meta.owner, meta.inOrder, meta.id = unpack(redis.call('HMGET', B, 'state', 'owner', 'inOrder', 'id'), 1, 4)
     metas[no] = meta
   end
   return meta
@@ -167,14 +167,14 @@ local function begin(order)
   local closed = shutFor()
   if closed then return { 'no', closed } end
   local meta = metaOf(B, no)
-  if batch ~= '' and meta[4] ~= batch then return { 'no', 'gone' } end
+  if batch ~= '' and meta.id ~= batch then return { 'no', 'gone' } end
   -- An unknown of a cancelled batch must still be resolved: it cannot be cancelled.
-  if meta[1] ~= 'running' and not (meta[1] == 'cancelled' and code == 'u') then
-    return { 'no', meta[1] or 'gone' }
+  if meta.state ~= 'running' and not (meta.state == 'cancelled' and code == 'u') then
+    return { 'no', meta.state or 'gone' }
   end
-  if meta[2] ~= '' and meta[2] ~= session then return { 'no', 'owner' } end
+  if meta.owner ~= '' and meta.owner ~= session then return { 'no', 'owner' } end
   if code ~= 'w' and not (code == 'u' and keyAgeMax ~= '') then return { 'no', code } end
-  if code == 'w' and meta[5] then return { 'no', 'after-rollback' } end
+  if code == 'w' and meta.waits then return { 'no', 'after-rollback' } end
   local due = redis.call('ZSCORE', B .. ':due', index)
   if not due then return { 'no', 'not-due' } end
   local early = tonumber(due) - now
@@ -187,13 +187,13 @@ local function begin(order)
   end
   -- The balances were read under a hold that has been given up since: they prove nothing any more.
   if hold ~= '' and holdToken(T, no, index) ~= hold then return { 'no', 'hold' } end
-  if meta[3] == '1' then
+  if meta.inOrder == '1' then
     local others = countOf(T, no, 's') + countOf(T, no, 'u') - (code == 'u' and 1 or 0)
     if others > 0 then return { 'no', 'in-order' } end
   end
   local refused = code == 'u' and refuseKey(fields, keyAgeMax, keyAgeKnown)
   if refused then return { 'no', refused, '', lastNonce(fields) } end
-  local ending = paidInstead(no, index, meta[4], fields, order)
+  local ending = paidInstead(no, index, meta.id, fields, order)
   if ending then return endUnsent(no, index, amount, fields, ending) end
   -- The day's sum counts what is sent, once an order: a resend of an unknown was counted when it first left.
   local days = T .. ':days'
@@ -221,7 +221,7 @@ local function begin(order)
   if hold ~= '' then forgetExpected(T, no, index) end
   unheld = unheld or hold == ''
   -- It is paid again by a person's word: what was taken back is another payment.
-  if anyUndoes then redis.call('HDEL', T .. ':undoes', meta[4] .. '-' .. index) end
+  if anyUndoes then redis.call('HDEL', T .. ':undoes', meta.id .. '-' .. index) end
   begun = move(T, no, index, { from = code, to = 's', amount = amount, before = fields, after = new })
   return { 'go', key, attempts, fields.tries, prior, begun, sent, nowText, settles, begun }
 end

@@ -17,8 +17,8 @@
 --- @include "unsealed"
 local T, no, importer, block, contentJson, isLast = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5] == '1'
 local B = batchKey(T, no)
-local held = redis.call('HMGET', B, 'state', 'importer', 'id', 'content', 'recovered')
-if not (held[1] == 'importing' or held[5]) or held[2] ~= importer then return 'not-importer' end
+local state, holder, id, hash, recovered = unpack(redis.call('HMGET', B, 'state', 'importer', 'id', 'content', 'recovered'), 1, 5)
+if not (state == 'importing' or recovered) or holder ~= importer then return 'not-importer' end
 
 local content = cjson.decode(contentJson)
 for _, ref in ipairs(content.refs) do
@@ -43,12 +43,12 @@ redis.call('HDEL', B .. ':accounts', block)
 redis.call('UNLINK', B .. ':p:' .. block)
 dropRecords(T, no, block)
 if isLast then
-  redis.call('HDEL', T .. ':content', held[4])
-  if held[5] then
+  redis.call('HDEL', T .. ':content', hash)
+  if recovered then
     redis.call('HDEL', B, 'importer', 'importerAt', 'content')
     batches.touch(no)
   else
-    batches.drop(T, no, held[3])
+    batches.drop(T, no, id)
   end
 end
 batches.flush(T)

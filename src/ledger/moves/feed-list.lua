@@ -9,7 +9,8 @@ local T, session, batch, most = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 if session == '' then
   return redis.call('ZRANGEBYSCORE', T .. ':feed', '-inf', string.format('%.0f', nowMs()), 'LIMIT', 0, most)
 end
-local meta = redis.call('HMGET', batchKey(T, batch), 'state', 'owner', 'cursor', 'rows', 'recovered')
-local isMine = meta[2] == session and not meta[5] and (meta[1] == 'planned' or meta[1] == 'running')
-if isMine and tonumber(meta[3]) <= tonumber(meta[4]) then return { batch } end
+local state, owner, cursor, rows, recovered =
+  unpack(redis.call('HMGET', batchKey(T, batch), 'state', 'owner', 'cursor', 'rows', 'recovered'), 1, 5)
+local isMine = owner == session and not recovered and (state == 'planned' or state == 'running')
+if isMine and tonumber(cursor) <= tonumber(rows) then return { batch } end
 return {}

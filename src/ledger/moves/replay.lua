@@ -68,15 +68,16 @@ local function answer(reply)
 end
 
 local B = batchKey(T, no)
-local meta = redis.call('HMGET', B, 'id', 'state', 'rows', 'putBack')
+local batch = {}
+batch.state, batch.rows, batch.putBack = unpack(redis.call('HMGET', B, 'state', 'rows', 'putBack'), 1, 3)
 
-local isArchived = meta[2] == 'archived'
-isMisfit = isMisfit or (not isArchived and not isRow(meta[3], index))
+local isArchived = batch.state == 'archived'
+isMisfit = isMisfit or (not isArchived and not isRow(batch.rows, index))
 if isArchived ~= (type(facts.archived) == 'string') then return answer({ 'again' }) end
 local old = readRecord(T, no, index)
 if isArchived then old = facts.archived ~= '' and facts.archived end
 local was = old and decodeRecord(old) or blankFields()
-local from = stateOf(old, meta[2] == 'cancelled')
+local from = stateOf(old, batch.state == 'cancelled')
 local new = decodeRecord(given.record)
 local code = new.state
 local mayBeApplied = code == 's' or code == 'u' or code == 'D'
@@ -271,7 +272,7 @@ elseif code ~= 'P' then
 end
 local attempts = math.max(tonumber(was.attempts), given.attempts)
 
-if code == 'w' and meta[2] == 'cancelled' then code = 'c' end
+if code == 'w' and batch.state == 'cancelled' then code = 'c' end
 -- Nothing of a recovered batch is sent again before a person says so.
 if code == 'w' and not isSealed then code = 'X' end
 -- Later attempts on it may have been in a journal that was lost.
@@ -328,7 +329,7 @@ elseif code == 'D' then
   record = encodeRecord(new)
 end
 writeRecord(T, no, index, record)
-if meta[2] == 'planned' or meta[2] == 'waiting' then
+if batch.state == 'planned' or batch.state == 'waiting' then
   redis.call('HSET', B, 'state', 'running')
   redis.call('HSETNX', B, 'startedAt', now)
 end
@@ -347,7 +348,7 @@ note()
 -- The day's sum holds what may have been applied.
 local COUNTS = { s = true, u = true, D = true, P = true }
 -- What the store has forgotten, or knew as over, was paid in a past that may have cancelled an equal order which waits here.
-local wasForgotten = not isSealed or meta[4] or OVER[from] or from == 'd'
+local wasForgotten = not isSealed or batch.putBack or OVER[from] or from == 'd'
 if COUNTS[code] and wasForgotten and (not known or OVER[from]) then
   noteEqual(no .. ':' .. index)
   if not isSealed then redis.call('HSET', B, 'seal', redis.call('HGET', T, 'seals')) end

@@ -45,11 +45,10 @@ local given = { manifest = ARGV[3], counters = ARGV[4], owner = ARGV[5], rows = 
   inOrder = ARGV[9], judgedAt = ARGV[10], run = ARGV[11], recovered = ARGV[12], store = ARGV[13], gate = ARGV[14],
   currency = ARGV[15], label = ARGV[16] }
 local B = batchKey(T, no)
-local held = redis.call('HMGET', B, 'state', 'importer', 'blocks', 'recovered')
-local isRecovered = held[4]
-if held[1] and not isBatch(T, no, cjson.decode(given.manifest).batch) then return { 'not-importer' } end
-if held[1] and held[1] ~= 'importing' and not isRecovered then return { held[2] == importer and 'sealed' or 'already' } end
-if held[2] ~= importer or not isImportable(held[1], isRecovered) then return { 'not-importer' } end
+local state, holder, storedBlocks, isRecovered = unpack(redis.call('HMGET', B, 'state', 'importer', 'blocks', 'recovered'), 1, 4)
+if state and not isBatch(T, no, cjson.decode(given.manifest).batch) then return { 'not-importer' } end
+if state and state ~= 'importing' and not isRecovered then return { holder == importer and 'sealed' or 'already' } end
+if holder ~= importer or not isImportable(state, isRecovered) then return { 'not-importer' } end
 -- The loop below begins there: from a number far below zero it would never come to its end.
 if not string.find(given.rows, '^%d+$') then return redis.error_reply('ERR rows: not a count') end
 
@@ -97,7 +96,7 @@ for account, tokens in pairs(taken) do
 end
 
 -- An importer that was taken over may have stored more blocks: a file with more rows that are no orders.
-for block = blocks, tonumber(held[3]) - 1 do
+for block = blocks, tonumber(storedBlocks) - 1 do
   redis.call('HDEL', B .. ':accounts', block)
   redis.call('UNLINK', B .. ':p:' .. block, B .. ':o:' .. (2 * block), B .. ':o:' .. (2 * block + 1))
 end

@@ -32,8 +32,8 @@ local T, no, verb = KEYS[1], ARGV[1], ARGV[2]
 local given = { audit = ARGV[3], reason = ARGV[4], owner = ARGV[5], ownerNow = ARGV[6], limit = ARGV[7], limitReason = ARGV[8],
   batch = ARGV[9], beginsNow = ARGV[10] }
 local B = batchKey(T, no)
-local meta = redis.call('HMGET', B, 'state', 'owner', 'cursor', 'high', 'reason')
-local state, owner = meta[1], meta[2] or ''
+local state, owner, reason = unpack(redis.call('HMGET', B, 'state', 'owner', 'reason'), 1, 3)
+owner = owner or ''
 if not state or not isBatch(T, no, given.batch) then return { 'no', 'gone' } end
 if state == 'importing' or state == 'archived' then return { 'no', state } end
 if given.audit ~= '' and redis.call('LPOS', B .. ':log', given.audit, 'RANK', -1, 'MAXLEN', 100) then
@@ -58,7 +58,7 @@ if verb == 'pause' or verb == 'halt' or verb == 'disown' then
   standStill(T, no, now)
 elseif verb == 'resume' then
   if state == 'done' or state == 'cancelled' then return { 'no', state } end
-  if given.reason ~= '' and (state ~= 'halted' or cjson.decode(meta[5]).code ~= given.reason) then return { 'no', state } end
+  if given.reason ~= '' and (state ~= 'halted' or cjson.decode(reason).code ~= given.reason) then return { 'no', state } end
   local closed = closedGate(T, no, now)
   -- An approval is for the time that was shown; without one it begins when a person says so.
   local isBound = closed == 'start-time' and readRequest(T, 'batch', no)
