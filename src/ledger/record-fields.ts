@@ -5,7 +5,7 @@
  *
  * `sending` is what a field means while the order is being sent, where that differs; null is a field that is empty then.
  */
-export const RECORD_FIELDS = [
+const RECORD_FIELDS = [
   /**
    * One character: w waiting for its next attempt (shown as planned), s sending, P paid, R refused, X exhausted,
    * u unknown, D doubt, d duplicate, i invalid, c cancelled.
