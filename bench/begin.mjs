@@ -83,7 +83,7 @@ try {
   for (let at = 0; at + AT_ONCE <= fed.length; at += AT_ONCE) {
     const name = names[(at / AT_ONCE) % names.length];
     const orders = fed.slice(at, at + AT_ONCE).map((index) => orderAt(Number(index)));
-    const args = ['0', '', SESSION, '0', '0', JSON.stringify(orders)];
+    const args = ['0', '', SESSION, '0', '0', '', '', JSON.stringify(orders)];
     const since = performance.now();
     const reply = await client.evalsha(shas.get(name), 1, T, ...args);
     times.get(name).push(performance.now() - since);

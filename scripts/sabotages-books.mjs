@@ -115,7 +115,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'sealed-beside-another',
     file: 'src/ledger/moves/seal-batch.lua',
-    find: "local isMoved = ARGV[10] ~= '' and",
+    find: "local isMoved = given.judgedAt ~= '' and",
     put: 'local isMoved = false and',
     test: 'test/planning/seal-again.test.ts',
   },
@@ -389,7 +389,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'an-old-decision-ends-a-later-doubt',
     file: 'src/ledger/moves/conclude.lua',
-    find: "return to == 'w' or (fields[12] or '') ~= about.doubt end",
+    find: "return to == 'w' or (fields.doubt or '') ~= about.doubt end",
     put: "return to == 'w' end",
     test: 'test/ledger/moves/evidence.test.ts',
   },
@@ -480,7 +480,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'recovered-orders-are-fed',
     file: 'src/ledger/moves/feed.lua',
-    find: 'if meta[8] or waitsForPerson(T, no) then return {} end',
+    find: 'if recovered or waitsForPerson(T, no) then return {} end',
     put: 'if waitsForPerson(T, no) then return {} end',
     test: 'test/queue/forgotten-under-way.test.ts',
   },
@@ -606,7 +606,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'what-an-archive-holds-counts-as-paid',
     file: 'src/ledger/moves/archive-batch.lua',
-    find: "if ARGV[4] ~= '' then redis.call('SET', B .. ':unpaid', ARGV[4]) end",
+    find: "if unpaid ~= '' then redis.call('SET', B .. ':unpaid', unpaid) end",
     put: '',
     test: 'test/queue/debts-and-archives.test.ts',
   },
@@ -627,7 +627,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'an-answer-after-all-is-of-no-debt',
     file: 'src/ledger/moves/replay.lua',
-    find: "if not (known and was[1] == 's') then joinAll(self) end",
+    find: "if not (known and was.state == 's') then joinAll(self) end",
     put: 'if not known then joinAll(self) end',
     test: 'test/queue/given-up-and-paid.test.ts',
   },
@@ -683,7 +683,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-payment-after-the-undo-counts-as-undone',
     file: 'src/ledger/moves/begin-sending.lua',
-    find: "if anyUndoes then redis.call('HDEL', T .. ':undoes', meta[4] .. '-' .. index) end",
+    find: "if anyUndoes then redis.call('HDEL', T .. ':undoes', meta.id .. '-' .. index) end",
     put: '',
     test: 'test/queue/undo-before-its-order.test.ts',
   },
@@ -739,7 +739,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'what-an-archive-does-not-know-counts-as-paid',
     file: 'src/ledger/includes/debt.lua',
-    find: 'or (batch[4] and tonumber(index) > tonumber(batch[4]))',
+    find: 'or (rows and tonumber(index) > tonumber(rows))',
     put: '',
     test: 'test/queue/debts-and-rules.test.ts',
   },
@@ -823,7 +823,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-recovered-attempt-that-was-given-up-is-sent-again',
     file: 'src/ledger/moves/orphan.lua',
-    find: "if code == 'w' and isPutBack(T, no, index, ARGV[8]) then code = 'X' end",
+    find: "if code == 'w' and isPutBack(T, no, index, nonce) then code = 'X' end",
     put: '',
     test: 'test/queue/forgotten-under-way.test.ts',
   },
@@ -831,21 +831,21 @@ export const BOOKS_AND_DESK = [
     name: 'an-order-that-was-sent-before-is-not-compared',
     file: 'src/ledger/moves/begin-sending.lua',
     find: 'if not anyReplayed then return nil end',
-    put: "if not anyReplayed or fields[3] ~= '0' then return nil end",
+    put: "if not anyReplayed or fields.attempts ~= '0' then return nil end",
     test: 'test/queue/held-after-a-restore.test.ts',
   },
   {
     name: 'an-unknown-that-may-be-paid-goes-on',
     file: 'src/ledger/moves/begin-sending.lua',
     find: 'if not anyReplayed then return nil end',
-    put: "if not anyReplayed or fields[1] == 'u' then return nil end",
+    put: "if not anyReplayed or fields.state == 'u' then return nil end",
     test: 'test/queue/held-after-a-restore.test.ts',
   },
   {
     name: 'a-retried-letter-is-not-compared',
     file: 'src/ledger/moves/replay.lua',
-    find: 'meta[4] or OVER[from] or',
-    put: 'meta[4] or',
+    find: 'batch.putBack or OVER[from] or',
+    put: 'batch.putBack or',
     test: 'test/queue/held-after-a-restore.test.ts',
   },
   {
@@ -907,8 +907,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-resume-begins-early',
     file: 'src/ledger/moves/steer.lua',
-    find: "closed ~= 'approval' and ARGV[10] == '1' then",
-    put: "closed ~= 'approval' and not isBound and ARGV[3] ~= '' then",
+    find: "closed ~= 'approval' and given.beginsNow == '1' then",
+    put: "closed ~= 'approval' and not isBound and given.audit ~= '' then",
     test: 'test/ledger/moves/gate.test.ts',
   },
   {

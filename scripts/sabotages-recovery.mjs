@@ -3,14 +3,14 @@ export const RECOVERY = [
   {
     name: 'first-sends-go-on-after-a-rollback',
     file: 'src/ledger/moves/begin-sending.lua',
-    find: "  if code == 'w' and meta[5] then return { 'no', 'after-rollback' } end",
+    find: "  if code == 'w' and meta.waits then return { 'no', 'after-rollback' } end",
     put: '',
     test: 'test/ledger/sessions/after-rollback.test.ts',
   },
   {
     name: 'a-rollback-makes-nothing-wait',
     file: 'src/ledger/sessions/arm.lua',
-    find: 'waitForPerson(T, ARGV[4], now)',
+    find: 'waitForPerson(T, afterRollback, now)',
     put: '',
     test: 'test/ledger/sessions/after-rollback.test.ts',
   },
@@ -59,7 +59,7 @@ export const RECOVERY = [
   {
     name: 'resumed-although-rolled-back-once-more',
     file: 'src/ledger/sessions/resume-after-rollback.lua',
-    find: "if since ~= ARGV[2] then return { 'disarmed' } end",
+    find: "if since ~= sinceSeen then return { 'disarmed' } end",
     put: '',
     test: 'test/ledger/sessions/after-rollback.test.ts',
   },
@@ -225,8 +225,8 @@ export const RECOVERY = [
   {
     name: 'a-doubt-is-retried',
     file: 'src/ledger/moves/retry.lua',
-    find: "if fields[1] ~= 'R' and fields[1] ~= 'X' then",
-    put: "if fields[1] ~= 'R' and fields[1] ~= 'X' and fields[1] ~= 'D' then",
+    find: "if fields.state ~= 'R' and fields.state ~= 'X' then",
+    put: "if fields.state ~= 'R' and fields.state ~= 'X' and fields.state ~= 'D' then",
     test: 'test/ledger/moves/state-diagram.test.ts',
   },
   {
@@ -246,7 +246,7 @@ export const RECOVERY = [
   {
     name: 'who-leaves-unmerged-takes-the-folder-along',
     file: 'src/ledger/sessions/leave.lua',
-    find: "if ARGV[7] ~= '' and leavesUnmerged() then",
+    find: "if entryJson ~= '' and leavesUnmerged() then",
     put: 'if false then',
     test: 'test/queue/leaving-a-closed-ledger.test.ts',
   },

@@ -77,7 +77,7 @@ export const SABOTAGES = [
   {
     name: 'limits-leave-with-the-session',
     file: 'src/ledger/sessions/leave.lua',
-    find: "leaveLimits(T, session, ARGV[6] == '0')",
+    find: "leaveLimits(T, session, begun == '0')",
     put: "redis.call('HDEL', T .. ':waits', session)",
     test: 'test/queue/longest-settle-time.test.ts',
   },
@@ -91,8 +91,8 @@ export const SABOTAGES = [
   {
     name: 'own-settle-time-after-a-step',
     file: 'src/ledger/moves/note-clock-step.lua',
-    find: 'math.max(tonumber(ARGV[2]), (longestLimits(T)))',
-    put: 'tonumber(ARGV[2])',
+    find: 'math.max(finderSettleMs, (longestLimits(T)))',
+    put: 'finderSettleMs',
     test: 'test/queue/settle-time-forgotten.test.ts',
   },
   {
@@ -105,7 +105,7 @@ export const SABOTAGES = [
   {
     name: 'any-attempt-of-the-session-given-up',
     file: 'src/ledger/includes/orphan.lua',
-    find: ' or was[6] ~= nonce then return false end',
+    find: ' or was.nonce ~= nonce then return false end',
     put: ' then return false end',
     test: 'test/ledger/sessions/accept-lost-attempt.test.ts',
   },
@@ -246,8 +246,8 @@ export const SABOTAGES = [
   {
     name: 'settle-without-nonce',
     file: 'src/ledger/moves/settle.lua',
-    find: "if was[1] ~= 's' or was[6] ~= nonce then",
-    put: "if was[1] ~= 's' then",
+    find: "if was.state ~= 's' or was.nonce ~= nonce then",
+    put: "if was.state ~= 's' then",
     test: 'test/ledger/moves/settle.test.ts',
   },
   {
@@ -323,8 +323,8 @@ export const SABOTAGES = [
   {
     name: 'attempts-known-by-number',
     file: 'src/ledger/moves/replay.lua',
-    find: "  elseif was[1] == 's' or was[1] == 'u' then",
-    put: "  elseif tonumber(was[3]) >= tonumber(ARGV[4]) then\n    return { 'ahead', was[1] }\n  elseif was[1] == 's' or was[1] == 'u' then",
+    find: "  elseif was.state == 's' or was.state == 'u' then",
+    put: "  elseif tonumber(was.attempts) >= given.attempts then\n    return { 'ahead', was.state }\n  elseif was.state == 's' or was.state == 'u' then",
     test: 'test/ledger/moves/replay-nonce.test.ts',
   },
   {
@@ -498,7 +498,7 @@ export const SABOTAGES = [
   {
     name: 'slots-lost-with-a-reply',
     file: 'src/ledger/moves/take-slot.lua',
-    find: "if ARGV[8] == '1' then",
+    find: 'if isRepeated then',
     put: 'if false then',
     test: 'test/ledger/moves/free-slots.test.ts',
   },
@@ -561,7 +561,7 @@ export const SABOTAGES = [
   {
     name: 'dead-letters-stay-certain',
     file: 'src/ledger/moves/give-up.lua',
-    find: 'local dead = isRow(rows, index) and mayBeRetried(was, index, ARGV[i + 3])',
+    find: 'local dead = isRow(rows, index) and mayBeRetried(was, index, reference)',
     put: 'local dead = false',
     test: 'test/queue/given-up-elsewhere.test.ts',
   },
@@ -638,14 +638,14 @@ export const SABOTAGES = [
   {
     name: 'another-batch-is-steered-by-its-number',
     file: 'src/ledger/moves/steer.lua',
-    find: 'not isBatch(T, no, ARGV[9])',
+    find: 'not isBatch(T, no, given.batch)',
     put: 'false',
     test: 'test/ledger/read/reused-number.test.ts',
   },
   {
     name: 'what-never-began-is-waited-for',
     file: 'src/ledger/sessions/register.lua',
-    find: "  if ARGV[4] == 'has begun nothing' then",
+    find: "  if how == 'has begun nothing' then",
     put: '  if false then',
     test: 'test/ledger/sessions/fence.test.ts',
   },

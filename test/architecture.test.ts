@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { namesOf } from '../src/ledger/record-fields.js';
 
 /** The house rules that a compiler does not know. docs/architecture.md says why each is there. */
 
@@ -228,6 +229,14 @@ describe('scripts of the ledger', () => {
   const scripts = readdirSync('src/ledger', { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.lua') && !path.startsWith('includes/'))
     .map((path) => ({ name: basename(path, '.lua'), folder: join('src/ledger', dirname(path)) }));
+  const luaFiles = readdirSync('src/ledger', { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.lua'))
+    .map((path) => ({ path, lines: readFileSync(join('src/ledger', path), 'utf8').split('\n') }));
+  /** The lines below the header comment and the includes. */
+  const bodyOf = (lines: readonly string[]) => {
+    const isAbove = (line: string) => /^(?:\]==\]|--- @include )/.test(line);
+    return lines.slice(lines.findLastIndex(isAbove) + 1);
+  };
   /** A name as the argument of a call, alone on its line or not. */
   const CALL = /(?:script|once|askScript|askSingly|askTogether(?:Once)?)\((?:\s*[\w.]+,)?\s*'([\w-]+)'/g;
   const calls = SRC.map(({ path, text }) => ({
@@ -249,6 +258,40 @@ describe('scripts of the ledger', () => {
   test('no script is written inside a program: `doctor` and the tests load only the files', () => {
     const wrong = SRC.filter(({ code }) => /\.eval\(|\.call\('eval/i.test(code)).map(({ path }) => path);
     expect(wrong.sort()).toEqual(['src/ledger/script-client.ts', 'src/realm/server/store.ts']);
+  });
+
+  test('each names its keys and arguments at the top of its body, and only there', () => {
+    // Approvals and retries read theirs where they use them.
+    const LATER = ['moves/approval.lua', 'moves/retry.lua'];
+    const wrong = luaFiles
+      .filter(({ path }) => !LATER.includes(path))
+      .flatMap(({ path, lines }) => {
+        const body = bodyOf(lines);
+        const isHead = (line: string) => /\bKEYS\[|\bARGV\b|^--|^}$/.test(line);
+        const end = body.findIndex((line) => !isHead(line));
+        return body
+          .slice(Math.max(0, end))
+          .filter((line) => /\b(?:KEYS|ARGV)\b/.test(line.replaceAll(/'[^']*'|--.*$/g, '')))
+          .map((line) => `${path}: ${line.trim()}`);
+      });
+    expect(wrong).toEqual([]);
+  });
+
+  test('they know the fields of a record by name, and only those of the table', () => {
+    const named = new Set<string | null>([...namesOf('s'), ...namesOf('P')]);
+    const wrong = luaFiles.flatMap(({ path, lines }) => {
+      const isRecord = lines.some((line) => line.includes('codeRecord('));
+      const isWrong = (position: string | undefined, name: string | undefined) =>
+        position !== undefined || (isRecord && !named.has(name ?? null));
+      return lines
+        .filter((line) =>
+          [...line.matchAll(/(?<![-\w])(?:fields|was|new)(?:\[(\d+)\]|\.(\w+))/g)].some(
+            ([, position, name]) => isWrong(position, name),
+          ),
+        )
+        .map((line) => `${path}: ${line.trim()}`);
+    });
+    expect(wrong).toEqual([]);
   });
 
   test('no two have one name', () => {

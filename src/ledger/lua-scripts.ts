@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { messageOf } from '../core/errors/error.js';
+import { recordFieldsLua } from './record-fields.js';
 
 /** A Lua script as the store gets it, and the hash by which the store knows it. */
 export type LuaScript = { readonly name: string; readonly text: string; readonly sha: string };
@@ -10,8 +11,8 @@ export type LuaScript = { readonly name: string; readonly text: string; readonly
 /** Each script lies beside the one file that calls it. Fragments that several scripts share lie in `includes`. */
 const folder = import.meta.dirname;
 const INCLUDES = 'includes';
-/** Many scripts share a fragment; it is read once. */
-const included = new Map<string, string>();
+/** Many scripts share a fragment; it is read once. This one is no file: it is made from the table of the fields. */
+const included = new Map([['record-fields', recordFieldsLua()]]);
 
 export const LEDGER_SCRIPTS: ReadonlyMap<string, LuaScript> = new Map(
   readdirSync(folder, { recursive: true, encoding: 'utf8' })

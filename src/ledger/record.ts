@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { OrderMark, OrderState } from '../core/states.js';
+import { ALWAYS_WRITTEN, type FieldName, namesOf } from './record-fields.js';
 
-/** Reads and writes the packed order record whose layout stands in includes/record.lua. */
+/** Decodes and encodes the record of an order, by the table in record-fields.ts. */
 
 export const STATE_CODES = {
   w: 'planned',
@@ -109,24 +110,26 @@ export function stateOfCode(text: string | undefined): OrderState | null {
   return text !== undefined && isStateCode(text) ? STATE_CODES[text] : null;
 }
 
+type Fields<Value> = { readonly [name in FieldName]?: Value | undefined };
+
 export function decodeRecord(text: string | null | undefined): OrderRecord {
   if (text === null || text === undefined) return NEVER_SENT;
-  const fields = text.split('|');
-  const field = (position: number) => fields[position] ?? '';
-  const code = field(0);
+  const fields = fieldsOf(text);
+  const field = (name: FieldName) => fields[name] ?? '';
+  const code = field('state');
   if (!isStateCode(code)) throw new TypeError(`order record with unknown state: ${JSON.stringify(text)}`);
-  const marksText = field(9);
+  const marksText = field('marks');
   const replacedBy = /r(\d+)/.exec(marksText)?.[1] ?? null;
-  const sentAt = fromBase36(field(6));
-  const [keyNumber, keyFirstAt] = decodeKey(field(1), sentAt);
+  const sentAt = fromBase36(field('sent'));
+  const [keyNumber, keyFirstAt] = decodeKey(field('key'), sentAt);
   const arrives = /a(\d+)/.exec(marksText)?.[1];
   const base = {
     ...NEVER_SENT,
     code,
     keyNumber,
     keyFirstAt,
-    attempts: Number(field(2)),
-    tries: Number(field(3)),
+    attempts: Number(field('attempts')),
+    tries: Number(field('tries')),
     marks: [
       ...(marksText.includes('d') ? (['discarded'] as const) : []),
       ...(replacedBy === null ? [] : (['replaced'] as const)),
@@ -134,17 +137,17 @@ export function decodeRecord(text: string | null | undefined): OrderRecord {
     replacedBy,
     arrivesUntil: code === 'X' && arrives !== undefined ? Number(arrives) : null,
     sentAt,
-    doubt: field(11) === '' ? null : field(11),
+    doubt: field('doubt') === '' ? null : field('doubt'),
   };
-  if (code === 's') return { ...base, session: field(4), nonce: field(5) };
+  if (code === 's') return { ...base, session: field('session'), nonce: field('nonce') };
   return {
     ...base,
-    status: field(4) === '' ? null : Number(field(4)),
-    balance: field(5) === '' ? null : field(5),
-    tookMs: fromBase36(field(7)),
-    evidence: EVIDENCES.find((one) => EVIDENCE_CODE[one] === field(8)) ?? null,
-    nonce: code === 'P' || field(10) === '' ? null : field(10),
-    paidBy: code === 'P' && field(10) !== '' ? field(10) : null,
+    status: field('status') === '' ? null : Number(field('status')),
+    balance: field('balance') === '' ? null : field('balance'),
+    tookMs: fromBase36(field('took')),
+    evidence: EVIDENCES.find((one) => EVIDENCE_CODE[one] === field('evidence')) ?? null,
+    nonce: code === 'P' || field('nonce') === '' ? null : field('nonce'),
+    paidBy: code === 'P' && field('nonce') !== '' ? field('nonce') : null,
   };
 }
 
@@ -154,18 +157,17 @@ export function encodeRecord(
     'marks' | 'replacedBy' | 'arrivesUntil' | 'session' | 'nonce' | 'paidBy' | 'doubt'
   >,
 ): string {
-  return [
-    record.code,
-    encodeKey(record),
-    record.attempts,
-    record.tries,
-    record.status ?? '',
-    record.balance ?? '',
-    record.sentAt === null ? '' : toBase36(record.sentAt),
-    record.tookMs === null ? '' : toBase36(record.tookMs),
-    record.evidence === null ? '' : EVIDENCE_CODE[record.evidence],
-    '',
-  ].join('|');
+  return recordOf({
+    state: record.code,
+    key: encodeKey(record),
+    attempts: record.attempts,
+    tries: record.tries,
+    status: record.status ?? '',
+    balance: record.balance ?? '',
+    sent: record.sentAt === null ? '' : toBase36(record.sentAt),
+    took: record.tookMs === null ? '' : toBase36(record.tookMs),
+    evidence: record.evidence === null ? '' : EVIDENCE_CODE[record.evidence],
+  });
 }
 
 /** The record of an attempt that is under way. */
@@ -178,18 +180,31 @@ export function encodeSending(
   },
 ): string {
   const { attempts, tries, session, nonce, sentAt, resend } = record;
-  return [
-    's',
-    encodeKey(record),
+  return recordOf({
+    state: 's',
+    key: encodeKey(record),
     attempts,
     tries,
     session,
     nonce,
-    toBase36(sentAt),
-    resend ? 'u' : '',
-    '',
-    '',
-  ].join('|');
+    sent: toBase36(sentAt),
+    prior: resend ? 'u' : '',
+  });
+}
+
+function fieldsOf(text: string): Fields<string> {
+  const values = text.split('|');
+  const fields: { [name in FieldName]?: string | undefined } = {};
+  for (const [at, name] of namesOf(values[0] ?? '').entries()) if (name !== null) fields[name] = values[at];
+  return fields;
+}
+
+/** Only the fields that every record has: the scripts add those behind them. */
+function recordOf(fields: Fields<string | number> & { readonly state: StateCode }): string {
+  return namesOf(fields.state)
+    .slice(0, ALWAYS_WRITTEN)
+    .map((name) => (name === null ? '' : (fields[name] ?? '')))
+    .join('|');
 }
 
 /** The key's number and, where it was first used at another time than `sentAt`, when. */

@@ -16,5 +16,5 @@ end
 
 --- The day that an order's tokens were counted for: when it was sent, as its record says.
 local function dayOf(fields, otherwise)
-  return utcDay(tonumber(fields[7], 36) or otherwise)
+  return utcDay(tonumber(fields.sent, 36) or otherwise)
 end

@@ -61,18 +61,18 @@ local function memberState(T, member)
   local no, index = string.match(member, '^@([^:]+):(%d+)$')
   if not no then no, index = placeOf(T, member) end
   if not no or redis.call('SISMEMBER', T .. ':undone', member) == 1 then return nil end
-  local batch = redis.call('HMGET', batchKey(T, no), 'state', 'second', 'recovered', 'rows')
-  if batch[1] == 'archived' then
-    local isNoted = string.find(batch[2] or '', ' ' .. index .. ':', 1, true)
-    local isUnknown = string.sub(no, 1, 1) == 'm' or (batch[4] and tonumber(index) > tonumber(batch[4]))
+  local state, second, recovered, rows = unpack(redis.call('HMGET', batchKey(T, no), 'state', 'second', 'recovered', 'rows'), 1, 4)
+  if state == 'archived' then
+    local isNoted = string.find(second or '', ' ' .. index .. ':', 1, true)
+    local isUnknown = string.sub(no, 1, 1) == 'm' or (rows and tonumber(index) > tonumber(rows))
     local isUnpaid = isUnknown or redis.call('GETBIT', batchKey(T, no) .. ':unpaid', index) == 1
     if isUnpaid and not isNoted then return nil end
     return isPaidHolder(T, ':' .. no .. ':' .. index) and 'P' or 'D'
   end
-  if not batch[1] or batch[1] == 'importing' or (batch[3] and redis.call('HEXISTS', batchKey(T, no) .. ':rows', index) == 0) then return nil end
+  if not state or state == 'importing' or (recovered and redis.call('HEXISTS', batchKey(T, no) .. ':rows', index) == 0) then return nil end
   local record = readRecord(T, no, index)
   if mayArriveUntil(T, record) then return 'D' end
-  return stateOf(record, batch[1] == 'cancelled')
+  return stateOf(record, state == 'cancelled')
 end
 
 --- Another member of the debt in one of these states, and not of the batch with this id; or nil.
@@ -114,7 +114,7 @@ local function joinStandIns(T, order)
       next[#next + 1] = member
     end
     if no then
-      add(string.match(split(readRecord(T, no, index) or '')[10] or '', 'r(%d+)%.(%d+)'))
+      add(string.match(decodeRecord(readRecord(T, no, index) or '').marks or '', 'r(%d+)%.(%d+)'))
       add(string.match(redis.call('HGET', batchKey(T, no) .. ':replaced', index) or '', '^(%d+):(%d+)$'))
     end
   end
@@ -147,12 +147,12 @@ end
 --- that is not known as paid, it came back before its order.
 local function takeBack(T, undoes, tokens)
   if type(undoes) ~= 'table' then return end
-  local id, index = string.match(undoes[3], '^@(.+)$'), undoes[4]
-  local no = undoes[3]
+  local shard, field, no, index, account = unpack(undoes, 1, 5)
+  local id = string.match(no, '^@(.+)$')
   if id then no = redis.call('HGET', T .. ':batches', id) end
   local member = no and memberAt(T, no, index) or id and id .. '-' .. index
   if not member then return end
-  local freed = { shard = undoes[1], field = undoes[2], account = undoes[5] or '', tokens = tokens }
+  local freed = { shard = shard, field = field, account = account or '', tokens = tokens }
   if no and isPaidHolder(T, ':' .. no .. ':' .. index) then
     freeUndone(T, no, index, freed)
   else

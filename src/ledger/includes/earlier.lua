@@ -7,7 +7,7 @@ local REPLACEABLE = { R = true, X = true, c = true, d = true, i = true }
 
 --- The batch whose row stands in for the order of this record, that row and the take; or nil.
 local function replacedBy(fields)
-  return string.match(fields[10] or '', 'r(%d+)%.?(%d*)%.?(%d*)')
+  return string.match(fields.marks or '', 'r(%d+)%.?(%d*)%.?(%d*)')
 end
 
 --- Why no row may stand in for the order, or nil: 'gone' | 'archived' | 'a<ms>' (its request may arrive until then) |
@@ -28,7 +28,7 @@ local function notReplaceable(T, old, no, take)
   local own = no ~= '' and redis.call('HGET', batchKey(T, no), 'id') or ''
   local payer = otherOfDebt(T, batch[3] .. '-' .. oldIndex, WAITS_OR_MAY_BE_PAID, own)
   if payer then return 'r' .. (string.match(payer, '^@([^:]+)') or placeOf(T, payer)) end
-  local byNo, byRow, byTake = replacedBy(split(record or ''))
+  local byNo, byRow, byTake = replacedBy(decodeRecord(record or ''))
   if not byNo then return nil end
   local other
   if no == '' then

@@ -80,7 +80,7 @@ end
 
 local function isVoid(T, no, index)
   local record = readRecord(T, no, index)
-  if record and isUnheldAround(T, tonumber(split(record)[7], 36) or 0) then return true end
+  if record and isUnheldAround(T, tonumber(decodeRecord(record).sent, 36) or 0) then return true end
   for _, member in ipairs(heldMembers(T, no, index)) do
     if redis.call('HEXISTS', T .. ':void', member) == 1 then return true end
   end

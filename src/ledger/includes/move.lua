@@ -30,7 +30,7 @@ end
 
 local foundNoted = false
 
---- `moved`: {from, to, amount ('<tokens> <op> <reason>'), before, after: the fields of the record (see totals)}.
+--- `moved`: {from, to, amount ('<tokens> <op> <reason>'), before, after: the fields of the record by name (see totals)}.
 local function move(T, no, index, moved)
   local tokens = totals.parse(moved.amount)
   if not foundNoted then noteFound(T) end
@@ -53,7 +53,7 @@ local function move(T, no, index, moved)
     passAccount(T, no, index, from, to, tokens)
     totals.moved(T, no, moved)
     if OVER[from] and not OVER[to] then noteAfterAll(T, no, index) end
-    if DEAD[from] ~= DEAD[to] and isMarked(split(readRecord(T, no, index) or '')) then
+    if DEAD[from] ~= DEAD[to] and isMarked(decodeRecord(readRecord(T, no, index) or '')) then
       bump(T .. ':b:' .. no, 'aside', DEAD[to] and 1 or -1)
     end
   end
@@ -123,7 +123,7 @@ end
 --- The record of a doubt that no single attempt accounts for: it names none, so that no answer short of a payment ends it.
 local function unnamedDoubt(T, no, index, fields, now)
   noteAttempt(T, no, index, lastNonce(fields))
-  fields[fields[1] == 's' and 6 or 11] = ''
+  fields.nonce = ''
   return unanswered(T, no, index, 'D', fields, now)
 end
 

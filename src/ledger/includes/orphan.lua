@@ -4,13 +4,13 @@
 ]==]
 local function orphanOrder(T, no, index, session, nonce, amount, detail, code, now)
   local old = readRecord(T, no, index)
-  local was = old and split(old)
-  if not was or was[1] ~= 's' or was[5] ~= session or was[6] ~= nonce then return false end
+  local was = old and decodeRecord(old)
+  if not was or was.state ~= 's' or was.session ~= session or was.nonce ~= nonce then return false end
   local B = batchKey(T, no)
   writeRecord(T, no, index, unanswered(T, no, index, code, was, now))
   move(T, no, index, { from = 's', to = code, amount = amount, before = was, after = was })
   redis.call('RPUSH', B .. ':x:' .. index, detail)
-  noteAttempt(T, no, index, was[6])
+  noteAttempt(T, no, index, was.nonce)
   if code == 'u' then
     redis.call('ZADD', B .. ':due', now, index)
   else

@@ -88,21 +88,23 @@ end
 --- which are known for the configured window; what was found by being refused is our own share already. Also: whether
 --- it was found so.
 local function paceLimits(T, configured, configuredMs, reserve, now)
-  local learnt = redis.call('HMGET', learntKey(T, configured, configuredMs), 'limit', 'limitMs', 'by', 'tryAt', 'others', 'othersAt')
-  local limit, limitMs, byRefusals = tonumber(learnt[1] or '0'), tonumber(learnt[2] or '0'), learnt[3] == 'r'
-  local isFresh = learnt[5] and now < tonumber(learnt[6]) + 2 * math.max(configuredMs, limitMs)
+  local limit, limitMs, by, tryAt, othersMet, othersAt =
+    unpack(redis.call('HMGET', learntKey(T, configured, configuredMs), 'limit', 'limitMs', 'by', 'tryAt', 'others', 'othersAt'), 1, 6)
+  limit, limitMs = tonumber(limit or '0'), tonumber(limitMs or '0')
+  local byRefusals = by == 'r'
+  local isFresh = othersMet and now < tonumber(othersAt) + 2 * math.max(configuredMs, limitMs)
   local limits = {}
   local function keepTo(requests, windowMs)
     local part = windowMs / configuredMs
-    local others = isFresh and math.floor(tonumber(learnt[5]) * part) or 0
+    local others = isFresh and math.floor(tonumber(othersMet) * part) or 0
     if others < math.max(3, OTHERS_SHARE * requests) then others = 0 end
     local N = math.max(1, math.floor(requests - reserve * part - others))
     limits[#limits + 1] = { N = N, W = windowMs, others = others }
   end
   if configured < math.huge then keepTo(configured, configuredMs) end
-  if learnt[3] == 'h' then keepTo(limit, limitMs) end
+  if by == 'h' then keepTo(limit, limitMs) end
   if byRefusals then
-    local tried = now - tonumber(learnt[4])
+    local tried = now - tonumber(tryAt)
     if tried > 0 then
       -- One by one: what is refused is known before the next leaves, where all at once would be refused at once.
       local more = slack(configured, configuredMs) + 1

@@ -1,38 +1,13 @@
---[==[
-  An order's record: fields joined by '|', in the block's hash under the order's index.
-  No record: the order is planned and was never sent.
-
-    settled or waiting  S|key|attempts|tries|status|balance|sent|took|evidence|marks|nonce|doubt
-    sending             s|key|attempts|tries|session|nonce|sent|prior|status|marks||doubt
-
-  S is one character: w waiting for its next attempt (shown as planned), s sending, P paid, R refused,
-  X exhausted, u unknown, D doubt, d duplicate, i invalid, c cancelled.
-  `key` is the number in the order's key, which grows only after a definite no from the realm, and, where that
-  is not `sent`, '@' and when the key was first used: its life counts from then.
-  `sent` is the store's time of the attempt, or of the first one whose outcome nobody knows; `took` leads from
-  there to the settlement, or, while unknown, to the moment up to which an attempt stayed unanswered.
-  `prior` is 'u' and the `took` of before when the attempt is a resend of an unknown one.
-  `nonce` is that of the last attempt; a paid order keeps a mark of it (see nonceMark); empty where two attempts met. `doubt` is the number of the order's last doubt, 'd<how many it had>-<four hex digits>', missing where
-  it never had one. The digits follow from the epoch and the sequence: a doubt that a restored store raises anew does
-  not get the number of a forgotten one.
-  marks: 'd' discarded, 'r<no>.…' put into that batch, 'a<ms>' called unpaid while its request might arrive until then.
-]==]
+--- An order's record, decoded into a table with names. record-fields.ts has the table of its fields and says what each is.
+--- @include "record-fields"
 local BLOCK_ORDERS = 128
 
 --- Which lists name a batch, and that it changed (see batches).
 local batches = {}
 
-local function split(record)
-  local fields = {}
-  for field in string.gmatch(record .. '|', '([^|]*)|') do
-    fields[#fields + 1] = field
-  end
-  return fields
-end
-
 --- The fields of an order that was never sent and has no record.
 local function blankFields()
-  return { 'w', '1', '0', '0', '', '', '', '', '', '' }
+  return { state = 'w', key = '1', attempts = '0', tries = '0', status = '', balance = '', sent = '', took = '', evidence = '', marks = '' }
 end
 
 local function batchKey(T, no)
@@ -69,16 +44,16 @@ end
 local DEAD = { R = true, X = true }
 --- Discarded, or put into another file.
 local function isMarked(fields)
-  return string.find(fields[10] or '', '[dr]') ~= nil
+  return string.find(fields.marks or '', '[dr]') ~= nil
 end
 
 --- Gives a record other marks. B 'aside' counts the dead letters that are marked: a person is done with them, and no
 --- count of what waits for one may hold them (see move.lua, where marked orders come to an end or leave it).
 local function writeMarks(T, no, index, fields, marks)
-  local function aside() return DEAD[fields[1]] and isMarked(fields) and 1 or 0 end
+  local function aside() return DEAD[fields.state] and isMarked(fields) and 1 or 0 end
   local before = aside()
-  fields[10] = marks
-  writeRecord(T, no, index, table.concat(fields, '|'))
+  fields.marks = marks
+  writeRecord(T, no, index, encodeRecord(fields))
   redis.call('HINCRBY', batchKey(T, no), 'aside', aside() - before)
   batches.touch(no)
 end
@@ -108,7 +83,7 @@ end
 
 --- The nonce of the attempt that a record tells of, '' where it names none.
 local function lastNonce(fields)
-  return (fields[1] == 's' and fields[6] or fields[11]) or ''
+  return fields.nonce or ''
 end
 
 --- Enough of a nonce to tell two attempts on one order apart: the record of a paid order keeps no more.
@@ -117,31 +92,30 @@ local function nonceMark(nonce)
 end
 
 local function isAttempt(fields, nonce)
-  return lastNonce(fields) == (fields[1] == 'P' and nonceMark(nonce) or nonce)
+  return lastNonce(fields) == (fields.state == 'P' and nonceMark(nonce) or nonce)
 end
 
 --- Gives a record that becomes a doubt, or doubts another attempt from now on, a number of its own.
 local function numberDoubt(T, no, index, fields)
-  local count = tonumber(string.match(fields[12] or '', '^d(%d+)') or '0') + 1
+  local count = tonumber(string.match(fields.doubt or '', '^d(%d+)') or '0') + 1
   local state = redis.call('HMGET', T, 'era', 'seq')
   local seed = table.concat({ no, index, state[1] or '', state[2] or '', table.concat(redis.call('TIME'), '.') }, ' ')
-  fields[11] = fields[11] or ''
-  fields[12] = 'd' .. count .. '-' .. string.sub(redis.sha1hex(seed), 1, 4)
+  fields.doubt = 'd' .. count .. '-' .. string.sub(redis.sha1hex(seed), 1, 4)
 end
 
 --- When the key of a record was first used, in ms, or nil where it never was.
 local function keyFirstUsed(fields)
-  local stamp = string.match(fields[2], '@(.+)$') or fields[7]
+  local stamp = string.match(fields.key, '@(.+)$') or fields.sent
   return stamp ~= '' and tonumber(stamp, 36) or nil
 end
 
 --- The record of an attempt that nobody has answered by now: unknown, or a doubt with a number of its own.
 local function unanswered(T, no, index, code, fields, now)
-  local sent = tonumber(fields[7], 36)
-  local new = { code, fields[2], fields[3], fields[4], '', '', fields[7],
-    sent and base36(now - sent) or '', '', fields[10] or '', lastNonce(fields), fields[12] }
+  local sent = tonumber(fields.sent, 36)
+  local new = { state = code, key = fields.key, attempts = fields.attempts, tries = fields.tries, sent = fields.sent,
+    took = sent and base36(now - sent) or '', marks = fields.marks, nonce = lastNonce(fields), doubt = fields.doubt }
   if code == 'D' then numberDoubt(T, no, index, new) end
-  return table.concat(new, '|')
+  return encodeRecord(new)
 end
 
 --- Since a rollback a number may stand for another batch than the one that is meant.
@@ -237,7 +211,7 @@ end
 --- may pay it again: neither a retry, nor a row that stands in for it, nor another order under its reference.
 local function mayArriveUntil(T, record)
   if not record or string.sub(record, 1, 1) ~= 'X' then return nil end
-  local ms = tonumber(string.match(split(record)[10] or '', 'a(%d+)') or '')
+  local ms = tonumber(string.match(decodeRecord(record).marks or '', 'a(%d+)') or '')
   ms = ms and math.max(ms, steppedUntil(T))
   return ms and ms > nowMs() and string.format('%.0f', ms) or nil
 end
@@ -253,8 +227,8 @@ end
 local function quietMs(record, ends)
   local ms = tonumber(ends) - nowMs()
   if ms <= 0 then return nil end
-  local fields = record and split(record)
-  if fields and (fields[1] ~= 'w' or fields[5] ~= '') then return nil end
+  local fields = record and decodeRecord(record)
+  if fields and (fields.state ~= 'w' or fields.status ~= '') then return nil end
   return math.min(ms, LONGEST_PAUSE_MS)
 end
 

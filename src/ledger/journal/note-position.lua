@@ -6,8 +6,9 @@
 
   Returns 'ok' | 'no' (a session of the same folder has seen more)
 ]==]
-local key = KEYS[1] .. ':folders'
-local known = redis.call('HGET', key, ARGV[1])
-if known and cjson.decode(known).seq > tonumber(ARGV[2]) then return 'no' end
-redis.call('HSET', key, ARGV[1], ARGV[3])
+local T, folder, seq, position = KEYS[1], ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local key = T .. ':folders'
+local known = redis.call('HGET', key, folder)
+if known and cjson.decode(known).seq > seq then return 'no' end
+redis.call('HSET', key, folder, position)
 return 'ok'

@@ -14,9 +14,9 @@
 ]==]
 --- @include "pace"
 --- @include "refusals"
-local T = KEYS[1]
+local T, configured, configuredMs, reserve = KEYS[1], tonumber(ARGV[1]) or math.huge, tonumber(ARGV[2]), tonumber(ARGV[3])
+local answers = ARGV
 local pace, underWay, _, history = paceKeys(T)
-local configured, configuredMs, reserve = tonumber(ARGV[1]) or math.huge, tonumber(ARGV[2]), tonumber(ARGV[3])
 local learntHere = learntKey(T, configured, configuredMs)
 local now = paceNow(pace)
 local learnt = {}
@@ -26,21 +26,21 @@ local function learn(...)
 end
 
 local function learnLimit(limit, windowMs)
-  local held = redis.call('HMGET', learntHere, 'limit', 'limitMs', 'by', 'named')
-  local heldLimit, heldMs = tonumber(held[1] or '0'), tonumber(held[2] or '0')
+  local known, knownMs, by, named = unpack(redis.call('HMGET', learntHere, 'limit', 'limitMs', 'by', 'named'), 1, 4)
+  local heldLimit, heldMs = tonumber(known or '0'), tonumber(knownMs or '0')
   -- A realm may have two, and name now the one and now the other: the lower stands as long as it is named.
-  local isNamed = held[3] == 'h' and heldMs ~= windowMs and now < tonumber(held[4] or '0') + 2 * heldMs
+  local isNamed = by == 'h' and heldMs ~= windowMs and now < tonumber(named or '0') + 2 * heldMs
   if isNamed and limit * heldMs >= heldLimit * windowMs then return end
   -- Headers round a window up to whole seconds.
   local same = limit == configured and math.abs(windowMs - configuredMs) < 1000
   if same or limit * configuredMs >= configured * windowMs then
-    if held[1] then
+    if known then
       dropLimit(learntHere)
       learn('free')
     end
     return
   end
-  if heldLimit ~= limit or heldMs ~= windowMs or held[3] ~= 'h' then
+  if heldLimit ~= limit or heldMs ~= windowMs or by ~= 'h' then
     learn('limit', limit, windowMs, 'h')
     redis.call('HSET', learntHere, 'limit', limit, 'limitMs', windowMs, 'by', 'h', 'since', stamp(now))
   end
@@ -65,11 +65,11 @@ local function noteOthers(sentAt, limit, remaining, windowMs)
   local ours = grantedSince(T, since)
   -- There may be more that nobody remembers, or that left before a limit was heard of.
   if ours < given.k and ours == redis.call('ZCARD', history) then return end
-  local held = redis.call('HMGET', learntHere, 'others', 'othersAt', 'since')
-  if configured == math.huge and now < tonumber(held[3] or now) + windowMs + 2 * (now - sentAt) then return end
+  local others, othersAt, limitedSince = unpack(redis.call('HMGET', learntHere, 'others', 'othersAt', 'since'), 1, 3)
+  if configured == math.huge and now < tonumber(limitedSince or now) + windowMs + 2 * (now - sentAt) then return end
   local before = othersOf(paceLimits(T, configured, configuredMs, reserve, now))
   local extra = math.max(0, limit - remaining - ours) * configuredMs / windowMs
-  local old = held[1] and now < tonumber(held[2]) + 2 * math.max(configuredMs, windowMs) and tonumber(held[1]) or 0
+  local old = others and now < tonumber(othersAt) + 2 * math.max(configuredMs, windowMs) and tonumber(others) or 0
   redis.call('HSET', learntHere, 'others', string.format('%.2f', 0.7 * old + 0.3 * extra), 'othersAt', stamp(now))
   redis.call('PEXPIRE', learntHere, keptMs(configuredMs))
   local after = othersOf(paceLimits(T, configured, configuredMs, reserve, now))
@@ -78,9 +78,9 @@ local function noteOthers(sentAt, limit, remaining, windowMs)
 end
 
 local isHeard = false
-for i = 4, #ARGV, 6 do
-  local slot, holdMs, became = ARGV[i], ARGV[i + 1], ARGV[i + 2]
-  local limit, remaining, windowMs = tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4]), tonumber(ARGV[i + 5])
+for i = 4, #answers, 6 do
+  local slot, holdMs, became = unpack(answers, i, i + 2)
+  local limit, remaining, windowMs = tonumber(answers[i + 3]), tonumber(answers[i + 4]), tonumber(answers[i + 5])
   local granted = redis.call('ZSCORE', history, slot)
   granted = granted and tonumber(granted)
   local isKnown = granted or redis.call('HEXISTS', underWay, slot) == 1

@@ -13,23 +13,23 @@
 ]==]
 --- @include "record"
 --- @include "move"
-local T, no = KEYS[1], ARGV[1]
+local T, no, writtenAt, sha, unpaid, replacedJson = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local B = batchKey(T, no)
-local meta = redis.call('HMGET', B, 'state', 'version', 'recovered', 'importer')
-if meta[1] ~= 'done' and meta[1] ~= 'cancelled' then return meta[1] or 'gone' end
+local state, version, recovered, importer = unpack(redis.call('HMGET', B, 'state', 'version', 'recovered', 'importer'), 1, 4)
+if state ~= 'done' and state ~= 'cancelled' then return state or 'gone' end
 -- What the import holds would be spent for good, and its seal would let an archive go on.
-if meta[3] and meta[4] then return 'importing' end
-if (meta[2] or '0') ~= ARGV[2] then return 'moved' end
+if recovered and importer then return 'importing' end
+if (version or '0') ~= writtenAt then return 'moved' end
 for _, code in ipairs({ 's', 'u', 'D' }) do
   if countOf(T, no, code) > 0 then return 'moved' end
 end
-if ARGV[4] ~= '' then redis.call('SET', B .. ':unpaid', ARGV[4]) end
-for _, one in ipairs(cjson.decode(ARGV[5])) do redis.call('HSET', B .. ':replaced', one[1], one[2]) end
-redis.call('HSET', B, 'state', 'archived', 'ended', meta[1], 'archive', ARGV[3])
+if unpaid ~= '' then redis.call('SET', B .. ':unpaid', unpaid) end
+for _, one in ipairs(cjson.decode(replacedJson)) do redis.call('HSET', B .. ':replaced', one[1], one[2]) end
+redis.call('HSET', B, 'state', 'archived', 'ended', state, 'archive', sha)
 -- What stands in an archive cannot be retried.
 redis.call('HDEL', B, 'retry', 'retriesBy')
 redis.call('UNLINK', B .. ':retry', B .. ':retries', B .. ':retriedBy')
-if meta[3] then redis.call('HSET', B, 'members', redis.call('SCARD', B .. ':members')) end
+if recovered then redis.call('HSET', B, 'members', redis.call('SCARD', B .. ':members')) end
 batches.touch(no)
 batches.flush(T)
 return 'ok'

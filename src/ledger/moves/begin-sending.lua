@@ -40,11 +40,12 @@
 --- @include "second"
 --- @include "debt"
 --- @include "replayed"
-local T, session = KEYS[1], ARGV[3]
+local T, seen, era, session, sessionBegun = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local quietUntil, overTokens, overRows, ordersJson = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local now = nowMs()
 local nowText = base36(now)
 local today = utcDay(now)
-local limits = senderGate.limitsOf(ARGV[6], ARGV[7])
+local limits = senderGate.limitsOf(overTokens, overRows)
 local settles = redis.call('HGET', T, 'settleMs') or '0'
 
 --- A day's sum is kept short of what a counter holds, by more than doubles round there.
@@ -55,7 +56,7 @@ local DAY_REASON = '{"code":"ALM_BATCH_DAY_SUM"}'
 local shut
 local function shutFor()
   if shut == nil then
-    shut = fencedSender(T, ARGV[1], ARGV[2], session, ARGV[4]) or false
+    shut = fencedSender(T, seen, era, session, sessionBegun) or false
     local realm = redis.call('HMGET', T, 'halt', 'breaker')
     if not shut and realm[1] then shut = 'halted' end
     if not shut and realm[2] then shut = 'breaker' end
@@ -67,8 +68,8 @@ local metas = {}
 local function metaOf(B, no)
   local meta = metas[no]
   if not meta then
-    meta = redis.call('HMGET', B, 'state', 'owner', 'inOrder', 'id')
-    meta[5] = waitsForPerson(T, no)
+    meta = { waits = waitsForPerson(T, no) }
+    meta.state, meta.owner, meta.inOrder, meta.id = unpack(redis.call('HMGET', B, 'state', 'owner', 'inOrder', 'id'), 1, 4)
     metas[no] = meta
   end
   return meta
@@ -82,7 +83,7 @@ local function refuseKey(fields, oldestMs, known)
   if not firstUsed then return 'clocks' end
   local age = now - firstUsed
   local number, knownMs = string.match(known, '^(%d+) (%-?%d+)$')
-  if number ~= string.match(fields[2], '^%d+') then knownMs = '0' end
+  if number ~= string.match(fields.key, '^%d+') then knownMs = '0' end
   if knownMs == '-1' or age < 0 or age < tonumber(knownMs) - CLOCK_TOLERANCE_MS then return 'clocks' end
   if age >= tonumber(oldestMs) then return 'key-old' end
   return nil
@@ -101,11 +102,11 @@ end
 --- applied: it becomes a doubt.
 local WORDS = { d = 'duplicate', X = 'exhausted', D = 'doubt' }
 local function endUnsent(no, index, amount, fields, ending)
-  local from = fields[1]
+  local from = fields.state
   local to = from == 'u' and 'D' or ending.isDuplicate and 'd' or 'X'
-  fields[1] = to
+  fields.state = to
   if to == 'D' then numberDoubt(T, no, index, fields) end
-  writeRecord(T, no, index, table.concat(fields, '|'))
+  writeRecord(T, no, index, encodeRecord(fields))
   move(T, no, index, { from = from, to = to, amount = amount, before = fields, after = fields })
   undispatch(T, no, index)
   local message = ending.why .. (to == 'D' and ', so that it is not sent again' or ', so that nothing was sent')
@@ -114,13 +115,13 @@ local function endUnsent(no, index, amount, fields, ending)
   if to == 'D' then voidHeld(T, no, index, now) end
   releaseHolds(T, no, index, now)
   finishIfDone(T, no)
-  return { 'no', 'instead', '', to, message, fields[3], ending.code }
+  return { 'no', 'instead', '', to, message, fields.attempts, ending.code }
 end
 
 --- Another order holds its reference. One that was never sent is a duplicate of a paid order with the same content.
 local function withoutReference(fields, digest, holder)
   local holderDigest, holderNo, holderIndex = parseHolder(holder)
-  local isUnsent = fields[1] == 'w' and fields[3] == '0'
+  local isUnsent = fields.state == 'w' and fields.attempts == '0'
   return { code = 'ALM_SEND_REFERENCE_HELD', why = nameOf(holderNo, holderIndex) .. ' holds its reference',
     isDuplicate = isUnsent and holderDigest == digest and isPaidHolder(T, holder) }
 end
@@ -155,40 +156,40 @@ local function begin(order)
   local keyAgeMax, keyAgeKnown, evidence, hold, batch = unpack(order, 7, 11)
   local B = batchKey(T, no)
   local record = readRecord(T, no, index)
-  local fields = record and split(record) or blankFields()
-  local code = fields[1]
+  local fields = record and decodeRecord(record) or blankFields()
+  local code = fields.state
 
   if code == 's' then
-    if fields[6] ~= nonce then return { 'no', 's' } end
-    return { 'go', fields[2], fields[3], fields[4], fields[8], redis.call('HGET', T, 'seq') or '0', fields[7], nowText, settles,
-      redis.call('HGET', T .. ':begun', session) or '0' }
+    if fields.nonce ~= nonce then return { 'no', 's' } end
+    return { 'go', fields.key, fields.attempts, fields.tries, fields.prior, redis.call('HGET', T, 'seq') or '0', fields.sent, nowText,
+      settles, redis.call('HGET', T .. ':begun', session) or '0' }
   end
   local closed = shutFor()
   if closed then return { 'no', closed } end
   local meta = metaOf(B, no)
-  if batch ~= '' and meta[4] ~= batch then return { 'no', 'gone' } end
+  if batch ~= '' and meta.id ~= batch then return { 'no', 'gone' } end
   -- An unknown of a cancelled batch must still be resolved: it cannot be cancelled.
-  if meta[1] ~= 'running' and not (meta[1] == 'cancelled' and code == 'u') then
-    return { 'no', meta[1] or 'gone' }
+  if meta.state ~= 'running' and not (meta.state == 'cancelled' and code == 'u') then
+    return { 'no', meta.state or 'gone' }
   end
-  if meta[2] ~= '' and meta[2] ~= session then return { 'no', 'owner' } end
+  if meta.owner ~= '' and meta.owner ~= session then return { 'no', 'owner' } end
   if code ~= 'w' and not (code == 'u' and keyAgeMax ~= '') then return { 'no', code } end
-  if code == 'w' and meta[5] then return { 'no', 'after-rollback' } end
+  if code == 'w' and meta.waits then return { 'no', 'after-rollback' } end
   local due = redis.call('ZSCORE', B .. ':due', index)
   if not due then return { 'no', 'not-due' } end
   local early = tonumber(due) - now
   if isPause(early) then return { 'no', 'early', string.format('%.0f', early) } end
-  local quiet = quietMs(record, ARGV[5])
+  local quiet = quietMs(record, quietUntil)
   if quiet then return { 'no', 'early', string.format('%.0f', quiet) } end
   -- The balances were read under a hold that has been given up since: they prove nothing any more.
   if hold ~= '' and holdToken(T, no, index) ~= hold then return { 'no', 'hold' } end
-  if meta[3] == '1' then
+  if meta.inOrder == '1' then
     local others = countOf(T, no, 's') + countOf(T, no, 'u') - (code == 'u' and 1 or 0)
     if others > 0 then return { 'no', 'in-order' } end
   end
   local refused = code == 'u' and refuseKey(fields, keyAgeMax, keyAgeKnown)
   if refused then return { 'no', refused, '', lastNonce(fields) } end
-  local ending = paidInstead(no, index, meta[4], fields, order)
+  local ending = paidInstead(no, index, meta.id, fields, order)
   if ending then return endUnsent(no, index, amount, fields, ending) end
   -- The day's sum counts what is sent, once an order: a resend of an unknown was counted when it first left.
   local days = T .. ':days'
@@ -205,27 +206,28 @@ local function begin(order)
     return { 'no', 'approval' }
   end
 
-  local attempts = tostring(tonumber(fields[3]) + 1)
-  local prior = code == 'u' and 'u' .. fields[8] or ''
-  local sent = code == 'u' and fields[7] or nowText
+  local attempts = tostring(tonumber(fields.attempts) + 1)
+  local prior = code == 'u' and 'u' .. fields.took or ''
+  local sent = code == 'u' and fields.sent or nowText
   -- The life of a key counts from its first use, also where a definite no came in between.
-  local key = string.match(fields[2], '^%d+')
-  local firstUsed = string.match(fields[2], '@(.+)$') or (fields[7] ~= '' and fields[7]) or nowText
+  local key = string.match(fields.key, '^%d+')
+  local firstUsed = string.match(fields.key, '@(.+)$') or (fields.sent ~= '' and fields.sent) or nowText
   if firstUsed ~= sent then key = key .. '@' .. firstUsed end
-  local new = { 's', key, attempts, fields[4], session, nonce, sent, prior, fields[5], fields[10] or '', '', fields[12] }
-  writeRecord(T, no, index, table.concat(new, '|'))
+  local new = { state = 's', key = key, attempts = attempts, tries = fields.tries, session = session, nonce = nonce, sent = sent,
+    prior = prior, status = fields.status, marks = fields.marks, doubt = fields.doubt }
+  writeRecord(T, no, index, encodeRecord(new))
   if code == 'w' then bump(days, today, tokens) end
   if evidence ~= '' then redis.call('RPUSH', B .. ':x:' .. index, evidence) end
   -- Until it is paid, nobody knows what its members should have.
   if hold ~= '' then forgetExpected(T, no, index) end
   unheld = unheld or hold == ''
   -- It is paid again by a person's word: what was taken back is another payment.
-  if anyUndoes then redis.call('HDEL', T .. ':undoes', meta[4] .. '-' .. index) end
+  if anyUndoes then redis.call('HDEL', T .. ':undoes', meta.id .. '-' .. index) end
   begun = move(T, no, index, { from = code, to = 's', amount = amount, before = fields, after = new })
-  return { 'go', key, attempts, fields[4], prior, begun, sent, nowText, settles, begun }
+  return { 'go', key, attempts, fields.tries, prior, begun, sent, nowText, settles, begun }
 end
 
-local replies = each(ARGV[8], begin)
+local replies = each(ordersJson, begin)
 if begun then
   -- From its first order on, what its folder's journals know is waited for.
   if redis.call('HGET', T .. ':begun', session) == '0' then rememberFolderOf(T, session) end

@@ -131,8 +131,8 @@ export async function beginSending(
   ];
   const reply = await askTogether(ledger, 'begin-sending', order, () => asker(ledger));
   if (reply[0] !== 'go') return notBegun(reply);
-  noteSeq(ledger, reply[5]);
   const [, key = '', attempts, tries, prior = '', seq, first = '', now = '', settles, begun] = reply;
+  noteSeq(ledger, seq);
   ledger.mark.begun = Math.max(ledger.mark.begun, Number(begun));
   const firstSentAt = fromBase36(first) ?? 0;
   const [keyNumber, keyFirstAt] = decodeKey(key, firstSentAt);

@@ -14,13 +14,13 @@
 --- @include "reference"
 --- @include "second"
 --- @include "debt"
-local T, no = KEYS[1], ARGV[1]
+local T, no, id, note, packed = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local other = otherFormat(T)
 if other then return { other } end
 if no == '' then
   no = 'c' .. redis.call('HINCRBY', T, 'carried', 1)
-  redis.call('HSET', batchKey(T, no), 'id', ARGV[2], 'state', 'archived', 'carried', ARGV[3])
-elseif redis.call('HGET', batchKey(T, no), 'id') ~= ARGV[2] then
+  redis.call('HSET', batchKey(T, no), 'id', id, 'state', 'archived', 'carried', note)
+elseif redis.call('HGET', batchKey(T, no), 'id') ~= id then
   return { 'gone' }
 end
 
@@ -31,7 +31,6 @@ local function isCarried(entries)
 end
 
 local marked, spent = 0, 0
-local packed = ARGV[4]
 for at = 1, #packed, 24 do
   local shard, field, digest, line = struct.unpack('c4c10c6>I4', packed, at)
   local holder = spentBy(T, shard, field, '', '')

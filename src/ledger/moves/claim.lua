@@ -20,11 +20,12 @@
 --- @include "fence"
 --- @include "first-sends"
 --- @include "each"
-local T = KEYS[1]
-local closed = fencedSender(T, ARGV[1], ARGV[2], ARGV[3], ARGV[4])
+local T, seen, era, session, sessionBegun = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local quietUntil, ordersJson = ARGV[5], ARGV[8]
+local closed = fencedSender(T, seen, era, session, sessionBegun)
 local realm = redis.call('HMGET', T, 'halt', 'breaker')
 
-local replies = each(ARGV[8], function(order)
+local replies = each(ordersJson, function(order)
   local no, index, owner = unpack(order, 1, 3)
   local B = batchKey(T, no)
   if closed then return { 'stop', closed } end
@@ -45,7 +46,7 @@ local replies = each(ARGV[8], function(order)
   if not due then return { 'stop', 'not-due' } end
   local ms = tonumber(due) - nowMs()
   if isPause(ms) then return { 'wait', ms } end
-  local quiet = quietMs(record, ARGV[5])
+  local quiet = quietMs(record, quietUntil)
   if quiet then return { 'wait', quiet } end
 
   local members = {}

@@ -24,55 +24,56 @@
 --- @include "fence"
 --- @include "second"
 --- @include "debt"
-local T, no, index, to = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
-local about, amount, detail = cjson.decode(ARGV[4]), ARGV[5], ARGV[7]
+local T, no, index, to, aboutJson = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local amount, evidence, detail, dueIn, audit, factsJson = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
+local about = cjson.decode(aboutJson)
 local tokens = totals.parse(amount)
 local from = about.doubt and 'D' or 'u'
 local B = batchKey(T, no)
 local record = readRecord(T, no, index)
 if not record or not isBatch(T, no, about.batch) then return { 'stale', 'p' } end
-local fields = split(record)
+local fields = decodeRecord(record)
 if alreadyNoted(T, no, index, detail) then return { 'ok', redis.call('HGET', B, 'state'), '[]' } end
 
 --- Whether the order has another attempt, hold or doubt by now, or another state.
 local function isOther()
-  if fields[1] ~= from then return true end
-  if from == 'D' then return to == 'w' or (fields[12] or '') ~= about.doubt end
+  if fields.state ~= from then return true end
+  if from == 'D' then return to == 'w' or (fields.doubt or '') ~= about.doubt end
   if lastNonce(fields) ~= about.attempt then return true end
   if about.hold ~= '' and holdToken(T, no, index) ~= about.hold then return true end
   if about.era == '' then return false end
   return fenced(T, '0', about.era) or (to ~= 'D' and isVoid(T, no, index))
 end
-if isOther() then return { 'stale', fields[1] } end
-local facts = cjson.decode(ARGV[10])
+if isOther() then return { 'stale', fields.state } end
+local facts = cjson.decode(factsJson)
 local now = nowMs()
 
 if to == 'w' and isCancelled(T, no) then to = 'c' end
-fields[1] = to
-fields[9] = ARGV[6]
-if to == 'P' then fields[11] = nonceMark(lastNonce(fields)) end
+fields.state = to
+fields.evidence = evidence
+if to == 'P' then fields.nonce = nonceMark(lastNonce(fields)) end
 if to == 'D' then numberDoubt(T, no, index, fields) end
-if facts.balance ~= '' then fields[6] = facts.balance end
+if facts.balance ~= '' then fields.balance = facts.balance end
 -- JSON's null arrives as a value that counts as true.
-if type(facts.tries) == 'number' then fields[4] = tostring(facts.tries) end
+if type(facts.tries) == 'number' then fields.tries = tostring(facts.tries) end
 local arrives = false
 if to == 'X' and type(facts.settleMs) == 'number' then
   -- When it was sent nobody knows of some: just now, for all that is known.
-  local sent = tonumber(fields[7], 36)
-  local last = sent and sent + (tonumber(fields[8], 36) or 0) or now
+  local sent = tonumber(fields.sent, 36)
+  local last = sent and sent + (tonumber(fields.took, 36) or 0) or now
   -- The request may be that of a sender with a longer settle time than the person's.
   local settles = math.max(facts.settleMs, (longestLimits(T)))
   local untilMs = math.max(last + settles, steppedUntil(T))
   arrives = untilMs > now
-  if arrives then fields[10] = string.format('a%.0f', untilMs) .. (fields[10] or '') end
+  if arrives then fields.marks = string.format('a%.0f', untilMs) .. (fields.marks or '') end
 end
-writeRecord(T, no, index, table.concat(fields, '|'))
+writeRecord(T, no, index, encodeRecord(fields))
 move(T, no, index, { from = from, to = to, amount = amount, before = fields, after = fields })
 redis.call('RPUSH', B .. ':x:' .. index, detail)
-if ARGV[9] ~= '' then redis.call('RPUSH', B .. ':log', ARGV[9]) end
+if audit ~= '' then redis.call('RPUSH', B .. ':log', audit) end
 
 if to == 'w' then
-  redis.call('ZADD', B .. ':due', now + tonumber(ARGV[8]), index)
+  redis.call('ZADD', B .. ':due', now + tonumber(dueIn), index)
 else
   undispatch(T, no, index)
 end

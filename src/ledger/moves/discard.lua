@@ -8,13 +8,13 @@
   Returns {'ok'} | {'no', state code | 'gone'}
 ]==]
 --- @include "record"
-local T, no, index = KEYS[1], ARGV[1], ARGV[2]
-if not isBatch(T, no, ARGV[4]) then return { 'no', 'gone' } end
+local T, no, index, detail, batch = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+if not isBatch(T, no, batch) then return { 'no', 'gone' } end
 local record = readRecord(T, no, index)
 local code = stateOf(record, isCancelled(T, no))
 if redis.call('HGET', batchKey(T, no), 'state') == 'archived' then
-  local B, said = batchKey(T, no), cjson.decode(ARGV[3])
-  local entry = cjson.encode({ at = said.at, who = said.who, what = 'discarded order ' .. ARGV[4] .. '-' .. index, why = said.why })
+  local B, said = batchKey(T, no), cjson.decode(detail)
+  local entry = cjson.encode({ at = said.at, who = said.who, what = 'discarded order ' .. batch .. '-' .. index, why = said.why })
   if redis.call('LPOS', B .. ':log', entry) then return { 'ok' } end
   if redis.call('ZREM', B .. ':a', index) == 0 then return { 'no', 'archived' } end
   redis.call('HINCRBY', B, 'aside', 1)
@@ -24,9 +24,9 @@ if redis.call('HGET', batchKey(T, no), 'state') == 'archived' then
   return { 'ok' }
 end
 if code ~= 'R' and code ~= 'X' then return { 'no', code } end
-local fields = split(record)
-if string.find(fields[10] or '', 'd', 1, true) then return { 'ok' } end
-writeMarks(T, no, index, fields, 'd' .. (fields[10] or ''))
-redis.call('RPUSH', batchKey(T, no) .. ':x:' .. index, ARGV[3])
+local fields = decodeRecord(record)
+if string.find(fields.marks or '', 'd', 1, true) then return { 'ok' } end
+writeMarks(T, no, index, fields, 'd' .. (fields.marks or ''))
+redis.call('RPUSH', batchKey(T, no) .. ':x:' .. index, detail)
 batches.flush(T)
 return { 'ok' }

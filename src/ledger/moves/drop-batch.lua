@@ -15,12 +15,12 @@
 --- @include "debt"
 --- @include "earlier"
 --- @include "unsealed"
-local T, no, importer, block = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local T, no, importer, block, contentJson, isLast = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5] == '1'
 local B = batchKey(T, no)
-local held = redis.call('HMGET', B, 'state', 'importer', 'id', 'content', 'recovered')
-if not (held[1] == 'importing' or held[5]) or held[2] ~= importer then return 'not-importer' end
+local state, holder, id, hash, recovered = unpack(redis.call('HMGET', B, 'state', 'importer', 'id', 'content', 'recovered'), 1, 5)
+if not (state == 'importing' or recovered) or holder ~= importer then return 'not-importer' end
 
-local content = cjson.decode(ARGV[4])
+local content = cjson.decode(contentJson)
 for _, ref in ipairs(content.refs) do
   -- Put back by a journal meanwhile, the order holds its reference by what it met.
   local index = tostring(ref[3])
@@ -29,8 +29,8 @@ end
 for _, old in ipairs(content.replaces) do
   local record = readRecord(T, old[1], old[2])
   if record then
-    local fields = split(record)
-    local others = string.gsub(fields[10] or '', 'r[%d.]+$', '')
+    local fields = decodeRecord(record)
+    local others = string.gsub(fields.marks or '', 'r[%d.]+$', '')
     local byNo, byRow = replacedBy(fields)
     if byNo == no then
       writeMarks(T, old[1], old[2], fields, others)
@@ -42,13 +42,13 @@ end
 redis.call('HDEL', B .. ':accounts', block)
 redis.call('UNLINK', B .. ':p:' .. block)
 dropRecords(T, no, block)
-if ARGV[5] == '1' then
-  redis.call('HDEL', T .. ':content', held[4])
-  if held[5] then
+if isLast then
+  redis.call('HDEL', T .. ':content', hash)
+  if recovered then
     redis.call('HDEL', B, 'importer', 'importerAt', 'content')
     batches.touch(no)
   else
-    batches.drop(T, no, held[3])
+    batches.drop(T, no, id)
   end
 end
 batches.flush(T)

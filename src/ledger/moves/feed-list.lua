@@ -5,11 +5,12 @@
   ARGV[1] session ('' for the workers)  ARGV[2] number of its batch  ARGV[3] how many at most
 ]==]
 --- @include "record"
-local T = KEYS[1]
-if ARGV[1] == '' then
-  return redis.call('ZRANGEBYSCORE', T .. ':feed', '-inf', string.format('%.0f', nowMs()), 'LIMIT', 0, ARGV[3])
+local T, session, batch, most = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+if session == '' then
+  return redis.call('ZRANGEBYSCORE', T .. ':feed', '-inf', string.format('%.0f', nowMs()), 'LIMIT', 0, most)
 end
-local meta = redis.call('HMGET', batchKey(T, ARGV[2]), 'state', 'owner', 'cursor', 'rows', 'recovered')
-local isMine = meta[2] == ARGV[1] and not meta[5] and (meta[1] == 'planned' or meta[1] == 'running')
-if isMine and tonumber(meta[3]) <= tonumber(meta[4]) then return { ARGV[2] } end
+local state, owner, cursor, rows, recovered =
+  unpack(redis.call('HMGET', batchKey(T, batch), 'state', 'owner', 'cursor', 'rows', 'recovered'), 1, 5)
+local isMine = owner == session and not recovered and (state == 'planned' or state == 'running')
+if isMine and tonumber(cursor) <= tonumber(rows) then return { batch } end
 return {}

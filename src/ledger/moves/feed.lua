@@ -18,32 +18,33 @@
 --- @include "gate"
 --- @include "sender-gate"
 --- @include "first-sends"
+local T, asked, room, session = KEYS[1], cjson.decode(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+local seen, era, sender, senderBegun, overTokens, overRows = ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local WAITING_MAX = 5000
 --- Where batches only begin, those that have are not asked again before that time.
 local BEGUN_MS = 1000
 --- A clock, or another process, may open a gate. A script that opens it has the batch looked at at once.
 local CLOSED_MS = 30000
-local T, asked, room = KEYS[1], cjson.decode(ARGV[1]), tonumber(ARGV[2])
 local now = nowMs()
-local limits = limitsOf(ARGV[8], ARGV[9])
+local limits = limitsOf(overTokens, overRows)
 -- A sender that a rollback shuts out begins nothing.
-local isShut = ARGV[5] ~= '' and fencedSender(T, ARGV[4], ARGV[5], ARGV[6], ARGV[7])
+local isShut = era ~= '' and fencedSender(T, seen, era, sender, senderBegun)
 
 --- How many orders of the batch may be fed now, of so many.
-local function roomOf(no, B, meta, most)
+local function roomOf(no, B, batch, most)
   -- Orders that wait for a member are out of the window, but their list must not grow without end.
   local waiting = redis.call('HLEN', B .. ':waiting')
   if waiting >= WAITING_MAX then return 0 end
   -- Strictly one after the other: the next order is fed when the one before has come to its end.
-  if meta[5] == '1' then
+  if batch.inOrder == '1' then
     if redis.call('ZCARD', B .. ':due') > 0 or waiting > 0 or countOf(T, no, 's') > 0 or countOf(T, no, 'u') > 0 then return 0 end
     most = math.min(most, 1)
   end
-  return meta[4] and math.min(most, tonumber(meta[4])) or most
+  return batch.limit and math.min(most, tonumber(batch.limit)) or most
 end
 
-local function take(no, B, meta, most)
-  local cursor, last, high = tonumber(meta[2]), tonumber(meta[3]), tonumber(meta[7] or '0')
+local function take(no, B, batch, most)
+  local cursor, last, high = tonumber(batch.cursor), tonumber(batch.rows), tonumber(batch.high or '0')
   local fed = {}
   -- A long stretch of rows that are no orders must not hold Redis up: at most this many are looked at.
   local lookEnd = math.min(last, cursor + 2000)
@@ -61,25 +62,25 @@ local function take(no, B, meta, most)
     end
     cursor = cursor + 1
   end
-  if cursor ~= tonumber(meta[2]) then
+  if cursor ~= tonumber(batch.cursor) then
     redis.call('HSET', B, 'cursor', cursor)
     batches.touch(no)
   end
   -- Lua writes minus nothing as '-0', which Redis does not take for a number.
-  if meta[4] and #fed > 0 then redis.call('HINCRBY', B, 'limit', -#fed) end
+  if batch.limit and #fed > 0 then redis.call('HINCRBY', B, 'limit', -#fed) end
   return fed
 end
 
 --- What is fed of the batch, and when the feeder looks at it again where others do not simply come first now.
 local function feed(no, most)
   local B = batchKey(T, no)
-  local meta = redis.call('HMGET', B, 'state', 'cursor', 'rows', 'limit', 'inOrder', 'owner', 'high', 'recovered', 'begun')
-  local state = meta[1]
-  if (state ~= 'planned' and state ~= 'running') or meta[6] ~= ARGV[3] or isShut then return {} end
+  local state, owner, recovered, begun, cursor, rows, limit, inOrder, high =
+    unpack(redis.call('HMGET', B, 'state', 'owner', 'recovered', 'begun', 'cursor', 'rows', 'limit', 'inOrder', 'high'), 1, 9)
+  if (state ~= 'planned' and state ~= 'running') or owner ~= session or isShut then return {} end
   -- Nothing of a recovered batch is sent for the first time.
-  if meta[8] or waitsForPerson(T, no) then return {} end
-  if meta[9] and senderGate.asksAgain(T, no, limits, now) then return {}, now + CLOSED_MS end
-  if not meta[9] then
+  if recovered or waitsForPerson(T, no) then return {} end
+  if begun and senderGate.asksAgain(T, no, limits, now) then return {}, now + CLOSED_MS end
+  if not begun then
     local closed = judgeGate(T, no, limits, now)
     if closed then return {}, closed == 'start-time' and setTime(T, no) or now + CLOSED_MS end
     begin(T, no, now)
@@ -89,8 +90,9 @@ local function feed(no, most)
     redis.call('HSET', B, 'state', 'running')
     batches.touch(no)
   end
-  local share = roomOf(no, B, meta, most)
-  return share > 0 and take(no, B, meta, share) or {}
+  local batch = { cursor = cursor, rows = rows, limit = limit, inOrder = inOrder, high = high }
+  local share = roomOf(no, B, batch, most)
+  return share > 0 and take(no, B, batch, share) or {}
 end
 
 local fed, looks = {}, {}

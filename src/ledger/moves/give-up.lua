@@ -17,7 +17,7 @@
 --- @include "move"
 --- @include "hold"
 --- @include "reference"
-local T, no, detail = KEYS[1], ARGV[1], ARGV[2]
+local T, no, detail, orders = KEYS[1], ARGV[1], ARGV[2], ARGV
 local B = batchKey(T, no)
 local cancelled = isCancelled(T, no)
 local rows = redis.call('HGET', B, 'rows')
@@ -26,7 +26,7 @@ local doubts, sum = 0, 0
 
 --- A dead letter that a retry could still pay. One whose reference has gone to another order no retry pays.
 local function mayBeRetried(was, index, reference)
-  if (was[1] ~= 'R' and was[1] ~= 'X') or cancelled or string.find(was[10] or '', '[dr]') then return false end
+  if (was.state ~= 'R' and was.state ~= 'X') or cancelled or string.find(was.marks or '', '[dr]') then return false end
   local shard, hex, digest = string.match(reference, '^(%w+):(%x*):(.*)$')
   if not shard then return true end
   if spentBy(T, shard, unhex(hex), no, index) then return false end
@@ -34,27 +34,27 @@ local function mayBeRetried(was, index, reference)
   return true
 end
 
-for i = 3, #ARGV, 4 do
-  local index, amount = ARGV[i], ARGV[i + 1]
+for i = 3, #orders, 4 do
+  local index, amount, members, reference = unpack(orders, i, i + 3)
   local tokens = totals.parse(amount)
   local old = isRow(rows, index) and readRecord(T, no, index)
-  local was = old and split(old) or blankFields()
-  local code = was[1]
-  local dead = isRow(rows, index) and mayBeRetried(was, index, ARGV[i + 3])
+  local was = old and decodeRecord(old) or blankFields()
+  local code = was.state
+  local dead = isRow(rows, index) and mayBeRetried(was, index, reference)
   if isRow(rows, index) and code == 'D' then
     redis.call('RPUSH', B .. ':x:' .. index, detail)
     writeRecord(T, no, index, unnamedDoubt(T, no, index, was, now))
     batches.touch(no)
   elseif isRow(rows, index) and (dead or code == 'w' or code == 'u' or code == 's') then
     -- Nobody knows when it may have been sent: by now at the latest, and it counts for that day.
-    if was[7] == '' then was[7] = base36(now) end
+    if was.sent == '' then was.sent = base36(now) end
     writeRecord(T, no, index, unnamedDoubt(T, no, index, was, now))
     move(T, no, index, { from = stateOf(old, cancelled), to = 'D', amount = amount, before = was, after = was })
     undispatch(T, no, index)
     redis.call('HDEL', B .. ':waiting', index)
     redis.call('RPUSH', B .. ':x:' .. index, detail)
     if dead or code == 'w' then bump(T .. ':days', dayOf(was, now), tokens) end
-    voidMembers(T, words(ARGV[i + 2]), now + settleMs(T))
+    voidMembers(T, words(members), now + settleMs(T))
     releaseHolds(T, no, index, now)
     doubts = doubts + 1
     sum = sum + tonumber(tokens)

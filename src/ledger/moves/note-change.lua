@@ -4,6 +4,7 @@
   KEYS[1] the realm  ARGV[1…] numbers of batches
 ]==]
 --- @include "record"
-for i = 1, #ARGV do batches.touch(ARGV[i]) end
-batches.flush(KEYS[1])
+local T, numbers = KEYS[1], ARGV
+for _, no in ipairs(numbers) do batches.touch(no) end
+batches.flush(T)
 return 'ok'

@@ -8,16 +8,16 @@
   Returns until when nothing of before is over
 ]==]
 --- @include "record"
-local T, aheadMs = KEYS[1], tonumber(ARGV[3])
+local T, steppedTo, finderSettleMs, aheadMs = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local all = redis.call('HGETALL', T .. ':waits')
 for i = 2, #all, 2 do
   local limits, ends = string.match(all[i], '^(%d+ %d+) (%d+)$')
   -- What was over before the step is over.
-  if limits and tonumber(ends) > tonumber(ARGV[1]) - aheadMs then
+  if limits and tonumber(ends) > steppedTo - aheadMs then
     redis.call('HSET', T .. ':waits', all[i - 1], limits .. string.format(' %.0f', tonumber(ends) + aheadMs))
   end
 end
-local settle = math.max(tonumber(ARGV[2]), (longestLimits(T)))
-local ends = math.max(steppedUntil(T), tonumber(ARGV[1]) + settle)
+local settle = math.max(finderSettleMs, (longestLimits(T)))
+local ends = math.max(steppedUntil(T), steppedTo + settle)
 redis.call('HSET', T, 'steppedUntil', string.format('%.0f', ends))
 return string.format('%.0f', ends)

@@ -15,7 +15,7 @@
 --- @include "format"
 --- @include "unsealed"
 local T, content, id, importer, createdAt = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local takesBack = ARGV[6] == '1'
+local process, takesBack = ARGV[5], ARGV[6] == '1'
 -- It orders the lists of batches, as a number.
 if not string.find(createdAt, '^%d+$') or #createdAt > 15 then return redis.error_reply('ERR createdAt: not a time') end
 local other = otherFormat(T)
@@ -24,24 +24,24 @@ if other then return { other, '', '' } end
 local no = redis.call('HGET', T .. ':content', content)
 if no then
   local B = batchKey(T, no)
-  local found = redis.call('HMGET', B, 'id', 'state', 'importer', 'recovered')
-  local isLeftOver = takesBack and found[2] == 'cancelled' and found[3] and found[4]
-  if not isImportable(found[2], found[4]) and not isLeftOver then return { 'sealed', no, found[1] } end
-  if found[3] == importer then return { 'new', no, found[1] } end
-  redis.call('HSET', B, 'importer', importer, 'importerAt', ARGV[5])
+  local known, state, holder, recovered = unpack(redis.call('HMGET', B, 'id', 'state', 'importer', 'recovered'), 1, 4)
+  local isLeftOver = takesBack and state == 'cancelled' and holder and recovered
+  if not isImportable(state, recovered) and not isLeftOver then return { 'sealed', no, known } end
+  if holder == importer then return { 'new', no, known } end
+  redis.call('HSET', B, 'importer', importer, 'importerAt', process)
   redis.call('HINCRBY', B, 'takes', 1)
   batches.touch(no)
   batches.flush(T)
-  return { 'taken-over', no, found[1] }
+  return { 'taken-over', no, known }
 end
 if takesBack then return { 'gone', '', id } end
 
 no = redis.call('HGET', T .. ':batches', id)
 if no then
   local B = batchKey(T, no)
-  local found = redis.call('HMGET', B, 'state', 'recovered', 'content')
-  if not isImportable(found[1], found[2]) or found[3] then return { 'id-taken', no, id } end
-  redis.call('HSET', B, 'importer', importer, 'importerAt', ARGV[5], 'content', content, 'blocks', 0)
+  local state, recovered, other = unpack(redis.call('HMGET', B, 'state', 'recovered', 'content'), 1, 3)
+  if not isImportable(state, recovered) or other then return { 'id-taken', no, id } end
+  redis.call('HSET', B, 'importer', importer, 'importerAt', process, 'content', content, 'blocks', 0)
   redis.call('HSET', T .. ':content', content, no)
   batches.touch(no)
   batches.flush(T)
@@ -52,6 +52,6 @@ no = tostring(redis.call('HINCRBY', T, 'batches', 1))
 batches.add(T, no, id)
 redis.call('HSET', T .. ':content', content, no)
 redis.call('HSET', batchKey(T, no),
-  'id', id, 'state', 'importing', 'importer', importer, 'importerAt', ARGV[5], 'content', content, 'createdAt', createdAt, 'blocks', 0)
+  'id', id, 'state', 'importing', 'importer', importer, 'importerAt', process, 'content', content, 'createdAt', createdAt, 'blocks', 0)
 batches.flush(T)
 return { 'new', no, id }

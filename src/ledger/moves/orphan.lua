@@ -15,39 +15,40 @@
 --- @include "hold"
 --- @include "fence"
 --- @include "orphan"
-local T, no, index, session, amount, code = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[6]
+local T, no, index, session, amount, detail, code = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local store, nonce = ARGV[7], ARGV[8]
 local tokens = totals.parse(amount)
 local old = readRecord(T, no, index)
-local was = old and split(old) or { 'p' }
-if was[1] ~= 's' or was[5] ~= session then
-  return { alreadyNoted(T, no, index, ARGV[5]) and 'ok' or 'stale' }
+local was = old and decodeRecord(old) or { state = 'p' }
+if was.state ~= 's' or was.session ~= session then
+  return { alreadyNoted(T, no, index, detail) and 'ok' or 'stale' }
 end
 -- The session lives and has begun the order anew since it was looked at: that attempt may be on its way.
-if was[6] ~= ARGV[8] then return { 'stale' } end
-if not isSameStore(T, ARGV[7]) then return { 'stale' } end
+if was.nonce ~= nonce then return { 'stale' } end
+if not isSameStore(T, store) then return { 'stale' } end
 local now = nowMs()
 if code ~= 'w' then
-  local isMoved = orphanOrder(T, no, index, session, ARGV[8], amount, ARGV[5], code, now)
+  local isMoved = orphanOrder(T, no, index, session, nonce, amount, detail, code, now)
   batches.flush(T)
   return { isMoved and 'ok' or 'stale' }
 end
 
 local B = batchKey(T, no)
 -- A resend that never left: what it was to resend is as unknown as before.
-local took = string.match(was[8], '^u(.*)$')
+local took = string.match(was.prior, '^u(.*)$')
 if took then
   code = 'u'
 else
   bump(T .. ':days', dayOf(was, now), '-' .. tokens)
   if isCancelled(T, no) then code = 'c' end
-  if code == 'w' and isPutBack(T, no, index, ARGV[8]) then code = 'X' end
+  if code == 'w' and isPutBack(T, no, index, nonce) then code = 'X' end
 end
 -- Only attempts that a journal knows are counted: the number tells which of two pasts has seen more.
-local new = { code, was[2], tostring(tonumber(was[3]) - 1), was[4], '', '',
-  took and was[7] or '', took or '', '', was[10] or '', '', was[12] }
-writeRecord(T, no, index, table.concat(new, '|'))
+local new = { state = code, key = was.key, attempts = tostring(tonumber(was.attempts) - 1), tries = was.tries,
+  sent = took and was.sent or '', took = took or '', marks = was.marks, nonce = '', doubt = was.doubt }
+writeRecord(T, no, index, encodeRecord(new))
 move(T, no, index, { from = 's', to = code, amount = amount, before = was, after = new })
-redis.call('RPUSH', B .. ':x:' .. index, ARGV[5])
+redis.call('RPUSH', B .. ':x:' .. index, detail)
 if code == 'c' or code == 'X' then
   undispatch(T, no, index)
 else

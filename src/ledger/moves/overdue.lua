@@ -10,13 +10,14 @@
 ]==]
 --- @include "record"
 --- @include "first-sends"
-local T, left = KEYS[1], tonumber(ARGV[5])
+local T, session, batch, lateMs, strayMs = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local left, looksAtAll = tonumber(ARGV[5]), ARGV[6] == '1'
 local now = nowMs()
-local late, stray = string.format('%.0f', now - tonumber(ARGV[3])), string.format('(%.0f', now + tonumber(ARGV[4]))
+local late, stray = string.format('%.0f', now - lateMs), string.format('(%.0f', now + strayMs)
 
 local function numbers()
-  if ARGV[1] ~= '' then return { ARGV[2] } end
-  if ARGV[6] == '1' then return redis.call('ZRANGE', T .. ':busy', 0, -1) end
+  if session ~= '' then return { batch } end
+  if looksAtAll then return redis.call('ZRANGE', T .. ':busy', 0, -1) end
   local found = redis.call('ZRANGEBYSCORE', T .. ':busy', '-inf', late)
   for _, no in ipairs(redis.call('ZRANGEBYSCORE', T .. ':busy', stray, '+inf')) do found[#found + 1] = no end
   return found
@@ -25,7 +26,7 @@ end
 local function overdueOf(no)
   local B = batchKey(T, no)
   local meta = redis.call('HMGET', B, 'state', 'owner')
-  if meta[2] ~= ARGV[1] or (meta[1] ~= 'running' and meta[1] ~= 'cancelled') then return {} end
+  if meta[2] ~= session or (meta[1] ~= 'running' and meta[1] ~= 'cancelled') then return {} end
   local found = redis.call('ZRANGEBYSCORE', B .. ':due', '-inf', late, 'LIMIT', 0, left)
   for _, index in ipairs(redis.call('ZRANGEBYSCORE', B .. ':due', stray, '+inf', 'LIMIT', 0, left)) do found[#found + 1] = index end
   if #found == 0 then return found end

@@ -7,17 +7,17 @@
   Returns 'closed' | 'probe' (it is your turn) | 'wait' | 'halted'
 ]==]
 --- @include "record"
-local T = KEYS[1]
+local T, everyMs, haltMs, reason = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 local state = redis.call('HMGET', T, 'breaker', 'probeAt', 'halt')
 if state[3] then return 'halted' end
 if not state[1] then return 'closed' end
 local now = nowMs()
-if now - tonumber(state[1]) > tonumber(ARGV[2]) then
-  redis.call('HSET', T, 'halt', ARGV[3], 'haltAt', now)
+if now - tonumber(state[1]) > haltMs then
+  redis.call('HSET', T, 'halt', reason, 'haltAt', now)
   redis.call('HDEL', T, 'breaker', 'breakerUntil', 'probeAt', 'unknowns')
   return 'halted'
 end
 local probeAt = tonumber(state[2] or '0')
-if now < probeAt and probeAt - now <= tonumber(ARGV[1]) then return 'wait' end
-redis.call('HSET', T, 'probeAt', now + tonumber(ARGV[1]), 'breakerUntil', tonumber(state[1]) + tonumber(ARGV[2]))
+if now < probeAt and probeAt - now <= everyMs then return 'wait' end
+redis.call('HSET', T, 'probeAt', now + everyMs, 'breakerUntil', tonumber(state[1]) + haltMs)
 return 'probe'

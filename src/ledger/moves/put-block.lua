@@ -25,16 +25,17 @@
 --- @include "earlier"
 --- @include "unsealed"
 local T, no, importer, block, bytes = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local first, packed, contentJson = tonumber(ARGV[5]), ARGV[6], ARGV[7]
 local B = batchKey(T, no)
-local held = redis.call('HMGET', B, 'state', 'importer', 'takes', 'recovered')
-if not isImportable(held[1], held[4]) or held[2] ~= importer then return { 'not-importer' } end
+local batchState, heldBy, takes, recovered = unpack(redis.call('HMGET', B, 'state', 'importer', 'takes', 'recovered'), 1, 4)
+if not isImportable(batchState, recovered) or heldBy ~= importer then return { 'not-importer' } end
 
 --- A recovered order was sent from its own row: another row of the batch does not take its reference.
 local function isRecoveredRow(index)
-  return held[4] and redis.call('HEXISTS', B .. ':rows', index) == 1
+  return recovered and redis.call('HEXISTS', B .. ':rows', index) == 1
 end
 
-local first, packed, unpackOne = tonumber(ARGV[5]), ARGV[6], struct.unpack
+local unpackOne = struct.unpack
 -- Nearly every reference is new: it is taken at once, and given back should another row have a conflict.
 local fresh, taken, conflicts = {}, {}, {}
 for at = 1, #packed, 21 do
@@ -49,9 +50,9 @@ for at = 1, #packed, 21 do
     taken[#taken + 1] = { shard, field, digest, index }
   end
 end
-local content = ARGV[7] == '' and { replaces = {}, undoes = {}, records = {}, accounts = {} } or cjson.decode(ARGV[7])
+local content = contentJson == '' and { replaces = {}, undoes = {}, records = {}, accounts = {} } or cjson.decode(contentJson)
 
-local take = held[3] or '0'
+local take = takes or '0'
 judgeReplaced(T, content.replaces, no, take, conflicts)
 for _, old in ipairs(content.undoes) do
   local why = notUndoable(T, old[1], old[2])
@@ -66,13 +67,14 @@ if #conflicts > 0 then
 end
 
 for _, ref in ipairs(taken) do
-  takeReference(T, ref[1], ref[2], ref[3], no, ref[4])
+  local shard, field, digest, index = unpack(ref)
+  takeReference(T, shard, field, digest, no, index)
 end
 for _, old in ipairs(content.replaces) do
   local record = readRecord(T, old[1], old[2]) or 'c|1|0|0||||||'
-  local fields = split(record)
-  if fields[1] == 'w' then fields[1] = 'c' end
-  local others = string.gsub(fields[10] or '', 'r[%d.]+$', '')
+  local fields = decodeRecord(record)
+  if fields.state == 'w' then fields.state = 'c' end
+  local others = string.gsub(fields.marks or '', 'r[%d.]+$', '')
   -- An importer that was taken over may have counted the row otherwise.
   local byNo, byRow = replacedBy(fields)
   if byNo == no and not isRecoveredRow(byRow) then leaveDebt(T, memberAt(T, no, byRow)) end

@@ -47,11 +47,12 @@
 --- @include "debt"
 --- @include "replayed"
 local T, id, index, nonce, amount = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[5]
+local given = { attempts = tonumber(ARGV[4]), record = ARGV[6], dueIn = ARGV[7], detail = ARGV[8], facts = ARGV[9] }
 local tokens = totals.parse(amount)
 local other = otherFormat(T)
 if other then return { other } end
 if not isRow(math.huge, index) then return redis.error_reply('ERR index: no row has it') end
-local facts = cjson.decode(ARGV[9])
+local facts = cjson.decode(given.facts)
 local now = nowMs()
 local no = redis.call('HGET', T .. ':batches', id)
 local isSealed = no and isSealedBatch(T, no)
@@ -67,36 +68,37 @@ local function answer(reply)
 end
 
 local B = batchKey(T, no)
-local meta = redis.call('HMGET', B, 'id', 'state', 'rows', 'putBack')
+local batch = {}
+batch.state, batch.rows, batch.putBack = unpack(redis.call('HMGET', B, 'state', 'rows', 'putBack'), 1, 3)
 
-local isArchived = meta[2] == 'archived'
-isMisfit = isMisfit or (not isArchived and not isRow(meta[3], index))
+local isArchived = batch.state == 'archived'
+isMisfit = isMisfit or (not isArchived and not isRow(batch.rows, index))
 if isArchived ~= (type(facts.archived) == 'string') then return answer({ 'again' }) end
 local old = readRecord(T, no, index)
 if isArchived then old = facts.archived ~= '' and facts.archived end
-local was = old and split(old) or blankFields()
-local from = stateOf(old, meta[2] == 'cancelled')
-local new = split(ARGV[6])
-local code = new[1]
+local was = old and decodeRecord(old) or blankFields()
+local from = stateOf(old, batch.state == 'cancelled')
+local new = decodeRecord(given.record)
+local code = new.state
 local mayBeApplied = code == 's' or code == 'u' or code == 'D'
 if mayBeApplied then keepLimits(T, facts.session, facts.settleMs) end
 local ref = type(facts.ref) == 'table' and { facts.ref[1], unhex(facts.ref[2]), facts.ref[3] }
 local known = isAttempt(was, nonce)
 local noted = known or attemptNoted(T, no, index, nonce)
 local met = false
-local sameKey = string.match(was[2], '^%d+') == string.match(new[2], '^%d+')
+local sameKey = string.match(was.key, '^%d+') == string.match(new.key, '^%d+')
 
 --- Noted, so that the same journal says it once.
 local function note()
-  if ARGV[8] == '' or isArchived then return end
-  noteDetail(T, no, index, ARGV[8])
+  if given.detail == '' or isArchived then return end
+  noteDetail(T, no, index, given.detail)
   noteAttempt(T, no, index, nonce)
 end
 
 --- The ledger knows enough. Noted all the same: what was looked at once is known from then on.
 local function ahead()
   if not noted then note() end
-  return { 'ahead', was[1] }
+  return { 'ahead', was.state }
 end
 
 --- Two attempts that may both have left: the history names each, and the record none, so that whatever one of them
@@ -121,11 +123,11 @@ end
 local function isOfUnpaidDuplicate()
   local originalNo, at = placeOf(T, facts.duplicateOf)
   local isPayment = code == 'P' or (mayBeApplied and not noted)
-  return was[1] == 'd' and isPayment and not isArchived and not (originalNo and isPaidAt(originalNo, at))
+  return was.state == 'd' and isPayment and not isArchived and not (originalNo and isPaidAt(originalNo, at))
 end
 
 local function isOfPaid()
-  return was[1] == 'P' or was[1] == 'i' or (was[1] == 'd' and not isOfUnpaidDuplicate())
+  return was.state == 'P' or was.state == 'i' or (was.state == 'd' and not isOfUnpaidDuplicate())
 end
 
 local function saySecond(attempt, isProven, isTwice, why)
@@ -214,7 +216,7 @@ if isMisfit then
   if not keepWithoutPlace() then return answer({ isArchived and 'ahead' or 'misfit' }) end
   if isArchived then
     saySecond(nonce, code == 'P', false, why)
-    return answer({ 'second', was[1] })
+    return answer({ 'second', was.state })
   end
   sayPaid(T, no, index, code == 'P', ' as another order', why .. '; look upstream')
   return answer({ 'misfit' })
@@ -224,7 +226,7 @@ if isOfPaid() then
   -- A key that is honoured pays once.
   local isIt = known
   local tells = code == 'P' or (mayBeApplied and not noted)
-  local isLeftOut = was[1] == 'd'
+  local isLeftOut = was.state == 'd'
   if isLeftOut then letGo() end
   local holder = ref and redis.call('HGET', T .. ':ref:' .. ref[1], ref[2])
   local _, holderNo = parseHolder(holder or '::')
@@ -232,45 +234,45 @@ if isOfPaid() then
   local why = isLeftOut and 'it stands as a duplicate, and a journal knows an attempt on it'
     or code == 'P' and 'two attempts on it were each answered as paid' or 'an attempt beside the one that counts may have been applied'
   if isIt or (facts.honoured and sameKey and not isLeftOut) or not tells or not saySecond(nonce, code == 'P', isTwice, why) then
-    return answer(isIt and { 'ahead', was[1] } or ahead())
+    return answer(isIt and { 'ahead', was.state } or ahead())
   end
   note()
   if isLeftOut then keepWithoutPlace() else mayArrive() end
   batches.touch(no)
-  return answer({ 'second', was[1] })
+  return answer({ 'second', was.state })
 elseif isArchived then
   local why = 'a journal came to light after the batch was archived, and the archive does not know this attempt'
   local isKept = string.find(redis.call('HGET', B, 'second') or '', ' ' .. index .. ':[^ :]*:[Aa]')
-  if not (code == 'P' or (mayBeApplied and not known)) or not saySecond(nonce, code == 'P', false, why) then return answer({ 'ahead', was[1] }) end
+  if not (code == 'P' or (mayBeApplied and not known)) or not saySecond(nonce, code == 'P', false, why) then return answer({ 'ahead', was.state }) end
   -- Its reference and its part of a rule's account were given back with its end.
   keepPaid(no, isKept or (facts.archived ~= '' and HOLDING[from]))
-  return answer({ 'second', was[1] })
+  return answer({ 'second', was.state })
 elseif known then
-  if code == 's' then return answer({ 'ahead', was[1] }) end
-  local given = (was[1] == 'u' or was[1] == 'D') and facts.answered
-  if was[1] ~= 's' and not given and code ~= 'P' then return answer({ 'ahead', was[1] }) end
+  if code == 's' then return answer({ 'ahead', was.state }) end
+  local isAnswered = (was.state == 'u' or was.state == 'D') and facts.answered
+  if was.state ~= 's' and not isAnswered and code ~= 'P' then return answer({ 'ahead', was.state }) end
 elseif code ~= 'P' then
-  if noted then return answer({ 'ahead', was[1] }) end
-  if was[1] == 'D' then
+  if noted then return answer({ 'ahead', was.state }) end
+  if was.state == 'D' then
     -- What it doubts is another attempt, or one that nobody knows of at all: a no to this one does not end it.
     note()
     if mayBeApplied then
       mayArrive()
       writeRecord(T, no, index, unnamedDoubt(T, no, index, was, now))
     end
-    return answer({ 'ahead', was[1] })
+    return answer({ 'ahead', was.state })
   elseif not mayBeApplied then
-    if was[1] ~= 'w' or tonumber(was[3]) >= tonumber(ARGV[4]) then return answer(ahead()) end
-  elseif was[1] == 's' or was[1] == 'u' then
+    if was.state ~= 'w' or tonumber(was.attempts) >= given.attempts then return answer(ahead()) end
+  elseif was.state == 's' or was.state == 'u' then
     -- Both may have left. Whichever of them comes to an end, the other may have been applied as well, unless they
     -- ask under one key.
     code = sameKey and facts.unknown or 'D'
     met = true
   end
 end
-local attempts = math.max(tonumber(was[3]), tonumber(ARGV[4]))
+local attempts = math.max(tonumber(was.attempts), given.attempts)
 
-if code == 'w' and meta[2] == 'cancelled' then code = 'c' end
+if code == 'w' and batch.state == 'cancelled' then code = 'c' end
 -- Nothing of a recovered batch is sent again before a person says so.
 if code == 'w' and not isSealed then code = 'X' end
 -- Later attempts on it may have been in a journal that was lost.
@@ -280,15 +282,15 @@ if code == 's' and not isSealed then noteAttempt(T, no, index, nonce) end
 -- An order that was never sent gives its reference up to this one: begin ends it.
 local spentByOther = code == 'w' and spentBy or spentBySent
 local self = id .. '-' .. index
-if not (known and was[1] == 's') then joinAll(self) end
-local isPaidInstead = (was[10] or '') ~= '' or otherOfDebt(T, self, MAY_BE_PAID) or heldFor(T, self)
+if not (known and was.state == 's') then joinAll(self) end
+local isPaidInstead = (was.marks or '') ~= '' or otherOfDebt(T, self, MAY_BE_PAID) or heldFor(T, self)
 if isPaidInstead or (ref and spentByOther(T, ref[1], ref[2], no, index)) then
   if code == 'w' then code = 'X' end
   if code == 's' or code == 'u' then code = 'D' end
 end
 
 -- A row that was left out is not sent: only a person, or the attempt's own answer, says what became of it.
-if was[1] == 'd' and mayBeApplied then code = 'D' end
+if was.state == 'd' and mayBeApplied then code = 'D' end
 
 -- What is sent or unknown holds its members. Where another order holds one by now, nothing read proves anything.
 local holds = code == 's' or code == 'u'
@@ -307,27 +309,27 @@ end
 local loose = code == 'D' or (code == 's' and not holdToken(T, no, index))
 if not known or loose then voidMembers(T, facts.members, now + (loose and settleMs(T) or 0)) end
 
-new[1], new[3], new[10] = code, tostring(attempts), was[10] or ''
+new.state, new.attempts, new.marks = code, tostring(attempts), was.marks or ''
 local firstUsed = keyFirstUsed(was)
 if sameKey and firstUsed and firstUsed < keyFirstUsed(new) then
-  new[2] = string.match(new[2], '^%d+') .. '@' .. base36(firstUsed)
+  new.key = string.match(new.key, '^%d+') .. '@' .. base36(firstUsed)
 end
-new[11] = (met or code == 's') and '' or code == 'P' and nonceMark(nonce) or nonce
-new[12] = was[12]
+new.nonce = met and '' or code == 'P' and nonceMark(nonce) or nonce
+new.doubt = was.doubt
 if met then
-  if was[1] == 's' then noteMet(was[6], was[5], was[2]) end
-  if ARGV[8] == '' then noteMet(nonce, new[5], new[2]) end
+  if was.state == 's' then noteMet(was.nonce, was.session, was.key) end
+  if given.detail == '' then noteMet(nonce, new.session, new.key) end
 end
-local record = table.concat(new, '|')
+local record = encodeRecord(new)
 -- What nobody has answered stays so up to now; only the attempt's own result says since when.
 if (code == 'u' or code == 'D') and not (known and facts.answered) then
   record = unanswered(T, no, index, code, new, now)
 elseif code == 'D' then
   numberDoubt(T, no, index, new)
-  record = table.concat(new, '|')
+  record = encodeRecord(new)
 end
 writeRecord(T, no, index, record)
-if meta[2] == 'planned' or meta[2] == 'waiting' then
+if batch.state == 'planned' or batch.state == 'waiting' then
   redis.call('HSET', B, 'state', 'running')
   redis.call('HSETNX', B, 'startedAt', now)
 end
@@ -337,7 +339,7 @@ if from == 'd' then addToAccount(T, no, index, facts.order.account, tokens) end
 move(T, no, index, { from = from, to = code, amount = amount, before = was, after = new })
 
 if code == 'w' or code == 'u' or code == 's' then
-  redis.call('ZADD', B .. ':due', now + tonumber(ARGV[7]), index)
+  redis.call('ZADD', B .. ':due', now + tonumber(given.dueIn), index)
 else
   undispatch(T, no, index)
 end
@@ -346,7 +348,7 @@ note()
 -- The day's sum holds what may have been applied.
 local COUNTS = { s = true, u = true, D = true, P = true }
 -- What the store has forgotten, or knew as over, was paid in a past that may have cancelled an equal order which waits here.
-local wasForgotten = not isSealed or meta[4] or OVER[from] or from == 'd'
+local wasForgotten = not isSealed or batch.putBack or OVER[from] or from == 'd'
 if COUNTS[code] and wasForgotten and (not known or OVER[from]) then
   noteEqual(no .. ':' .. index)
   if not isSealed then redis.call('HSET', B, 'seal', redis.call('HGET', T, 'seals')) end
@@ -364,7 +366,7 @@ elseif ref and not spentBy(T, ref[1], ref[2], no, index) then
   takeReference(T, ref[1], ref[2], ref[3], no, index)
 end
 -- It is paid by this attempt. The one that the record named, or those of an unnamed doubt, may have been applied as well.
-if code == 'P' and not known and (was[1] == 's' or was[1] == 'u' or was[1] == 'D') and not (facts.honoured and sameKey) then
+if code == 'P' and not known and (was.state == 's' or was.state == 'u' or was.state == 'D') and not (facts.honoured and sameKey) then
   local other = lastNonce(was)
   saySecond(other == '' and 'another' or other, false, true, 'an attempt beside the one that counts may have been applied')
 end

@@ -29,17 +29,17 @@ local T, no, index, amount = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local tokens = totals.parse(amount)
 local B = batchKey(T, no)
 local record = readRecord(T, no, index)
-local fields = record and split(record) or { 'p' }
+local fields = record and decodeRecord(record) or { state = 'p' }
 local state = redis.call('HGET', B, 'state')
 if not isBatch(T, no, ARGV[9]) then return { 'no', 'gone', '' } end
 -- The same retry asked twice is one retry, even when the order has gone on since.
 if alreadyNoted(T, no, index, ARGV[4]) then return { 'ok' } end
-if fields[1] ~= 'R' and fields[1] ~= 'X' then return { 'no', stateOf(record, state == 'cancelled'), '' } end
+if fields.state ~= 'R' and fields.state ~= 'X' then return { 'no', stateOf(record, state == 'cancelled'), '' } end
 local by = replacedBy(fields)
 if by then return { 'no', 'replaced', redis.call('HGET', batchKey(T, by), 'id') or '' } end
 local other = otherOfDebt(T, ARGV[9] .. '-' .. index, WAITS_OR_MAY_BE_PAID)
 if other then return { 'no', 'debt', other } end
-if string.find(fields[10] or '', 'd', 1, true) then return { 'no', 'discarded', '' } end
+if string.find(fields.marks or '', 'd', 1, true) then return { 'no', 'discarded', '' } end
 if state == 'cancelled' then return { 'no', 'cancelled', '' } end
 -- Its rows are about to leave the store; what is written now would be lost with them.
 if state == 'archived' then return { 'no', 'archived', '' } end
@@ -48,7 +48,7 @@ if not mayRetry(T, no, index, record, limits, nowMs()) then return { 'no', 'appr
 if isUnmerged(T) or not isSameStore(T, ARGV[10]) then return { 'no', 'disarmed', '' } end
 local arrives = mayArriveUntil(T, record)
 if arrives then return { 'no', 'arriving', arrives } end
-fields[10] = string.gsub(fields[10] or '', 'a%d+', '')
+fields.marks = string.gsub(fields.marks or '', 'a%d+', '')
 local seals = redis.call('HGET', T, 'seals') or '0'
 local others = counter(T, 'retries') - counter(B, 'retried')
 if ARGV[8] ~= '' and seals .. ' ' .. string.format('%.0f', others) ~= ARGV[8] then return { 'no', 'moved', '' } end
@@ -62,13 +62,13 @@ if ARGV[5] ~= '' then
   takeReference(T, ARGV[5], field, ARGV[7], no, index)
 end
 
-local from = fields[1]
+local from = fields.state
 -- A refused order has a new key, which nobody has used. One that a person called unpaid keeps the key it had, and
 -- the life of that key still counts from its first use.
-local key, firstUsed = string.match(fields[2], '^%d+'), keyFirstUsed(fields)
+local key, firstUsed = string.match(fields.key, '^%d+'), keyFirstUsed(fields)
 if from == 'X' and firstUsed then key = key .. '@' .. base36(firstUsed) end
-writeRecord(T, no, index, table.concat(
-  { 'w', key, fields[3], '0', fields[5], '', '', '', '', fields[10] or '', fields[11] or '', fields[12] }, '|'))
+writeRecord(T, no, index, encodeRecord({ state = 'w', key = key, attempts = fields.attempts,
+  tries = '0', status = fields.status, marks = fields.marks, nonce = fields.nonce or '', doubt = fields.doubt }))
 move(T, no, index, { from = from, to = 'w', amount = amount, before = fields, after = fields })
 clearHeld(T, ARGV[9] .. '-' .. index)
 noteRetried(T, no, index, record, ARGV[13], nowMs())

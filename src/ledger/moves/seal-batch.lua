@@ -41,32 +41,34 @@
 --- @include "gate"
 --- @include "unsealed"
 local T, no, importer = KEYS[1], ARGV[1], ARGV[2]
+local given = { manifest = ARGV[3], counters = ARGV[4], owner = ARGV[5], rows = ARGV[6], audit = ARGV[7], sketch = ARGV[8],
+  inOrder = ARGV[9], judgedAt = ARGV[10], run = ARGV[11], recovered = ARGV[12], store = ARGV[13], gate = ARGV[14],
+  currency = ARGV[15], label = ARGV[16] }
 local B = batchKey(T, no)
-local held = redis.call('HMGET', B, 'state', 'importer', 'blocks', 'recovered')
-local isRecovered = held[4]
-if held[1] and not isBatch(T, no, cjson.decode(ARGV[3]).batch) then return { 'not-importer' } end
-if held[1] and held[1] ~= 'importing' and not isRecovered then return { held[2] == importer and 'sealed' or 'already' } end
-if held[2] ~= importer or not isImportable(held[1], isRecovered) then return { 'not-importer' } end
+local state, holder, storedBlocks, isRecovered = unpack(redis.call('HMGET', B, 'state', 'importer', 'blocks', 'recovered'), 1, 4)
+if state and not isBatch(T, no, cjson.decode(given.manifest).batch) then return { 'not-importer' } end
+if state and state ~= 'importing' and not isRecovered then return { holder == importer and 'sealed' or 'already' } end
+if holder ~= importer or not isImportable(state, isRecovered) then return { 'not-importer' } end
 -- The loop below begins there: from a number far below zero it would never come to its end.
-if not string.find(ARGV[6], '^%d+$') then return redis.error_reply('ERR rows: not a count') end
+if not string.find(given.rows, '^%d+$') then return redis.error_reply('ERR rows: not a count') end
 
-local blocks = math.ceil(tonumber(ARGV[6]) / (2 * BLOCK_ORDERS))
+local blocks = math.ceil(tonumber(given.rows) / (2 * BLOCK_ORDERS))
 for block = 0, blocks - 1 do
   if redis.call('EXISTS', B .. ':p:' .. block) == 0 then return { 'incomplete' } end
 end
 
 if isUnmerged(T) then return { 'disarmed' } end
 local numbers = redis.call('HMGET', T, 'seals', 'retries')
-local isMoved = ARGV[10] ~= '' and (numbers[1] or '0') .. ' ' .. (numbers[2] or '0') ~= ARGV[10]
-if isMoved or not isSameStore(T, ARGV[13]) or redis.call('HLEN', B .. ':rows') ~= tonumber(ARGV[12]) then return { 'moved' } end
+local isMoved = given.judgedAt ~= '' and (numbers[1] or '0') .. ' ' .. (numbers[2] or '0') ~= given.judgedAt
+if isMoved or not isSameStore(T, given.store) or redis.call('HLEN', B .. ':rows') ~= tonumber(given.recovered) then return { 'moved' } end
 if isRecovered and countOf(T, no, 's') > 0 then return { 'sending' } end
 
-local run = ARGV[11] ~= '' and cjson.decode(ARGV[11])
+local run = given.run ~= '' and cjson.decode(given.run)
 local function limitNow(account)
   if not run or run.account ~= account then return limitOf(T, account) end
   return type(run.limit) == 'number' and string.format('%.0f', run.limit)
 end
-local gate = cjson.decode(ARGV[14])
+local gate = cjson.decode(given.gate)
 local who = type(gate.who) == 'string' and gate.who
 local isScheduled = run and type(run.schedule) == 'table' and run.schedule.only
 local limits = limitsOf(gate.overTokens, gate.overRows)
@@ -94,17 +96,17 @@ for account, tokens in pairs(taken) do
 end
 
 -- An importer that was taken over may have stored more blocks: a file with more rows that are no orders.
-for block = blocks, tonumber(held[3]) - 1 do
+for block = blocks, tonumber(storedBlocks) - 1 do
   redis.call('HDEL', B .. ':accounts', block)
   redis.call('UNLINK', B .. ':p:' .. block, B .. ':o:' .. (2 * block), B .. ':o:' .. (2 * block + 1))
 end
 
-for field, value in pairs(cjson.decode(ARGV[4])) do
+for field, value in pairs(cjson.decode(given.counters)) do
   bump(B .. ':n', field, value)
 end
 -- Recovered orders of which nobody knows what became of them go on being asked about, whatever keeps the others.
-redis.call('HSET', B, 'state', countOf(T, no, 'u') > 0 and 'running' or 'planned', 'manifest', ARGV[3], 'owner', ARGV[5],
-  'rows', ARGV[6], 'cursor', 1, 'inOrder', ARGV[9], 'currency', ARGV[15], 'label', ARGV[16])
+redis.call('HSET', B, 'state', countOf(T, no, 'u') > 0 and 'running' or 'planned', 'manifest', given.manifest, 'owner', given.owner,
+  'rows', given.rows, 'cursor', 1, 'inOrder', given.inOrder, 'currency', given.currency, 'label', given.label)
 if isRecovered then
   redis.call('HDEL', B, 'recovered', 'incomplete', 'begun', 'cleared', 'approval', 'retry', 'retriesBy', 'startedAt', 'finishedAt')
   redis.call('UNLINK', B .. ':rows', B .. ':members', B .. ':retry', B .. ':retries')
@@ -115,9 +117,9 @@ end
 redis.call('HDEL', B, 'importerAt')
 waitsNoLonger(T, no)
 noteAct(T)
-if ARGV[8] ~= '' then redis.call('SET', B .. ':h', ARGV[8]) end
+if given.sketch ~= '' then redis.call('SET', B .. ':h', given.sketch) end
 redis.call('HSET', B, 'seal', redis.call('HINCRBY', T, 'seals', 1))
-redis.call('RPUSH', B .. ':log', ARGV[7])
+redis.call('RPUSH', B .. ':log', given.audit)
 if who then redis.call('HSET', B, 'preparer', who) end
 if type(gate.startAt) == 'number' then 
   redis.call('HSET', B, 'startAt', string.format('%.0f', gate.startAt), 'startZone', gate.startZone, 'sealedStart',

@@ -30,7 +30,7 @@
 --- @include "each"
 --- @include "second"
 --- @include "debt"
-local T = KEYS[1]
+local T, resultsJson = KEYS[1], ARGV[1]
 local now = nowMs()
 --- Hardly any realm has debts of which journals brought back more than the store knew.
 local anyDebts = redis.call('EXISTS', T .. ':debts') == 1
@@ -43,23 +43,23 @@ local function settle(result)
   local B = batchKey(T, no)
   local old = readRecord(T, no, index)
   if not old then return { 'stale', '' } end
-  local was = split(old)
-  if was[1] ~= 's' or was[6] ~= nonce then
-    -- Only this very attempt can have left this very record.
-    local isRepeated = isAttempt(was, nonce) and table.concat(was, '|', 2, 10) == string.sub(new, 3)
+  local was = decodeRecord(old)
+  if was.state ~= 's' or was.nonce ~= nonce then
+    -- Only this very attempt can have left this very record. Its state may be another, its nonce and doubt stand behind it.
+    local isRepeated = isAttempt(was, nonce) and string.sub(old .. '|', 3, #new + 1) == string.sub(new, 3) .. '|'
     if not isRepeated then return { 'stale', old } end
-    return { 'ok', was[1], redis.call('HGET', T, 'seq') or '0', '[]' }
+    return { 'ok', was.state, redis.call('HGET', T, 'seq') or '0', '[]' }
   end
 
-  local fields = split(new)
-  local code = fields[1]
+  local fields = decodeRecord(new)
+  local code = fields.state
   if code == 'w' and isCancelled(T, no) then code = 'c' end
   if code == 'w' and isPutBack(T, no, index, nonce) then code = 'X' end
-  fields[1] = code
-  fields[11] = code == 'P' and nonceMark(nonce) or nonce
-  fields[12] = was[12]
+  fields.state = code
+  fields.nonce = code == 'P' and nonceMark(nonce) or nonce
+  fields.doubt = was.doubt
   if code == 'D' then numberDoubt(T, no, index, fields) end
-  writeRecord(T, no, index, table.concat(fields, '|'))
+  writeRecord(T, no, index, encodeRecord(fields))
   local seq = move(T, no, index, { from = 's', to = code, amount = amount, before = was, after = fields })
 
   if code == 'w' or code == 'u' then
@@ -93,7 +93,7 @@ local function settle(result)
   bump(B .. ':lat', latency, 1)
   totals.addWork(T, 'b' .. latency, 1, day)
   -- Over the realm's whole life, for the metrics; '-' where no answer came.
-  local status = fields[5]
+  local status = fields.status
   bump(T .. ':statuses', status == '' and '-' or status, 1)
   bump(run, slice .. ':q', requests)
   if code == 'P' then bump(run, slice .. ':p', 1) end
@@ -117,7 +117,7 @@ local function settle(result)
   return { 'ok', code, seq, #handed > 0 and cjson.encode(handed) or '[]' }
 end
 
-local replies = each(ARGV[1], settle)
+local replies = each(resultsJson, settle)
 writeTally()
 batches.flush(T)
 return replies

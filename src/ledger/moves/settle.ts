@@ -69,12 +69,13 @@ export async function settle(
     result.limited ? 1 : 0,
     result.to === 'paid' ? { undoes: undoneOrder(row) } : troubleFacts(row, result),
   ];
-  const reply = await (singly
+  const [status, state, seq, next = '[]'] = await (singly
     ? askSingly(ledger, 'settle', asked)
     : askTogetherOnce(ledger, 'settle', asked));
-  if (reply[0] !== 'ok') return { settled: false, state: stateOfCode(reply[1]?.slice(0, 1)) };
-  noteSeq(ledger, reply[2]);
-  return { settled: true, state: stateOfCode(reply[1]) ?? result.to, next: handedOver(reply[3] ?? '[]') };
+  // A stale attempt is told the record as it stands, which begins with its state.
+  if (status !== 'ok') return { settled: false, state: stateOfCode(state?.slice(0, 1)) };
+  noteSeq(ledger, seq);
+  return { settled: true, state: stateOfCode(state) ?? result.to, next: handedOver(next) };
 }
 
 /** What the script needs of an order that was not simply paid. */

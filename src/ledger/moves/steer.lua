@@ -29,16 +29,18 @@
 --- @include "sender-gate"
 --- @include "first-sends"
 local T, no, verb = KEYS[1], ARGV[1], ARGV[2]
+local given = { audit = ARGV[3], reason = ARGV[4], owner = ARGV[5], ownerNow = ARGV[6], limit = ARGV[7], limitReason = ARGV[8],
+  batch = ARGV[9], beginsNow = ARGV[10] }
 local B = batchKey(T, no)
-local meta = redis.call('HMGET', B, 'state', 'owner', 'cursor', 'high', 'reason')
-local state, owner = meta[1], meta[2] or ''
-if not state or not isBatch(T, no, ARGV[9]) then return { 'no', 'gone' } end
+local state, owner, reason = unpack(redis.call('HMGET', B, 'state', 'owner', 'reason'), 1, 3)
+owner = owner or ''
+if not state or not isBatch(T, no, given.batch) then return { 'no', 'gone' } end
 if state == 'importing' or state == 'archived' then return { 'no', state } end
-if ARGV[3] ~= '' and redis.call('LPOS', B .. ':log', ARGV[3], 'RANK', -1, 'MAXLEN', 100) then
+if given.audit ~= '' and redis.call('LPOS', B .. ':log', given.audit, 'RANK', -1, 'MAXLEN', 100) then
   return { 'ok', state }
 end
-local isTaken = verb == 'resume' and ARGV[5] ~= '' and owner == ARGV[5]
-if ARGV[6] ~= '*' and ARGV[6] ~= owner and not isTaken then return { 'no', 'owner' } end
+local isTaken = verb == 'resume' and given.owner ~= '' and owner == given.owner
+if given.ownerNow ~= '*' and given.ownerNow ~= owner and not isTaken then return { 'no', 'owner' } end
 local now = nowMs()
 local going = state == 'running' or state == 'planned' or state == 'waiting'
 
@@ -51,17 +53,17 @@ if verb == 'pause' or verb == 'halt' or verb == 'disown' then
     -- It waits already; the workers look after what is unknown in it.
     redis.call('HSET', B, 'owner', '', 'handedAt', now)
   elseif verb ~= 'disown' or (redis.call('HEXISTS', T, 'halt') == 0 and redis.call('HEXISTS', T, 'fenceReason') == 0) then
-    redis.call('HSET', B, 'state', verb == 'halt' and 'halted' or 'paused', 'reason', ARGV[4])
+    redis.call('HSET', B, 'state', verb == 'halt' and 'halted' or 'paused', 'reason', given.reason)
   end
   standStill(T, no, now)
 elseif verb == 'resume' then
   if state == 'done' or state == 'cancelled' then return { 'no', state } end
-  if ARGV[4] ~= '' and (state ~= 'halted' or cjson.decode(meta[5]).code ~= ARGV[4]) then return { 'no', state } end
+  if given.reason ~= '' and (state ~= 'halted' or cjson.decode(reason).code ~= given.reason) then return { 'no', state } end
   local closed = closedGate(T, no, now)
   -- An approval is for the time that was shown; without one it begins when a person says so.
   local isBound = closed == 'start-time' and readRequest(T, 'batch', no)
-  if closed and ARGV[10] == '1' and isBound then return { 'no', closed } end
-  if closed and closed ~= 'approval' and ARGV[10] == '1' then
+  if closed and given.beginsNow == '1' and isBound then return { 'no', closed } end
+  if closed and closed ~= 'approval' and given.beginsNow == '1' then
     redis.call('HDEL', B, 'startAt', 'startZone')
     closed = nil
   end
@@ -72,19 +74,19 @@ elseif verb == 'resume' then
     redis.call('HSET', B, 'state', stateBefore(T, no, closed), 'owner', '')
   else
     -- It begins where the feeder takes it: by the limits of whoever sends.
-    redis.call('HSET', B, 'state', 'running', 'owner', ARGV[5])
+    redis.call('HSET', B, 'state', 'running', 'owner', given.owner)
   end
-  if closed or ARGV[5] == '' then redis.call('HSET', B, 'handedAt', now) end
+  if closed or given.owner == '' then redis.call('HSET', B, 'handedAt', now) end
   -- What was confirmed for the first so many is not confirmed for all when the program itself lets it go on.
-  if ARGV[4] == '' then redis.call('HDEL', B, 'limit', 'limitReason') end
-  if ARGV[7] ~= '' then
+  if given.reason == '' then redis.call('HDEL', B, 'limit', 'limitReason') end
+  if given.limit ~= '' then
     -- What was dispatched before counts as well: it is taken back and fed again, so many and no more.
     senderGate.takeBack(T, no, now)
-    redis.call('HSET', B, 'limit', ARGV[7], 'limitReason', ARGV[8])
+    redis.call('HSET', B, 'limit', given.limit, 'limitReason', given.limitReason)
   end
 elseif verb == 'cancel' then
   if state == 'done' or state == 'cancelled' then return { 'no', state } end
-  if ARGV[4] == 'unapproved' and closedGate(T, no, now) ~= 'approval' then return { 'no', state } end
+  if given.reason == 'unapproved' and closedGate(T, no, now) ~= 'approval' then return { 'no', state } end
   redis.call('HSET', B, 'state', 'cancelled', 'finishedAt', now)
   dropRequest(T, 'batch', no)
   dropRequest(T, 'retry', no)
@@ -105,7 +107,7 @@ elseif verb == 'cancel' then
 else
   return redis.error_reply('ERR steer knows no ' .. verb)
 end
-if ARGV[3] ~= '' then redis.call('RPUSH', B .. ':log', ARGV[3]) end
+if given.audit ~= '' then redis.call('RPUSH', B .. ':log', given.audit) end
 batches.touch(no)
 noteAct(T)
 local ends = finishIfDone(T, no)

@@ -16,12 +16,12 @@
 ]==]
 --- @include "pace"
 --- @include "day"
-local T, configured, wanted = KEYS[1], tonumber(ARGV[1]) or math.huge, tonumber(ARGV[5])
+local T, configured, configuredMs, timeoutMs = KEYS[1], tonumber(ARGV[1]) or math.huge, tonumber(ARGV[2]), tonumber(ARGV[3])
+local reserve, wanted, whose, isRepeated = tonumber(ARGV[4]), tonumber(ARGV[5]), ' ' .. ARGV[6] .. ' ' .. ARGV[7], ARGV[8] == '1'
 local pace, underWay, window, history = paceKeys(T)
-local whose = ' ' .. ARGV[6] .. ' ' .. ARGV[7]
 local now = paceNow(pace)
-local till = stamp(now + tonumber(ARGV[3]))
-if ARGV[8] == '1' then
+local till = stamp(now + timeoutMs)
+if isRepeated then
   local told = {}
   eachUnderWay(T, function(slot, _, by)
     if by == whose then told[#told + 1] = slot end
@@ -31,9 +31,10 @@ if ARGV[8] == '1' then
   for _, slot in ipairs(told) do redis.call('HSET', underWay, slot, till .. whose) end
   if #told > 0 then return { 'go', unpack(told) } end
 end
-local limits, byRefusals = paceLimits(T, configured, tonumber(ARGV[2]), tonumber(ARGV[4]), now)
-local state = redis.call('HMGET', pace, 'k', 'at', 'hold', 'wants', 'longest', 'longestAt', 'last')
-local k, at, hold, wants = tonumber(state[1] or '0'), tonumber(state[2] or '0'), tonumber(state[3] or '0'), tonumber(state[4] or '0')
+local limits, byRefusals = paceLimits(T, configured, configuredMs, reserve, now)
+local k, at, hold, wants, longest, longestAt, last =
+  unpack(redis.call('HMGET', pace, 'k', 'at', 'hold', 'wants', 'longest', 'longestAt', 'last'), 1, 7)
+k, at, hold, wants = tonumber(k or '0'), tonumber(at or '0'), tonumber(hold or '0'), tonumber(wants or '0')
 
 local function keptWaiting(ms)
   if now > wants + 1000 then redis.call('HSET', pace, 'wants', stamp(now)) end
@@ -48,12 +49,13 @@ for _, limit in ipairs(limits) do
 end
 
 -- Processes may be configured for windows of other lengths, and headers may name one: what a longer one needs is kept.
-local longest, longestAt = tonumber(state[5]), tonumber(state[6])
+local knowsWindow = longest
+longest, longestAt = longest and tonumber(longest), longestAt and tonumber(longestAt)
 if not longest or W >= longest or now > longestAt + longest then
   longest, longestAt = W, now
 end
 -- Slots were granted, and for how long a window is not known.
-if not state[5] and k > 0 then
+if not knowsWindow and k > 0 then
   redis.call('HSET', pace, 'longest', longest, 'longestAt', stamp(longestAt), 'at', stamp(now + W), 'clock', stamp(now))
   return keptWaiting(W)
 end
@@ -105,7 +107,7 @@ end
 redis.call('HSET', pace, 'k', k, 'at', stamp(at), 'clock', stamp(now), 'longest', longest, 'longestAt', stamp(longestAt),
   'last', stamp(now))
 local REST_MS = 10000
-local sinceLast = state[7] and now - tonumber(state[7]) or math.huge
+local sinceLast = last and now - tonumber(last) or math.huge
 local isRest = sinceLast > math.max(REST_MS, 2 * gap)
 local allowed = isRest and 1000 * (#granted - 1) or math.floor(1000 * sinceLast / gap)
 local work = T .. ':work:' .. utcDay(now)
@@ -121,5 +123,5 @@ local function forget(key, before)
   if old > 0 then redis.call('ZREMRANGEBYRANK', key, 0, math.min(old, 1000) - 1) end
 end
 forget(window, now - longest)
-forget(history, now - longest - tonumber(ARGV[3]))
+forget(history, now - longest - timeoutMs)
 return granted

@@ -21,20 +21,20 @@
 --- @include "hold"
 --- @include "breaker"
 --- @include "fence"
-local T, no, index, amount, from, to = KEYS[1], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-local detail = ARGV[10]
+local T, seen, era, no, index, amount, from, to = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local readUnder, dueIn, detail, factsJson = ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local B = batchKey(T, no)
 local record = readRecord(T, no, index)
-local fields = record and split(record) or blankFields()
+local fields = record and decodeRecord(record) or blankFields()
 local function seq() return redis.call('HGET', T, 'seq') or '0' end
-if detail ~= '' and alreadyNoted(T, no, index, detail) then return { 'ok', fields[1], seq(), '[]' } end
-local facts = cjson.decode(ARGV[11])
+if detail ~= '' and alreadyNoted(T, no, index, detail) then return { 'ok', fields.state, seq(), '[]' } end
+local facts = cjson.decode(factsJson)
 if not isBatch(T, no, facts.batch) then return { 'stale', 'p' } end
-if fields[1] ~= from or fenced(T, ARGV[1], ARGV[2]) then return { 'stale', fields[1] } end
+if fields.state ~= from or fenced(T, seen, era) then return { 'stale', fields.state } end
 -- An order that was cancelled meanwhile holds nothing: no token, not even an empty one, speaks for it.
 local own = lastNonce(fields)
 if from == 'w' then own = holdToken(T, no, index) end
-if own ~= ARGV[8] then return { 'stale', from } end
+if own ~= readUnder then return { 'stale', from } end
 local now = nowMs()
 
 -- Silence speaks of the realm while nothing else is heard of it either. So, before it ends an order, the
@@ -46,14 +46,14 @@ if facts.silent then
 end
 if to == 'D' then return { 'ok', to, seq(), '[]' } end
 
-if from == 'w' and (to ~= 'w' or facts.tries ~= tonumber(fields[4])) then
-  fields[1], fields[4], fields[5], fields[9] = to, tostring(facts.tries), facts.status, facts.evidence
-  writeRecord(T, no, index, table.concat(fields, '|'))
+if from == 'w' and (to ~= 'w' or facts.tries ~= tonumber(fields.tries)) then
+  fields.state, fields.tries, fields.status, fields.evidence = to, tostring(facts.tries), facts.status, facts.evidence
+  writeRecord(T, no, index, encodeRecord(fields))
   move(T, no, index, { from = from, to = to, amount = amount, before = fields, after = fields })
 end
 if detail ~= '' then noteDetail(T, no, index, detail) end
 if to == from then
-  redis.call('ZADD', B .. ':due', now + tonumber(ARGV[9]), index)
+  redis.call('ZADD', B .. ':due', now + tonumber(dueIn), index)
   batches.touch(no)
 else
   undispatch(T, no, index)

@@ -6,6 +6,7 @@
 
   Returns 1, or 0 where another sender was quicker
 ]==]
-if redis.call('ZSCORE', KEYS[2], ARGV[1]) ~= ARGV[2] then return 0 end
-redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
+local due, id, dueSeen, dueFrom = KEYS[2], ARGV[1], ARGV[2], ARGV[3]
+if redis.call('ZSCORE', due, id) ~= dueSeen then return 0 end
+redis.call('ZADD', due, dueFrom, id)
 return 1

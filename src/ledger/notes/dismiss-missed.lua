@@ -9,11 +9,11 @@
 ]==]
 --- @include "record"
 --- @include "schedule"
-local T, rule, by = KEYS[1], ARGV[1], ARGV[2]
+local T, rule, by, times = KEYS[1], ARGV[1], ARGV[2], ARGV
 local key, past = T .. ':rules:missed:' .. rule, T .. ':rules:past:' .. rule
 local dismissed = {}
-for place = 3, #ARGV do
-  local at = ARGV[place]
+for place = 3, #times do
+  local at = times[place]
   local listed = redis.call('ZRANGEBYSCORE', key, at, at)[1]
   if listed and dropMissed(T, rule, at) then
     local one = cjson.decode(listed)

@@ -7,7 +7,7 @@
 ]==]
 --- @include "record"
 --- @include "schedule"
-local T, rule = KEYS[1], ARGV[1]
+local T, rule, missedJson = KEYS[1], ARGV[1], ARGV[2]
 local last = redis.call('HGET', T .. ':rules:last', rule)
-keepMissed(T, rule, cjson.decode(ARGV[2]), last and cjson.decode(last).at or 0)
+keepMissed(T, rule, cjson.decode(missedJson), last and cjson.decode(last).at or 0)
 return 'ok'

@@ -8,4 +8,5 @@
 ]==]
 --- @include "record"
 --- @include "schedule"
-return noteScheduled(KEYS[1], ARGV[1], ARGV[2], cjson.decode(ARGV[3])) and 'ok' or 'no'
+local T, rule, outcome, missedJson = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+return noteScheduled(T, rule, outcome, cjson.decode(missedJson)) and 'ok' or 'no'

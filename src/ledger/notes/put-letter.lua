@@ -6,7 +6,9 @@
 
   Returns 1, or 0 where the id is known
 ]==]
-if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end
-redis.call('ZADD', KEYS[3], ARGV[3], ARGV[1])
-if ARGV[4] ~= '' then redis.call('ZADD', KEYS[2], ARGV[4], ARGV[1]) else redis.call('ZADD', KEYS[4], ARGV[3], ARGV[1]) end
+local letters, due, written, ended = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local id, letter, writtenAt, dueAt = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+if redis.call('HSETNX', letters, id, letter) == 0 then return 0 end
+redis.call('ZADD', written, writtenAt, id)
+if dueAt ~= '' then redis.call('ZADD', due, dueAt, id) else redis.call('ZADD', ended, writtenAt, id) end
 return 1

@@ -6,5 +6,6 @@
 
   Returns 1, or 0 where the claim is another's
 ]==]
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('DEL', KEYS[1])
+local claim, owner = KEYS[1], ARGV[1]
+if redis.call('GET', claim) ~= owner then return 0 end
+return redis.call('DEL', claim)

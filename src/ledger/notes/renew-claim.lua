@@ -6,5 +6,6 @@
 
   Returns 1, or 0 where the claim is another's
 ]==]
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+local claim, owner, ms = KEYS[1], ARGV[1], ARGV[2]
+if redis.call('GET', claim) ~= owner then return 0 end
+return redis.call('PEXPIRE', claim, ms)

@@ -6,8 +6,9 @@
 
   Returns 1, or 0 where another caller was quicker
 ]==]
-local known = redis.call('HGET', KEYS[1], ARGV[1]) or ''
-if known == ARGV[3] then return 1 end
-if known ~= ARGV[2] then return 0 end
-if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1]) else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
+local notes, name, seen, note = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local known = redis.call('HGET', notes, name) or ''
+if known == note then return 1 end
+if known ~= seen then return 0 end
+if note == '' then redis.call('HDEL', notes, name) else redis.call('HSET', notes, name, note) end
 return 1

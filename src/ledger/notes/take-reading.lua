@@ -6,10 +6,12 @@
 
   Returns 1, or 0 where the interrupted run is not being read any more
 ]==]
-if redis.call('HEXISTS', KEYS[1], ARGV[2]) == 1 then return 1 end
-local known = redis.call('HGET', KEYS[1], ARGV[1])
+local runs, facts, otherFacts = KEYS[1], KEYS[2], KEYS[3]
+local id, otherId, record = ARGV[1], ARGV[2], ARGV[3]
+if redis.call('HEXISTS', runs, otherId) == 1 then return 1 end
+local known = redis.call('HGET', runs, id)
 if not known or cjson.decode(known).state ~= 'reading' then return 0 end
-redis.call('HDEL', KEYS[1], ARGV[1])
-redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
-if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('RENAME', KEYS[2], KEYS[3]) end
+redis.call('HDEL', runs, id)
+redis.call('HSET', runs, otherId, record)
+if redis.call('EXISTS', facts) == 1 then redis.call('RENAME', facts, otherFacts) end
 return 1

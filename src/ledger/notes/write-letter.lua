@@ -6,19 +6,21 @@
 
   Returns 1, or 0 where the letter is gone
 ]==]
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-if ARGV[3] ~= '' then
-  redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
-  redis.call('ZREM', KEYS[4], ARGV[1])
+local letters, due, written, ended = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local id, letter, dueAt, now, most = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+if redis.call('HEXISTS', letters, id) == 0 then return 0 end
+redis.call('HSET', letters, id, letter)
+if dueAt ~= '' then
+  redis.call('ZADD', due, dueAt, id)
+  redis.call('ZREM', ended, id)
   return 1
 end
-redis.call('ZREM', KEYS[2], ARGV[1])
-redis.call('ZADD', KEYS[4], ARGV[4], ARGV[1])
-local old = redis.call('ZRANGE', KEYS[4], 0, -1 - tonumber(ARGV[5]))
-for _, id in ipairs(old) do
-  redis.call('HDEL', KEYS[1], id)
-  redis.call('ZREM', KEYS[3], id)
-  redis.call('ZREM', KEYS[4], id)
+redis.call('ZREM', due, id)
+redis.call('ZADD', ended, now, id)
+local old = redis.call('ZRANGE', ended, 0, -1 - most)
+for _, oldest in ipairs(old) do
+  redis.call('HDEL', letters, oldest)
+  redis.call('ZREM', written, oldest)
+  redis.call('ZREM', ended, oldest)
 end
 return 1

@@ -12,9 +12,9 @@
 ]==]
 --- @include "record"
 --- @include "fence"
-local T = KEYS[1]
-local state = redis.call('HMGET', T, 'armed', 'era', 'seq', 'fenceReason', 'rollback', 'missed', 'found', 'folder',
-  'meant', 'restored')
-return { serverRun(), state[1] or '', state[2] or '', state[3] or '', state[4] or '', state[5] or '',
-  redis.call('HGET', T .. ':lost', ARGV[1]) or '', state[6] or '', state[7] or state[3] or '0', state[8] or '', state[9] or '',
-  redis.call('HGET', T .. ':begun', ARGV[1]) or '', state[10] or '' }
+local T, session = KEYS[1], ARGV[1]
+local armed, era, seq, closedBy, rollback, missed, found, folder, meant, restored = unpack(redis.call('HMGET', T,
+  'armed', 'era', 'seq', 'fenceReason', 'rollback', 'missed', 'found', 'folder', 'meant', 'restored'), 1, 10)
+return { serverRun(), armed or '', era or '', seq or '', closedBy or '', rollback or '',
+  redis.call('HGET', T .. ':lost', session) or '', missed or '', found or seq or '0', folder or '', meant or '',
+  redis.call('HGET', T .. ':begun', session) or '', restored or '' }

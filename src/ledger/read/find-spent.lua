@@ -11,9 +11,8 @@
 ]==]
 --- @include "record"
 --- @include "reference"
-local T = KEYS[1]
+local T, packed = KEYS[1], ARGV[1]
 local found = {}
-local packed = ARGV[1]
 local sub = string.sub
 for at = 1, #packed, 14 do
   local holder, state, arrives = spentBy(T, sub(packed, at, at + 3), sub(packed, at + 4, at + 13), '', '')

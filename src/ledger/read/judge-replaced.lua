@@ -13,6 +13,7 @@
 --- @include "second"
 --- @include "debt"
 --- @include "earlier"
+local T, replacesJson = KEYS[1], ARGV[1]
 local conflicts = {}
-judgeReplaced(KEYS[1], cjson.decode(ARGV[1]), '', '', conflicts)
+judgeReplaced(T, cjson.decode(replacesJson), '', '', conflicts)
 return #conflicts == 0 and '[]' or cjson.encode(conflicts)

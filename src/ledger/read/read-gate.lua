@@ -9,5 +9,6 @@
 --- @include "record"
 --- @include "gate"
 local T, no = KEYS[1], ARGV[1]
-local batch = redis.call('HMGET', batchKey(T, no), 'preparer', 'startAt', 'startZone', 'approval', 'retry')
-return { closedGate(T, no, nowMs()) or '', batch[1] or '', setTime(T, no) and batch[2] or '', batch[3] or '', batch[4] or '', batch[5] or '' }
+local preparer, startAt, startZone, approval, retry =
+  unpack(redis.call('HMGET', batchKey(T, no), 'preparer', 'startAt', 'startZone', 'approval', 'retry'), 1, 5)
+return { closedGate(T, no, nowMs()) or '', preparer or '', setTime(T, no) and startAt or '', startZone or '', approval or '', retry or '' }

@@ -11,18 +11,18 @@
 ]==]
 --- @include "record"
 --- @include "fence"
-local T = KEYS[1]
-if not isSameStore(T, ARGV[2]) then return 'changed' end
-redis.call('HSET', T, 'acceptedRemoved', ARGV[1])
+local T, accepted, store, folder, note = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+if not isSameStore(T, store) then return 'changed' end
+redis.call('HSET', T, 'acceptedRemoved', accepted)
 redis.call('HDEL', T, 'missed', 'fenceReason', 'fenceAt')
-if ARGV[4] ~= '' then
-  redis.call('HSETNX', T, 'rollback', ARGV[4])
+if note ~= '' then
+  redis.call('HSETNX', T, 'rollback', note)
   redis.call('HSET', T, 'forgotAt', nowMs(), 'forgot', '1')
   batches.touchOpen(T)
   batches.flush(T)
 end
-if ARGV[3] ~= '' then
-  redis.call('HSET', T, 'folder', ARGV[3])
+if folder ~= '' then
+  redis.call('HSET', T, 'folder', folder)
   -- A store that lies in a data folder is used from that folder alone: the one of before is not waited for.
   redis.call('DEL', T .. ':dataFolders')
 end

@@ -16,10 +16,10 @@
 --- @include "last-recovery"
 --- @include "hold"
 --- @include "first-sends"
-local T, run = KEYS[1], ARGV[1]
+local T, run, era, seen, afterRollback = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 if serverRun() ~= run then return { 'changed' } end
-local state = redis.call('HMGET', T, 'armed', 'era', 'seq', 'mergedSeen', 'found')
-if state[1] == run and state[2] then return { 'armed', state[2] } end
+local armed, armedEra, seq, mergedSeen, found = unpack(redis.call('HMGET', T, 'armed', 'era', 'seq', 'mergedSeen', 'found'), 1, 5)
+if armed == run and armedEra then return { 'armed', armedEra } end
 if redis.call('HEXISTS', T, 'missed') == 1 then return { 'waiting', '', '' } end
 local waiting = {}
 local sessions = redis.call('HKEYS', T .. ':sessions')
@@ -29,16 +29,16 @@ end
 local folders = foldersWaitedFor(T, run)
 if #waiting + #folders > 0 then return { 'waiting', table.concat(waiting, ' '), table.concat(folders, ' ') } end
 -- The sequence never goes back, so that nobody takes what was healed for another rollback.
-local seq = math.max(tonumber(state[3] or '0'), tonumber(state[4] or '0'), tonumber(ARGV[3]))
-redis.call('HSET', T, 'armed', run, 'era', ARGV[2], 'seq', string.format('%d', seq))
+local highest = math.max(tonumber(seq or '0'), tonumber(mergedSeen or '0'), seen)
+redis.call('HSET', T, 'armed', run, 'era', era, 'seq', string.format('%d', highest))
 redis.call('HDEL', T, 'fenceReason', 'fenceAt', 'mergedSeen', 'found', 'restored')
 redis.call('DEL', T .. ':merged', T .. ':looks', T .. ':lostEras')
 local now = nowMs()
 if redis.call('EXISTS', T .. ':recovery') == 1 then redis.call('HSETNX', T .. ':recovery', 'at', now) end
-redis.call('RPUSH', T .. ':eras', ARGV[2] .. ' ' .. (state[5] or state[3] or '0'))
+redis.call('RPUSH', T .. ':eras', era .. ' ' .. (found or seq or '0'))
 -- A restored store tells since when the breaker was open in a past: how long the realm was silent since, nobody knows.
 if redis.call('HEXISTS', T, 'breaker') == 1 then redis.call('HSET', T, 'breaker', now) end
-waitForPerson(T, ARGV[4], now)
+waitForPerson(T, afterRollback, now)
 batches.flush(T)
-for _, session in ipairs(sessions) do redis.call('HSET', T .. ':joined', session, run .. ' ' .. ARGV[2]) end
-return { 'armed', ARGV[2] }
+for _, session in ipairs(sessions) do redis.call('HSET', T .. ':joined', session, run .. ' ' .. era) end
+return { 'armed', era }

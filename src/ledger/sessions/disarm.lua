@@ -12,24 +12,24 @@
 ]==]
 --- @include "record"
 --- @include "last-recovery"
-local T = KEYS[1]
+local T, seen, note, session, missed, firstSentAt = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local seq = tonumber(redis.call('HGET', T, 'seq') or '0')
-if ARGV[1] ~= '' and seq >= tonumber(ARGV[1]) then return 'no' end
+if seen ~= '' and seq >= tonumber(seen) then return 'no' end
 -- Only the note stays of it: without a sequence the ledger would take itself for a new one and arm itself.
 redis.call('HSET', T, 'seq', seq)
-if ARGV[2] ~= '' then
-  redis.call('HSET', T, 'rollback', ARGV[2], 'forgotAt', nowMs(), 'forgot', '1')
-  noteForgotten(T, ARGV[5])
+if note ~= '' then
+  redis.call('HSET', T, 'rollback', note, 'forgotAt', nowMs(), 'forgot', '1')
+  noteForgotten(T, firstSentAt)
   batches.touchOpen(T)
 end
 local found = redis.call('HGET', T, 'found')
 if not found or tonumber(found) > seq then redis.call('HSET', T, 'found', seq) end
-if ARGV[4] ~= '' then redis.call('HSET', T, 'missed', ARGV[4]) end
+if missed ~= '' then redis.call('HSET', T, 'missed', missed) end
 -- Who has merged since the store came back stays merged: two that disarm in turn would wait for ever.
 if redis.call('HDEL', T, 'armed') == 1 then
   redis.call('DEL', T .. ':merged', T .. ':looks')
 else
-  redis.call('HDEL', T .. ':merged', ARGV[3])
+  redis.call('HDEL', T .. ':merged', session)
 end
 batches.flush(T)
 return 'disarmed'

@@ -16,24 +16,25 @@
 --- @include "record"
 --- @include "fence"
 --- @include "data-folders"
-local T, session = KEYS[1], ARGV[1]
-if not isSameStore(T, ARGV[5]) then return 'stays' end
-if ARGV[4] ~= '1' and (fenced(T, ARGV[2], ARGV[3]) or forgetsSession(T, session, ARGV[6])) then return 'stays' end
+local T, session, seen, era, isIdle = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1'
+local store, begun, entryJson = ARGV[5], ARGV[6], ARGV[7]
+if not isSameStore(T, store) then return 'stays' end
+if not isIdle and (fenced(T, seen, era) or forgetsSession(T, session, begun)) then return 'stays' end
 --- The store may have gone back since it merged, also to before it was registered.
 local function leavesUnmerged()
-  local knowsEra = ARGV[3] ~= '' and ARGV[3] ~= 'none'
-  if not isUnmerged(T) and not (knowsEra and fenced(T, ARGV[2], ARGV[3])) then return false end
+  local knowsEra = era ~= '' and era ~= 'none'
+  if not isUnmerged(T) and not (knowsEra and fenced(T, seen, era)) then return false end
   return redis.call('HGET', T .. ':merged', session) ~= serverRun()
 end
-if ARGV[7] ~= '' and leavesUnmerged() then
-  local own = cjson.decode(ARGV[7])
+if entryJson ~= '' and leavesUnmerged() then
+  local own = cjson.decode(entryJson)
   -- Nothing could say that a folder without an identity comes back.
   if own.placeId == '' then return 'stays' end
   rememberFolder(T, own.placeId, own.journal, own.machine)
   redis.call('HDEL', T .. ':looks', own.placeId)
 end
 local entry = redis.call('HGET', T .. ':sessions', session)
-leaveLimits(T, session, ARGV[6] == '0')
+leaveLimits(T, session, begun == '0')
 for _, name in ipairs({ ':sessions', ':begun', ':joined', ':seen', ':merged' }) do
   redis.call('HDEL', T .. name, session)
 end
@@ -42,9 +43,9 @@ entry = entry and cjson.decode(entry)
 if entry and entry.placeId and redis.call('HEXISTS', T .. ':dataFolders', entry.placeId) == 1 then
   -- An ephemeral folder is gone with its process. Only a session that knows this very ledger as open can say that nothing in
   -- the folder is missing here; one that never looked, or whose store went back since, cannot.
-  local isKnown = ARGV[5] == '' and ARGV[3] ~= '' and ARGV[3] ~= 'none' and not fenced(T, ARGV[2], ARGV[3])
+  local isKnown = store == '' and era ~= '' and era ~= 'none' and not fenced(T, seen, era)
   if entry.ephemeral and isKnown and not hasSession(T, entry.placeId) then redis.call('HDEL', T .. ':dataFolders', entry.placeId)
-  elseif ARGV[5] == '' then rememberFolder(T, entry.placeId, entry.journal, entry.machine) end
+  elseif store == '' then rememberFolder(T, entry.placeId, entry.journal, entry.machine) end
 end
 -- For people: since when no worker is there. Whoever else comes and goes works nothing but its own.
 if entry and entry.kind == 'worker' then redis.call('HSET', T, 'leftAt', nowMs()) end

@@ -15,28 +15,30 @@
 --- @include "fence"
 --- @include "data-folders"
 --- @include "last-recovery"
-local T = KEYS[1]
-if serverRun() ~= ARGV[1] then return 'changed' end
-local folders = cjson.decode(ARGV[6])
+local T, run, session, seen = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local era, begun, foldersJson = ARGV[4], ARGV[5], ARGV[6]
+local putBack = { ARGV[7], ARGV[8], ARGV[9], ARGV[10] }
+local afterRollback = ARGV[11]
+if serverRun() ~= run then return 'changed' end
+local folders = cjson.decode(foldersJson)
 -- Where the store does not know an epoch that was armed, it went back to before that arming. Other sessions may have sent
 -- since, and must merge once more: their marks are of the past that was restored. Said once for each such epoch.
-local era = ARGV[4]
 if era ~= '' and era ~= 'none' and not isEra(T, era) and redis.call('SADD', T .. ':lostEras', era) == 1 then
   redis.call('DEL', T .. ':merged', T .. ':looks')
 end
-redis.call('HSET', T .. ':merged', ARGV[2], ARGV[1])
-if tonumber(ARGV[5]) > 0 then rememberFolderOf(T, ARGV[2]) end
+redis.call('HSET', T .. ':merged', session, run)
+if tonumber(begun) > 0 then rememberFolderOf(T, session) end
 for _, folder in ipairs(folders) do
   if folder.fault ~= cjson.null then
     noteFault(T, folder)
   else
     if folder.sent then rememberFolder(T, folder.id, folder.journal, folder.machine) else clearFault(T, folder.id) end
-    redis.call('HSET', T .. ':looks', folder.id, ARGV[1])
+    redis.call('HSET', T .. ':looks', folder.id, run)
   end
 end
-if ARGV[11] == 'wait' then redis.call('HSET', T, 'mustWait', '1') end
-notePutBack(T, { ARGV[7], ARGV[8], ARGV[9], ARGV[10] })
-if forgetsSession(T, ARGV[2], ARGV[5]) then redis.call('HSET', T .. ':begun', ARGV[2], ARGV[5]) end
-local seen = math.max(tonumber(redis.call('HGET', T, 'mergedSeen') or '0'), tonumber(ARGV[3]))
-redis.call('HSET', T, 'mergedSeen', string.format('%d', seen))
+if afterRollback == 'wait' then redis.call('HSET', T, 'mustWait', '1') end
+notePutBack(T, putBack)
+if forgetsSession(T, session, begun) then redis.call('HSET', T .. ':begun', session, begun) end
+local mergedSeen = math.max(tonumber(redis.call('HGET', T, 'mergedSeen') or '0'), tonumber(seen))
+redis.call('HSET', T, 'mergedSeen', string.format('%d', mergedSeen))
 return 'ok'

@@ -9,8 +9,8 @@
 ]==]
 --- @include "record"
 --- @include "fence"
-local T = KEYS[1]
+local T, reason = KEYS[1], ARGV[1]
 if not isUnmerged(T) then return 'open' end
 redis.call('HSETNX', T, 'fenceAt', nowMs())
-redis.call('HSET', T, 'fenceReason', ARGV[1])
+redis.call('HSET', T, 'fenceReason', reason)
 return 'ok'

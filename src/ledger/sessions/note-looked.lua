@@ -13,11 +13,11 @@
 --- @include "record"
 --- @include "fence"
 --- @include "data-folders"
-local T = KEYS[1]
-if not isSameStore(T, ARGV[1]) then return { 'changed' } end
+local T, store, foldersJson, looked = KEYS[1], ARGV[1], ARGV[2], ARGV
+if not isSameStore(T, store) then return { 'changed' } end
 local seq = redis.call('HGET', T, 'seq') or '0'
-for _, folder in ipairs(cjson.decode(ARGV[2])) do
+for _, folder in ipairs(cjson.decode(foldersJson)) do
   if redis.call('HEXISTS', T .. ':dataFolders', folder.id) == 0 then rememberFolder(T, folder.id, folder.journal, folder.machine) end
 end
-for at = 3, #ARGV do redis.call('HSET', T .. ':looked', ARGV[at], seq) end
+for at = 3, #looked do redis.call('HSET', T .. ':looked', looked[at], seq) end
 return { 'ok' }

@@ -11,25 +11,25 @@
 ]==]
 --- @include "record"
 --- @include "fence"
-local T, session = KEYS[1], ARGV[1]
+local T, session, entry, limits, how, folder = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local other = otherFormat(T)
 if other then return other end
 if redis.call('HEXISTS', T .. ':lost', session) == 1 then return 'lost' end
-if ARGV[3] ~= '' then
-  redis.call('HSET', T .. ':waits', session, ARGV[3])
+if limits ~= '' then
+  redis.call('HSET', T .. ':waits', session, limits)
   noteLimits(T)
 end
 redis.call('HSETNX', T .. ':begun', session, '0')
-if ARGV[4] == 'only if forgotten' then
-  redis.call('HSETNX', T .. ':sessions', session, ARGV[2])
+if how == 'only if forgotten' then
+  redis.call('HSETNX', T .. ':sessions', session, entry)
   return 'ok'
 end
-if ARGV[5] ~= '' then
+if folder ~= '' then
   -- A ledger that has sent nothing belongs to the folder in which it is found.
   local isNew = redis.call('HEXISTS', T, 'seq') == 0 and redis.call('HEXISTS', T, 'armed') == 0
-  redis.call(isNew and 'HSET' or 'HSETNX', T, 'folder', ARGV[5])
+  redis.call(isNew and 'HSET' or 'HSETNX', T, 'folder', folder)
 end
-redis.call('HSET', T .. ':sessions', session, ARGV[2])
+redis.call('HSET', T .. ':sessions', session, entry)
 redis.call('HSET', T .. ':seen', session, nowMs())
 -- Armed for this very server: from here on the store forgets nothing of the session without being found out.
 local state = redis.call('HMGET', T, 'armed', 'era')
@@ -39,7 +39,7 @@ end
 -- As if it had come after the arming, because it begins nothing while the fence is down. Whoever is about to merge,
 -- also what others left, is waited for until it has.
 if isUnmerged(T) then
-  if ARGV[4] == 'has begun nothing' then redis.call('HSET', T .. ':merged', session, serverRun())
+  if how == 'has begun nothing' then redis.call('HSET', T .. ':merged', session, serverRun())
   else redis.call('HDEL', T .. ':merged', session) end
 end
 return 'ok'

@@ -9,11 +9,11 @@
 --- @include "record"
 --- @include "fence"
 --- @include "move"
-local T = KEYS[1]
+local T, audit, sinceSeen = KEYS[1], ARGV[1], ARGV[2]
 if isUnmerged(T) then return { 'disarmed' } end
 local since = redis.call('HGET', T, 'waitsSince')
 if not since then return { 'not waiting' } end
-if since ~= ARGV[2] then return { 'disarmed' } end
+if since ~= sinceSeen then return { 'disarmed' } end
 redis.call('HDEL', T, 'waitsSince')
 local resumed = { 'resumed' }
 for _, no in ipairs(redis.call('SMEMBERS', T .. ':unresumed')) do
@@ -21,7 +21,7 @@ for _, no in ipairs(redis.call('SMEMBERS', T .. ':unresumed')) do
   local B = batchKey(T, no)
   local meta = redis.call('HMGET', B, 'id', 'state')
   if meta[2] == 'planned' or meta[2] == 'waiting' or meta[2] == 'running' or meta[2] == 'paused' or meta[2] == 'halted' then
-    redis.call('RPUSH', B .. ':log', ARGV[1])
+    redis.call('RPUSH', B .. ':log', audit)
     resumed[#resumed + 1] = meta[1]
   end
 end

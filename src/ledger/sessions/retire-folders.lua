@@ -10,13 +10,14 @@
 --- @include "record"
 --- @include "fence"
 --- @include "data-folders"
-local T = KEYS[1]
-if not isSameStore(T, ARGV[1]) then return { 'changed' } end
+local T, store, folders = KEYS[1], ARGV[1], ARGV
+if not isSameStore(T, store) then return { 'changed' } end
 local retired = { 'retired' }
-for i = 2, #ARGV - 1, 2 do
-  local id, folder = ARGV[i], redis.call('HGET', T .. ':dataFolders', ARGV[i])
+for i = 2, #folders - 1, 2 do
+  local id, heardAt = folders[i], tonumber(folders[i + 1])
+  local folder = redis.call('HGET', T .. ':dataFolders', id)
   local isLooked = redis.call('HGET', T .. ':looks', id) == serverRun()
-  if folder and cjson.decode(folder).at <= tonumber(ARGV[i + 1]) and not isLooked and not hasSession(T, id) then
+  if folder and cjson.decode(folder).at <= heardAt and not isLooked and not hasSession(T, id) then
     redis.call('HDEL', T .. ':dataFolders', id)
     retired[#retired + 1] = id
   end
