@@ -277,7 +277,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'retried-as-compared-before',
     file: 'src/ledger/moves/retry.lua',
-    find: "if ARGV[8] ~= '' and seals .. ' ' .. string.format('%.0f', others) ~= ARGV[8] then return { 'no', 'moved', '' } end",
+    find: "if judged ~= '' and seals .. ' ' .. string.format('%.0f', others) ~= judged then return { 'no', 'moved', '' } end",
     put: '',
     test: 'test/planning/paid-since.test.ts',
   },

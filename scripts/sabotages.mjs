@@ -596,14 +596,14 @@ export const SABOTAGES = [
   {
     name: 'a-letter-of-another-batch-is-retried',
     file: 'src/ledger/moves/retry.lua',
-    find: 'if not isBatch(T, no, ARGV[9]) then',
+    find: 'if not isBatch(T, no, id) then',
     put: 'if false then',
     test: 'test/ledger/read/reused-number.test.ts',
   },
   {
     name: 'a-letter-is-retried-in-another-store',
     file: 'src/ledger/moves/retry.lua',
-    find: 'if isUnmerged(T) or not isSameStore(T, ARGV[10]) then',
+    find: 'if isUnmerged(T) or not isSameStore(T, store) then',
     put: 'if isUnmerged(T) then',
     test: 'test/ledger/read/reused-number.test.ts',
   },

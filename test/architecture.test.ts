@@ -261,19 +261,15 @@ describe('scripts of the ledger', () => {
   });
 
   test('each names its keys and arguments at the top of its body, and only there', () => {
-    // Approvals and retries read theirs where they use them.
-    const LATER = ['moves/approval.lua', 'moves/retry.lua'];
-    const wrong = luaFiles
-      .filter(({ path }) => !LATER.includes(path))
-      .flatMap(({ path, lines }) => {
-        const body = bodyOf(lines);
-        const isHead = (line: string) => /\bKEYS\[|\bARGV\b|^--|^}$/.test(line);
-        const end = body.findIndex((line) => !isHead(line));
-        return body
-          .slice(Math.max(0, end))
-          .filter((line) => /\b(?:KEYS|ARGV)\b/.test(line.replaceAll(/'[^']*'|--.*$/g, '')))
-          .map((line) => `${path}: ${line.trim()}`);
-      });
+    const wrong = luaFiles.flatMap(({ path, lines }) => {
+      const body = bodyOf(lines);
+      const isHead = (line: string) => /\bKEYS\[|\bARGV\b|^--|^}$/.test(line);
+      const end = body.findIndex((line) => !isHead(line));
+      return body
+        .slice(Math.max(0, end))
+        .filter((line) => /\b(?:KEYS|ARGV)\b/.test(line.replaceAll(/'[^']*'|--.*$/g, '')))
+        .map((line) => `${path}: ${line.trim()}`);
+    });
     expect(wrong).toEqual([]);
   });
 

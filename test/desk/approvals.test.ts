@@ -295,6 +295,12 @@ test('an approver of a rule sees who is in its list, and approves no list that w
   });
   const { text } = await desk.call('/api/rules/gift/members.csv', { as: ben });
   expect(text).toBe('member\n100002\n100003\n100004\n');
+  // A path is no name: the file is not even looked for.
+  for (const path of ['/etc/passwd', file]) {
+    const reply = await desk.call(`/api/rules/${encodeURIComponent(path)}/members.csv`, { as: ben });
+    expect(reply.status).toBe(400);
+    expect(reply.text).toContain('ALM_RULE_NOT_FOUND');
+  }
   const path = '/api/rules/gift/approve';
   await say(path, ada, { hash: first?.hash, asked: null });
   await writeFile(file, RULE.replace('100001, 100002', '100002, 100003, 100009'));

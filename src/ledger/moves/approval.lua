@@ -23,9 +23,9 @@
 --- @include "move"
 --- @include "gate"
 local T, action, kind, of, id, who, hash = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local countsMs, audit, asked, limits = tonumber(ARGV[7]), ARGV[8], ARGV[9] ~= '' and cjson.decode(ARGV[9]) or {}, limitsOf(ARGV[10], ARGV[11])
 local now = nowMs()
 local B = batchKey(T, of)
-local asked = ARGV[9] ~= '' and cjson.decode(ARGV[9]) or {}
 
 local function isGone()
   if kind == 'rule' then return false end
@@ -35,7 +35,7 @@ end
 
 local function done(...)
   if kind ~= 'rule' then batches.touch(of) end
-  if kind ~= 'rule' and ARGV[8] ~= '' then redis.call('RPUSH', B .. ':log', ARGV[8]) end
+  if kind ~= 'rule' and audit ~= '' then redis.call('RPUSH', B .. ':log', audit) end
   batches.flush(T)
   return { ... }
 end
@@ -62,7 +62,6 @@ local function unchanged()
 end
 
 local function retry()
-  local limits = limitsOf(ARGV[10], ARGV[11])
   local lacking = {}
   for _, index in ipairs(asked.indexes) do
     if not mayRetry(T, of, index, readRecord(T, of, index) or '', limits, now) then lacking[#lacking + 1] = index end
@@ -128,7 +127,7 @@ local function approve()
   if kind == 'batch' and (asked.orders ~= counter(B .. ':n', 'c:p') or tonumber(asked.tokens) ~= counter(B .. ':n', 't:p')) then return { 'changed' } end
   local own = whyNotBy(request)
   if own then return { own } end
-  local ends = now + tonumber(ARGV[7])
+  local ends = now + countsMs
   if kind == 'retry' then
     local indexes = unchanged()
     if not indexes then return { 'changed' } end

@@ -25,41 +25,41 @@
 --- @include "earlier"
 --- @include "fence"
 --- @include "gate"
-local T, no, index, amount = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local T, no, index, amount, detail, shard, fieldHex, digest = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local judged, id, store, limits, person = ARGV[8], ARGV[9], ARGV[10], limitsOf(ARGV[11], ARGV[12]), ARGV[13]
 local tokens = totals.parse(amount)
 local B = batchKey(T, no)
 local record = readRecord(T, no, index)
 local fields = record and decodeRecord(record) or { state = 'p' }
 local state = redis.call('HGET', B, 'state')
-if not isBatch(T, no, ARGV[9]) then return { 'no', 'gone', '' } end
+if not isBatch(T, no, id) then return { 'no', 'gone', '' } end
 -- The same retry asked twice is one retry, even when the order has gone on since.
-if alreadyNoted(T, no, index, ARGV[4]) then return { 'ok' } end
+if alreadyNoted(T, no, index, detail) then return { 'ok' } end
 if fields.state ~= 'R' and fields.state ~= 'X' then return { 'no', stateOf(record, state == 'cancelled'), '' } end
 local by = replacedBy(fields)
 if by then return { 'no', 'replaced', redis.call('HGET', batchKey(T, by), 'id') or '' } end
-local other = otherOfDebt(T, ARGV[9] .. '-' .. index, WAITS_OR_MAY_BE_PAID)
+local other = otherOfDebt(T, id .. '-' .. index, WAITS_OR_MAY_BE_PAID)
 if other then return { 'no', 'debt', other } end
 if string.find(fields.marks or '', 'd', 1, true) then return { 'no', 'discarded', '' } end
 if state == 'cancelled' then return { 'no', 'cancelled', '' } end
 -- Its rows are about to leave the store; what is written now would be lost with them.
 if state == 'archived' then return { 'no', 'archived', '' } end
-local limits = limitsOf(ARGV[11], ARGV[12])
 if not mayRetry(T, no, index, record, limits, nowMs()) then return { 'no', 'approval', '' } end
-if isUnmerged(T) or not isSameStore(T, ARGV[10]) then return { 'no', 'disarmed', '' } end
+if isUnmerged(T) or not isSameStore(T, store) then return { 'no', 'disarmed', '' } end
 local arrives = mayArriveUntil(T, record)
 if arrives then return { 'no', 'arriving', arrives } end
 fields.marks = string.gsub(fields.marks or '', 'a%d+', '')
 local seals = redis.call('HGET', T, 'seals') or '0'
 local others = counter(T, 'retries') - counter(B, 'retried')
-if ARGV[8] ~= '' and seals .. ' ' .. string.format('%.0f', others) ~= ARGV[8] then return { 'no', 'moved', '' } end
+if judged ~= '' and seals .. ' ' .. string.format('%.0f', others) ~= judged then return { 'no', 'moved', '' } end
 local account = accountOf(T, no, index)
 local over = account and overLimit(T, account, limitOf(T, account), tokens)
 if over then return { 'no', 'limit', cjson.encode(over) } end
-if ARGV[5] ~= '' then
-  local field = unhex(ARGV[6])
-  local holder = spentBy(T, ARGV[5], field, no, index)
+if shard ~= '' then
+  local field = unhex(fieldHex)
+  local holder = spentBy(T, shard, field, no, index)
   if holder then return { 'no', 'reference', holder } end
-  takeReference(T, ARGV[5], field, ARGV[7], no, index)
+  takeReference(T, shard, field, digest, no, index)
 end
 
 local from = fields.state
@@ -70,10 +70,10 @@ if from == 'X' and firstUsed then key = key .. '@' .. base36(firstUsed) end
 writeRecord(T, no, index, encodeRecord({ state = 'w', key = key, attempts = fields.attempts,
   tries = '0', status = fields.status, marks = fields.marks, nonce = fields.nonce or '', doubt = fields.doubt }))
 move(T, no, index, { from = from, to = 'w', amount = amount, before = fields, after = fields })
-clearHeld(T, ARGV[9] .. '-' .. index)
-noteRetried(T, no, index, record, ARGV[13], nowMs())
+clearHeld(T, id .. '-' .. index)
+noteRetried(T, no, index, record, person, nowMs())
 redis.call('ZADD', B .. ':due', nowMs(), index)
-redis.call('RPUSH', B .. ':x:' .. index, ARGV[4])
+redis.call('RPUSH', B .. ':x:' .. index, detail)
 reopen(T, no)
 batches.flush(T)
 return { 'ok' }

@@ -33,6 +33,20 @@ export async function openRule(
   return result;
 }
 
+/** A rule of the jobs folder by its name only: a path from a request must not reach the disk. */
+export async function openRuleNamed(
+  config: Config,
+  cwd: string,
+  name: string,
+  stop?: AbortSignal,
+): Promise<PackedRule> {
+  const found = await findRules(config, cwd);
+  const file = found.find(({ result }) => 'rule' in result && result.rule.name === name)?.file;
+  if (file === undefined)
+    throw new AlmonerError('ALM_RULE_NOT_FOUND', `No usable rule is called ${JSON.stringify(name)}.`);
+  return openRule(config, cwd, file, stop);
+}
+
 /** The profile a rule pays by. `--realm` may name the same one, and no other. */
 export function profileOfRule(
   config: Config,

@@ -3,7 +3,7 @@ import { counted } from '../../../core/counted.js';
 import { AlmonerError } from '../../../core/errors/error.js';
 import { calendarDocument, calendarOf } from '../../../operations/rules/calendar.js';
 import { explainMember } from '../../../operations/rules/explain.js';
-import { findRules, openRule, profileOfRule } from '../../../operations/rules/files.js';
+import { openRuleNamed, profileOfRule } from '../../../operations/rules/files.js';
 import { dismissTimes, makeUp, refuseOtherPeriod } from '../../../operations/rules/missed.js';
 import { planRule } from '../../../operations/rules/plan.js';
 import { membersCsv } from '../../../operations/rules/rule-members.js';
@@ -52,12 +52,7 @@ export const RULE_ROUTES = [
     handle({ app, cwd, stop, tasks }, { params: { rule }, body, visitor }) {
       const who = visitor.identity.name;
       return tasks.start(`plan rule ${rule}`, who, null, async (progress) => {
-        // By name only: a path from a request must not reach the disk.
-        const found = await findRules(app.config, cwd);
-        const file = found.find(({ result }) => 'rule' in result && result.rule.name === rule)?.file;
-        if (file === undefined)
-          throw new AlmonerError('ALM_RULE_NOT_FOUND', `No usable rule is called ${JSON.stringify(rule)}.`);
-        const loaded = await openRule(app.config, cwd, file, stop);
+        const loaded = await openRuleNamed(app.config, cwd, rule, stop);
         const realm = await app.realm(profileOfRule(app.config, loaded.rule));
         const missed = body?.missed === undefined ? null : Date.parse(body.missed);
         if (missed !== null) await refuseOtherPeriod(realm.ledger, loaded.rule, missed);
@@ -142,7 +137,7 @@ export const RULE_ROUTES = [
     params: api.RuleParams,
     reply: 'text/csv; charset=utf-8',
     async handle({ app, cwd }, { params: { rule } }) {
-      const { audience } = await openRule(app.config, cwd, rule);
+      const { audience } = await openRuleNamed(app.config, cwd, rule);
       return new Download(
         `${rule}-members.csv`,
         'text/csv; charset=utf-8',
