@@ -73,6 +73,8 @@ test('a withdrawn approval of a batch that was over for a moment', async () => {
   expect(await approveBatch(batch.ref, 'ben')).toBe('approved');
   // another sender's journal tells that 2 was paid
   await merge(batch, 'manual', attemptOf(batch, 2, PAID));
+  const { redis } = ledger.scripts;
+  expect(await redis.hget(`${ledger.keyPrefix}:b:${batch.no}`, 'approval')).toBeNull();
   await withdrawApprovals(ledger.scripts, 'ben');
   await merge(batch, 'manual', attemptOf(batch, 1, WAITS));
   expect(await pay(mine, 1)).toBe(0);
