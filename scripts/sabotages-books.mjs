@@ -37,7 +37,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'reports-for-everybody',
-    file: 'src/report/whole-file.ts',
+    file: 'src/report/staging.ts',
     find: "open(path, 'wx', 0o600)",
     put: "open(path, 'wx')",
     test: 'test/report/private.test.ts',

@@ -259,7 +259,7 @@ export const SABOTAGES = [
   },
   {
     name: 'redirects-followed',
-    file: 'src/realm/client/http.ts',
+    file: 'src/realm/client/exchange.ts',
     find: '    followRedirect: false,',
     put: '    followRedirect: true,\n    methodRewriting: false,',
     test: 'test/realm/client/sent-once.test.ts',

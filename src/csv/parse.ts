@@ -3,10 +3,9 @@ import { readHead } from './header.js';
 import { type ColumnWish, chooseColumns, NO_WISH } from './mapping.js';
 import { INTAKE_LIMITS, type IntakeLimits, type Source } from './open.js';
 import { type RowRules, readRow } from './read-row.js';
-import { isBlank, readRecords } from './records.js';
+import { flawKind, isBlank, readRecords, SWALLOWING_QUOTE } from './records.js';
 import { References } from './references.js';
 import { BrokenFile, type FileFaults, type FoundColumns, type Row, type Sheet } from './row.js';
-import { flawKind, SWALLOWING_QUOTE } from './scan.js';
 import { findShape, type Shape } from './shape.js';
 
 type ParseOptions = RowRules & {

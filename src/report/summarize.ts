@@ -11,8 +11,8 @@ import { percentile } from '../words/charts.js';
 import { isoTime } from '../words/spelling.js';
 import type { Reconciliation } from './reconciliation.js';
 import type { RunFacts, RunSpan } from './run-facts.js';
+import type { FileFacts } from './staging.js';
 import { type Summary, SummaryManifest } from './summary.js';
-import type { FileFacts } from './whole-file.js';
 
 const FAILURES_MAX = 50;
 

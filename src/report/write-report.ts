@@ -17,9 +17,8 @@ import { type PublicLine, type PublicSums, publicPage } from './html/page.js';
 import { reportPage } from './html/report-page.js';
 import { Reconciliation } from './reconciliation.js';
 import { RunFacts } from './run-facts.js';
-import { Staging } from './staging.js';
+import { type FileFacts, Staging, type WholeFile } from './staging.js';
 import { summarize } from './summarize.js';
-import type { FileFacts, WholeFile } from './whole-file.js';
 
 type ReportOptions = {
   /** The reports folder; the batch gets a folder of its own in it. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { writeFaultsFile } from '../../src/operations/pay/plan-file.js';
 import { Findings } from '../../src/planning/findings.js';
-import { writeRows } from '../../src/report/whole-file.js';
+import { writeRows } from '../../src/report/staging.js';
 import { writeReport } from '../../src/report/write-report.js';
 import { START } from '../support/ledger/batch-record.js';
 import { tempFolder } from '../support/temp-folder.js';

@@ -12,7 +12,7 @@ import {
 } from '../../operations/orders/dead-letters.js';
 import { findOrder } from '../../operations/orders/find-orders.js';
 import { orderStory } from '../../operations/orders/order-story.js';
-import { writeRows } from '../../report/whole-file.js';
+import { writeRows } from '../../report/staging.js';
 import { counted } from '../../words/spelling.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argument, choice, flag, text, usage } from '../frame/options.js';

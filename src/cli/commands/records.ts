@@ -7,7 +7,7 @@ import { isRehearsalOfItsOwn, realmOfBatch } from '../../operations/batches/batc
 import { reportBatch } from '../../operations/batches/report.js';
 import { type Undo, type UndoWish, writeUndo } from '../../operations/batches/undo.js';
 import { type HistoryEntry, memberHistory } from '../../operations/orders/member-history.js';
-import { writeRows } from '../../report/whole-file.js';
+import { writeRows } from '../../report/staging.js';
 import { pacedReads } from '../../runtime/paced-reads.js';
 import { amountsWords, effectWords } from '../../words/amounts.js';
 import { counted, grouped } from '../../words/spelling.js';

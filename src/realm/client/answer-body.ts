@@ -4,7 +4,7 @@ import type { BodyVerdict } from '../../core/classify.js';
 import { oneLine } from '../../core/one-line.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { isJsonObject, type JsonObject } from '../json.js';
-import { ANSWER_BYTES_MAX } from './http.js';
+import { ANSWER_BYTES_MAX } from './exchange.js';
 
 export type AnswerBody =
   | { readonly readable: true; readonly json: unknown; readonly text: string }

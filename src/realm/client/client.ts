@@ -6,8 +6,7 @@ import { hasLeadingZero, type MemberId } from '../../core/ids.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { memberBalance } from './answer-body.js';
 import { createCredentialReader } from './credential.js';
-import { exchange } from './exchange.js';
-import { createAgents, createInstances } from './http.js';
+import { createAgents, createInstances, exchange } from './exchange.js';
 import {
   keylessOutcome,
   keylessRead,

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { memberId } from '../../../src/core/ids.js';
 import { createRealmClient, type RealmClient } from '../../../src/realm/client/client.js';
-import { SOCKET_IDLE_MAX_MS } from '../../../src/realm/client/http.js';
+import { SOCKET_IDLE_MAX_MS } from '../../../src/realm/client/exchange.js';
 import { testProfile } from '../../support/ledger/realm-profile.js';
 import { respond, type SocketServer, startSocketServer } from '../../support/socket-server.js';
 import { until } from '../../support/until.js';
