@@ -9,8 +9,9 @@ import { codeUnder } from '../support/readme.js';
 const ROWS = 9;
 const FILES = ['paid', 'open', 'since'].map((name, i) => ({ name, ...uniqueRows(ROWS, i * ROWS) }));
 
-const [leave, drill, lost, ...more] = codeUnder('docs/operations.md', 'Backup and restore', 'sh').map(
-  (code) => code.trim().split('\n'),
+const PAGE = 'docs/how-to/store-and-recovery.md';
+const [leave, drill, lost, ...more] = codeUnder(PAGE, 'Try a restore first', 'sh').map((code) =>
+  code.trim().split('\n'),
 );
 
 let world: Program;
@@ -32,7 +33,7 @@ async function typed(line: string) {
   return { args, json: JSON.parse(started.stdout()) };
 }
 
-test('the drill of docs/operations.md, word for word: every row is paid, and nobody twice', async () => {
+test('the drill of the page about the store, word for word: every row is paid, and nobody twice', async () => {
   // The realm keeps its record in a Redis of its own, which the restore does not touch. It honours no key.
   const members = FILES.flatMap(({ seeds }) => seeds);
   await start({ network: true, certainty: 'manual', members, profile: {} });
