@@ -2,7 +2,7 @@
  * Who is dead: one question with one table. The rows are what can be proven of a process from here
  * (ledger/here/liveness.ts), the columns when the store heard of it last. Only a proof makes a process dead; no
  * silence does, however long, because a process that cannot be heard may still be sending.
- * docs/reliability.md shows both tables of this file, and a test holds them equal.
+ * docs/explanation/reliability.md shows both tables of this file, and a test holds them equal.
  */
 export type Liveness = 'alive' | 'dead' | 'elsewhere';
 type Heard = 'heard lately' | 'not heard lately' | 'never heard';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { CONCLUSIONS, HEARD_LATELY_MS, PRESENCE, SIGN_EVERY_MS } from '../../src/core/presence.js';
 import { duration } from '../../src/words/spelling.js';
 
-const [, after = ''] = readFileSync('docs/reliability.md', 'utf8').split('\n### Who is dead\n');
+const [, after = ''] = readFileSync('docs/explanation/reliability.md', 'utf8').split('\n### Who is dead\n');
 const [section = ''] = after.split(/\n##+ /);
 
 /** The tables of the section, without their headings and rules. */
@@ -15,7 +15,7 @@ const table = (firstRow: string) => tables.find(([, , row = '']) => row.startsWi
 
 const rowOf = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 
-describe('docs/reliability.md, "Who is dead"', () => {
+describe('docs/explanation/reliability.md, "Who is dead"', () => {
   test('shows the table of the code, with every row and column', () => {
     const columns = Object.keys(PRESENCE.alive);
     const rows = Object.entries(PRESENCE).map(([life, row]) => rowOf([`**${life}**`, ...Object.values(row)]));

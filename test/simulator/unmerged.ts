@@ -3,7 +3,7 @@ import type { Sent } from './requests.js';
 /**
  * What a restored store has forgotten and the journals of a machine still know. A session that the store
  * knows is waited for, and so is a data folder. One that it has forgotten as well nobody can wait for: a careful operator starts its
- * machine before others go on (docs/reliability.md), so nobody else sends such an order before. And where
+ * machine before others go on (docs/explanation/reliability.md), so nobody else sends such an order before. And where
  * the store has forgotten and the disk is lost too, nobody knows: one of them at a time is what is promised.
  */
 export class Unmerged {

@@ -22,7 +22,7 @@ import { audit, begun, feedAll, moment, sendAs } from '../../support/ledger/orde
 import { SCRIPT_CALLS, type ScriptCall } from '../../support/ledger/script-calls.js';
 
 /**
- * The state diagram of an order in docs/reliability.md, and the table of what recovery adds, against the scripts: each call
+ * The state diagram of an order in docs/explanation/reliability.md, and the table of what recovery adds, against the scripts: each call
  * of each script is made on an order in each state, and every move that it makes is an arrow there, and no arrow is left.
  */
 const bench = ledgersOnRedis();
@@ -135,7 +135,7 @@ async function sealedAs(): Promise<string[]> {
   return Promise.all([1, 2, 3].map(async (index) => arrow('[*]', await stateOf(batch, index), 'seal-batch')));
 }
 
-describe('the states of an order, as docs/reliability.md draws them', () => {
+describe('the states of an order, as docs/explanation/reliability.md draws them', () => {
   test('the scripts make every move that is drawn or listed there, and no other', async () => {
     const drawn = [...diagramArrows(HEADING), ...tableArrows(HEADING, 'state before')];
     expect([...(await sealedAs()), ...(await allMoves())].sort()).toEqual(drawn.sort());

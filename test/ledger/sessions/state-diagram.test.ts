@@ -13,7 +13,7 @@ import { resume } from '../../support/ledger/resume.js';
 import { snapshot } from '../../support/ledger/unreliable-store.js';
 
 /**
- * The state diagram of the ledger in docs/reliability.md against the scripts: each script is called on a ledger in each
+ * The state diagram of the ledger in docs/explanation/reliability.md against the scripts: each script is called on a ledger in each
  * state, and every change that it makes is an arrow there, and no arrow is left.
  */
 const bench = ledgersOnRedis();
@@ -171,7 +171,7 @@ async function changesByRestart(): Promise<string[]> {
   });
 }
 
-describe('the states of the ledger, as docs/reliability.md draws them', () => {
+describe('the states of the ledger, as docs/explanation/reliability.md draws them', () => {
   test('the scripts and a restart make every change that is drawn there, and no other', async () => {
     const changes = (await Promise.all(PASTS.map(changesAfter))).flat();
     const found = [...new Set([...changes, ...(await changesByRestart())])].sort();

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** State diagrams and tables of docs/reliability.md, as a test compares them with the code. */
+/** State diagrams and tables of docs/explanation/reliability.md, as a test compares them with the code. */
 
 /** `from → to: script`, one for each script that makes the move. */
 export function arrow(from: string, to: string, script: string): string {
@@ -10,7 +10,7 @@ export function arrow(from: string, to: string, script: string): string {
 
 /** The text below a heading, up to the next heading. */
 function section(heading: string): string {
-  const [, after = ''] = readFileSync('docs/reliability.md', 'utf8').split(`\n${heading}\n`);
+  const [, after = ''] = readFileSync('docs/explanation/reliability.md', 'utf8').split(`\n${heading}\n`);
   return after.split(/\n##+ /)[0] ?? '';
 }
 
