@@ -1,17 +1,22 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
-const text = readFileSync('docs/security.md', 'utf8');
-const lines = text
-  .split('\n')
-  .filter((line) => line.startsWith('| ') && !line.startsWith('| threat'))
-  .map((line) => line.split('|').map((cell) => cell.trim()));
+const text = readFileSync('docs/explanation/security.md', 'utf8');
+const [, after = ''] = text.split('\n## Threats\n');
+const [section = ''] = after.split('\n## ');
+const threats = section
+  .split('\n- **')
+  .slice(1)
+  .map((item) => {
+    const [threat = '', rest = ''] = item.split(/\n###/)[0]?.split('**') ?? [];
+    const [stops = ''] = rest.split('\n');
+    return { threat, stops, files: [...rest.matchAll(/`(test\/[^`]+)`/g)].map(([, file = '']) => file) };
+  });
 
-describe('docs/security.md', () => {
+describe('docs/explanation/security.md', () => {
   test('names for every threat what stops it and the very files that hold it', () => {
-    expect(lines.length).toBeGreaterThan(15);
-    for (const [, threat = '', stops = '', tests = ''] of lines) {
-      const files = [...tests.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '');
+    expect(threats.length).toBeGreaterThan(30);
+    for (const { threat, stops, files } of threats) {
       expect([threat, stops.length > 20, files.length > 0]).toEqual([threat, true, true]);
       expect([threat, files.filter((file) => !existsSync(file))]).toEqual([threat, []]);
     }
