@@ -113,8 +113,8 @@ end
 --- What is under way, in doubt or dead was not shown as left: should it come back, it counts for the person who pays it (see gate).
 local function coverOnlyPlanned()
   for _, index in ipairs(redis.call('ZRANGE', B .. ':a', 0, -1)) do
-    local by = string.match(redis.call('HGET', B .. ':retriedBy', index) or '', '^%d+ (.*)$')
-    redis.call('HSET', B .. ':retriedBy', index, string.format('%.0f ', now) .. (by or payerOf(T, of) or ''))
+    local by = string.match(redis.call('HGET', B .. ':retriedBy', index) or '', '^%d+( .*)$')
+    redis.call('HSET', B .. ':retriedBy', index, string.format('%.0f', now) .. (by or ''))
   end
 end
 
