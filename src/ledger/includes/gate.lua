@@ -131,6 +131,19 @@ local function payerOf(T, no)
   return not b[2] and b[1] or nil
 end
 
+--- Who asks for an approval: the person who prepared the batch, or put orders of a recovered one back to work. Nil where somebody without a
+--- token had a hand in what is to be sent: the approver may be the same person.
+local function firstOf(T, no, request)
+  local b = redis.call('HMGET', batchKey(T, no), 'preparer', 'recovered')
+  if request.who == '' or not b[1] and not b[2] then return nil end
+  local retried = redis.call('HGETALL', batchKey(T, no) .. ':retriedBy')
+  for i = 1, #retried, 2 do
+    local isNameless = string.find(retried[i + 1], '^%d+ $')
+    if isNameless and string.sub(readRecord(T, no, retried[i]) or '', 1, 1) == 'w' then return nil end
+  end
+  return b[1] or request.who
+end
+
 --- Asks for the approval of a batch. `who`: the person who may not pay it alone; '' where that is not known.
 local function askApproval(T, no, who, now)
   local B = batchKey(T, no)

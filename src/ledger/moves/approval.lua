@@ -85,18 +85,15 @@ end
 
 --- Whether the approver had a hand in what is to be approved: asked for it, prepared it, or retried a dead letter that is a part of it.
 local function whyNotBy(request)
-  if request.who == '' then return 'nameless' end
-  if isSamePerson(request.who, who) then return 'same-person' end
+  local first = request.who
+  if kind == 'batch' then first = firstOf(T, of, request) or '' end
+  if first == '' then return 'nameless' end
+  if isSamePerson(first, who) or isSamePerson(request.who, who) then return 'same-person' end
   if kind ~= 'batch' then return nil end
-  local b = redis.call('HMGET', B, 'preparer', 'recovered')
-  if not b[1] and not b[2] then return 'nameless' end
-  if isSamePerson(b[1] or '', who) then return 'same-person' end
   local retried = redis.call('HGETALL', B .. ':retriedBy')
   for i = 1, #retried, 2 do
-    local by = string.match(retried[i + 1], '^%d+ (.*)$')
-    local isPlanned = by and string.sub(readRecord(T, of, retried[i]) or '', 1, 1) == 'w'
-    if isPlanned and by == '' then return 'nameless' end
-    if isPlanned and isSamePerson(by, who) then return 'same-person' end
+    local by = string.match(retried[i + 1], '^%d+ (.+)$')
+    if by and isSamePerson(by, who) and string.sub(readRecord(T, of, retried[i]) or '', 1, 1) == 'w' then return 'same-person' end
   end
   return nil
 end

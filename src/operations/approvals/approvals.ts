@@ -159,7 +159,7 @@ export async function approve(app: App, ref: BatchRef, shown: string): Promise<v
     case 'nameless':
       throw new AlmonerError(
         'ALM_PEOPLE_NAMELESS',
-        `Batch ${ref.id} was prepared without a token, so that a second person cannot be told from the first. Nothing was approved.`,
+        `Batch ${ref.id} was prepared, or an order of it was retried, without a token, so that a second person cannot be told from the first. Nothing was approved.`,
         { next: `Cancel it with \`almoner cancel ${ref.id}\`, and make it again with ALMONER_TOKEN set.` },
       );
     case 'changed':
