@@ -51,16 +51,6 @@ local function allow(indexes, ends, by, how)
   end
 end
 
---- The dead letters of a request, if all are as they were.
-local function unchanged()
-  local found, all = {}, redis.call('HGETALL', B .. ':retry')
-  for i = 1, #all, 2 do
-    if redis.sha1hex(readRecord(T, of, all[i]) or '') ~= all[i + 1] then return nil end
-    found[#found + 1] = all[i]
-  end
-  return found
-end
-
 local function retry()
   local lacking = {}
   for _, index in ipairs(asked.indexes) do
@@ -76,7 +66,7 @@ local function retry()
   if who == '' then return { 'nameless' } end
   local known = readRequest(T, kind, of)
   if known and known.hash == hash then return { 'same' } end
-  if known and not isSamePerson(known.who, who) and unchanged() then return { 'other', known.who } end
+  if known and not isSamePerson(known.who, who) and lettersOf(T, of) then return { 'other', known.who } end
   dropRequest(T, kind, of)
   for _, index in ipairs(asked.indexes) do redis.call('HSET', B .. ':retry', index, redis.sha1hex(readRecord(T, of, index) or '')) end
   ask()
@@ -126,7 +116,7 @@ local function approve()
   if own then return { own } end
   local ends = now + countsMs
   if kind == 'retry' then
-    local indexes = unchanged()
+    local indexes = lettersOf(T, of)
     if not indexes then return { 'changed' } end
     allow(indexes, ends, who, 'approved')
     dropRequest(T, kind, of)

@@ -108,13 +108,13 @@ export type Approval = Awaited<ReturnType<typeof previewApproval>>;
 
 /**
  * What an approval would be for: the retry that was asked for, or all that is still to be sent. A retry that was asked for
- * others than its dead letters are now can only be refused, and stands in no other's way.
+ * others than its dead letters are now can only be refused.
  */
 async function subjectOf(ref: BatchRef, view: StoredBatch) {
-  const { gate, retry } = view;
+  const { retry } = view;
   const retried =
     retry === null ? null : await retriesOf(ref, await steering.approvals.requestedRetries(ref));
-  if (retry !== null && retried !== null && !(retried.hash !== retry.hash && gate?.closed === 'approval'))
+  if (retry !== null && retried !== null)
     return {
       kind: 'retry' as const,
       retry,
