@@ -40,7 +40,7 @@ export function gateReply(view: StoredBatch, tokens: readonly TokenEntry[]): Bat
   const start = gate?.start ?? null;
   const approved = gate?.request?.approved ?? null;
   const may = tokens.filter(
-    (one) => closed === 'approval' && whyNotSecond(one, preparer, 'prepared') === null,
+    (one) => closed === 'approval' && preparer !== null && whyNotSecond(one, preparer, 'prepared') === null,
   );
   return {
     closed,

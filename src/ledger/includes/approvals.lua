@@ -41,3 +41,13 @@ end
 local function isApproved(request, now)
   return type(request.approved) == 'table' and now < request.approved.ends
 end
+
+--- The dead letters of a request for a retry, if all are as they were.
+local function lettersOf(T, no)
+  local found, all = {}, redis.call('HGETALL', batchKey(T, no) .. ':retry')
+  for i = 1, #all, 2 do
+    if redis.sha1hex(readRecord(T, no, all[i]) or '') ~= all[i + 1] then return nil end
+    found[#found + 1] = all[i]
+  end
+  return found
+end

@@ -12,7 +12,8 @@
     T:alone:<who>      numbers of the batches that the person pays alone, by the time at which each begins
     T:alone:<who>:left slice of ten minutes → '<rows> <tokens>' of the orders that left then
     B:alone            index → '<slice> <who>': where the order is counted, which is where it left last
-    B:retriedBy        index → '<ms> <who>': the person who put the dead letter back to work alone; '-' where another one approved it
+    B:retriedBy        index → '<ms> <who>': the person who put the dead letter back to work alone; '-' where another one approved it;
+                       '<ms>' of an order that no approval has covered since: should it come back, it counts for who pays the batch
     B 'preparer'       who prepared it
     B 'confirmed'      hash of all that an approver is shown of the sealed batch (core/approvals.ts)
     B 'approval'       JSON of the request for an approval that was not used yet (see approvals)
@@ -130,6 +131,19 @@ local function payerOf(T, no)
   return not b[2] and b[1] or nil
 end
 
+--- Who asks for an approval: the person who prepared the batch, or put orders of a recovered one back to work. Nil where somebody without a
+--- token had a hand in what is to be sent: the approver may be the same person.
+local function firstOf(T, no, request)
+  local b = redis.call('HMGET', batchKey(T, no), 'preparer', 'recovered')
+  if request.who == '' or not b[1] and not b[2] then return nil end
+  local retried = redis.call('HGETALL', batchKey(T, no) .. ':retriedBy')
+  for i = 1, #retried, 2 do
+    local isNameless = string.find(retried[i + 1], '^%d+ $')
+    if isNameless and string.sub(readRecord(T, no, retried[i]) or '', 1, 1) == 'w' then return nil end
+  end
+  return b[1] or request.who
+end
+
 --- Asks for the approval of a batch. `who`: the person who may not pay it alone; '' where that is not known.
 local function askApproval(T, no, who, now)
   local B = batchKey(T, no)
@@ -175,7 +189,7 @@ local function begin(T, no, now)
     redis.call('HSET', B, 'cleared', isFirst and request.approved.whole and 'approved' or 'rest')
     local retried = redis.call('HGETALL', B .. ':retriedBy')
     for i = 1, #retried, 2 do
-      local at = tonumber(string.match(retried[i + 1], '^(%d+) '))
+      local at = tonumber(string.match(retried[i + 1], '^%d+'))
       if at and at < request.approved.at then redis.call('HSET', B .. ':retriedBy', retried[i], '-') end
     end
   elseif who then

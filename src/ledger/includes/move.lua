@@ -81,9 +81,10 @@ local function finishIfDone(T, no)
   if countOf(T, no, 's') > 0 or countOf(T, no, 'u') > 0 then return state end
   if state ~= 'planned' and state ~= 'waiting' and state ~= 'running' and state ~= 'paused' and state ~= 'halted' then return state end
   if countOf(T, no, 'p') == 0 then
-    redis.call('HSET', B, 'state', 'done', 'finishedAt', nowMs())
+    -- Nothing is left that a gate could keep: what comes back of it is counted, or was approved, order by order.
+    redis.call('HSET', B, 'state', 'done', 'finishedAt', nowMs(), 'begun', '1')
     redis.call('HSETNX', B, 'startedAt', nowMs())
-    -- An approval that was not used ends with it: should it come back, it asks again.
+    -- An approval that was not used ends with it.
     redis.call('HDEL', B, 'reason', 'limit', 'limitReason', 'approval')
     batches.touch(no)
     return 'done'

@@ -51,16 +51,6 @@ local function allow(indexes, ends, by, how)
   end
 end
 
---- The dead letters of a request, if all are as they were.
-local function unchanged()
-  local found, all = {}, redis.call('HGETALL', B .. ':retry')
-  for i = 1, #all, 2 do
-    if redis.sha1hex(readRecord(T, of, all[i]) or '') ~= all[i + 1] then return nil end
-    found[#found + 1] = all[i]
-  end
-  return found
-end
-
 local function retry()
   local lacking = {}
   for _, index in ipairs(asked.indexes) do
@@ -76,7 +66,7 @@ local function retry()
   if who == '' then return { 'nameless' } end
   local known = readRequest(T, kind, of)
   if known and known.hash == hash then return { 'same' } end
-  if known and not isSamePerson(known.who, who) and unchanged() then return { 'other', known.who } end
+  if known and not isSamePerson(known.who, who) and lettersOf(T, of) then return { 'other', known.who } end
   dropRequest(T, kind, of)
   for _, index in ipairs(asked.indexes) do redis.call('HSET', B .. ':retry', index, redis.sha1hex(readRecord(T, of, index) or '')) end
   ask()
@@ -85,18 +75,15 @@ end
 
 --- Whether the approver had a hand in what is to be approved: asked for it, prepared it, or retried a dead letter that is a part of it.
 local function whyNotBy(request)
-  if request.who == '' then return 'nameless' end
-  if isSamePerson(request.who, who) then return 'same-person' end
+  local first = request.who
+  if kind == 'batch' then first = firstOf(T, of, request) or '' end
+  if first == '' then return 'nameless' end
+  if isSamePerson(first, who) or isSamePerson(request.who, who) then return 'same-person' end
   if kind ~= 'batch' then return nil end
-  local b = redis.call('HMGET', B, 'preparer', 'recovered')
-  if not b[1] and not b[2] then return 'nameless' end
-  if isSamePerson(b[1] or '', who) then return 'same-person' end
   local retried = redis.call('HGETALL', B .. ':retriedBy')
   for i = 1, #retried, 2 do
-    local by = string.match(retried[i + 1], '^%d+ (.*)$')
-    local isPlanned = by and string.sub(readRecord(T, of, retried[i]) or '', 1, 1) == 'w'
-    if isPlanned and by == '' then return 'nameless' end
-    if isPlanned and isSamePerson(by, who) then return 'same-person' end
+    local by = string.match(retried[i + 1], '^%d+ (.+)$')
+    if by and isSamePerson(by, who) and string.sub(readRecord(T, of, retried[i]) or '', 1, 1) == 'w' then return 'same-person' end
   end
   return nil
 end
@@ -113,8 +100,8 @@ end
 --- What is under way, in doubt or dead was not shown as left: should it come back, it counts for the person who pays it (see gate).
 local function coverOnlyPlanned()
   for _, index in ipairs(redis.call('ZRANGE', B .. ':a', 0, -1)) do
-    local by = string.match(redis.call('HGET', B .. ':retriedBy', index) or '', '^%d+ (.*)$')
-    redis.call('HSET', B .. ':retriedBy', index, string.format('%.0f ', now) .. (by or payerOf(T, of) or ''))
+    local by = string.match(redis.call('HGET', B .. ':retriedBy', index) or '', '^%d+( .*)$')
+    redis.call('HSET', B .. ':retriedBy', index, string.format('%.0f', now) .. (by or ''))
   end
 end
 
@@ -129,7 +116,7 @@ local function approve()
   if own then return { own } end
   local ends = now + countsMs
   if kind == 'retry' then
-    local indexes = unchanged()
+    local indexes = lettersOf(T, of)
     if not indexes then return { 'changed' } end
     allow(indexes, ends, who, 'approved')
     dropRequest(T, kind, of)

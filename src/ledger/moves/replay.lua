@@ -337,6 +337,12 @@ if code == 's' or code == 'u' or code == 'w' then reopen(T, no) end
 -- What was left out holds nothing of its rule's account.
 if from == 'd' then addToAccount(T, no, index, facts.order.account, tokens) end
 move(T, no, index, { from = from, to = code, amount = amount, before = was, after = new })
+-- No approval covers what was left out, or what a person had called unpaid (see gate).
+if from == 'd' or (from == 'X' and (was.doubt or '') ~= '') then
+  local by = string.match(redis.call('HGET', B .. ':retriedBy', index) or '', '^%d+( .*)$')
+  redis.call('HDEL', B .. ':alone', index)
+  redis.call('HSET', B .. ':retriedBy', index, string.format('%.0f', now) .. (by or ''))
+end
 
 if code == 'w' or code == 'u' or code == 's' then
   redis.call('ZADD', B .. ':due', now + tonumber(given.dueIn), index)

@@ -130,9 +130,7 @@ if isScheduled then redis.call('HSET', B, 'byRule', '1') end
 if isScheduled and isApprovedByTwo(T, run.schedule) then redis.call('HSET', B, 'cleared', 'rule') end
 -- What may not begin waits for the workers.
 if judgeGate(T, no, limits, nowMs()) then redis.call('HSET', B, 'owner', '') end
-if countOf(T, no, 'p') == 0 and countOf(T, no, 'u') == 0 then
-  redis.call('HSET', B, 'state', 'done', 'startedAt', nowMs(), 'finishedAt', nowMs())
-end
+finishIfDone(T, no)
 batches.touch(no)
 batches.flush(T)
 return { 'sealed' }

@@ -279,10 +279,10 @@ function gateReason(gate: Gate | null): Reason | null {
   return gate?.closed === 'start-missed' ? catalogued('ALM_BATCH_START_MISSED') : null;
 }
 
-/** `who`: the person who prepared it, or asked for it. */
+/** `who`: the person who prepared it, or asked for it; null where it cannot be approved. */
 export function approvalNeeded(who: string | null): string {
   return who === null || who === ''
-    ? 'It needs an approval, and cannot get one: it was prepared without a token, so that no second person can be told from the first. Cancel it, and make it again with ALMONER_TOKEN set.'
+    ? 'It needs an approval, and cannot get one: it was prepared, or an order of it was retried, without a token, so that no second person can be told from the first. Cancel it, and make it again with ALMONER_TOKEN set.'
     : `It needs the approval of a person other than ${who}.`;
 }
 

@@ -17,7 +17,9 @@ export type Start = { readonly at: number; readonly zone: string };
 
 export type Gate = {
   readonly closed: Closed | null;
-  /** The name of their token; null: none was used. */
+  /**
+   * The name of their token; null: none was used. While it waits for an approval, who asks for it; null: it cannot be approved.
+   */
   readonly preparer: string | null;
   readonly start: Start | null;
   readonly request: ApprovalRequest | null;

@@ -108,13 +108,13 @@ export type Approval = Awaited<ReturnType<typeof previewApproval>>;
 
 /**
  * What an approval would be for: the retry that was asked for, or all that is still to be sent. A retry that was asked for
- * others than its dead letters are now can only be refused, and stands in no other's way.
+ * others than its dead letters are now can only be refused.
  */
 async function subjectOf(ref: BatchRef, view: StoredBatch) {
-  const { gate, retry } = view;
+  const { retry } = view;
   const retried =
     retry === null ? null : await retriesOf(ref, await steering.approvals.requestedRetries(ref));
-  if (retry !== null && retried !== null && !(retried.hash !== retry.hash && gate?.closed === 'approval'))
+  if (retry !== null && retried !== null)
     return {
       kind: 'retry' as const,
       retry,
@@ -159,7 +159,7 @@ export async function approve(app: App, ref: BatchRef, shown: string): Promise<v
     case 'nameless':
       throw new AlmonerError(
         'ALM_PEOPLE_NAMELESS',
-        `Batch ${ref.id} was prepared without a token, so that a second person cannot be told from the first. Nothing was approved.`,
+        `Batch ${ref.id} was prepared, or an order of it was retried, without a token, so that a second person cannot be told from the first. Nothing was approved.`,
         { next: `Cancel it with \`almoner cancel ${ref.id}\`, and make it again with ALMONER_TOKEN set.` },
       );
     case 'changed':

@@ -219,11 +219,11 @@ async function eta(
   return etaSeconds({ state, open, perSecond, waiting, nowMs });
 }
 
-/** 0 every order paid or duplicate · 4 some dead, in doubt, invalid or cancelled · 5 halted or paused · 130 interrupted */
+/** 0 every order paid or duplicate · 4 some dead, in doubt, invalid or cancelled · 5 halted or paused, or not over yet · 130 interrupted */
 export function exitOf(status: BatchStatus): ExitStatus {
   const { state, reason, counts } = status;
-  // Of a running one, the rest waits for an approval.
-  if ((state === 'planned' || state === 'running') && reason !== null) return 5;
+  // It waits for its time or a person, or is the workers' by now.
+  if (state === 'planned' || state === 'running') return 5;
   if (state === 'halted' || state === 'paused') return reason?.code === 'ALM_BATCH_INTERRUPTED' ? 130 : 5;
   const states = ['refused', 'exhausted', 'doubt', 'invalid', 'cancelled'] as const;
   const bad = states.some((name) => (counts[name] ?? 0) > 0);

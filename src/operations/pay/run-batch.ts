@@ -228,7 +228,7 @@ async function untilStill(
     const view = await readBatch(ref);
     if (view === undefined) throw forgotten(ref);
     onProgress(view, of.lastTrouble(), await waiting(view));
-    if (isStill(view, paused, of.unsettled())) return;
+    if (isStill(view, paused, of.unsettled()) || (await isHandedOver(ref, view, session))) return;
     await of.answers.pause(view);
   }
 }
@@ -271,6 +271,20 @@ class OpenAnswers {
       };
     });
   }
+}
+
+/**
+ * The batch is not this run's any more: it waits for its time or a person, or is the workers' by now. What this process is
+ * sending finishes as it stops. In a store that came back with an earlier past the run may make it its own again (see OwnRun).
+ */
+async function isHandedOver(
+  { ledger }: BatchRef,
+  { owner }: StoredBatch,
+  session: recovery.Session,
+): Promise<boolean> {
+  if (owner === session.id) return false;
+  const { armed, era, seq } = await recovery.readFence(ledger);
+  return armed && era === ledger.mark.era && seq >= ledger.mark.seen;
 }
 
 /**
