@@ -1,4 +1,4 @@
-/** Lets so many through at a time; whoever comes besides waits in line. */
+/** Limits how many pieces of work run at the same time. Further callers wait, first come first served. */
 export class Line {
   private readonly waiting: (() => void)[] = [];
 

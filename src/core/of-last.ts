@@ -1,4 +1,7 @@
-/** Worked out once for the very same thing: for a picture that is asked for again and again while nothing changes. */
+/**
+ * Memoizes the result for the last argument, compared by identity. The desk requests the same snapshot again and
+ * again while it does not change.
+ */
 export function ofLast<Of, Found>(work: (of: Of) => Found): (of: Of) => Found {
   let last: { readonly of: Of; readonly found: Found } | null = null;
   return (of) => {

@@ -1,6 +1,6 @@
-/** What may become of a scheduled time, and what a person does about it; null where nobody has to do anything. */
+/** What can become of a scheduled time, and what a person does about it. Null: no action is needed. */
 export const OUTCOMES = {
-  /** No time has come since its go. */
+  /** No scheduled time has come since the approval. */
   none: null,
   planning: null,
   enqueued: null,
