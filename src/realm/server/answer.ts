@@ -1,13 +1,13 @@
 import type { Rate } from '../../core/profile.js';
 
-/** What a call comes to before it goes on the wire. Refusals are values like any other answer. */
+/** The result of a call before it is sent. A refusal is a value like any other answer. */
 export type Answer = {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Stable names of everything the service refuses, as the `error` field shows them. */
+/** The stable names of all refusals, as the `error` field shows them. */
 export type RefusalCode =
   | 'unauthorized'
   | 'forbidden'
@@ -57,10 +57,13 @@ export function unreadable(message: string, field?: string): Read<never> {
   return { ok: false, refusal: invalid(message, field) };
 }
 
-/** What the realm's sliding window says of one request. */
+/** The decision of the realm's sliding window about one request. */
 export type Admission = { readonly admitted: boolean; readonly remaining: number; readonly resetMs: number };
 
-/** Headers of every answer under a limit. Times are whole seconds from now, rounded up, as Retry-After is. */
+/**
+ * The rate headers of every answer when a limit is set. Times are whole seconds from now, rounded up, as in
+ * Retry-After.
+ */
 export function rateHeaders(rate: Rate, admission: Admission): Record<string, string> {
   return {
     'x-ratelimit-limit': String(rate.requests),

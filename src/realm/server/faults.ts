@@ -2,8 +2,8 @@ import { closest } from 'fastest-levenshtein';
 import { AlmonerError } from '../../core/errors/error.js';
 
 /**
- * Faults for rehearsals: everything an upstream does on a bad day, each with a probability. `before` means
- * that the change is not applied, `after` that it is although the caller cannot see it.
+ * Faults for rehearsals: the failures of an upstream service on a bad day, each with a probability. After a `before`
+ * fault the change is not applied; after an `after` fault it is applied, although the caller cannot see it.
  */
 export const FAULT_NAMES = [
   'latency',
@@ -21,13 +21,13 @@ type FaultName = (typeof FAULT_NAMES)[number];
 type FaultRule = {
   readonly name: FaultName;
   readonly probability: number;
-  /** See FAULT_VALUES for its meaning. */
+  /** Its meaning is in FAULT_VALUES. */
   readonly value: number;
 };
 
 export type FaultPlan = { readonly rules: readonly FaultRule[]; readonly seed: number };
 
-/** The value behind the second colon: what it is, what it is when left out, and its bounds. */
+/** The value after the second colon: its meaning, its default, and its bounds. */
 const FAULT_VALUES: Readonly<
   Record<FaultName, { meaning: string; usual: number; min: number; max: number }>
 > = {
@@ -42,7 +42,7 @@ const FAULT_VALUES: Readonly<
   truncate: { meaning: 'bytes of the body that are sent, 0: half of it', usual: 0, min: 0, max: 1_000_000 },
 };
 
-/** Reads `--fault name:probability[:value]` switches; a later one replaces an earlier one of the same name. */
+/** Reads `--fault name:probability[:value]` switches. A later switch replaces an earlier one with the same name. */
 export function parseFaults(switches: readonly string[], seed = 1): FaultPlan {
   const rules = new Map<FaultName, FaultRule>();
   for (const text of switches) for (const rule of parseFault(text)) rules.set(rule.name, rule);
@@ -87,7 +87,7 @@ function fault(text: string, why: string): AlmonerError {
   );
 }
 
-/** An accident of one request, before the change is made or after it; FAULT_VALUES has what `value` means. */
+/** A fault of one request, before or after the change is made. FAULT_VALUES explains `value`. */
 export type Misfortune = {
   readonly kind: 'storm' | 'error' | 'hang' | 'reset' | 'truncate';
   readonly when: 'before' | 'after';
@@ -105,15 +105,15 @@ const ACCIDENTS: Readonly<Record<Exclude<FaultName, 'latency'>, Omit<Misfortune,
   truncate: { kind: 'truncate', when: 'after' },
 };
 
-/** What is to happen to one request beside being served. */
+/** The faults drawn for one request. */
 type Fate = { readonly latencyMs: number; readonly misfortune: Misfortune | null };
 
 export type FaultDice = { next(): Fate };
 
 /**
- * Draws a fate per request from a seeded generator. Every rule takes exactly one number for every request,
- * hit or not, so that the same seed and the same requests in the same order meet the same faults. When
- * several hit, latency comes on top and the first of the others in the plan's order wins.
+ * Draws the faults of each request from a seeded generator. Every rule consumes one random number per request,
+ * whether it hits or not. The same seed with the same requests in the same order therefore gives the same faults. If
+ * several rules hit, latency is added and the first of the other rules wins.
  */
 export function createFaultDice(plan: FaultPlan, nowMs: () => number): FaultDice {
   const random = mulberry32(plan.seed);
@@ -135,7 +135,7 @@ export function createFaultDice(plan: FaultPlan, nowMs: () => number): FaultDice
   };
 }
 
-/** A small generator with a 32-bit state: plenty for dice, and the same on every machine. */
+/** A small generator with a 32-bit state: sufficient for faults, and the same on every machine. */
 function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -15,9 +15,8 @@ export type Serving = {
 };
 
 /**
- * The life of an admitted request: claim the key, meet what fate puts before the change, make the change,
- * give the key back, meet what fate puts after it, answer. The answer leaves only once Redis has
- * acknowledged the change.
+ * Serves an admitted request: claim the key, apply a `before` fault, make the change, release the key, apply an
+ * `after` fault, answer. The answer leaves only after Redis has acknowledged the change.
  */
 export async function serveCall(serving: Serving, route: Route, call: Call, wire: Wire): Promise<void> {
   const release = serving.running.claim(call.realmId, call.idempotencyKey);
@@ -35,6 +34,7 @@ export async function serveCall(serving: Serving, route: Route, call: Call, wire
   else await meet(misfortune, answer, wire);
 }
 
+/** Runs the handler. A failure of the store becomes an answer that says whether the change may have been applied. */
 async function answerCall(serving: Serving, route: Route, call: Call): Promise<Answer> {
   try {
     return await route.handle(call, serving.accounts);
@@ -53,7 +53,7 @@ async function answerCall(serving: Serving, route: Route, call: Call): Promise<A
   }
 }
 
-/** `applied` is part of the answer because a caller must know whether asking again could pay twice. */
+/** `applied` is part of the answer, because the caller must know whether a repeated request could pay twice. */
 export function storeUnavailable(unknown: boolean): Answer {
   return unknown
     ? refuse(
@@ -80,7 +80,7 @@ async function meet({ kind, value }: Misfortune, answer: Answer | null, wire: Wi
   }
 }
 
-/** The same text before and after the change: a caller must not be able to tell the two apart. */
+/** The text is the same before and after the change, so that a caller cannot tell the two apart. */
 function injected(status: number): Answer {
   return refuse(status, 'injected_fault', 'A fault of the rehearsal.');
 }
@@ -92,15 +92,15 @@ function keyRunning(): Answer {
 }
 
 /**
- * Keys whose request has arrived in this process and has not reached the store yet. The change itself is
- * one script, so two requests can never both apply; but while the first is held up before it (slow store,
- * a rehearsed delay) a second one is told 409 instead of overtaking it. The list lives in the process on
- * purpose: a marker in Redis would need an expiry, and a request slower than that would be overtaken anyway.
+ * Idempotency keys whose request has arrived in this process and has not reached the store yet. The change is one
+ * script, so two requests can never both apply. But while the first is delayed before the script (slow store,
+ * rehearsed delay), a second gets 409 instead of overtaking it. The list is in this process on purpose: a marker in
+ * Redis would need an expiry, and a request slower than that would be overtaken anyway.
  */
 export class RunningKeys {
   readonly #running = new Set<string>();
 
-  /** Undefined when a request with this key is under way; otherwise the function that ends the claim. */
+  /** Returns the function that releases the claim; undefined if a request with this key is in progress. */
   claim(realmId: string, key: string | null): (() => void) | undefined {
     if (key === null) return () => {};
     const name = `${realmId}\n${key}`;
