@@ -59,10 +59,7 @@ export type Classification =
 
 type StatusOverrides = Readonly<Record<string, OutcomeKind>>;
 
-/**
- * Statuses that mean "definitely not applied", by error code. Each list holds only statuses that a server sends
- * before it acts.
- */
+/** Statuses that mean "definitely not applied", by error code. */
 const REFUSED: readonly (readonly [OutcomeCode, readonly number[]])[] = [
   ['ALM_REFUSED_INPUT', [400, 405, 406, 411, 413, 414, 415, 417, 431]],
   ['ALM_REFUSED_BALANCE', [402, 422]],

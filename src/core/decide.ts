@@ -46,7 +46,7 @@ const FIRST_LOOK_MS = 250;
  * Decides what becomes of the order: settled, sent again later, or unknown. A resend is judged by `classifyResend`.
  */
 export function decide(outcome: WriteOutcome, context: DecisionContext): Decision {
-  const same = {
+  const unchanged = {
     keyNumber: context.keyNumber,
     tries: context.tries,
     dueInMs: 0,
@@ -58,38 +58,38 @@ export function decide(outcome: WriteOutcome, context: DecisionContext): Decisio
     context.resend === null ? [outcome, 'answer' as const] : [classifyResend(outcome), 'key' as const];
   switch (proven.kind) {
     case 'paid':
-      return { ...same, next: 'paid', evidence };
+      return { ...unchanged, next: 'paid', evidence };
     case 'refused':
       // The realm refuses the resend, but the earlier request may still arrive and be applied.
       if (context.resend !== null && context.resend.settleTime !== 'over')
-        return { ...same, ...unsettled(context.resend) };
+        return { ...unchanged, ...unsettled(context.resend) };
       // A definite refusal. If a person retries the order, it is sent under a new idempotency key.
-      return { ...same, next: 'refused', keyNumber: context.keyNumber + 1, evidence };
+      return { ...unchanged, next: 'refused', keyNumber: context.keyNumber + 1, evidence };
     case 'slow-down':
       return {
-        ...same,
+        ...unchanged,
         next: 'planned',
-        dueInMs: asked(outcome) ?? backoffMs(0, context.attempts, context.random),
+        dueInMs: requestedPauseMs(outcome) ?? backoffMs(0, context.attempts, context.random),
       };
     case 'realm-halted':
-      return { ...same, next: 'planned' };
+      return { ...unchanged, next: 'planned' };
     case 'not-sent': {
-      if (same.haltRealm) return { ...same, next: 'planned' };
+      if (unchanged.haltRealm) return { ...unchanged, next: 'planned' };
       // The realm was not reached, so this attempt does not count against the order. The realm's circuit breaker
       // counts it.
-      if (outcome.status === null) return { ...same, next: 'planned', dueInMs: unreachedMs(context) };
+      if (outcome.status === null) return { ...unchanged, next: 'planned', dueInMs: unreachedMs(context) };
       // The profile declares this status as "not sent". It is an answer all the same, and answers use up attempts.
       const tries = context.tries + 1;
-      if (tries >= context.attempts.max) return { ...same, next: 'exhausted', tries };
+      if (tries >= context.attempts.max) return { ...unchanged, next: 'exhausted', tries };
       return {
-        ...same,
+        ...unchanged,
         next: 'planned',
         tries,
         dueInMs: backoffMs(tries - 1, context.attempts, context.random),
       };
     }
     case 'unknown':
-      return { ...same, ...unknown(context, outcome) };
+      return { ...unchanged, ...unknown(context, outcome) };
   }
 }
 
@@ -104,7 +104,7 @@ function unknown(context: DecisionContext, outcome: WriteOutcome): Pick<Decision
       return {
         next: 'unknown',
         dueInMs:
-          asked(outcome) ??
+          requestedPauseMs(outcome) ??
           (outcome.kind === 'not-sent'
             ? unreachedMs(context)
             : backoffMs(context.sent - 1, context.attempts, context.random)),
@@ -134,7 +134,7 @@ function unreachedMs({ sent, attempts, random }: DecisionContext): number {
 }
 
 /** The pause that the realm asked for, capped. The pace handles longer ones: it holds the whole realm. */
-function asked({ retryAfterMs }: WriteOutcome): number | null {
+function requestedPauseMs({ retryAfterMs }: WriteOutcome): number | null {
   return retryAfterMs === null ? null : Math.min(retryAfterMs, LONGEST_PAUSE_MS);
 }
 

@@ -28,7 +28,7 @@ export function absoluteOf(sums: OpSums): bigint {
 }
 
 /** The words for the directions of points, as used in options and output. */
-export const DONE: Readonly<Record<Op, 'given' | 'taken' | 'moved'>> = {
+export const DIRECTION_WORDS: Readonly<Record<Op, 'given' | 'taken' | 'moved'>> = {
   credit: 'given',
   debit: 'taken',
   transfer: 'moved',
@@ -38,7 +38,9 @@ export const DONE: Readonly<Record<Op, 'given' | 'taken' | 'moved'>> = {
  * Expected sums: one number for a file with a single direction, or one per direction. An omitted direction means
  * zero.
  */
-export type ExpectedTokens = string | { readonly [direction in (typeof DONE)[Op]]?: string | undefined };
+export type ExpectedTokens =
+  | string
+  | { readonly [direction in (typeof DIRECTION_WORDS)[Op]]?: string | undefined };
 
 /** Reads `1200` or `given=1200,taken=50`; undefined for any other text. */
 export function parseExpectedTokens(text: string): ExpectedTokens | undefined {
@@ -56,7 +58,8 @@ export function parseExpectedTokens(text: string): ExpectedTokens | undefined {
  * directions.
  */
 export function meetsTokens(expected: ExpectedTokens, sums: OpSums): boolean | null {
-  if (typeof expected !== 'string') return OPS.every((op) => BigInt(expected[DONE[op]] ?? 0) === sums[op]);
+  if (typeof expected !== 'string')
+    return OPS.every((op) => BigInt(expected[DIRECTION_WORDS[op]] ?? 0) === sums[op]);
   if (OPS.filter((op) => sums[op] > 0n).length > 1) return null;
   return BigInt(expected) === absoluteOf(sums);
 }
@@ -64,5 +67,5 @@ export function meetsTokens(expected: ExpectedTokens, sums: OpSums): boolean | n
 /** Writes sums in the form that `--expect-tokens` reads: `given=1200,taken=50`. */
 export function spellExpected(sums: OpSums): string {
   const used = OPS.filter((op) => sums[op] > 0n);
-  return used.map((op) => `${DONE[op]}=${sums[op]}`).join(',') || '0';
+  return used.map((op) => `${DIRECTION_WORDS[op]}=${sums[op]}`).join(',') || '0';
 }

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
+import { ConcurrencyLimit } from '../core/concurrency-limit.js';
 import { counted } from '../core/counted.js';
 import { AlmonerError, arrived, type Carried, hasCode } from '../core/errors/error.js';
-import { Line } from '../core/line.js';
 import type { RuleFaults } from './fault.js';
 import { slicesOf } from './packed-audience.js';
 import { fileStamp, type PackedRule, type Rule } from './rule.js';
@@ -155,7 +155,7 @@ export class RuleThread {
 
 /** Each may take a core and HEAP_MB_MAX. */
 const THREADS_MAX = 2;
-const line = new Line(THREADS_MAX);
+const line = new ConcurrencyLimit(THREADS_MAX);
 
 /** A new thread takes 0.4 s of a core to load what it needs. One use often follows another, so that it stays this long. */
 const IDLE_MS = 10_000;
@@ -246,7 +246,7 @@ export function readRule(
 
 type RuleFile = { readonly path: string; readonly file: string };
 
-const looks = new Line(1);
+const looks = new ConcurrencyLimit(1);
 const kept = new LRUCache<string, Looked>({ max: 1_000 });
 
 /**

@@ -1,4 +1,4 @@
-import { DONE } from '../core/op-sums.js';
+import { DIRECTION_WORDS } from '../core/op-sums.js';
 import { OPS, type Op, type Order } from '../core/order.js';
 import { counted, grouped } from './spelling.js';
 
@@ -50,8 +50,9 @@ export function orderWords({ op, tokens, member, recipient }: Order): string {
 /** What the one number is that a person types: the amounts together, whatever they do. */
 export function totalWords(sums: Sums): string {
   const [op, ...more] = opsIn(sums);
-  if (op === undefined || more.length === 0) return `all that is ${op === undefined ? 'sent' : DONE[op]}`;
-  const words = opsIn(sums).map((each) => DONE[each]);
+  if (op === undefined || more.length === 0)
+    return `all that is ${op === undefined ? 'sent' : DIRECTION_WORDS[op]}`;
+  const words = opsIn(sums).map((each) => DIRECTION_WORDS[each]);
   return `the amounts ${words.slice(0, -1).join(', ')} and ${words.at(-1)} together`;
 }
 
@@ -63,7 +64,7 @@ export function sumWords(sum: bigint | string, batch: Sums, isPaid = false): str
   const [op, ...more] = opsIn(batch);
   if (more.length > 0) return absoluteWords(sum);
   const tokens = counted(sum, 'token');
-  return isPaid && op !== undefined ? `${tokens} ${DONE[op]}` : tokens;
+  return isPaid && op !== undefined ? `${tokens} ${DIRECTION_WORDS[op]}` : tokens;
 }
 
 /** A sum of orders of which nobody asked what they do. */

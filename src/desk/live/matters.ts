@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { memoizeLast } from '../../core/memoize-last.js';
 import type { NoticeEvent } from '../../core/notice-events.js';
-import { ofLast } from '../../core/of-last.js';
 import type { Waiting, WaitingWhy } from '../../core/waiting.js';
 import { reading } from '../../ledger/index.js';
 import { askedBy, waitsForApproval } from '../../operations/approvals/approvals.js';
@@ -59,8 +59,8 @@ type Kept = { readonly found: readonly Standing[]; readonly untilMs: number };
 export class Standings {
   private readonly byBatch = new WeakMap<ToldBatch, Kept>();
   private readonly byList = new WeakMap<readonly ToldBatch[], Kept>();
-  private readonly withoutWorker = ofLast(withoutWorker);
-  private readonly holds = ofLast(holds);
+  private readonly withoutWorker = memoizeLast(withoutWorker);
+  private readonly holds = memoizeLast(holds);
 
   /** Of everything that is seen; what waits for no person is only news (an end). */
   of(seen: readonly ToldBatch[], schedules: readonly ScheduleStanding[], facts: Facts): Standing[] {

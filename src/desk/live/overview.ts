@@ -1,5 +1,5 @@
+import { memoizeLast } from '../../core/memoize-last.js';
 import { ONLY_NEWS } from '../../core/notice-events.js';
-import { ofLast } from '../../core/of-last.js';
 import { presenceOf } from '../../core/presence.js';
 import type { RealmProfile } from '../../core/profile.js';
 import type { Waiting } from '../../core/waiting.js';
@@ -68,7 +68,7 @@ export class OverviewBoard {
   private readonly standings = new Standings();
   private taken: { at: number; picture: Promise<Picture> } | null = null;
   private last: Picture | null = null;
-  private readonly listed = ofLast((seen: readonly ToldBatch[]) => ({
+  private readonly listed = memoizeLast((seen: readonly ToldBatch[]) => ({
     sums: sumsByLedger(seen),
     shown: shown(seen),
     open: ledgersOfOpen(seen),
