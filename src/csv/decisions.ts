@@ -7,13 +7,14 @@ import { isBlank, readRecords, recordFaults } from './records.js';
 import { BrokenFile, type Finding } from './row.js';
 
 /**
- * A doubt.csv that a person went through: `almoner_order` names the order, `almoner_doubt` its doubt, `decision` says
- * paid or unpaid, or nothing. The input may have had a column `decision` of its own; ours stands behind it, so the last counts.
+ * A row of a doubt.csv that a person has filled in. `almoner_order` names the order, `almoner_doubt` its doubt, and
+ * `decision` holds paid, unpaid or nothing. The input may have its own column `decision`; almoner's column comes
+ * after it, so the last one counts.
  */
 export type DecisionLine = {
   readonly line: number;
   readonly order: string;
-  /** Empty for an order that was not in doubt when the file was written. */
+  /** Empty if the order was not in doubt when the file was written. */
   readonly doubt: string;
   readonly decision: string;
 };
@@ -67,7 +68,7 @@ export async function readDecisions(file: string): Promise<DecisionLine[]> {
   }
 }
 
-/** A cell that shifted could say paid of another order: one such row refuses the file. */
+/** Refuses the whole file. In a row with shifted cells, a `paid` could apply to another order. */
 function faulty(name: string, faults: readonly Finding[]): AlmonerError {
   const details = faults.map(({ line, column, code, message }) => {
     return `line ${line}${column === null ? '' : `, ${column}`}: ${message} [${code}]`;

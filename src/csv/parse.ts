@@ -15,20 +15,21 @@ type ParseOptions = RowRules & {
 
 export type ParsedSheet = {
   readonly sheet: Sheet;
-  /** Null for rows that come from no file. */
+  /** Null for rows that come from a program. */
   readonly found: FoundColumns | null;
-  /** It has a column of orders that its rows stand in for. */
+  /** True if the sheet has a column that names the orders its rows stand in for. */
   readonly standsIn: boolean;
   /**
-   * Every row in the file's order, some hundred at a time, judged by itself and by the references before it. Each
-   * iteration reads the file from its beginning and gives the same rows. Throws BrokenFile where reading cannot go on.
+   * All rows in the file's order, some hundred at a time, each judged alone and against the references before it.
+   * Every iteration reads the file from its beginning and yields the same rows. Throws BrokenFile if reading cannot
+   * continue.
    */
   readonly blocks: AsyncIterable<readonly Row[]>;
-  /** Of the file's bytes, once its rows were read to the end; null before, and for rows of no file. */
+  /** The SHA-256 of the file's bytes after all rows were read. Null before that, and for rows of a program. */
   readonly sha256: () => string | null;
 };
 
-/** Two stages: the shape of the file, whose faults stop it, then the rows as a stream. */
+/** Parses a file in two stages: first its shape, where a fault stops it, then its rows as a stream. */
 export async function parseSheet(source: Source, options: ParseOptions): Promise<ParsedSheet | FileFaults> {
   const limits: IntakeLimits = { ...INTAKE_LIMITS, ...options.limits };
   try {
