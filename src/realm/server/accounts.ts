@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Rate } from '../../core/profile.js';
 import { comparableWallet } from '../wallet.js';
 import type { Admission } from './answer.js';
-import { ADMIT, asking, MOVE_POINTS, READ_MEMBER, realmKeys, runScript } from './store.js';
+import { ADMIT, MOVE_POINTS, onStore, READ_MEMBER, realmKeys, runScript } from './store.js';
 
 /** How many answers and applied changes the service keeps. */
 
@@ -74,7 +74,7 @@ export function openAccounts(redis: Redis, retention: Partial<typeof RETENTION> 
     async member(realmId: string, member: string) {
       const { balances, profiles, currencies } = realmKeys(realmId);
       const keys = [balances, profiles, currencies];
-      const reply = await asking(redis, () => runScript(redis, READ_MEMBER, keys, [member]));
+      const reply = await onStore(redis, () => runScript(redis, READ_MEMBER, keys, [member]));
       const [balance, profile, others] = memberReply.parse(reply);
       if (balance === null || profile === null) return undefined;
       const [createdAt = ''] = profile.split(':', 1);
@@ -90,7 +90,7 @@ export function openAccounts(redis: Redis, retention: Partial<typeof RETENTION> 
     async walletsKnown(realmId: string, wallets: readonly string[]): Promise<boolean[]> {
       if (wallets.length === 0) return [];
       const fields = wallets.map(comparableWallet);
-      const owners = await asking(redis, () => redis.hmget(realmKeys(realmId).wallets, ...fields));
+      const owners = await onStore(redis, () => redis.hmget(realmKeys(realmId).wallets, ...fields));
       return owners.map((owner) => owner !== null);
     },
 
@@ -109,14 +109,14 @@ export function openAccounts(redis: Redis, retention: Partial<typeof RETENTION> 
         ...kept,
         currency ?? '',
       ];
-      return moveReply.parse(await asking(redis, () => runScript(redis, MOVE_POINTS, keys, args)));
+      return moveReply.parse(await onStore(redis, () => runScript(redis, MOVE_POINTS, keys, args)));
     },
 
     /** Counts a request in the realm's sliding window, and says whether it is within the rate. */
     async admit(realmId: string, rate: Rate): Promise<Admission> {
       const args = [rate.requests, Math.round(rate.windowMs * 1000)];
       const key = realmKeys(realmId).requests;
-      const reply = await asking(redis, () => runScript(redis, ADMIT, [key], args));
+      const reply = await onStore(redis, () => runScript(redis, ADMIT, [key], args));
       const [admitted, remaining, resetUs] = admitReply.parse(reply);
       return { admitted: admitted === 1, remaining, resetMs: resetUs / 1000 };
     },

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
 import { type Answer, refuse } from './answer.js';
-import { API_KEYS, asking, realmKeys } from './store.js';
+import { API_KEYS, onStore, realmKeys } from './store.js';
 
 /**
  * API keys, each bound to one realm. The service stores only their SHA-256 digest. Its own keys are 256 random bits,
@@ -51,7 +51,7 @@ export type ApiKeys = ReturnType<typeof openApiKeys>;
 function storedKeys(redis: Redis) {
   const lookUp = async (key: string): Promise<string | undefined> => {
     const { id, digest } = digestOf(key);
-    const stored = await asking(redis, () => redis.hget(API_KEYS, id));
+    const stored = await onStore(redis, () => redis.hget(API_KEYS, id));
     if (stored === null) return undefined;
     const record = storedKey.parse(JSON.parse(stored));
     return timingSafeEqual(Buffer.from(record.digest, 'hex'), digest) ? record.realm : undefined;

@@ -88,13 +88,13 @@ function fault(text: string, why: string): AlmonerError {
 }
 
 /** A fault of one request, before or after the change is made. FAULT_VALUES explains `value`. */
-export type Misfortune = {
+export type InjectedFault = {
   readonly kind: 'storm' | 'error' | 'hang' | 'reset' | 'truncate';
   readonly when: 'before' | 'after';
   readonly value: number;
 };
 
-const ACCIDENTS: Readonly<Record<Exclude<FaultName, 'latency'>, Omit<Misfortune, 'value'>>> = {
+const INJECTED: Readonly<Record<Exclude<FaultName, 'latency'>, Omit<InjectedFault, 'value'>>> = {
   storm: { kind: 'storm', when: 'before' },
   'error-before': { kind: 'error', when: 'before' },
   'hang-before': { kind: 'hang', when: 'before' },
@@ -106,9 +106,9 @@ const ACCIDENTS: Readonly<Record<Exclude<FaultName, 'latency'>, Omit<Misfortune,
 };
 
 /** The faults drawn for one request. */
-type Fate = { readonly latencyMs: number; readonly misfortune: Misfortune | null };
+type Draw = { readonly latencyMs: number; readonly injected: InjectedFault | null };
 
-export type FaultDice = { next(): Fate };
+export type FaultDice = { next(): Draw };
 
 /**
  * Draws the faults of each request from a seeded generator. Every rule consumes one random number per request,
@@ -121,16 +121,16 @@ export function createFaultDice(plan: FaultPlan, nowMs: () => number): FaultDice
   return {
     next() {
       let latencyMs = 0;
-      let misfortune: Misfortune | null = null;
+      let injected: InjectedFault | null = null;
       for (const { name, probability, value } of plan.rules) {
         if (random() >= probability) continue;
         if (name === 'latency') latencyMs = value;
-        else misfortune ??= { ...ACCIDENTS[name], value };
+        else injected ??= { ...INJECTED[name], value };
       }
-      if (misfortune?.kind === 'storm') stormUntilMs = Math.max(stormUntilMs, nowMs() + misfortune.value);
+      if (injected?.kind === 'storm') stormUntilMs = Math.max(stormUntilMs, nowMs() + injected.value);
       const stormLeftMs = stormUntilMs - nowMs();
-      if (stormLeftMs > 0) misfortune = { ...ACCIDENTS.storm, value: stormLeftMs };
-      return { latencyMs, misfortune };
+      if (stormLeftMs > 0) injected = { ...INJECTED.storm, value: stormLeftMs };
+      return { latencyMs, injected };
     },
   };
 }

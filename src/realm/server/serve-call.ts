@@ -3,7 +3,7 @@ import { messageOf } from '../../core/errors/error.js';
 import type { RealmAccounts } from './accounts.js';
 import { type Answer, refuse, tooManyRequests } from './answer.js';
 import type { Call, Route } from './calls.js';
-import type { FaultDice, Misfortune } from './faults.js';
+import type { FaultDice, InjectedFault } from './faults.js';
 import { StoreFailure } from './store.js';
 import type { Wire } from './wire.js';
 
@@ -21,17 +21,17 @@ export type Serving = {
 export async function serveCall(serving: Serving, route: Route, call: Call, wire: Wire): Promise<void> {
   const release = serving.running.claim(call.realmId, call.idempotencyKey);
   if (release === undefined) return wire.send(keyRunning());
-  const { latencyMs, misfortune } = serving.dice?.next() ?? { latencyMs: 0, misfortune: null };
+  const { latencyMs, injected } = serving.dice?.next() ?? { latencyMs: 0, injected: null };
   let answer: Answer;
   try {
     if (latencyMs > 0) await wire.wait(latencyMs);
-    if (misfortune?.when === 'before') return await meet(misfortune, null, wire);
+    if (injected?.when === 'before') return await inject(injected, null, wire);
     answer = await answerCall(serving, route, call);
   } finally {
     release();
   }
-  if (misfortune === null) wire.send(answer);
-  else await meet(misfortune, answer, wire);
+  if (injected === null) wire.send(answer);
+  else await inject(injected, answer, wire);
 }
 
 /** Runs the handler. A failure of the store becomes an answer that says whether the change may have been applied. */
@@ -65,12 +65,12 @@ export function storeUnavailable(unknown: boolean): Answer {
     : refuse(503, 'store_unavailable', 'The store is not reachable. Nothing was changed.', { applied: 'no' });
 }
 
-async function meet({ kind, value }: Misfortune, answer: Answer | null, wire: Wire): Promise<void> {
+async function inject({ kind, value }: InjectedFault, answer: Answer | null, wire: Wire): Promise<void> {
   switch (kind) {
     case 'storm':
       return wire.send(tooManyRequests(value));
     case 'error':
-      return wire.send(injected(value));
+      return wire.send(faultAnswer(value));
     case 'hang':
       return wire.hang(value);
     case 'reset':
@@ -81,7 +81,7 @@ async function meet({ kind, value }: Misfortune, answer: Answer | null, wire: Wi
 }
 
 /** The text is the same before and after the change, so that a caller cannot tell the two apart. */
-function injected(status: number): Answer {
+function faultAnswer(status: number): Answer {
   return refuse(status, 'injected_fault', 'A fault of the rehearsal.');
 }
 

@@ -109,7 +109,7 @@ export class StoreFailure extends Error {
  * Runs a command and turns a failure into a StoreFailure. The connection has no offline queue, so a command issued
  * while it is down was certainly not sent.
  */
-export async function asking<T>(redis: Redis, command: () => Promise<T>): Promise<T> {
+export async function onStore<T>(redis: Redis, command: () => Promise<T>): Promise<T> {
   const ready = redis.status === 'ready';
   try {
     return await command();
