@@ -10,7 +10,7 @@ import { headline, states, tiles } from './overview.js';
 import { page } from './page.js';
 import { failing, slowest } from './troubles.js';
 
-/** report.html: first what needs a person, then what happened, then how it is known. */
+/** report.html: first the orders that need a person, then what happened, then how it is known. */
 export function reportPage(record: BatchRecord, summary: Summary, facts: RunFacts): string {
   const body = html`${headline(record, summary)}
 <main>
@@ -46,7 +46,7 @@ ${answersByTime(record.latency)}
 </section>`;
 }
 
-/** Why the batch stands still, and how it goes on. */
+/** Why the batch is paused or halted, and how to resume it. */
 function standstill({ reason, state }: Summary): Html | null {
   if (reason === null) return null;
   return html`<section class="stop"><h2>Why it is ${state}</h2>
@@ -55,8 +55,8 @@ function standstill({ reason, state }: Summary): Html | null {
 }
 
 /**
- * Doubts come before everything else: they are the only orders that the program cannot finish, and whoever
- * pays them again by hand without looking may pay twice.
+ * Doubts come first. Only a person can settle these orders, and paying them again by hand without a check may pay
+ * twice.
  */
 function doubts(summary: Summary, shown: readonly RowView[]): Html | null {
   const count = summary.counts.doubt;

@@ -7,7 +7,7 @@ import { type Content, type Html, html, prose, table } from './markup.js';
 
 const GROUPS_SHOWN_MAX = 20;
 
-/** What went wrong, gathered by cause, with the first orders of each and what helps. */
+/** The failures, grouped by cause, with the first orders of each group and the remedy. */
 export function failing(summary: Summary, facts: RunFacts): Html | null {
   const groups = facts.failing.list();
   if (groups.length === 0) return null;
