@@ -1,25 +1,25 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 
 /**
- * What an expression names, found by walking its tree before anything is read: a call that no expression
- * asks for is never made, and only the named fields are frozen with a run.
+ * The fields that an expression names, found in its syntax tree before anything is read. A call that no expression
+ * needs is never made, and only the named fields are stored with a run.
  */
 export type FieldsUsed = 'all' | ReadonlySet<string>;
 
 export type FactsUsed = {
-  /** The balance, wherever the profile says that it stands in the member record. */
+  /** True if the balance is used. The profile says where it is in the member record. */
   readonly balance: boolean;
 } & Readonly<Record<MapName, FieldsUsed>>;
 
 export type Misuse = { readonly offset: number; readonly message: string };
 
-/** `member` and `web3` are the calls 1 and 2 of the interface. */
+/** The variables of expressions. `member` and `web3` are calls 1 and 2 of the interface. */
 const MAPS = ['member', 'web3', 'row', 'run'] as const;
 const FACT_NAMES = [...MAPS, 'balance'];
 type MapName = (typeof MAPS)[number];
 
 const LOOPS = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
-/** A loop within a loop compares two lists; a third level only burns time. */
+/** A loop within a loop compares two lists. A third level is not needed and only costs time. */
 const LOOP_DEPTH_MAX = 2;
 
 export function factsUsed(ast: ASTNode): { readonly used: FactsUsed; readonly misuses: readonly Misuse[] } {
@@ -87,7 +87,7 @@ function loopMisuses(node: ASTNode, [variable]: readonly ASTNode[], depth: numbe
   return misuses;
 }
 
-/** `map.field` and `map["field"]`; any other index takes the whole map. */
+/** Reads `map.field` and `map["field"]`. Any other index counts as using the whole map. */
 function accessOf(node: ASTNode): { of: string; field: string } | undefined {
   if (node.op === '.' || node.op === '.?') {
     const [object, field] = node.args;
@@ -108,17 +108,17 @@ function isNode(value: unknown): value is ASTNode {
   return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
 }
 
-/** The calls of the interface that read facts of one member. */
+/** The interface calls that read facts of one member. */
 export const CALLS = ['member', 'web3'] as const;
 export type Call = (typeof CALLS)[number];
 
-/** Whether an expression asks for a call; `balance` stands in the answer to the first. */
+/** True if an expression needs the call. `balance` is in the answer to the first. */
 export function needs(call: Call, used: Pick<FactsUsed, Call | 'balance'>): boolean {
   const fields = used[call];
   return fields === 'all' || fields.size > 0 || (call === 'member' && used.balance);
 }
 
-/** What expressions name together. */
+/** The union of the fields that several expressions use. */
 export function together(all: readonly Pick<FactsUsed, Call>[], call: Call): FieldsUsed {
   return all.some((used) => used[call] === 'all') ? 'all' : new Set(all.flatMap((used) => [...used[call]]));
 }

@@ -7,11 +7,11 @@ import { placeIn, readYaml, type YamlFault, type YamlSource } from '../yaml/read
 import { type ValuePath, valueAt } from '../yaml/values.js';
 import { type RulePart, rulePartSchema } from './schema.js';
 
-/** Something wrong with a rule, or with a file that it names, at a place a person can find. */
+/** A fault of a rule, or of a file that it names, with a place that a person can find. */
 export type RuleFault = {
-  /** The file's name as the command line or the rule has it. */
+  /** The file's name as the command line or the rule spells it. */
   readonly file: string;
-  /** Both counted from 1; 0 where the whole file is meant. */
+  /** Both count from 1; 0 means the whole file. */
   readonly line: number;
   readonly column: number;
   readonly code: ErrorCode;
@@ -20,13 +20,13 @@ export type RuleFault = {
 
 export type RuleFaults = { readonly faults: readonly RuleFault[] };
 
-/** The form that editors and terminals turn into a link. */
+/** A form that editors and terminals turn into a link. */
 export function faultLine({ file, line, column, code, message }: RuleFault): string {
   const place = line === 0 ? file : `${file}:${line}:${column}`;
   return `${place}: ${message} [${code}]`;
 }
 
-/** All faults at once; thrown where a rule is needed and cannot be used. */
+/** All faults of a rule at once. Thrown where a rule is needed but cannot be used. */
 export class RuleRefused extends AlmonerError {
   constructor(
     readonly file: string,
@@ -43,10 +43,10 @@ export class RuleRefused extends AlmonerError {
 
 export const YAML_BYTES_MAX = 4 * 1024 * 1024;
 
-/** No rule needs an alias, is that deep, or has that many fields in one place. */
+/** Limits for rule files. No real rule needs an alias, such depth, or so many fields in one place. */
 const LIMITS = { levels: 20, values: Number.POSITIVE_INFINITY, fields: 500, aliases: 0 };
 
-/** A rule, or the members that one refers to, as values with their places. */
+/** Parses a rule, or a member list that rules refer to, into values with their places. */
 export function readRuleYaml(file: string, text: string): YamlSource | RuleFaults {
   const misleading = misleadingIn(text);
   if (misleading !== undefined) {
@@ -88,10 +88,10 @@ function yamlWords({ what, path, detail }: YamlFault): string {
   }
 }
 
-/** Nobody reads more, and each has to be found in the file. */
+/** The number of faults to report. People read no more, and finding each place takes time. */
 const FAULTS_MAX = 200;
 
-/** Turns what the schema says into faults with line and column, and gives misspelt fields a hint. */
+/** Turns schema issues into faults with line and column. Misspelt fields get a hint. */
 export function schemaFaults(
   file: string,
   source: YamlSource,
@@ -112,7 +112,7 @@ export function schemaFaults(
   });
 }
 
-/** A rule without what the schema refused, so that the rest of it is looked at all the same. */
+/** The parts of a rule that the schema accepted, so that they can be checked too. */
 export function soundPart(value: unknown, issues: readonly z.core.$ZodIssue[]): RulePart {
   const kept = structuredClone(value);
   for (const issue of issues) {
@@ -158,7 +158,7 @@ function words(issue: z.core.$ZodIssue, whole: unknown, path: ValuePath): string
   return `${said}, got ${JSON.stringify(valueAt(whole, path)).slice(0, 80)}`;
 }
 
-/** `limits.perRun`, `audience.members[3]`; the file itself is `rule`. */
+/** Spells a path: `limits.perRun`, `audience.members[3]`; the file itself is `rule`. */
 function spell(path: ValuePath): string {
   if (path.length === 0) return 'rule';
   return path

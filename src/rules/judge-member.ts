@@ -8,8 +8,8 @@ import { type FactsUsed, needs } from './facts-used.js';
 import type { PlacedExpression, Rule } from './rule.js';
 
 /**
- * One expression on one member. The result is a value, a fact that the member lacks, or a fault of the rule;
- * a wrong type is never taken for zero or false.
+ * The result of one expression on one member: a value, a fact that the member lacks, or a fault of the rule. A wrong
+ * type is never read as zero or false.
  */
 type Judged<T> =
   | { readonly kind: 'value'; readonly value: T }
@@ -18,7 +18,7 @@ type Judged<T> =
 
 export type JudgeSetting = {
   readonly columns: readonly string[];
-  /** What `run` holds. */
+  /** The content of the variable `run`. */
   readonly run: Readonly<Record<string, unknown>>;
   readonly evaluator: Evaluator;
 };
@@ -53,7 +53,7 @@ function judge<T>(
   return { kind: 'fault', stop: { code: 'ALM_RULE_VALUE', message: `${where}: ${message}`, ...place } };
 }
 
-/** The condition, which must be true or false; everybody meets one that is not there. */
+/** Evaluates the condition, which must be true or false. Without a condition every member passes. */
 export function judgeCondition(rule: Rule, candidate: Candidate, setting: JudgeSetting): Judged<boolean> {
   if (rule.condition === null) return { kind: 'value', value: true };
   return judge({ file: rule.file, expression: rule.condition }, candidate, setting, CONDITION);
@@ -61,7 +61,7 @@ export function judgeCondition(rule: Rule, candidate: Candidate, setting: JudgeS
 
 const CONDITION: Expected<boolean> = { is: (value) => typeof value === 'boolean', words: 'true or false' };
 
-/** An award or a weight: a number that is not negative. */
+/** Evaluates an award or a weight, which must be a number that is not negative. */
 export function judgeAmount(
   rule: Rule,
   expression: PlacedExpression,

@@ -4,17 +4,17 @@ import { ACCOUNT_MOST } from '../core/points.js';
 import { type Candidate, type Decision, type LeftOut, runStop, type Stop } from './decision.js';
 import type { LimitName, Rule } from './rule.js';
 
-/** What the books and the realm allow besides the rule. */
+/** Limits from the ledger and the realm, in addition to the rule's own. */
 export type Bounds = {
-  /** What earlier runs of the period were awarded and did not give back. */
+  /** Tokens that earlier runs of the period awarded and did not return. */
   readonly awardedInPeriod: bigint;
-  /** The realm's own cap for one order. */
+  /** The realm's cap for one order. */
   readonly maxTokensPerOrder: number | null;
 };
 
 /**
- * Holds the awards to the rule's limits. A limit stops the run, or cuts awards where the rule says so: each
- * member's to `perMember`, and those of the later members to what `perRun` and `perPeriod` leave.
+ * Applies the rule's limits to the awards. A limit stops the run, or cuts awards if the rule says so: each member's
+ * award to `perMember`, and the awards of later members to what `perRun` and `perPeriod` leave.
  */
 export function applyLimits(rule: Rule, drafts: readonly Draft[], bounds: Bounds): Stop[] {
   const stops: Stop[] = [];
@@ -115,7 +115,10 @@ function members(drafts: readonly Draft[]): string {
     : `${drafts.length === 1 ? 'Member' : 'Members'} ${named.join(', ')}`;
 }
 
-/** A decision on its way. `amount` is what the award's expression gave; `tokens` what is left of it so far. */
+/**
+ * A decision in progress. `amount` is the result of the award's expression; `tokens` is what the limits have left of
+ * it.
+ */
 export type Draft = {
   readonly candidate: Candidate;
   amount: bigint | Fraction;
@@ -135,7 +138,7 @@ export function startDraft(candidate: Candidate): Draft {
   };
 }
 
-/** Nothing more is judged of who is left out: null, for the caller to hand on. */
+/** Leaves a member out. Returns null, which the caller can return in turn. */
 export function leaveOut(draft: Draft, why: LeftOut, detail: string | null = null): null {
   draft.leftOut = why;
   draft.detail = detail;

@@ -8,24 +8,24 @@ import { newestTime, nextTimes } from './schedule.js';
 export type ScheduleStanding = {
   readonly realm: string;
   readonly rule: string;
-  /** The same for as long as it is about the same time and has the same outcome. */
+  /** Stays the same as long as the time and the outcome are the same. */
   readonly key: string;
   /** The scheduled time that it is about; null before the first. */
   readonly at: number | null;
   readonly outcome: Outcome;
-  /** Nobody has to do anything. */
+  /** True if no action is needed. */
   readonly isGood: boolean;
   readonly message: string;
-  /** What a person does about it. */
+  /** The next step for a person. */
   readonly next: string | null;
   readonly since: number;
   readonly batch: string | null;
-  /** When it runs next; null while it would not. */
+  /** The next scheduled time; null if it would not run. */
   readonly nextAt: number | null;
-  /** Who wants its go, while a second person has to say it. */
+  /** Who requested the approval, while a second person has not given it. */
   readonly asked: Said | null;
   readonly paused: Said | null;
-  /** The time to come that is passed over. */
+  /** A future time that a person skipped. */
   readonly skip: (Said & { readonly time: number }) | null;
 };
 
@@ -34,27 +34,27 @@ export type ScheduleFacts = {
   readonly entry: ScheduledRule;
   readonly last: LastRun | null;
   readonly waiting: WaitingRun | null;
-  /** The batch of `last`, where the store has it. */
+  /** The batch of `last`, if the store has it. */
   readonly batch: {
     readonly state: BatchState;
     readonly rows: number;
     readonly unpaid: number;
-    /** Somebody is there to send it. */
+    /** True if a worker or a run can send it. */
     readonly hasSender: boolean;
   } | null;
-  /** When somebody last looked for what is due. */
+  /** When the scheduler last checked for due times. */
   readonly lookedAt: number | null;
   readonly now: number;
 };
 
-/** Every time has an outcome within this. */
+/** Every time must have an outcome within this. */
 const OUTCOME_MS = 60_000;
-/** Whoever serves looks every half minute. */
+/** The scheduler checks every half minute; beyond this it counts as absent. */
 const SERVED_MS = 90_000;
 
 /**
- * How a schedule stands: what became of the last time that came, whoever asks. It is computed from what the books
- * hold, so that a time of which nobody noted anything is told as well: then nobody was serving.
+ * The health of a schedule: the outcome of its last due time. It is computed from the ledger alone, so every caller
+ * gets the same result. A time without any record is reported too: no scheduler ran then.
  */
 export function standingOf(facts: ScheduleFacts): ScheduleStanding {
   const { realm, entry, now } = facts;
@@ -79,7 +79,7 @@ export function standingOf(facts: ScheduleFacts): ScheduleStanding {
 
 type Told = Pick<ScheduleStanding, 'at' | 'outcome' | 'message' | 'since' | 'batch'>;
 
-/** Of a time that has come and is not dealt with; null where there is none, or it came just now. */
+/** The outcome of a due time that is not handled. Null if there is none, or if it came just now. */
 function waitingOutcome({ entry, last, waiting: noted, lookedAt, now }: ScheduleFacts): Told | null {
   const until = dealtWithUntil(entry, last);
   const due = newestTime(entry, until, now);
@@ -164,7 +164,7 @@ function batchOutcome({ batch, last }: ScheduleFacts): Worded {
     : ['no-worker', `${name} is enqueued, and no worker runs: nothing of it is sent.`];
 }
 
-/** Why it has no go. */
+/** Explains why the schedule has no approval. */
 export function goWords({ takenBack, asked }: ScheduledRule): string {
   if (asked !== null)
     return `${asked.who} asks for its go${asked.why === null ? '' : ` (${asked.why})`}; a second person has to say it.`;
@@ -176,7 +176,7 @@ export function heldWords(what: string, { who, why }: Said): string {
   return `${what} by ${who}${why === null ? '.' : `: ${why}`}`;
 }
 
-/** What was said, without what only a go is held against. */
+/** Keeps name, time and reason, without the fields that only an approval has. */
 function saidOf({ who, at, why }: Said): Said {
   return { who, at, why };
 }
