@@ -61,7 +61,7 @@ function memberFault(text: string): CellFault {
   if (hasLeadingZero(text))
     return {
       code: 'ALM_ROW_ID_LEADING_ZERO',
-      message: `${show(text)} begins with a zero. A realm that reads numbers would take it for ${text.replace(/^0+(?=[0-9])/, '')}, another member. Write the id as its source shows it, without zeros that fill it up.`,
+      message: `${show(text)} begins with a zero. A realm that reads numbers would take it for ${text.replace(/^0+(?=[0-9])/, '')}, another member. Write the id as its source shows it, without leading zeros.`,
     };
   return { code: 'ALM_ROW_ID_INVALID', message: `${what(text)}; expected ${MEMBER_ID_EXPECTED}.` };
 }
@@ -75,7 +75,7 @@ function what(text: string): string {
   if (/^[0-9 ]+$/.test(text)) return `${show(text)} has blanks inside`;
   if (/^[0-9]{1,3}([.,'’][0-9]{3})+$/.test(text)) return `${show(text)} has thousands separators`;
   if (/^[0-9]+[.,][0-9]*$/.test(text)) return `${show(text)} has a decimal point`;
-  if (/^<[@#:a-z]/i.test(text)) return `${show(text)} is no mention of a member`;
+  if (/^<[@#:a-z]/i.test(text)) return `${show(text)} is not a mention of a member`;
   if (/^0x[0-9a-f]{40}$/i.test(text))
     return `${show(text)} is a wallet address; --members FILE gives a table that turns wallets into members`;
   if (text.startsWith('=')) return `${show(text)} is a formula`;
@@ -111,10 +111,12 @@ export function readReferenceCell(cell: string): string | null | CellFault {
   if (invisible !== undefined) return fault(`${show(text)} holds ${nameOf(invisible)}, which cannot be seen`);
   const ours = likeOurs(text);
   if (ours === 'undo' && !(text.startsWith(UNDO) && parseOrderId(text.slice(UNDO.length)) !== undefined))
-    return fault(`${show(text)} begins with "undo:", which only stands before an order’s id in undo files`);
+    return fault(
+      `${show(text)} begins with "undo:", which is only allowed before an order’s id in undo files`,
+    );
   if (ours === 'rule' && parseAward(text) === undefined)
     return fault(
-      `${show(text)} begins with "rule:", which only stands before a rule, a period and a member as a run of that rule spells them, such as rule:thanks:2026-W46:119837460192837465`,
+      `${show(text)} begins with "rule:", which is only allowed before a rule, a period and a member, spelt as a run of that rule spells them, such as rule:thanks:2026-W46:119837460192837465`,
     );
   return text;
 }

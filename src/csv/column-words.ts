@@ -11,12 +11,12 @@ export function columnsWords({ columns, headerLine, kept }: FoundColumns): strin
   );
   const others = columns.filter(({ meaning }) => meaning === null).map(({ name }) => show(name));
   return [
-    taken.join(', ') || 'none is known',
+    taken.join(', ') || 'no known column',
     ...(others.length === 0 ? [] : [`not used: ${others.join(', ')}`]),
     ...(headerLine === 1 ? [] : [`header on line ${headerLine}`]),
     ...(kept === null || kept.pairs.every(({ effect }) => effect === 'none' || effect === 'refused')
       ? []
-      : [`kept: as ${kept.who} said on ${utcMinute(kept.at)} (--forget-map takes it back)`]),
+      : [`kept: as ${kept.who} said on ${utcMinute(kept.at)} (--forget-map deletes it)`]),
   ].join('; ');
 }
 

@@ -144,7 +144,7 @@ export function parseColumnMap(texts: readonly string[]): ColumnMap {
     if (at === -1 || !isColumn(meaning) || (header === '' && isNeeded))
       throw new AlmonerError(
         'ALM_CLI_USAGE',
-        `--map ${JSON.stringify(text)}: expected MEANING=COLUMN with one of ${COLUMNS.join(', ')} before the "="; nothing behind it takes no column for that, and member and tokens need one.`,
+        `--map ${JSON.stringify(text)}: expected MEANING=COLUMN with one of ${COLUMNS.join(', ')} before the "=". An empty name after it assigns no column; member and tokens need one.`,
       );
     if (map.has(meaning)) throw new AlmonerError('ALM_CLI_USAGE', `--map names ${meaning} twice.`);
     if (header !== '' && [...map.values()].some((other) => headerKey(other) === headerKey(header)))

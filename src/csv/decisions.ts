@@ -39,8 +39,8 @@ export async function readDecisions(file: string): Promise<DecisionLine[]> {
     if (doubtAt === -1)
       throw new AlmonerError(
         'ALM_BATCH_DECISIONS',
-        `${source.name} has no column ${DOUBT}, so that it does not say which doubt of an order was decided. Nothing was done.`,
-        { next: 'Write the file anew with `almoner report BATCH`, and decide by that one.' },
+        `${source.name} has no column ${DOUBT}, so it does not say which doubt a decision is about. Nothing was done.`,
+        { next: 'Write the file again with `almoner report BATCH`, and fill in the decisions there.' },
       );
     const decisionAt = keys.lastIndexOf(DECISION);
     const lines: DecisionLine[] = [];

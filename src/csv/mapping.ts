@@ -10,7 +10,7 @@ import { BrokenFile, type Delimiter } from './row.js';
  * How the operator wants the columns read. Three sources apply in this order, where a column's name does not decide:
  * the operator's options for this file, a mapping kept for the same header, and the realm's profile.
  */
-export type ColumnWish = {
+export type ColumnOptions = {
   readonly map: ColumnMap;
   /** The physical line of the header. Null: the first line that is not blank. */
   readonly headerLine: number | null;
@@ -19,7 +19,7 @@ export type ColumnWish = {
   readonly usual: ColumnMap;
 };
 
-export const NO_WISH: ColumnWish = {
+export const NO_COLUMN_OPTIONS: ColumnOptions = {
   map: new Map(),
   headerLine: null,
   kept: (headers) => Promise.resolve(headers.map(() => null)),
@@ -43,7 +43,7 @@ export type ChosenColumns = {
 /** Chooses the header line and the mappings for a file. */
 export async function chooseColumns(
   head: Head,
-  { map, headerLine, kept, usual }: ColumnWish,
+  { map, headerLine, kept, usual }: ColumnOptions,
   limits: Pick<IntakeLimits, 'recordBytesMax'>,
 ): Promise<ChosenColumns> {
   const named = headerLine === null ? head.first : recordAt(head, headerLine);
@@ -81,7 +81,7 @@ function standsBelowTitle({ records }: Head, header: HeaderLine): boolean {
 /** A title has at most this many lines. */
 const TITLE_RECORDS_MAX = 10;
 
-type HeaderPlaces = {
+type HeaderPosition = {
   readonly line: number;
   readonly width: number;
   readonly columns: Readonly<Record<'member' | 'tokens', number>>;
@@ -91,7 +91,7 @@ type HeaderPlaces = {
  * The lines above a header that may be rows: as many cells as the header, a filled member cell and a digit in the
  * tokens cell. The form of the member cell is ignored, because handles and wallets are members too.
  */
-export function rowsAbove({ records }: Head, { line, width, columns }: HeaderPlaces): number[] {
+export function rowsAbove({ records }: Head, { line, width, columns }: HeaderPosition): number[] {
   const isRow = (cells: readonly string[]) =>
     cells.length >= width &&
     (cells[columns.member] ?? '').trim() !== '' &&
@@ -127,7 +127,7 @@ function recordAt({ records }: Head, line: number): HeaderLine {
   throw new BrokenFile(
     'ALM_FILE_HEADER_LINE',
     line,
-    `No row begins on line ${line} among the first ${records.length} of the file, so that it cannot be the header. The first begins on line ${records[0]?.line}.`,
+    `No row begins on line ${line} among the first ${records.length} of the file, so it cannot be the header. The first row begins on line ${records[0]?.line}.`,
   );
 }
 

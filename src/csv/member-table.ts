@@ -58,7 +58,7 @@ export class MemberTable {
       return (
         own ?? {
           code: 'ALM_ROW_MEMBER_UNKNOWN',
-          message: `${show(cell)} stands nowhere in ${this.name}; add it there with its member, or mend it.`,
+          message: `${show(cell)} is not in ${this.name}; add it there with its member, or correct it.`,
         }
       );
     if (other === undefined && (own === undefined || own === entry.member)) {
@@ -68,7 +68,7 @@ export class MemberTable {
     const second = other === undefined ? `${own} as an id` : `${other.member} (line ${other.line})`;
     return {
       code: 'ALM_ROW_MEMBER_AMBIGUOUS',
-      message: `${show(cell)} stands for ${entry.member} (line ${entry.line}) and for ${second} in ${this.name}; leave one of them there.`,
+      message: `${show(cell)} stands for ${entry.member} (line ${entry.line}) and for ${second} in ${this.name}; keep only one of them.`,
     };
   }
 }
@@ -91,7 +91,7 @@ export async function readMemberTable(source: Source): Promise<MemberTable | Fil
     if (second !== undefined) {
       fault(
         head.line,
-        `columns ${show(names[memberAt] ?? '')} and ${show(names[second] ?? '')} both mean the member; leave one.`,
+        `columns ${show(names[memberAt] ?? '')} and ${show(names[second] ?? '')} both mean the member; keep only one.`,
       );
       return { faults };
     }
@@ -109,7 +109,7 @@ export async function readMemberTable(source: Source): Promise<MemberTable | Fil
       rows += 1;
       const member = readMemberCell(undefuse(cells[memberAt] ?? ''));
       if (flaw !== 0 || cells.length < names.length || hasSurplus(names, cells))
-        fault(line, 'the row has not the cells of the header, or quotes that do not match.');
+        fault(line, 'the row does not have the cells of the header, or its quotes do not match.');
       else if (typeof member !== 'string') fault(line, member.message);
       else if (keys.some((at) => invisibleIn(cells[at] ?? '') !== undefined))
         fault(line, 'a wallet or handle holds a character that cannot be seen.');

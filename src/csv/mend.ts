@@ -55,7 +55,7 @@ export async function mendFile(
     if (record === undefined) throw refusal(`No row begins on line ${line}.`);
     if (!record.sound)
       throw refusal(
-        `The row on line ${line} has not the cells of the header, or quotes that do not match: it can only be mended in the file itself.`,
+        `The row on line ${line} does not have the cells of the header, or its quotes do not match. Correct it in the file itself.`,
       );
     if (at === -1 || headerKey(column) === '')
       throw refusal(`The header has no column ${JSON.stringify(column)}.`);

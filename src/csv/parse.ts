@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readHead } from './header.js';
-import { type ColumnWish, chooseColumns, NO_WISH } from './mapping.js';
+import { type ColumnOptions, chooseColumns, NO_COLUMN_OPTIONS } from './mapping.js';
 import { INTAKE_LIMITS, type IntakeLimits, type Source } from './open.js';
 import { type RowRules, readRow } from './read-row.js';
 import { flawKind, isBlank, readRecords, SWALLOWING_QUOTE } from './records.js';
@@ -9,7 +9,7 @@ import { BrokenFile, type FileFaults, type FoundColumns, type Row, type Sheet } 
 import { findShape, type Shape } from './shape.js';
 
 type ParseOptions = RowRules & {
-  readonly wish?: ColumnWish;
+  readonly wish?: ColumnOptions;
   readonly limits?: Partial<IntakeLimits>;
 };
 
@@ -34,7 +34,7 @@ export async function parseSheet(source: Source, options: ParseOptions): Promise
   const limits: IntakeLimits = { ...INTAKE_LIMITS, ...options.limits };
   try {
     const head = await readHead(source.chunks(), limits);
-    const chosen = await chooseColumns(head, options.wish ?? NO_WISH, limits);
+    const chosen = await chooseColumns(head, options.wish ?? NO_COLUMN_OPTIONS, limits);
     const shape = findShape(head, chosen, limits, options.members != null);
     if ('faults' in shape) return shape;
     let sha256: string | null = null;
@@ -75,7 +75,7 @@ function readBlocks(
       throw new BrokenFile(
         'ALM_FILE_QUOTES',
         line,
-        `The quotes of the record that begins on line ${line} do not match, so that it is not certain where its rows end. Nothing after it was read. Close the quote, and write a quote inside a cell twice.`,
+        `The quotes of the record that begins on line ${line} do not match, so it is unclear where its rows end. No row after it was read. Close the quote, and write a quote inside a cell twice.`,
       );
     if (line <= shape.headerLine || isBlank(cells)) return undefined;
     if (++rows > limits.rowsMax)

@@ -28,7 +28,7 @@ type Columns = {
 };
 
 /** Reads the rows that a program passed in, as if they came from a file. */
-export function readGivenRows(
+export function readProgramRows(
   rows: readonly TakenRow[],
   rules: RowRules,
   limits: IntakeLimits = INTAKE_LIMITS,
@@ -58,7 +58,7 @@ async function* readBlocks(
       throw new BrokenFile(
         'ALM_FILE_RECORD_TOO_LARGE',
         line,
-        `The row is larger than ${recordBytesMax} bytes; nothing after it was read.`,
+        `The row is larger than ${recordBytesMax} bytes; no row after it was read.`,
       );
     if (given.faults.length > 0) {
       const findings = given.faults.map((fault) => ({ line, code: 'ALM_ROW_FIELD' as const, ...fault }));
@@ -107,10 +107,10 @@ function furtherFaults(name: string): Finding[] {
   const known = columnNamed(name) ?? ownColumnNamed(name);
   if (known !== undefined)
     return [
-      ofFile('ALM_FILE_COLUMN_TWICE', `columns: ${show(name)} means ${known}; it is a field of its own.`),
+      ofFile('ALM_FILE_COLUMN_TWICE', `columns: ${show(name)} means ${known}, which is a field of its own.`),
     ];
   return name.trim() === '' || !isWellFormed(name)
-    ? [ofFile('ALM_FILE_COLUMN_MISSING', `columns: ${show(name)} is no name for a column.`)]
+    ? [ofFile('ALM_FILE_COLUMN_MISSING', `columns: ${show(name)} is not a name for a column.`)]
     : [];
 }
 

@@ -108,7 +108,7 @@ function readOrderCell(cell: string): OrderId | null | CellFault {
   if (parsed !== undefined) return orderId(parsed.batch, parsed.index);
   return {
     code: 'ALM_ROW_ORDER_INVALID',
-    message: `${show(text)} is not an order’s id; leave the cell as the report wrote it, or empty it.`,
+    message: `${show(text)} is not an order’s id; leave the cell as the report wrote it, or clear it.`,
   };
 }
 

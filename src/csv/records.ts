@@ -130,7 +130,7 @@ export function recordFaults(
     const cells = record.length === 1 ? '1 cell' : `${record.length} cells`;
     return [{ line, column: null, code, message: `The row has ${cells}, the header ${width}; ${mend}.` }];
   };
-  if (record.length < width) return odd('ALM_ROW_TOO_SHORT', 'fill it up, also with empty cells');
+  if (record.length < width) return odd('ALM_ROW_TOO_SHORT', 'add the missing cells, even if they are empty');
   return hasSurplus(names, record)
     ? odd('ALM_ROW_TOO_LONG', 'put a cell that holds the delimiter (such as 1,000) into quotes')
     : [];
@@ -155,11 +155,10 @@ export function hasSurplus(names: readonly string[], record: readonly string[]):
 function flawFinding(names: readonly string[], line: number, flaw: number): Finding {
   const column = names[flawCell(flaw)] ?? null;
   if (flawKind(flaw) === LONE_CR) {
-    const message =
-      'A CR stands alone in this row; expected LF or CR LF at the end of lines and nowhere else.';
+    const message = 'This row holds a CR by itself; expected LF or CR LF at line ends only.';
     return { line, column, code: 'ALM_ROW_CARRIAGE_RETURN', message };
   }
-  const message = `Cell ${flawCell(flaw) + 1} holds a quote where none may stand; put the whole cell into quotes and write the quote twice.`;
+  const message = `Cell ${flawCell(flaw) + 1} holds a quote in a place where none is allowed; put the whole cell into quotes and write the quote twice.`;
   return { line, column, code: 'ALM_ROW_QUOTES', message };
 }
 

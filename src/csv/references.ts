@@ -30,7 +30,7 @@ export class References {
     if (replaces === null) return [];
     const { entry, isNew } = this.#replaced.enter(referenceHash(replaces), line);
     if (isNew) return [];
-    const message = `Order ${replaces} stands on line ${this.#replaced.lineOf(entry)} already; both rows would pay it.`;
+    const message = `Order ${replaces} is already on line ${this.#replaced.lineOf(entry)}; both rows would pay it.`;
     return [{ line, column: 'almoner_order', code: 'ALM_ROW_ORDER_TWICE', message }];
   }
 
@@ -46,7 +46,7 @@ export class References {
     const first = this.#references.lineOf(entry);
     const order = this.#orders.get(entry);
     if (contentOf(order) === contentOf(row.order)) return first;
-    const message = `The reference ${show(row.reference)} stands on line ${first} for another order: ${orderWords(order)}. This row: ${orderWords(row.order)}. The same reference is allowed only for the same op, member, recipient and tokens.`;
+    const message = `The reference ${show(row.reference)} is on line ${first} for another order: ${orderWords(order)}. This row: ${orderWords(row.order)}. The same reference is allowed only for the same op, member, recipient and tokens.`;
     return { line: row.line, column, code: 'ALM_ROW_REFERENCE_CONFLICT', message };
   }
 }

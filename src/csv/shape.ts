@@ -77,7 +77,7 @@ export function findShape(
     fault(
       'ALM_FILE_HEADER_BELOW',
       null,
-      `Line ${header.line} (${show(header.text)}) is no header; line ${below} looks like it: --header-line ${below} takes that one, and leaves out what is above it.`,
+      `Line ${header.line} (${show(header.text)}) is not a header, but line ${below} looks like one. Use --header-line ${below} to take it and skip the lines above.`,
     );
   } else if (missing.length === 2 && names.some((name) => /^\s*-?[0-9]+\s*$/.test(name))) {
     faults.length = 0;
@@ -178,7 +178,7 @@ function faultTwins(
     const told = faults.some(({ code, column }) => code === 'ALM_FILE_COLUMN_TWICE' && column === name);
     const handled = told || columnNamed(name) !== undefined || ownColumnNamed(name) !== undefined;
     if (key !== '' && !handled && seen.has(key))
-      fault('ALM_FILE_COLUMN_TWICE', name, `The column ${show(name)} stands twice in the header.`);
+      fault('ALM_FILE_COLUMN_TWICE', name, `The column ${show(name)} occurs twice in the header.`);
     seen.add(key);
   });
 }

@@ -69,7 +69,7 @@ function takeRow(given: unknown): TakenRow {
 
 function textFault(value: unknown): string | null {
   if (typeof value === 'number' || typeof value === 'bigint')
-    return `expected text, got the number ${value}; ids and references are strings, because a JavaScript number has no room for 17 digits`;
+    return `expected text, got the number ${value}; ids and references are strings, because a JavaScript number cannot hold 17 digits`;
   if (typeof value !== 'string') return `expected text, got ${kindOf(value)}`;
   return isWellFormed(value) ? null : `${show(value)} holds half of a character (a lone surrogate)`;
 }
@@ -79,7 +79,7 @@ function amountFault(value: unknown): string | null {
   if (typeof value !== 'number') return textFault(value);
   return Number.isSafeInteger(value)
     ? null
-    : `${value} is no whole number that a JavaScript number holds exactly; give a bigint or digits`;
+    : `${value} is not a whole number that a JavaScript number holds exactly; pass a bigint or a string of digits`;
 }
 
 /**

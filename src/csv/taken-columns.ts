@@ -65,7 +65,7 @@ export class TakenColumns {
       const mine = ownColumnNamed(name);
       if (mine !== undefined) {
         if (own.has(mine))
-          this.fault('ALM_FILE_COLUMN_TWICE', name, `The column ${show(name)} stands twice in the header.`);
+          this.fault('ALM_FILE_COLUMN_TWICE', name, `The column ${show(name)} occurs twice in the header.`);
         own.add(mine);
         if (mine === 'almoner_order') this.columns.order = index;
         return;
@@ -100,7 +100,7 @@ export class TakenColumns {
       this.fault(
         'ALM_FILE_COLUMN_TWICE',
         this.names[index] ?? null,
-        `The column ${show(header)} stands twice in the header; rename one.`,
+        `The column ${show(header)} occurs twice in the header; rename one.`,
       );
     return index;
   }

@@ -61,14 +61,14 @@ export class Reconciliation {
     if (this.#faults.length > 0)
       throw new AlmonerError(
         'ALM_LEDGER_DOES_NOT_TIE',
-        `The books of batch ${manifest.batch} do not add up: ${this.#faults[0]}. No report was written, and a report that stood before was left as it was.`,
+        `The ledger of batch ${manifest.batch} does not add up: ${this.#faults[0]}. No report was written; an earlier report was left unchanged.`,
         { details: this.#faults },
       );
     return { countsTie: true, sumsTie: true };
   }
 
   #same(what: string, added: number | bigint, booked: number | bigint): void {
-    if (added !== booked) this.#fault(`${what}: the rows add up to ${added}, the books say ${booked}`);
+    if (added !== booked) this.#fault(`${what}: the rows add up to ${added}, the ledger says ${booked}`);
   }
 
   #fault(fault: string): void {

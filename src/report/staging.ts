@@ -238,7 +238,7 @@ export async function onDisk<T>(path: string, step: () => Promise<T>): Promise<T
     if (isAlmonerError(error)) throw error;
     throw new AlmonerError(
       'ALM_BATCH_REPORT_NOT_WRITTEN',
-      `The report could not be written at ${path}: ${messageOf(error)}. No payment is affected, and every report file that stood there is still whole.`,
+      `The report could not be written at ${path}: ${messageOf(error)}. No payment is affected, and all existing report files are still complete.`,
       { cause: error },
     );
   }

@@ -18,12 +18,12 @@ import { type RuleFault, type RuleFaults, readRuleYaml, schemaFaults, YAML_BYTES
 import { AUDIENCE_MEMBERS_MAX, type Audience, type AudienceRow, walletColumn } from './packed-audience.js';
 import { type AudienceInput, audienceSchema } from './schema.js';
 
-/** The members as a file holds them. */
+/** The members as read from a file. */
 type Members = Pick<Audience, 'columns' | 'rows'>;
 
-/** The place of an audience: a file, and the path of its mapping in it. */
+/** Where an audience is written: a file, and the path of its mapping in the file. */
 type Written = {
-  /** The path of the file, and what people call it. */
+  /** The absolute path, and the name that people use. */
   readonly file: string;
   readonly shown: string;
   readonly source: YamlSource;
@@ -31,15 +31,15 @@ type Written = {
   readonly onFile: OnFile;
 };
 
-/** Hears of each further file before it is looked for. */
+/** Called with each further file before it is opened. */
 export type OnFile = (path: string) => Promise<void>;
 
 /**
- * Finds the members: in the rule itself, in a CSV, or in another YAML file that says the same in its turn.
- * `chain` holds the files passed on the way, so that a circle is found instead of followed.
+ * Reads the members from the rule itself, a CSV, or another YAML file that may refer further. `chain` holds the files
+ * on the way, so that a cycle is refused instead of followed.
  */
 export async function readAudience(
-  /** Undefined, or without its members, where the schema has refused them. */
+  /** Undefined, or without members, if the schema refused them. */
   input: AudienceInput | undefined,
   written: Written,
   chain: readonly string[] = [],
@@ -100,7 +100,7 @@ async function readAudienceYaml(
 async function missingFile(path: string, name: string): Promise<string | undefined> {
   try {
     const found = await stat(path);
-    // A pipe would be waited for.
+    // Reading from a pipe would block.
     if (!found.isFile())
       return `${JSON.stringify(name)} is ${found.isDirectory() ? 'a folder' : 'no plain file'}, expected a CSV or YAML file.`;
     if (/\.ya?ml$/i.test(name) && found.size > YAML_BYTES_MAX)
@@ -115,7 +115,7 @@ async function missingFile(path: string, name: string): Promise<string | undefin
   }
 }
 
-/** What holds for every audience, wherever it came from. */
+/** The checks that hold for every audience, whatever its source. */
 function finish(audience: Omit<Audience, 'hash'>, file: string): Audience | RuleFaults {
   const faults: RuleFault[] = [];
   const add = (line: number, message: string) =>
@@ -147,7 +147,7 @@ function hashOf({ columns, rows, checkWallets }: Omit<Audience, 'hash'>): string
 
 const FAULTS_MAX = 50;
 
-/** Members written into the rule itself; the columns are all names that any of them has. */
+/** Members written in the rule itself. The columns are all names that any member has. */
 function inlineRows(
   members: NonNullable<AudienceInput['members']>,
   placeOf: (index: number) => Place,
@@ -160,15 +160,15 @@ function inlineRows(
     const cells = [...columns].map((name) =>
       String((Object.hasOwn(fields, name) ? fields[name] : null) ?? ''),
     );
-    // The schema has let through 1 to 20 digits without a leading zero, or a whole number.
+    // The schema accepts only 1 to 20 digits without a leading zero, or a whole number.
     return { member: memberId(String(fields.member)), line: placeOf(index).line, cells };
   });
   return { columns: [...columns], rows };
 }
 
 /**
- * An audience as a CSV: a column `member` and any others, read with the guards of an order file (encoding,
- * quotes, ids), all of it into memory.
+ * Reads an audience from a CSV with a column `member` and any others. It has the same guards as an order file
+ * (encoding, quotes, ids), but is read into memory completely.
  */
 async function readAudienceCsv(path: string, file: string): Promise<Members | RuleFaults> {
   const faults: RuleFault[] = [];
@@ -207,7 +207,7 @@ async function read(
   const twice = names.findIndex(
     (name, at) => names.findIndex((one) => headerKey(one) === headerKey(name)) < at,
   );
-  if (twice !== -1) fault(head.line, 1, `The column ${show(names[twice] ?? '')} stands twice in the header.`);
+  if (twice !== -1) fault(head.line, 1, `The column ${show(names[twice] ?? '')} occurs twice in the header.`);
   const rows: AudienceRow[] = [];
   const blocks = readRecords(source.chunks(), delimiter, INTAKE_LIMITS, (line, cells, flaw): null => {
     if (line <= head.line || isBlank(cells)) return null;

@@ -2,22 +2,22 @@ import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ColumnMap, parseColumnMap } from '../../src/csv/columns.js';
 import type { KeptColumns } from '../../src/csv/kept-columns.js';
-import { type ColumnWish, headerHash, NO_WISH } from '../../src/csv/mapping.js';
+import { type ColumnOptions, headerHash, NO_COLUMN_OPTIONS } from '../../src/csv/mapping.js';
 import { openSource } from '../../src/csv/open.js';
 import { type ParsedSheet, parseSheet } from '../../src/csv/parse.js';
 import type { FileFaults } from '../../src/csv/row.js';
 
 const ID = '119283746501928374';
 
-async function parse(text: string, wish: Partial<ColumnWish> = {}): Promise<ParsedSheet | FileFaults> {
+async function parse(text: string, wish: Partial<ColumnOptions> = {}): Promise<ParsedSheet | FileFaults> {
   const source = await openSource('-', { stdin: Readable.from([text]) });
   onTestFinished(() => source.close());
   const rules = { realms: ['guild'], currency: null, maxTokensPerOrder: null };
-  return parseSheet(source, { ...rules, wish: { ...NO_WISH, ...wish } });
+  return parseSheet(source, { ...rules, wish: { ...NO_COLUMN_OPTIONS, ...wish } });
 }
 
 /** What each column is taken for and by what, or the faults. */
-async function taken(text: string, wish: Partial<ColumnWish> = {}): Promise<string[]> {
+async function taken(text: string, wish: Partial<ColumnOptions> = {}): Promise<string[]> {
   const parsed = await parse(text, wish);
   if ('faults' in parsed) return parsed.faults.map(({ code, message }) => `${code} ${message}`);
   return (parsed.found?.columns ?? []).map(({ name, meaning, by }) => `${name}: ${meaning} ${by}`);

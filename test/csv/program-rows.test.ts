@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readGivenRows, rowOfLine } from '../../src/csv/given-rows.js';
 import { INTAKE_LIMITS } from '../../src/csv/open.js';
+import { readProgramRows, rowOfLine } from '../../src/csv/program-rows.js';
 import type { Finding } from '../../src/csv/row.js';
 import { takeRows } from '../../src/csv/take-rows.js';
 import { RULES, readGiven } from './read-given.js';
@@ -72,7 +72,7 @@ describe('rows that a program gives', () => {
       { member: '1', tokens: 1, columns: { handle: 'ann' } },
       { member: '2', tokens: 1, columns: { guild: 'north' } },
     ];
-    const sheet = readGivenRows(takeRows(rows), RULES);
+    const sheet = readProgramRows(takeRows(rows), RULES);
     expect('sheet' in sheet && sheet.sheet.header).toEqual(['member', 'tokens', 'handle', 'guild']);
     expect((await readGiven(rows)).map(({ cells }) => cells)).toEqual([
       ['1', '1', 'ann', ''],

@@ -10,7 +10,7 @@ import { STYLE } from './style.js';
 export function page(title: string, rehearsal: boolean, body: Html): string {
   const styleHash = createHash('sha256').update(STYLE.markup).digest('base64');
   const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; base-uri 'none'; form-action 'none'`;
-  const banner = html`<div class="rehearsal" role="note"><strong>REHEARSAL</strong> Played on the embedded realm service. No real points were moved.</div>`;
+  const banner = html`<div class="rehearsal" role="note"><strong>REHEARSAL</strong> This ran on the embedded realm service. No real points were moved.</div>`;
   return html`<!doctype html>
 <html lang="en">
 <head>

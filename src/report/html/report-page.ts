@@ -75,7 +75,7 @@ function doubts(summary: Summary, shown: readonly RowView[]): Html | null {
     ],
   ]);
   return html`<section class="alert"><h2>${counted(count, 'order')} in doubt: please decide</h2>
-<p>${count === 1 ? 'It was' : 'They were'} sent, but no answer proves whether anything was moved (${sumWords(summary.tokens.doubt, summary.manifest.tokens).replace('token', 'point')}). Nothing will be sent again until somebody decides. <strong>Do not pay by hand before looking.</strong></p>
+<p>${count === 1 ? 'It was' : 'They were'} sent, but no answer proves whether anything was moved (${sumWords(summary.tokens.doubt, summary.manifest.tokens).replace('token', 'point')}). almoner sends nothing again until a person decides. <strong>Do not pay by hand before looking.</strong></p>
 <ol><li>Look at the evidence, then at the member’s history in the realm at the minute given there:
 <pre tabindex="0">almoner doubt show ${first}</pre></li>
 <li>Say what you found. <code>--unpaid</code> sends nothing by itself; <code>almoner dead retry</code> does.
@@ -110,9 +110,9 @@ function caveats({ caveats: lines }: Summary): Html | null {
 }
 
 const CERTAINTY_WORDS: Readonly<Record<Manifest['certainty'], string>> = {
-  idempotent: 'idempotent: a lost answer is asked for again with the same key',
-  readback: 'readback: a lost answer is looked up in the member’s balance',
-  manual: 'manual: a lost answer becomes a doubt, and a person decides',
+  idempotent: 'idempotent: after a lost answer, almoner sends the request again with the same key',
+  readback: 'readback: after a lost answer, almoner checks the member’s balance',
+  manual: 'manual: after a lost answer, the order is in doubt and a person decides',
 };
 
 function origin({ manifest, files }: Summary): Html {
