@@ -8,17 +8,17 @@ import type { WalletVerdicts } from '../realm/client/wallet-reply.js';
 import type { OpenRealm } from './app.js';
 
 /**
- * The reads of a realm at its pace, balances in one currency: each request, retries included, takes a slot that all processes share.
- * A failure that may pass is tried again with backoff; the last one is thrown.
+ * The reads of a realm at its pace, with balances in one currency. Each request, including retries, takes a slot that
+ * all processes share. A temporary failure is retried with backoff; the last failure is thrown.
  */
 export type PacedReads = {
   member(id: MemberId): Promise<MemberRecord>;
   web3(id: MemberId): Promise<Web3Record>;
-  /** Any number of wallets, in requests of the profile's size, one after the other, and none asked for twice. */
+  /** Checks any number of wallets in requests of the profile's size, one after the other. No wallet is sent twice. */
   wallets(list: readonly string[]): Promise<WalletVerdicts>;
 };
 
-/** A wait longer than this is told to the person instead of being sat out. */
+/** A longer wait is reported to the person instead. */
 const RETRY_AFTER_MAX_MS = 120_000;
 
 export function pacedReads(
@@ -42,7 +42,7 @@ export function readsAt(
       const askedMs = result.facts.retryAfterMs ?? 0;
       if (!result.retryable || attempt >= attempts.max || askedMs > RETRY_AFTER_MAX_MS) throw result.error;
       const backoffMs = Math.min(attempts.backoffMaxMs, attempts.backoffMs * 2 ** (attempt - 1));
-      // Half of it is chance, which spreads the tries of many processes.
+      // Half of the pause is random, which spreads the retries of many processes.
       await sleep(Math.max(askedMs, backoffMs * (0.5 + Math.random() / 2)));
     }
   };

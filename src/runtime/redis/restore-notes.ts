@@ -6,12 +6,12 @@ import { replaceFile, type StoreFolder } from './folder.js';
 import { lives, probePort } from './probe.js';
 
 /**
- * Two notes in the store's folder tell other commands of a restore.
+ * Two notes in the store's folder announce a restore to other commands.
  *
- *   restore-holds.json   a restore holds the port, and has changed nothing of the store yet. It counts while that process
- *                        lives and the port is held, so a killed restore blocks no command.
- *   restoring.json       the files are being swapped. It counts until a restore has ended: a server that is started between
- *                        two steps would find no files and begin an empty ledger.
+ *   restore-holds.json   A restore holds the port and has not changed the store yet. The note is valid while that process
+ *                        lives and holds the port, so a killed restore blocks no command.
+ *   restoring.json       The files are being replaced. The note is valid until a restore has ended: a server that starts
+ *                        between two steps would find no files and begin an empty ledger.
  */
 export const RESTORING = 'restoring.json';
 const HOLDS = 'restore-holds.json';
@@ -36,7 +36,10 @@ export async function refuseWhileRestoring(folder: StoreFolder): Promise<void> {
   );
 }
 
-/** The port of the note is asked, not the folder's: with the file `port` removed the folder would have another one. */
+/**
+ * Checks the port of the note, not that of the folder. If a person removed the file `port`, the folder would choose
+ * another one.
+ */
 export async function refuseWhileHeld({ path, password }: StoreFolder): Promise<void> {
   const note = await readNote(path, HOLDS);
   const held = note === null ? null : parsed(note);
