@@ -69,7 +69,7 @@ export async function readAudience(
     return fault(
       place,
       'ALM_RULE_CIRCULAR',
-      `These files refer to each other in a circle: ${circle.join(' → ')}.`,
+      `These files refer to each other in a cycle: ${circle.join(' → ')}.`,
     );
   }
   await written.onFile(path);
@@ -102,7 +102,7 @@ async function missingFile(path: string, name: string): Promise<string | undefin
     const found = await stat(path);
     // Reading from a pipe would block.
     if (!found.isFile())
-      return `${JSON.stringify(name)} is ${found.isDirectory() ? 'a folder' : 'no plain file'}, expected a CSV or YAML file.`;
+      return `${JSON.stringify(name)} is ${found.isDirectory() ? 'a folder' : 'not a plain file'}, expected a CSV or YAML file.`;
     if (/\.ya?ml$/i.test(name) && found.size > YAML_BYTES_MAX)
       return `${JSON.stringify(name)} is larger than ${YAML_BYTES_MAX} bytes; put the members into a CSV.`;
     await access(path, constants.R_OK);
@@ -129,7 +129,7 @@ function finish(audience: Omit<Audience, 'hash'>, file: string): Audience | Rule
     if (earlier !== undefined)
       add(
         row.line,
-        `Member ${row.member} stands on line ${earlier} already; one award for each member and period.`,
+        `Member ${row.member} is already on line ${earlier}; each member gets one award per period.`,
       );
     else first.set(row.member, row.line);
     if (audience.checkWallets && wallet !== -1 && (row.cells[wallet] ?? '').trim() === '')
@@ -212,7 +212,7 @@ async function read(
   const blocks = readRecords(source.chunks(), delimiter, INTAKE_LIMITS, (line, cells, flaw): null => {
     if (line <= head.line || isBlank(cells)) return null;
     const member = readMemberCell(undefuse(cells[memberAt] ?? ''));
-    if (flaw !== 0) fault(line, 1, 'The row has quotes or line ends where none may stand.');
+    if (flaw !== 0) fault(line, 1, 'The row has quotes or line ends in a place where none are allowed.');
     else if (cells.length < names.length || hasSurplus(names, cells))
       fault(line, 1, `The row has ${counted(cells.length, 'cell')}, the header ${names.length}.`);
     else if (typeof member !== 'string') fault(line, memberAt + 1, member.message);

@@ -103,7 +103,7 @@ function roundAward(rule: Rule, draft: Draft, stops: Stop[]): void {
   const rounding = rule.award.kind === 'computed' ? rule.award.rounding : null;
   const whole = wholePoints(draft.amount, rounding);
   if (whole === null) {
-    const message = `The award of member ${draft.candidate.row.member} is ${draft.computed}, which is no number of points that can be counted exactly.`;
+    const message = `The award of member ${draft.candidate.row.member} is ${draft.computed}, which is beyond the exact range of points.`;
     stops.push(runStop('ALM_RULE_VALUE', message));
     leaveOut(draft, 'fault', message);
     return;
@@ -170,7 +170,7 @@ function missingStops(rule: Rule, drafts: readonly Draft[]): Stop[] {
     stops.push(
       runStop(
         'ALM_RULE_WALLETS',
-        `The realm did not say whether the wallet of ${named(undetermined)} belongs to a member.`,
+        `The realm did not answer whether the wallet of ${named(undetermined)} belongs to a member.`,
       ),
     );
   // Members that were left out before their facts were read do not count here.

@@ -24,7 +24,7 @@ export type Candidate = {
 export const LEFT_OUT_WORDS = {
   already: 'has an award of this rule in this period already',
   wallet: 'wallet not in the realm',
-  giver: 'is the member who gives',
+  giver: 'is the giving member',
   condition: 'condition not met',
   missing: 'a fact is missing',
   zero: 'award is zero',

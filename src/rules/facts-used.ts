@@ -58,7 +58,7 @@ export function factsUsed(ast: ASTNode): { readonly used: FactsUsed; readonly mi
     )
       misuses.push({
         offset: node.start,
-        message: 'Bytes are not available here: no limit of memory would count them.',
+        message: 'Bytes are not available here, because the memory limit does not count them.',
       });
     if (node.op === 'rcall' && LOOPS.has(node.args[0])) {
       misuses.push(...loopMisuses(node, node.args[2], depth));
@@ -77,12 +77,12 @@ function loopMisuses(node: ASTNode, [variable]: readonly ASTNode[], depth: numbe
   if (variable?.op === 'id' && FACT_NAMES.includes(variable.args))
     misuses.push({
       offset: variable.start,
-      message: `${variable.args} is the name of a fact; give the loop another variable.`,
+      message: `${variable.args} is the name of a fact; use another variable for the loop.`,
     });
   if (depth >= LOOP_DEPTH_MAX)
     misuses.push({
       offset: node.start,
-      message: `Loops stand at most ${LOOP_DEPTH_MAX} deep in each other.`,
+      message: `Loops can be nested at most ${LOOP_DEPTH_MAX} deep.`,
     });
   return misuses;
 }

@@ -51,7 +51,7 @@ export function readRuleYaml(file: string, text: string): YamlSource | RuleFault
   const misleading = misleadingIn(text);
   if (misleading !== undefined) {
     const code = misleading.charCodeAt(0).toString(16).padStart(4, '0');
-    const message = `${nameOf(misleading)} lets a screen show another text than is read; where it is meant, write it as "\\u${code}".`;
+    const message = `${nameOf(misleading)} makes a screen show another text than almoner reads; if you mean it, write it as "\\u${code}".`;
     const place = placeIn(text, text.indexOf(misleading));
     return { faults: [{ file, ...place, code: 'ALM_RULE_SYNTAX', message }] };
   }
@@ -80,11 +80,11 @@ function yamlWords({ what, path, detail }: YamlFault): string {
     case 'fields':
       return `More than ${LIMITS.fields} fields in one place; no rule has that many.`;
     case 'aliases':
-      return 'An alias (*name) is not allowed here; write the value out.';
+      return 'An alias (*name) is not allowed here; write the value itself.';
     case 'name':
-      return 'A field name is a plain word.';
+      return 'A field name must be a plain word.';
     case 'twice':
-      return `The field ${JSON.stringify(path.at(-1))} stands here twice.`;
+      return `The field ${JSON.stringify(path.at(-1))} occurs here twice.`;
   }
 }
 
@@ -138,7 +138,7 @@ function unknownField(file: string, source: YamlSource, path: ValuePath, key: st
     file,
     ...source.placeOfKey([...path, key]),
     code: 'ALM_RULE_UNKNOWN_FIELD',
-    message: `${name || 'a field without a name'}: no rule has this field here.${hint}`,
+    message: `${name || 'a field without a name'}: a rule has no such field here.${hint}`,
   };
 }
 

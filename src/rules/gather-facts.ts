@@ -139,14 +139,14 @@ function withKept(error: unknown, kept: number): unknown {
   if (!(error instanceof AlmonerError)) return error;
   return new AlmonerError(
     error.code,
-    `${error.message} The reading of facts ended there: ${kept} facts are kept, nothing was enqueued.`,
-    { next: `${error.next} The same command goes on where it ended.` },
+    `${error.message} Reading stopped there: ${kept} facts are kept and nothing was enqueued.`,
+    { next: `${error.next} Run the same command again to continue from there.` },
   );
 }
 
 function interrupted(kept: number): AlmonerError {
   return new AlmonerError(
     'ALM_RULE_INTERRUPTED',
-    `The reading of facts was interrupted; ${kept} facts are kept. Nothing was enqueued and nothing was sent.`,
+    `Reading the facts was interrupted; ${kept} facts are kept. Nothing was enqueued and nothing was sent.`,
   );
 }

@@ -35,7 +35,7 @@ export function applyLimits(rule: Rule, drafts: readonly Draft[], bounds: Bounds
   if (left.perPeriod === null && total + bounds.awardedInPeriod > ACCOUNT_MOST)
     stops.push(
       limitStop(
-        `The awards of the period add up to ${total + bounds.awardedInPeriod}, more than the ${ACCOUNT_MOST} that the books hold for one rule and period.`,
+        `The awards of the period add up to ${total + bounds.awardedInPeriod}, more than the ${ACCOUNT_MOST} that the ledger holds for one rule and period.`,
       ),
     );
   stops.push(...overOrderCap(awarded, bounds.maxTokensPerOrder));
@@ -63,7 +63,7 @@ function cutLater(rule: Rule, awarded: readonly Draft[], name: LimitName, budget
     if (draft.leftOut !== null) continue;
     if (BigInt(draft.tokens) > left) {
       const words = `limits.${name} ${rule.limits[name]}`;
-      if (left === 0n) leaveOut(draft, 'limit', `${words} was used up by members before`);
+      if (left === 0n) leaveOut(draft, 'limit', `${words} was used up by earlier members`);
       else cut(draft, Number(left), words);
       belowMinimum(rule, draft);
     }

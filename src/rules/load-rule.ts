@@ -135,34 +135,34 @@ function crossFaults(file: string, source: YamlSource, input: RulePart): readonl
       input.timezone !== undefined &&
       schedule.timezone !== input.timezone
     )
-      add(['timezone'], 'timezone: differs from schedule.timezone; say it once.');
+      add(['timezone'], 'timezone: differs from schedule.timezone; write it only once.');
   }
   for (const [path, zone] of [
     [['timezone'], input.timezone],
     [['schedule', 'timezone'], schedule?.timezone],
   ] as const)
     if (zone !== undefined && !isZone(zone))
-      add(path, `${path.join('.')}: ${JSON.stringify(zone)} is no known time zone.`, 'ALM_RULE_TIMEZONE');
+      add(path, `${path.join('.')}: ${JSON.stringify(zone)} is not a known time zone.`, 'ALM_RULE_TIMEZONE');
 
   if (input.award !== undefined && has('award', 'tokens') === has('award', 'share'))
     add(['award'], 'award: expected either `tokens` or `share`.');
   if (has('award', 'share') && has('award', 'rounding'))
     add(
       ['award', 'rounding'],
-      'award.rounding: shares are whole by themselves (largest remainders); leave it out.',
+      'award.rounding: shares are always whole (largest remainders); remove it.',
     );
   // A refused op allows no conclusion about the other fields.
   const op = has('op') ? input.op : 'credit';
   if (op !== undefined && op !== 'debit' && has('award', 'floor'))
-    add(['award', 'floor'], 'award.floor: only a debit can take a member below a balance; set `op: debit`.');
+    add(['award', 'floor'], 'award.floor: only a debit can lower a balance; set `op: debit`.');
   if (op === 'transfer' && !has('from'))
-    add(['op'], 'from: is missing; a transfer needs the member who gives.');
+    add(['op'], 'from: is missing; a transfer needs the giving member.');
   if (op !== undefined && op !== 'transfer' && has('from'))
-    add(['from'], 'from: only a transfer has a member who gives.');
+    add(['from'], 'from: only a transfer has a giving member.');
 
   for (const [index, name] of (limits?.cut ?? []).entries())
     if (!has('limits', name))
-      add(['limits', 'cut', index], `limits.cut: ${name} is not set, so that there is nothing to cut at.`);
+      add(['limits', 'cut', index], `limits.cut: ${name} is not set, so there is no limit to cut at.`);
   return faults;
 }
 
@@ -231,9 +231,9 @@ function unknownNames(used: FactsUsed | null, columns: readonly string[] | null)
     names instanceof Set ? [...names].filter((name) => !known.includes(name)) : [];
   const rows = columns === null ? [] : unknown(used?.row, columns);
   return [
-    ...rows.map((name) => `row.${name}: the audience has no such column; it has ${columns?.join(', ')}.`),
+    ...rows.map((name) => `row.${name}: the audience does not have this column; it has ${columns?.join(', ')}.`),
     ...unknown(used?.run, RUN_FIELDS).map(
-      (name) => `run.${name}: there is no such field; there are ${RUN_FIELDS.join(', ')}.`,
+      (name) => `run.${name}: there is no such field; expected ${RUN_FIELDS.join(', ')}.`,
     ),
   ];
 }

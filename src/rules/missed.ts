@@ -74,7 +74,7 @@ export function missedOf(
   const whyOf = (at: number) => {
     if (at === upTo && why !== undefined) return why;
     if (last === null || at > last.finishedAt) return UNSEEN;
-    return `The run of ${spellMoment(last.at, zone)} was still waiting or under way.`;
+    return `The run of ${spellMoment(last.at, zone)} was still waiting or running.`;
   };
   return { zone, older, times: missed.map((at) => [at, periodName(entry.period, at, zone), whyOf(at)]) };
 }

@@ -214,21 +214,21 @@ async function putAside(thread: RuleThread): Promise<void> {
 function tooSlow({ rule, memberAt }: Judged, index: number, limit: string): AlmonerError {
   return new AlmonerError(
     'ALM_RULE_TOO_SLOW',
-    `The expressions of rule ${rule.name} (${rule.file}) took more than ${limit}, and were ended at member ${memberAt(index)}. Nothing was enqueued and nothing was sent.`,
+    `The expressions of rule ${rule.name} (${rule.file}) took more than ${limit}, and were stopped at member ${memberAt(index)}. Nothing was enqueued and nothing was sent.`,
   );
 }
 
 function tooLarge(): AlmonerError {
   return new AlmonerError(
     'ALM_RULE_TOO_LARGE',
-    `The rule needed more than ${HEAP_MB_MAX} MB of memory and was ended. Nothing was enqueued and nothing was sent.`,
+    `The rule needed more than ${HEAP_MB_MAX} MB of memory and was stopped. Nothing was enqueued and nothing was sent.`,
   );
 }
 
 function interrupted(): AlmonerError {
   return new AlmonerError(
     'ALM_RULE_INTERRUPTED',
-    'The planning of the rule was interrupted; the facts that were read are kept. Nothing was enqueued and nothing was sent.',
+    'Planning the rule was interrupted; the facts read so far are kept. Nothing was enqueued and nothing was sent.',
   );
 }
 

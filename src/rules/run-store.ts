@@ -57,13 +57,13 @@ export async function* readEntries(
     if (bytes === null)
       throw new AlmonerError(
         'ALM_RULE_RUN_NOT_FOUND',
-        `The decisions of run ${meta.id} have left the store.`,
+        `The decisions of run ${meta.id} were deleted: only the newest runs keep them.`,
       );
     yield decodeEntries(bytes, having);
   }
 }
 
-/** Plans without a batch are kept only for a while, and runs for as long as the rule says. Unfinished ones stay. */
+/** How many plans without a batch are kept per rule. The rule says how many runs are kept. */
 const PLANS_KEPT = 10;
 
 export async function forgetOldRuns(ledger: RealmLedger, rule: string, keepRuns: number): Promise<void> {

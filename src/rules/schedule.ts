@@ -77,17 +77,17 @@ const EXPECTED = 'expected five fields: minute, hour, day of month, month, day o
 /** Describes the fault of a cron text; undefined if it has none. */
 export function cronFault(cron: string): string | undefined {
   const fields = cron.trim().split(/\s+/);
-  if (fields.length !== FIELDS.length) return `${JSON.stringify(cron)} is no schedule; ${EXPECTED}.`;
+  if (fields.length !== FIELDS.length) return `${JSON.stringify(cron)} is not a schedule; ${EXPECTED}.`;
   const odd = fields.find((field, at) => FIELDS[at]?.test(field) !== true);
   if (odd !== undefined) {
-    const drawn = /H/.test(odd.replace(/THU/gi, '')) ? ' (H would be another time at every look)' : '';
-    return `${JSON.stringify(cron)} is no schedule: ${JSON.stringify(odd)} cannot stand there${drawn}; ${EXPECTED}.`;
+    const drawn = /H/.test(odd.replace(/THU/gi, '')) ? ' (H would be another time at each reading)' : '';
+    return `${JSON.stringify(cron)} is not a schedule: ${JSON.stringify(odd)} is not allowed there${drawn}; ${EXPECTED}.`;
   }
   try {
     wallTimes(cron, 0).next();
     return undefined;
   } catch (error) {
-    return `${JSON.stringify(cron)} is no schedule (${messageOf(error).replace(/\.$/, '')}); ${EXPECTED}.`;
+    return `${JSON.stringify(cron)} is not a schedule (${messageOf(error).replace(/\.$/, '')}); ${EXPECTED}.`;
   }
 }
 

@@ -93,8 +93,8 @@ function waitingOutcome({ entry, last, waiting: noted, lookedAt, now }: Schedule
   if (now - due <= OUTCOME_MS) return null;
   const when = spellMoment(due, entry.timezone);
   const message = isServed
-    ? `Nobody has seen to the time of ${when}.`
-    : `Nobody was serving at ${when}, and nobody is now.${waiting === null ? '' : ` Before that: ${waiting.message}`}`;
+    ? `The time ${when} was not handled, although the scheduler runs.`
+    : `No \`almoner serve\` was running at ${when}, and none is running now.${waiting === null ? '' : ` Before that: ${waiting.message}`}`;
   return { at: due, outcome: 'unserved', message, since: due + OUTCOME_MS, batch: null };
 }
 
@@ -121,7 +121,7 @@ function lastOutcome(facts: ScheduleFacts): Told {
     return {
       at: null,
       outcome: 'none',
-      message: 'No time has come since the go.',
+      message: 'No scheduled time has come since the approval.',
       since: entry.approved.at,
       batch: null,
     };
@@ -141,11 +141,11 @@ function lastOutcome(facts: ScheduleFacts): Told {
 type Worded = readonly [Outcome, words: string];
 
 const FINAL: Readonly<Record<Exclude<LastRun['result'], 'enqueued'>, (last: LastRun) => Worded>> = {
-  nothing: () => ['nothing', 'Nobody was to get anything.'],
+  nothing: () => ['nothing', 'No member was due an award.'],
   stopped: () => ['stopped', 'A limit stopped the run; nothing was paid.'],
   failed: () => ['fault', 'The rule could not be run.'],
-  skipped: ({ run }) => [run === null ? 'skipped' : 'unfinished', 'The time was passed over.'],
-  missed: () => ['missed', 'Nobody was serving at that time.'],
+  skipped: ({ run }) => [run === null ? 'skipped' : 'unfinished', 'The time was skipped.'],
+  missed: () => ['missed', 'No `almoner serve` was running at that time.'],
   paused: () => ['paused', 'The schedule was paused.'],
 };
 
@@ -161,14 +161,14 @@ function batchOutcome({ batch, last }: ScheduleFacts): Worded {
   if (state === 'paused' || state === 'halted') return ['halted', `${name} is ${state}.`];
   return batch.hasSender
     ? ['enqueued', `${name} is being paid.`]
-    : ['no-worker', `${name} is enqueued, and no worker runs: nothing of it is sent.`];
+    : ['no-worker', `${name} is enqueued, but no worker is running, so no order is sent.`];
 }
 
 /** Explains why the schedule has no approval. */
 export function goWords({ takenBack, asked }: ScheduledRule): string {
   if (asked !== null)
-    return `${asked.who} asks for its go${asked.why === null ? '' : ` (${asked.why})`}; a second person has to say it.`;
-  return takenBack === null ? 'It waits for a go.' : heldWords('The go was taken back', takenBack);
+    return `${asked.who} requests its approval${asked.why === null ? '' : ` (${asked.why})`}; a second person must approve it.`;
+  return takenBack === null ? 'It waits for an approval.' : heldWords('The approval was withdrawn', takenBack);
 }
 
 /** Who held it back, and why. */

@@ -89,7 +89,7 @@ function wordsOf(step: RuleStep, { rule, timezone, paused, skip, approved, taken
     case 'skip':
       return `${rule}: ${skip === null ? 'no time is to come.' : `the run of ${spellMoment(skip.time, timezone)} is skipped.`}`;
     case 'revoke':
-      return `${rule}: ${takenBack === null ? runs : heldWords('the approval was taken back', takenBack)}`;
+      return `${rule}: ${takenBack === null ? runs : heldWords('the approval was withdrawn', takenBack)}`;
   }
 }
 
