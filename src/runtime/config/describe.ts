@@ -32,7 +32,7 @@ export function describeConfig(config: Config): readonly DescribedSetting[] {
     setting('retentionDays', String(config.retentionDays)),
     setting(
       'deadMan',
-      config.deadMan === null ? 'none is called' : placeOf(config.deadMan),
+      config.deadMan === null ? 'no URL' : placeOf(config.deadMan),
       `deadMan.${config.deadMan?.from === 'file' ? 'urlFile' : 'urlEnv'}`,
     ),
     ...Object.entries(config.limits).map(([name, value]) =>

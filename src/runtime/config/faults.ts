@@ -42,7 +42,7 @@ function where(origin: Origin): string {
 function unknownName(path: SettingPath, key: string, layered: Layered, names: readonly string[]): string {
   const hint =
     KEY_ITSELF.test(key) && names.includes('keyEnv')
-      ? '; a key never stands in the file: name its place with keyEnv or keyFile'
+      ? '; the key itself must not be in the file: name its source with keyEnv or keyFile'
       : didYouMean(key, names);
   return faultAt([...path, key], `not a setting that almoner knows${hint}`, layered);
 }
@@ -89,7 +89,7 @@ export function consistencyFaults(layered: Layered, resolve: ResolveFile): reado
     if (identity === undefined) continue;
     const twin = seen.get(identity);
     // Ledger and pace belong to the realm. Two profiles of one realm would each spend the whole rate.
-    if (twin !== undefined) fault(at, `expected a realm of its own, got the realm of realms.${twin} again`);
+    if (twin !== undefined) fault(at, `expected another realm, got the realm of realms.${twin} again`);
     else {
       seen.set(identity, name);
       sharedKeyFault(fault, at, { realm, identity }, { keys, resolve });
@@ -105,7 +105,7 @@ export function consistencyFaults(layered: Layered, resolve: ResolveFile): reado
 function balanceFault(fault: Report, at: SettingPath, { balancePath, currencies }: Block): void {
   if (typeof balancePath !== 'string' || !Array.isArray(currencies) || currencies.length === 0) return;
   const message =
-    'expected none beside currencies: it is the place of one balance, and the others stand in `balances` of the member record';
+    'expected no balancePath together with currencies: it names one balance, and the others are in `balances` of the member record';
   fault([...at, 'balancePath'], message);
 }
 

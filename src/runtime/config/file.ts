@@ -81,11 +81,11 @@ function faultText({ what, path, detail, line, column }: YamlFault, name: string
     case 'name':
       return `${path.join('.')}: not a name for a setting ${at}`;
     case 'twice':
-      return `${path.join('.')}: stands here twice ${at}`;
+      return `${path.join('.')}: occurs here twice ${at}`;
     case 'aliases':
-      return `${name}: expected at most ${LIMITS.aliases} uses of YAML aliases; nothing of the file was used`;
+      return `${name}: expected at most ${LIMITS.aliases} uses of YAML aliases; the file was not used`;
     default:
-      return `${name}: expected at most ${LIMITS[what]} ${what}; nothing of the file was used`;
+      return `${name}: expected at most ${LIMITS[what]} ${what}; the file was not used`;
   }
 }
 

@@ -17,7 +17,7 @@ export function readKey(source: KeySource, env: NodeJS.ProcessEnv): string {
     case 'file':
       return usable(readKeyFile(source.path), `file ${source.path}`);
     case 'embedded':
-      throw new Error('the embedded realm service hands over its own key; there is none to read');
+      throw new Error('the embedded realm service provides its own key; there is no key to read');
   }
 }
 

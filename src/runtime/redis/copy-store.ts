@@ -85,7 +85,7 @@ async function untilNoOlderSnapshot(
 
 /** Opens a socket to the same server as the ledger's connection: with Sentinel, to the current primary. */
 function connected({ address, tls }: Target, { stream }: Redis): Socket {
-  if (address.form === 'cluster') throw refused('a Redis Cluster has no one instant for all its nodes');
+  if (address.form === 'cluster') throw refused('a Redis Cluster cannot copy all its nodes at one instant');
   const { host, port } =
     address.form === 'single' ? address.host : { host: stream.remoteAddress, port: stream.remotePort };
   if (host === undefined || port === undefined) throw refused('the store is not connected');

@@ -173,7 +173,7 @@ async function shutDown(
     else await untilGone(folder);
   } catch (error) {
     // A new command disconnected us before the check, or another leaving command shut the server down first.
-    logger.debug(`left the embedded Redis to others: ${messageOf(error)}`);
+    logger.debug(`left the embedded Redis to another command: ${messageOf(error)}`);
   } finally {
     // An ended connection would keep a timer of ioredis, and that would keep the process alive.
     if (client.status !== 'end') client.disconnect();

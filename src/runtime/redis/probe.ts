@@ -30,7 +30,7 @@ export function probePort(
       socket.destroy();
       resolve(probe);
     };
-    socket.setTimeout(answerMs, () => finish({ kind: 'unclear', seen: 'it accepts but says nothing' }));
+    socket.setTimeout(answerMs, () => finish({ kind: 'unclear', seen: 'it accepts the connection but does not answer' }));
     socket.on('connect', () =>
       socket.write(command('AUTH', password) + command('INFO', 'server') + command('INFO', 'persistence')),
     );

@@ -215,7 +215,7 @@ export async function replaceStore(
     throw new AlmonerError(
       'ALM_BACKUP_FAILED',
       `The files of the store in ${folder.path} could not be replaced (${messageOf(error)}). The former store is kept.`,
-      { next: 'Mend the folder, then give the same `almoner restore DIR` again.', cause: error },
+      { next: 'Repair the folder, then run the same `almoner restore DIR` again.', cause: error },
     );
   }
 }

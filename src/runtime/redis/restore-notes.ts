@@ -32,7 +32,7 @@ export async function refuseWhileRestoring(folder: StoreFolder): Promise<void> {
   if (note === null) return;
   throw new AlmonerError(
     'ALM_BACKUP_RESTORE_UNFINISHED',
-    `The store in ${folder.path} is being replaced by a backup, or that was killed amid it (${note}). Nothing was started.`,
+    `The store in ${folder.path} is being replaced by a backup, or a restore was killed half-way (${note}). Nothing was started.`,
   );
 }
 
@@ -48,8 +48,8 @@ export async function refuseWhileHeld({ path, password }: StoreFolder): Promise<
   if (kind === 'absent' || kind === 'ours') return;
   throw new AlmonerError(
     'ALM_BACKUP_RESTORE_UNFINISHED',
-    `A restore of the store in ${path} is under way (pid ${held.pid}, since ${held.at}). Nothing was started.`,
-    { next: 'Wait until the restore has ended, then give the same command again.' },
+    `A restore of the store in ${path} is running (pid ${held.pid}, since ${held.at}). Nothing was started.`,
+    { next: 'Wait until the restore has ended, then run the same command again.' },
   );
 }
 

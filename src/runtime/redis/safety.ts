@@ -45,7 +45,7 @@ async function inspectServer(client: Redis, scripts: readonly LuaScript[]): Prom
     findings.push(
       finding(
         'ALM_STORE_UNPROVEN',
-        `Redis denies reading its settings (${config.denied ?? info.denied}), so nothing proves that it fsyncs every write.`,
+        `Redis denies reading its settings (${config.denied ?? info.denied}), so almoner cannot prove that it fsyncs every write.`,
       ),
     );
 
@@ -93,7 +93,7 @@ async function inspectScripts(
     return [
       finding(
         'ALM_STORE_UNPROVEN',
-        `Redis denies SCRIPT (${refused.denied}), so nothing proves that it compiles every script.`,
+        `Redis denies SCRIPT (${refused.denied}), so almoner cannot prove that it compiles every script.`,
       ),
     ];
   return refused.map(({ script, message }) =>
@@ -126,7 +126,7 @@ async function readConfig(client: Redis): Promise<Read> {
       const reply: unknown = await client.config('GET', name);
       if (Array.isArray(reply) && typeof reply[1] === 'string') values.set(name, reply[1]);
     }
-    if (values.size < SETTINGS.length) return { values, denied: 'CONFIG GET leaves settings out' };
+    if (values.size < SETTINGS.length) return { values, denied: 'CONFIG GET omits settings' };
     return { values, denied: null };
   } catch (error) {
     return denied(error);

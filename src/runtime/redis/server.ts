@@ -99,7 +99,7 @@ async function startServer(folder: StoreFolder): Promise<StartAttempt> {
       const said = await tailOf(log.file, log.startBytes);
       if (failedToRun !== null) return failedToRun;
       if (child.exitCode === 0 || said.includes('Address already in use')) return null;
-      return said === '' ? `it ended with ${child.exitCode ?? child.signalCode} and said nothing` : said;
+      return said === '' ? `it ended with ${child.exitCode ?? child.signalCode} and logged no reason` : said;
     },
   };
 }
@@ -153,7 +153,7 @@ async function noAnswer(folder: StoreFolder, probe: Probe, limitMs: number): Pro
     'ALM_STORE_UNREACHABLE',
     `The embedded Redis in ${folder.path} (pid ${pid}) runs but does not answer: ${seen}. Nothing was read or written.`,
     {
-      next: `See what holds process ${pid} up: a disk that does not answer, or a stop (\`kill -CONT ${pid}\` lets it go on).`,
+      next: `Find out what blocks process ${pid}: a disk that does not answer, or a stop (\`kill -CONT ${pid}\` continues it).`,
     },
   );
 }
@@ -211,7 +211,7 @@ function serverConfig(folder: StoreFolder): string {
     'appendonly yes',
     'appendfsync always',
     'no-appendfsync-on-rewrite no',
-    '# A torn tail is a write that nobody was told of: cut it and start.',
+    '# A torn tail is a write that was never acknowledged: cut it and start.',
     'aof-load-truncated yes',
     'save ""',
     'maxmemory 0',
