@@ -1,7 +1,9 @@
-/** The difference between two texts, line by line: what both have, what only the first has, what only the second. */
+/**
+ * The difference between two texts, line by line: common lines, lines only of the first, lines only of the second.
+ */
 export type DiffLine = { readonly mark: ' ' | '-' | '+'; readonly text: string };
 
-/** Beyond so many pairs of lines the middle is told as replaced whole, which is true and quick. */
+/** Beyond this many pairs of lines the middle is shown as replaced, which is correct and fast. */
 const PAIRS_MAX = 1_000_000;
 
 export function lineDiff(before: string, after: string): DiffLine[] {
@@ -19,7 +21,7 @@ export function lineDiff(before: string, after: string): DiffLine[] {
   ];
 }
 
-/** By the longest list of lines that both have in the same order. */
+/** Compares by the longest common subsequence of lines. */
 function middle(old: readonly string[], now: readonly string[]): DiffLine[] {
   const width = now.length + 1;
   const isLarge = old.length * now.length > PAIRS_MAX;

@@ -2,7 +2,7 @@ import { counted } from '../core/counted.js';
 import { formatRate, type Rate } from '../core/profile.js';
 import { utcTime } from './spelling.js';
 
-/** What the pace of a realm has learnt, in sentences: for the log, `status`, `pace` and the desk. */
+/** Sentences about the learnt pace of a realm, for the log, `status`, `pace` and the desk. */
 
 export function limitNotice(limit: Rate, by: 'headers' | 'refusals', configured: Rate | null): string {
   const rate = formatRate(limit);
