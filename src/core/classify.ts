@@ -12,6 +12,7 @@ export type OutcomeKind = (typeof OUTCOME_KINDS)[number];
 /** How far the exchange got. `connect` and `tls` prove on a fresh socket that the request was not sent. */
 export type Phase = 'connect' | 'tls' | 'sent' | 'headers' | 'body' | 'done';
 
+/** The limits that the realm's headers announce; null where a header is missing. */
 export type RateHeaders = {
   readonly limit: number | null;
   readonly remaining: number | null;
@@ -19,6 +20,7 @@ export type RateHeaders = {
   readonly windowMs: number | null;
 };
 
+/** The outcome of one write attempt, with the facts that reports and pacing need. */
 export type WriteOutcome = {
   readonly kind: OutcomeKind;
   /** Stable error code of the outcome; null only when paid. */
@@ -102,6 +104,7 @@ export function classify(facts: AttemptFacts, overrides: StatusOverrides = {}): 
   }
 }
 
+/** Classifies an exchange that ended without a complete answer. */
 function classifyFailure(facts: Extract<AttemptFacts, { ended: 'failure' }>): Classification {
   // The sender itself withheld the request, so it was not sent, whatever the state of the socket.
   if (facts.cause === 'held-back') return { kind: 'not-sent', code: 'ALM_SEND_NOT_SENT' };

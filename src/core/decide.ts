@@ -17,6 +17,7 @@ export type Decision = {
   readonly limited: boolean;
 };
 
+/** Everything that the decision depends on besides the outcome. */
 export type DecisionContext = {
   readonly certainty: Certainty;
   readonly attempts: RealmProfile['attempts'];
@@ -33,6 +34,7 @@ export type DecisionContext = {
   readonly random: () => number;
 };
 
+/** The state of the settle time when an unknown order is sent again. */
 export type Resend = {
   /** `over`: both clocks agree that the settle time has passed, so the earlier request has arrived or never will. */
   readonly settleTime: 'over' | 'not-yet' | 'clocks-disagree';

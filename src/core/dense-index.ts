@@ -25,6 +25,7 @@ class PagedColumn {
   }
 }
 
+/** Columns of one, two, four and eight bytes per entry. */
 export const bytes = () => new PagedColumn((entries) => new Uint8Array(entries));
 export const words16 = () => new PagedColumn((entries) => new Uint16Array(entries));
 export const words32 = () => new PagedColumn((entries) => new Uint32Array(entries));

@@ -41,6 +41,7 @@ export function failPoint(point: FailPoint): void {
   if (reached !== undefined) reached(point);
 }
 
+/** Installs the action of a test. */
 export function onFailPoint(action: (point: FailPoint) => void): void {
   reached = action;
 }

@@ -10,6 +10,7 @@ import { parseTokens } from './points.js';
 export const FIND_BY = ['batch', 'order', 'file', 'reference', 'member', 'amount', 'day'] as const;
 export type FindBy = (typeof FIND_BY)[number];
 
+/** All meanings of a search text; null where it has none. */
 export type Meanings = {
   /** The beginning of a batch id. */
   readonly batch: string | null;

@@ -5,6 +5,7 @@ export type OpSums = Readonly<Record<Op, bigint>>;
 
 export const NO_SUMS: OpSums = { credit: 0n, debit: 0n, transfer: 0n };
 
+/** Builds the sums from a function of the op. */
 export function opSums(of: (op: Op) => bigint): OpSums {
   return { credit: of('credit'), debit: of('debit'), transfer: of('transfer') };
 }

@@ -29,6 +29,7 @@ export function tokens(value: number): Tokens {
   return value;
 }
 
+/** An amount and its sign as a file wrote them. */
 export type SignedTokens = { readonly negative: boolean; readonly amount: Tokens };
 
 export type TokensFault =

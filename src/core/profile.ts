@@ -9,6 +9,7 @@ export type Certainty = (typeof CERTAINTIES)[number];
 /** The number of requests allowed in a window; reads and writes both count. */
 export type Rate = { readonly requests: number; readonly windowMs: number };
 
+/** The realm's caps; null means no cap. */
 export type Caps = {
   readonly maxTokensPerOrder: number | null;
   readonly maxTokensPerBatch: number | null;
@@ -89,6 +90,7 @@ export const RATE_EXPECTED = 'a rate such as 24/min, 10/s, 500/h, 60/6s, or none
 
 type ParsedRate = { readonly rate: Rate | null } | { readonly fault: string };
 
+/** Reads a rate, or returns the fault with the expected form. */
 export function parseRate(text: string): ParsedRate {
   const trimmed = text.trim();
   if (trimmed === 'none') return { rate: null };

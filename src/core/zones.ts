@@ -4,6 +4,7 @@
  */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
+/** True for the name of a time zone that Intl knows. */
 export function isZone(name: string): boolean {
   try {
     formatOf(name);

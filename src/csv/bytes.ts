@@ -60,6 +60,7 @@ export class ByteGuard {
   }
 }
 
+/** Refuses other file formats by their first bytes, with a hint how to get a CSV. */
 function refuseByBeginning(head: Buffer): void {
   const [a, b] = head;
   if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff)) throw utf16();
@@ -117,6 +118,7 @@ function firstBadByte(bytes: Buffer): number {
   return good - tailOfCutCharacter(bytes.subarray(0, good));
 }
 
+/** Counts line feeds, which gives the number of physical lines in a chunk. */
 export function countLineFeeds(bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) count++;

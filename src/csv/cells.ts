@@ -12,6 +12,7 @@ import { parseTokens, type SignedTokens, TOKENS_MAX, type TokensFault } from '..
 import { parseAward } from '../core/reference.js';
 import { foreignDigitIn, invisibleIn, nameOf, show, textOf } from '../core/visible.js';
 
+/** A fault of a single cell. The caller adds line and column. */
 export type CellFault = { readonly code: ErrorCode; readonly message: string };
 
 /** An unusual spelling with a single meaning. The reader accepts it, and the plan mentions it. */
@@ -66,6 +67,7 @@ function memberFault(text: string): CellFault {
   return { code: 'ALM_ROW_ID_INVALID', message: `${what(text)}; expected ${MEMBER_ID_EXPECTED}.` };
 }
 
+/** Describes why the text is not an id. */
 function what(text: string): string {
   if (text === '') return 'The id is empty';
   const deceiving = deceivingIn(text);
@@ -121,6 +123,7 @@ export function readReferenceCell(cell: string): string | null | CellFault {
   return text;
 }
 
+/** Returns `undo` or `rule` if the reference looks like one of almoner's own. */
 function likeOurs(text: string): string | undefined {
   const first = text.charAt(0);
   // Fast path: nearly every reference begins with another letter, and planning checks a million of them.

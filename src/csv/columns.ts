@@ -83,6 +83,7 @@ export function headerKey(name: string): string {
   return name.trim().toLowerCase();
 }
 
+/** The meaning of an exact column name. */
 export function columnNamed(name: string): Column | undefined {
   return ALIASES.get(headerKey(name));
 }
@@ -109,6 +110,7 @@ export function isKeyName(name: string): boolean {
   return KEYS.includes(lettersOf(name));
 }
 
+/** True if the name is one for wallets. */
 export function isWalletName(name: string): boolean {
   return /wallet|address/.test(lettersOf(name));
 }
@@ -117,6 +119,7 @@ export function isColumn(name: string): name is Column {
   return Object.hasOwn(SPELLINGS, name);
 }
 
+/** The report column with this name. */
 export function ownColumnNamed(name: string): OwnColumn | undefined {
   const key = headerKey(name);
   return ALL_OWN.find((own) => own === key);

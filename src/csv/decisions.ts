@@ -23,6 +23,7 @@ const ORDER = 'almoner_order';
 const DOUBT = 'almoner_doubt';
 const DECISION = 'decision';
 
+/** Reads the decisions of a doubt.csv. A single faulty row refuses the whole file. */
 export async function readDecisions(file: string): Promise<DecisionLine[]> {
   const source = await openSource(file);
   try {

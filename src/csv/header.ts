@@ -25,6 +25,7 @@ const LINE_FEED = 10;
 
 type HeadLimits = Pick<IntakeLimits, 'recordBytesMax'>;
 
+/** Reads only the header line. */
 export async function readHeaderLine(chunks: AsyncIterable<Buffer>, limits: HeadLimits): Promise<HeaderLine> {
   return soundHeader((await readHead(chunks, limits)).first, limits);
 }
@@ -65,6 +66,10 @@ function headOf(records: readonly HeaderLine[]): Head {
   throw new BrokenFile('ALM_FILE_EMPTY', 0, message);
 }
 
+/**
+ * Splits the beginning of a file into records. `whole`: the bytes are the whole file, so the last record may lack a
+ * line feed.
+ */
 function headRecords(bytes: Buffer, whole: boolean): HeaderLine[] {
   const records: HeaderLine[] = [];
   let start = 0;

@@ -11,6 +11,7 @@ export type KeptColumns = { readonly map: ColumnMap; readonly who: string; reado
  */
 type KeptEffect = 'fills' | 'changes' | 'refused' | 'none';
 
+/** One pair of a kept mapping with its effect. */
 export type KeptPair = {
   readonly column: Column;
   /** The column's name. Empty: no column has this meaning. */

@@ -26,6 +26,7 @@ export const NO_COLUMN_OPTIONS: ColumnOptions = {
   usual: new Map(),
 };
 
+/** The header line and the mappings that apply to a file. */
 export type ChosenColumns = {
   readonly header: HeaderLine;
   /** The mapping that the operator gives now. */

@@ -19,6 +19,7 @@ const FAULTS_MAX = 1_000;
 
 type Entry = { readonly member: MemberId; readonly line: number; readonly wallet: boolean };
 
+/** Finds member ids by wallet or handle. */
 export class MemberTable {
   private readonly entries = new Map<string, Entry>();
   private readonly ambiguous = new Map<string, Entry>();
@@ -73,6 +74,7 @@ export class MemberTable {
   }
 }
 
+/** Reads a member table from a CSV; returns its faults if it has any. */
 export async function readMemberTable(source: Source): Promise<MemberTable | FileFaults> {
   const { name } = source;
   const faults: Finding[] = [];

@@ -19,6 +19,7 @@ export type MendSheet = {
 type Place = { readonly line: number; readonly column: string };
 export type MendedCell = Place & { readonly text: string };
 
+/** A record to correct: where it is in the file, and its cells. */
 type MendRecord = {
   readonly cells: readonly string[];
   /** The line on which the next record begins; infinite for the last record. */

@@ -33,6 +33,7 @@ type OpenOptions = {
  */
 const CHUNK_BYTES = 16 * 1024;
 
+/** Opens a file, or stdin for `-`, for several readings. */
 export async function openSource(file: string, options: OpenOptions = {}): Promise<Source> {
   const fileBytesMax = options.limits?.fileBytesMax ?? INTAKE_LIMITS.fileBytesMax;
   if (file === '-') return spool('-', options.stdin ?? process.stdin, fileBytesMax);
@@ -82,6 +83,7 @@ async function source(name: string, handle: FileHandle): Promise<Source> {
   };
 }
 
+/** Copies input that can be read only once into a temporary file. */
 async function spool(name: string, input: Readable, fileBytesMax: number): Promise<Source> {
   let handle: FileHandle | undefined;
   try {

@@ -13,6 +13,7 @@ type ParseOptions = RowRules & {
   readonly limits?: Partial<IntakeLimits>;
 };
 
+/** A parsed file: its shape, and its rows as a stream. */
 export type ParsedSheet = {
   readonly sheet: Sheet;
   /** Null for rows that come from a program. */

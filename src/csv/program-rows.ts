@@ -45,6 +45,7 @@ export function readProgramRows(
   return { sheet: shape.sheet, found: null, standsIn: columns.replaces, blocks, sha256: () => null };
 }
 
+/** Reads the rows in small blocks, so that other work of the process gets its turn. */
 async function* readBlocks(
   rows: readonly TakenRow[],
   columns: Columns,
@@ -84,6 +85,7 @@ function columnsOf(rows: readonly TakenRow[]): Columns {
   return { fields, further: [...further], replaces: used.has('replaces') };
 }
 
+/** Builds the shape that a file with these columns would have. */
 function shapeOf({ fields, further, replaces }: Columns): Shape {
   const header = [...fields, ...further];
   const names = replaces ? [...header, 'almoner_order'] : header;

@@ -20,6 +20,7 @@ import { hasSurplus, recordFaults } from './records.js';
 import type { Row, RowNote } from './row.js';
 import type { Shape } from './shape.js';
 
+/** The rules that depend on the run: realms, currency, cap and member table. */
 export type RowRules = {
   /** The accepted contents of a `realm` cell: the profile's name and the realm's id. */
   readonly realms: readonly string[];
@@ -187,6 +188,7 @@ function decideOrder(parts: OrderParts): Order | OpFault {
   return { op, member, recipient: null, tokens: tokens.amount };
 }
 
+/** Explains an amount whose sign contradicts the op, and how to write what was probably meant. */
 function againstSign(op: Op, tokens: SignedTokens): OpFault {
   const hint = op === 'credit' ? 'write debit to subtract' : 'exchange member and recipient to turn it round';
   return fault(

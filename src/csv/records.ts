@@ -94,6 +94,7 @@ function recordsOf(bytes: Buffer, delimiter: Delimiter): Iterable<string[]> {
   return bytes.includes(QUOTE) ? parseRecords(bytes, delimiter) : split(bytes.toString('utf8'), delimiter);
 }
 
+/** Splits text without quotes into cells: the fast path. */
 function* split(text: string, delimiter: Delimiter): Generator<string[], void, undefined> {
   for (let from = 0; from < text.length; ) {
     const lf = text.indexOf('\n', from);
@@ -105,6 +106,7 @@ function* split(text: string, delimiter: Delimiter): Generator<string[], void, u
   }
 }
 
+/** Parses text with quotes by csv-parse, in relaxed mode. The scanner has already reported stray quotes. */
 export function parseRecords(text: Buffer | string, delimiter: Delimiter): string[][] {
   return parse(text, {
     delimiter,

@@ -19,6 +19,7 @@ export type Finding = {
   readonly message: string;
 };
 
+/** A file that is refused: its faults, and the columns if the header could be read. */
 export type FileFaults = { readonly faults: readonly Finding[]; readonly found?: FoundColumns };
 
 /**
@@ -50,6 +51,7 @@ export function ofFile(code: ErrorCode, message: string): Finding {
   return { line: 0, column: null, code, message };
 }
 
+/** A note about an unusual spelling that was accepted. */
 export type RowNote = {
   readonly note: CellNote;
   readonly column: string;

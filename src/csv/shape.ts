@@ -191,6 +191,7 @@ type Unnamed = {
   readonly byTable: boolean;
 };
 
+/** Reports missing columns, with the columns that look like them. */
 function faultMissing(
   missing: readonly ('member' | 'tokens')[],
   { names, cells, columns, map, byTable }: Unnamed,

@@ -25,6 +25,7 @@ type SpentLine = {
   readonly id: string | null;
 };
 
+/** The references of one file, and the number of rows that were skipped. */
 export type SpentFile = {
   readonly name: string;
   readonly lines: readonly SpentLine[];
@@ -74,6 +75,7 @@ export function differingReferences(files: readonly SpentFile[]): string[] {
   return [...differing.values()];
 }
 
+/** Reads the references of one file, with their orders if its columns show what was paid. */
 async function readSpentReferences(file: string): Promise<SpentFile> {
   const source = await openSource(file);
   try {

@@ -19,6 +19,7 @@ const FURTHER = 'columns';
 const TEXTS = [...FIELDS, REPLACES] as const;
 const KNOWN: readonly string[] = [...TEXTS, FURTHER];
 
+/** The texts of one row, copied when the program passed it in. */
 export type TakenRow = {
   /** Fields that the program omitted are absent. */
   readonly texts: Readonly<Partial<Record<(typeof TEXTS)[number], string>>>;
@@ -34,6 +35,7 @@ export function takeRows(rows: readonly unknown[]): TakenRow[] {
   return Array.from(rows.slice(0, INTAKE_LIMITS.rowsMax + 1), takeRow);
 }
 
+/** Copies one row. Values with the wrong type become faults of that row, so that all faults are reported together. */
 function takeRow(given: unknown): TakenRow {
   const texts: Partial<Record<string, string>> = {};
   const further = new Map<string, string>();

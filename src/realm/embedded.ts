@@ -3,6 +3,7 @@ import { createRealmService, type RealmServiceOptions } from './server/service.j
 
 export type EmbeddedRealmOptions = RealmServiceOptions & { readonly realmId: string };
 
+/** A realm service inside this process. */
 export type EmbeddedRealm = {
   /** The address without `/api/v4`. */
   readonly baseUrl: string;

@@ -31,6 +31,7 @@ export function csvLine(cells: readonly Cell[], delimiter: Delimiter): string {
   return `${line}\n`;
 }
 
+/** Protects a text cell against formulas and quotes it if needed. */
 function csvCell(text: string): string {
   const safe = defuse(text);
   return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -30,6 +30,7 @@ export async function keepEarlierReport(root: string, manifest: Manifest): Promi
   });
 }
 
+/** Finds a folder name that is not taken. */
 async function freeName(root: string, name: string): Promise<string> {
   for (let number = 1; ; number++) {
     const path = join(root, number === 1 ? name : `${name}-${number}`);

@@ -104,6 +104,7 @@ export class Slowest {
 const GROUPS_MAX = 200;
 const EXAMPLES_MAX = 5;
 
+/** Failed orders with one cause. */
 type FailingGroup = {
   readonly code: ErrorCode | null;
   /** The message of the first order in the group. Null once different messages share the group. */

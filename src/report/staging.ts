@@ -119,6 +119,7 @@ export class Staging {
   }
 }
 
+/** Throws unless the path is absent or of the expected kind. */
 async function refuseUnless(path: string, good: (entry: Stats) => boolean, what: string): Promise<void> {
   const entry = await lstat(path).catch((error: unknown) => {
     if (!hasCode(error, 'ENOENT')) throw error;

@@ -73,6 +73,7 @@ function mapped<V, W>(record: Readonly<Record<string, V>>, to: (value: V) => W):
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value)]));
 }
 
+/** The percentiles of the answer times. */
 export function latencyFacts(latency: LatencyHistogram): Summary['latencyMs'] {
   return {
     count: latency.reduce((sum, { count }) => sum + count, 0),

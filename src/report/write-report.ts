@@ -20,6 +20,7 @@ import { RunFacts } from './run-facts.js';
 import { type FileFacts, Staging, type WholeFile } from './staging.js';
 import { summarize } from './summarize.js';
 
+/** Where and how to write a report. */
 type ReportOptions = {
   /** The reports folder. Each batch gets its own folder in it. */
   readonly folder: string;
@@ -149,6 +150,7 @@ async function writePublicReport(record: BatchRecord, staging: Staging): Promise
   await staging.write('public.json', `${JSON.stringify(document, null, 2)}\n`);
 }
 
+/** The public line of a row; undefined unless the row was paid. */
 function publicLine(row: RowView): PublicLine | undefined {
   if (row.state !== 'paid' || row.member === null || row.tokens === null) return undefined;
   return {

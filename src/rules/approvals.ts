@@ -86,6 +86,7 @@ const waitingRun = z.object({
 });
 export type WaitingRun = z.infer<typeof waitingRun>;
 
+/** All rules with a schedule, with their requested approvals. */
 export async function scheduledRules(ledger: RealmLedger): Promise<ScheduledRule[]> {
   const [all, requests] = await Promise.all([storedRules(ledger), steering.approvals.ruleRequests(ledger)]);
   return all.map((one) => {
@@ -114,10 +115,12 @@ export function changeScheduledRule(
   return notes.ruleNotes(ledger, 'schedules', scheduledRule).change(rule, change);
 }
 
+/** The last handled time of each rule. */
 export function lastRuns(ledger: RealmLedger): Promise<Map<string, LastRun>> {
   return notes.ruleNotes(ledger, 'last', lastRun).all();
 }
 
+/** The due times that wait, by rule. */
 export function waitingRuns(ledger: RealmLedger): Promise<Map<string, WaitingRun>> {
   return notes.ruleNotes(ledger, 'waiting', waitingRun).all();
 }

@@ -97,6 +97,7 @@ async function readAudienceYaml(
   return readAudience(parsed.data, { file: path, shown, source, path: [], onFile }, chain);
 }
 
+/** Explains why a file of an audience cannot be read; undefined if it can. */
 async function missingFile(path: string, name: string): Promise<string | undefined> {
   try {
     const found = await stat(path);
@@ -139,6 +140,7 @@ function finish(audience: Omit<Audience, 'hash'>, file: string): Audience | Rule
   return faults.length > 0 ? { faults } : { ...audience, hash: hashOf(audience) };
 }
 
+/** Hashes columns, members and cells. A plan records this hash to recognize the same audience. */
 function hashOf({ columns, rows, checkWallets }: Omit<Audience, 'hash'>): string {
   const hash = createHash('sha256').update(JSON.stringify([columns, checkWallets]));
   for (const { member, cells } of rows) hash.update(JSON.stringify([member, cells]));

@@ -64,6 +64,7 @@ export const AWARD_SHEET: Sheet = {
   header: ['member', 'recipient', 'op', 'tokens', 'reference', 'reason'],
 };
 
+/** Names the source of a rule's batch: the rule and the period. */
 export function runSource({ rule, period }: Pick<RunMeta, 'rule' | 'period'>): string {
   return `rule ${rule} ${period}`;
 }

@@ -12,6 +12,7 @@ import type { Rule } from './rule.js';
 const INT_MAX = 2n ** 63n - 1n;
 const DEPTH_MAX = 32;
 
+/** Converts a JSON value to a CEL value, up to a depth limit. */
 export function celValue(value: unknown, depth = 0): unknown {
   if (isLosslessNumber(value)) return celNumber(value.value);
   if (typeof value !== 'object' || value === null) return value ?? undefined;
@@ -64,6 +65,7 @@ export function spellValue(value: unknown): string {
 /** The fields of `run` in an expression: the time of the run in the rule's time zone. */
 export const RUN_FIELDS = ['at', 'date', 'year', 'month', 'day', 'weekday', 'hour', 'period'] as const;
 
+/** The variable `run` of an expression. */
 export function runFacts(rule: Pick<Rule, 'period' | 'zone'>, at: number): Record<string, unknown> {
   const wall = new Date(wallOf(at, rule.zone));
   return celMap([

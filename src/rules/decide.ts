@@ -36,6 +36,7 @@ export function decide(rule: Rule, candidates: readonly Candidate[], setting: De
   };
 }
 
+/** Evaluates all members, and returns the stops that concern the whole run. */
 function judgeAll(rule: Rule, drafts: readonly Draft[], setting: DecideSetting): Stop[] {
   // The run stops because of this. The facts of the other members were not even read.
   if (drafts.some(({ candidate }) => candidate.wallet === 'undetermined')) {
@@ -99,6 +100,7 @@ function settleAwards(rule: Rule, drafts: readonly Draft[], setting: DecideSetti
   for (const draft of open) if (draft.leftOut === null && draft.tokens === 0) leaveOut(draft, 'zero');
 }
 
+/** Rounds one award, or adds a stop if it is beyond the exact range. */
 function roundAward(rule: Rule, draft: Draft, stops: Stop[]): void {
   const rounding = rule.award.kind === 'computed' ? rule.award.rounding : null;
   const whole = wholePoints(draft.amount, rounding);
@@ -188,6 +190,7 @@ function missingStops(rule: Rule, drafts: readonly Draft[]): Stop[] {
   return stops;
 }
 
+/** The three most frequent missing facts, for the message. */
 function causes(missing: readonly Draft[]): string {
   const counts = new Map<string, number>();
   for (const { detail } of missing) counts.set(detail ?? '', (counts.get(detail ?? '') ?? 0) + 1);

@@ -179,6 +179,7 @@ function evaluable(text: string): Program {
 /** `used` is null if the text could not be parsed. */
 type Misused = { readonly misuses: readonly Misuse[]; readonly used: FactsUsed | null };
 
+/** Parses and checks an expression. Returns its type and the facts that it uses, or its faults. */
 export function compileExpression(text: string): Expression | Misused {
   let program: Program;
   try {
@@ -204,6 +205,7 @@ export class Evaluator {
   }
 }
 
+/** Evaluates a parsed expression on the facts of one member. */
 function run(program: Program, facts: Facts): Evaluated {
   try {
     return { kind: 'value', value: program(facts) };
@@ -230,6 +232,7 @@ function misuse(error: unknown): Misuse {
   throw error;
 }
 
+/** Rewords the engine's messages for operators. */
 function plainWords(summary: string): string {
   const words = summary
     .replace(/^no such overload: /, 'These do not go together: ')
@@ -241,6 +244,7 @@ function plainWords(summary: string): string {
   return /[.!?]$/.test(first) ? first : `${first}.`;
 }
 
+/** Creates the CEL environment of rules: its variables, functions and limits. */
 function createEnvironment(): Environment {
   const made = new Environment({ limits: LIMITS, homogeneousAggregateLiterals: false })
     .registerVariable('member', 'map')

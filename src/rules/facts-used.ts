@@ -6,11 +6,13 @@ import type { ASTNode } from '@marcbachmann/cel-js';
  */
 export type FieldsUsed = 'all' | ReadonlySet<string>;
 
+/** The fields of each variable that an expression uses. */
 export type FactsUsed = {
   /** True if the balance is used. The profile says where it is in the member record. */
   readonly balance: boolean;
 } & Readonly<Record<MapName, FieldsUsed>>;
 
+/** A forbidden construct in an expression, with its position. */
 export type Misuse = { readonly offset: number; readonly message: string };
 
 /** The variables of expressions. `member` and `web3` are calls 1 and 2 of the interface. */
@@ -22,6 +24,7 @@ const LOOPS = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 /** A loop within a loop compares two lists. A third level is not needed and only costs time. */
 const LOOP_DEPTH_MAX = 2;
 
+/** Finds the facts that an expression uses, and forbidden constructs. */
 export function factsUsed(ast: ASTNode): { readonly used: FactsUsed; readonly misuses: readonly Misuse[] } {
   const fields: Record<MapName, Set<string> | 'all'> = {
     member: new Set(),
@@ -72,6 +75,7 @@ export function factsUsed(ast: ASTNode): { readonly used: FactsUsed; readonly mi
   return { used: { ...fields, balance }, misuses };
 }
 
+/** Checks one loop: its depth, and that its variable does not reuse the name of a fact. */
 function loopMisuses(node: ASTNode, [variable]: readonly ASTNode[], depth: number): Misuse[] {
   const misuses: Misuse[] = [];
   if (variable?.op === 'id' && FACT_NAMES.includes(variable.args))

@@ -67,6 +67,7 @@ export function readRuleYaml(file: string, text: string): YamlSource | RuleFault
   };
 }
 
+/** Words a YAML fault for rule files. */
 function yamlWords({ what, path, detail }: YamlFault): string {
   switch (what) {
     case 'syntax':
@@ -130,6 +131,7 @@ export function soundPart(value: unknown, issues: readonly z.core.$ZodIssue[]): 
   return rulePartSchema.safeParse(kept).data ?? {};
 }
 
+/** The fault of an unknown field, with a hint if it is misspelt. */
 function unknownField(file: string, source: YamlSource, path: ValuePath, key: string): RuleFault {
   const name = spell([...path, key]);
   const near = FIELDS.filter((field) => distance(field.toLowerCase(), key.toLowerCase()) <= 2);

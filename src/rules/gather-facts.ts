@@ -16,6 +16,7 @@ export type FactReader = {
   wallets(list: readonly string[]): Promise<WalletVerdicts>;
 };
 
+/** Everything that reading facts needs. */
 export type GatherOptions = {
   readonly reads: FactReader;
   readonly facts: notes.FactsKept;
@@ -41,6 +42,7 @@ function atOnce(rate: Rate | null): number {
 const AT_ONCE_MAX = 32;
 const UNREAD_IN_A_ROW_MAX = 20;
 
+/** The key under which a fact is stored while a plan is read. */
 export function factField(call: Call, member: MemberId): string {
   return `${call === 'member' ? 'm' : 'w'}:${member}`;
 }
@@ -118,6 +120,7 @@ function encode(balance: string | null, record: unknown): string {
   return `${balance ?? ''} ${stringify(record) ?? 'null'}`;
 }
 
+/** Keeps only the fields that the rule names. */
 function picked(raw: unknown, fields: FieldsUsed): unknown {
   if (fields === 'all' || typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw;
   return Object.fromEntries(Object.entries(raw).filter(([name]) => fields.has(name)));
@@ -135,6 +138,7 @@ function isOfOneMember(error: unknown): error is AlmonerError {
   return isAlmonerError(error) && OF_ONE_MEMBER.includes(error.code);
 }
 
+/** Adds to an error that the facts read so far are kept, and how to continue. */
 function withKept(error: unknown, kept: number): unknown {
   if (!(error instanceof AlmonerError)) return error;
   return new AlmonerError(

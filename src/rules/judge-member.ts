@@ -11,11 +11,12 @@ import type { PlacedExpression, Rule } from './rule.js';
  * The result of one expression on one member: a value, a fact that the member lacks, or a fault of the rule. A wrong
  * type is never read as zero or false.
  */
-type Judged<T> =
+type MemberResult<T> =
   | { readonly kind: 'value'; readonly value: T }
   | Extract<Evaluated, { kind: 'missing' }>
   | { readonly kind: 'fault'; readonly stop: Stop };
 
+/** The setting in which expressions are evaluated. */
 export type JudgeSetting = {
   readonly columns: readonly string[];
   /** The content of the variable `run`. */
@@ -30,7 +31,7 @@ function judge<T>(
   candidate: Candidate,
   { columns, run, evaluator }: JudgeSetting,
   expected: Expected<T>,
-): Judged<T> {
+): MemberResult<T> {
   const { used, field, written } = expression;
   const { row, member, web3 } = candidate;
   const lacking = lackingFact(used, candidate);
@@ -54,7 +55,7 @@ function judge<T>(
 }
 
 /** Evaluates the condition, which must be true or false. Without a condition every member passes. */
-export function judgeCondition(rule: Rule, candidate: Candidate, setting: JudgeSetting): Judged<boolean> {
+export function judgeCondition(rule: Rule, candidate: Candidate, setting: JudgeSetting): MemberResult<boolean> {
   if (rule.condition === null) return { kind: 'value', value: true };
   return judge({ file: rule.file, expression: rule.condition }, candidate, setting, CONDITION);
 }
@@ -67,7 +68,7 @@ export function judgeAmount(
   expression: PlacedExpression,
   candidate: Candidate,
   setting: JudgeSetting,
-): Judged<bigint | Fraction> {
+): MemberResult<bigint | Fraction> {
   const hint = rule.op === 'debit' ? '' : '; to take points, set `op: debit`';
   const expected = { is: isAmount, words: `a number that is not negative${hint}` };
   return judge({ file: rule.file, expression }, candidate, setting, expected);
@@ -77,6 +78,7 @@ function isAmount(value: unknown): value is bigint | Fraction {
   return value instanceof Fraction ? value.numerator >= 0n : typeof value === 'bigint' && value >= 0n;
 }
 
+/** The first fact that the expressions need and the candidate lacks. */
 function lackingFact(used: FactsUsed, { member, web3 }: Candidate): string | undefined {
   if (needs('member', used) && member.kind !== 'found')
     return member.kind === 'absent' ? member.why : 'member';

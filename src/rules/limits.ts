@@ -42,6 +42,7 @@ export function applyLimits(rule: Rule, drafts: readonly Draft[], bounds: Bounds
   return stops;
 }
 
+/** Applies the limit per member: cuts the awards, or returns the stop. */
 function perMember(rule: Rule, awarded: readonly Draft[]): Stop[] {
   const limit = rule.limits.perMember;
   if (limit === null) return [];
@@ -56,6 +57,7 @@ function perMember(rule: Rule, awarded: readonly Draft[]): Stop[] {
     : [limitStop(`${members(over)} would get more than limits.perMember ${limit} (at most ${largest}).`)];
 }
 
+/** Cuts the awards of later members to what the budget leaves. */
 function cutLater(rule: Rule, awarded: readonly Draft[], name: LimitName, budget: bigint | null): void {
   if (budget === null) return;
   let left = budget < 0n ? 0n : budget;
@@ -81,6 +83,7 @@ function cut(draft: Draft, to: number, words: string): void {
   draft.tokens = to;
 }
 
+/** The stop for awards that exceed a limit in total. */
 function overTotal(
   rule: Rule,
   name: LimitName,
@@ -93,6 +96,7 @@ function overTotal(
   );
 }
 
+/** The stop for awards above the realm's cap for one order. */
 function overOrderCap(awarded: readonly Draft[], cap: number | null): Stop[] {
   const over = cap === null ? [] : awarded.filter(({ tokens }) => tokens > cap);
   return over.length === 0
@@ -125,6 +129,7 @@ export type Draft = {
   readonly steps: string[];
 } & { -readonly [part in 'leftOut' | 'detail' | 'condition' | 'computed' | 'tokens']: Decision[part] };
 
+/** Begins a decision with no award. */
 export function startDraft(candidate: Candidate): Draft {
   return {
     candidate,
@@ -146,6 +151,7 @@ export function leaveOut(draft: Draft, why: LeftOut, detail: string | null = nul
   return null;
 }
 
+/** Ends a decision: the draft without its working values. */
 export function finishDraft({ candidate, amount: _, ...draft }: Draft): Decision {
   return { member: candidate.row.member, line: candidate.row.line, ...draft };
 }

@@ -94,6 +94,7 @@ export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
+/** Reads a rule file as text, or returns the fault that prevents it. */
 async function readText(path: string, file: string): Promise<string | RuleFault> {
   const refuse = (message: string): RuleFault => ({
     file,

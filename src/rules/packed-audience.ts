@@ -9,6 +9,7 @@ export type AudienceRow = {
   readonly cells: readonly string[];
 };
 
+/** An audience with all its members. */
 export type Audience = {
   /** The name of the file with the members, for people. */
   readonly file: string;
@@ -22,6 +23,7 @@ export type Audience = {
 
 export const AUDIENCE_MEMBERS_MAX = 1_000_000;
 
+/** The position of the column `wallet`, or -1. */
 export function walletColumn(columns: readonly string[]): number {
   return columns.findIndex((column) => column.trim().toLowerCase() === 'wallet');
 }
@@ -58,6 +60,7 @@ export function unpackSlice(slice: string): AudienceRow[] {
   return JSON.parse(slice);
 }
 
+/** Packs an audience into slices for transfer between threads. */
 export function packAudience({ rows, ...audience }: Audience): PackedAudience {
   const slices = Array.from({ length: slicesOf(rows.length) }, (_, slice) => packSlice(rows, slice));
   return { ...audience, members: rows.length, slices };

@@ -7,7 +7,7 @@ import type { Bounds } from './limits.js';
 import { memberAt, type PackedAudience, rowsOf, unpackSlice } from './packed-audience.js';
 import { type ReadRequest, readCandidates } from './read-candidates.js';
 import { awardExpression, type Rule } from './rule.js';
-import type { Outcome } from './rule-jobs.js';
+import type { DecisionTotals } from './rule-jobs.js';
 import { type RuleThread, withRuleThread } from './rule-thread.js';
 import { RUN_BLOCK_MEMBERS, type RunMeta } from './run-record.js';
 import { changeRun, forgetOldRuns, listRuns, putRun } from './run-store.js';
@@ -22,6 +22,7 @@ export type PlanRunRequest = OpenRunRequest & {
   readonly thread?: RuleThread;
 };
 
+/** A finished plan; `resumed` if it continued an interrupted one. */
 export type PlannedRun = { readonly meta: RunMeta; readonly resumed: boolean };
 
 /**
@@ -163,7 +164,7 @@ type DecideRequest = Omit<ReadRequest, 'judging'> & {
  */
 export async function decideAudience(
   request: DecideRequest,
-): Promise<{ readonly decided: Outcome; readonly requests: number; readonly blocks: number }> {
+): Promise<{ readonly decided: DecisionTotals; readonly requests: number; readonly blocks: number }> {
   const { rule, audience, at, maxMissing = rule.maxMissing } = request;
   const { members, slices } = audience;
   const judging = <T>(work: (thread: RuleThread) => Promise<T>) =>

@@ -8,6 +8,7 @@ import { type FactReader, factField, type GatherOptions, gatherFacts, NOT_FOUND 
 import { type AudienceRow, type PackedAudience, rowsOf, walletOf } from './packed-audience.js';
 import { awardExpression, type Rule } from './rule.js';
 
+/** Everything that reading the candidates needs. */
 export type ReadRequest = {
   readonly rule: Rule;
   readonly audience: PackedAudience;

@@ -44,6 +44,7 @@ export type RuleHead =
     }
   | FaultyRule;
 
+/** The result of reading a rule's files. */
 export type Looked = {
   /** Null for a member list that rules refer to, which is no rule. */
   readonly head: RuleHead | null;
@@ -52,7 +53,7 @@ export type Looked = {
 };
 
 /** The totals of a decision. The decisions themselves are packed, one block at a time. */
-export type Outcome = Omit<ReturnType<typeof decide>, 'decisions'> & {
+export type DecisionTotals = Omit<ReturnType<typeof decide>, 'decisions'> & {
   readonly leftOut: Partial<Record<LeftOut, number>>;
 };
 
@@ -110,7 +111,7 @@ const jobs = {
     }
   },
 
-  decide(bounds: Bounds): Outcome {
+  decide(bounds: Bounds): DecisionTotals {
     const { rule, ...setting } = begun();
     const { decisions: made, ...decided } = decide(rule, candidates, {
       ...setting,

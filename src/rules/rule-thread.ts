@@ -27,7 +27,7 @@ const HEAP_MB_MAX = 2_048;
 /** Time is counted in looks. A process that was frozen or overloaded must not count as a slow expression. */
 const LOOK_EVERY_MS = 50;
 
-type Judged = {
+type JudgedAudience = {
   readonly rule: Pick<Rule, 'name' | 'file'>;
   /** How many members the audience has, and who the member of this job is. */
   readonly members: number;
@@ -36,6 +36,7 @@ type Judged = {
 
 type Pending = { readonly resolve: (value: never) => void; readonly reject: (error: unknown) => void };
 
+/** A thread for rule jobs, with limits on time and memory. */
 export class RuleThread {
   private readonly progress = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   private readonly worker: Worker;
@@ -92,7 +93,7 @@ export class RuleThread {
 
   /** The same for a job that evaluates expressions. It is ended when it exceeds its time. */
   async judge<J extends 'meeting' | 'decide'>(
-    judged: Judged,
+    judged: JudgedAudience,
     job: J,
     ...args: Parameters<Jobs[J]>
   ): Promise<Awaited<ReturnType<Jobs[J]>>> {
@@ -110,7 +111,7 @@ export class RuleThread {
     await this.worker.terminate();
   }
 
-  private watch(judged: Judged): NodeJS.Timeout {
+  private watch(judged: JudgedAudience): NodeJS.Timeout {
     const { memberMs, totalMs, totalMsPerMember } = this.limits;
     const allMs = totalMs + totalMsPerMember * judged.members;
     let seen = -1;
@@ -187,6 +188,7 @@ export function withRuleThread<T>(
   });
 }
 
+/** Takes an idle thread out of the pool, if there is one. */
 function idleThread(): RuleThread | undefined {
   for (let found = idle.pop(); found !== undefined; found = idle.pop()) {
     clearTimeout(found.closing);
@@ -211,7 +213,8 @@ async function putAside(thread: RuleThread): Promise<void> {
   idle.push(one);
 }
 
-function tooSlow({ rule, memberAt }: Judged, index: number, limit: string): AlmonerError {
+/** The error of an expression that took too long. It names the member, so that a person can find the cause. */
+function tooSlow({ rule, memberAt }: JudgedAudience, index: number, limit: string): AlmonerError {
   return new AlmonerError(
     'ALM_RULE_TOO_SLOW',
     `The expressions of rule ${rule.name} (${rule.file}) took more than ${limit}, and were stopped at member ${memberAt(index)}. Nothing was enqueued and nothing was sent.`,
@@ -280,6 +283,7 @@ export function lookAtRules(
   });
 }
 
+/** Returns the earlier result if none of its files has changed. */
 async function unchanged(looked: Looked | undefined): Promise<Looked | undefined> {
   const stamps = await Promise.all((looked?.seen ?? []).map(({ path }) => fileStamp(path)));
   return looked?.seen.every(({ stamp }, at) => stamp === stamps[at]) ? looked : undefined;

@@ -47,6 +47,7 @@ export type PlacedExpression = Expression & {
   readonly written: Written;
 };
 
+/** A rule with its audience. */
 export type LoadedRule = { readonly rule: Rule; readonly audience: Audience };
 
 /** A rule outside of the thread that read it. */

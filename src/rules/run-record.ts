@@ -72,6 +72,7 @@ export type RunEntry = {
   readonly wallet: string | null;
 };
 
+/** Joins a decision with the facts that it rests on. */
 export function entryOf(made: Decision, candidate: Candidate | undefined): RunEntry {
   if (candidate === undefined) throw new Error('a decision without a candidate');
   const { row, member, web3, wallet } = candidate;
@@ -91,6 +92,7 @@ export function encodeEntries(entries: readonly RunEntry[]): Buffer {
   return deflateRawSync(JSON.stringify(entries));
 }
 
+/** Decodes a block of decisions. A block without the text `having` gives none, which avoids parsing it. */
 export function decodeEntries(bytes: Uint8Array, having = ''): RunEntry[] {
   const text = inflateRawSync(bytes).toString('utf8');
   const parsed: unknown = text.includes(having) ? JSON.parse(text) : [];

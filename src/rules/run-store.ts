@@ -66,6 +66,7 @@ export async function* readEntries(
 /** How many plans without a batch are kept per rule. The rule says how many runs are kept. */
 const PLANS_KEPT = 10;
 
+/** Deletes the decisions of old plans and runs. */
 export async function forgetOldRuns(ledger: RealmLedger, rule: string, keepRuns: number): Promise<void> {
   const runs = (await listRuns(ledger)).filter((run) => run.rule === rule).reverse();
   const ran = runs.filter(({ state }) => state === 'run');

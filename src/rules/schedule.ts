@@ -2,6 +2,7 @@ import { CronExpressionParser } from 'cron-parser';
 import { messageOf } from '../core/errors/error.js';
 import { momentOf, wallOf } from '../core/zones.js';
 
+/** The times of a rule as its file writes them. */
 export type Schedule = {
   readonly cron: string;
   readonly timezone: string;
@@ -28,10 +29,12 @@ function* timesAfter({ cron, timezone }: Times, after: number): Generator<number
   }
 }
 
+/** The next time after a moment; null if the schedule has none. */
 export function nextTime(schedule: Times, after: number): number | null {
   return timesAfter(schedule, after).next().value ?? null;
 }
 
+/** The next times after a moment. */
 export function nextTimes(schedule: Times, after: number, count: number): number[] {
   const found: number[] = [];
   for (const time of timesAfter(schedule, after)) {
@@ -105,6 +108,7 @@ export type Due = {
 /** A wake-up within this time counts as punctual: the program may be busy or just starting. */
 export const ON_TIME_MS = 10 * 60_000;
 
+/** Finds the due time to run for. With `missed: skip`, a time that is more than ON_TIME_MS late is not run. */
 export function dueRuns(schedule: Schedule, lastRun: number, now: number): Due {
   const newest = newestTime(schedule, lastRun, now);
   const runs = newest !== null && (schedule.missed === 'once' || now - newest <= ON_TIME_MS);

@@ -5,6 +5,7 @@ import { counted } from '../words/spelling.js';
 import { dealtWithUntil, type LastRun, type Said, type ScheduledRule, type WaitingRun } from './approvals.js';
 import { newestTime, nextTimes } from './schedule.js';
 
+/** The health of one schedule, for the command line, the desk and notifications. */
 export type ScheduleStanding = {
   readonly realm: string;
   readonly rule: string;
@@ -29,6 +30,7 @@ export type ScheduleStanding = {
   readonly skip: (Said & { readonly time: number }) | null;
 };
 
+/** The stored facts from which the health is computed. */
 export type ScheduleFacts = {
   readonly realm: string;
   readonly entry: ScheduledRule;
@@ -106,6 +108,7 @@ const WAITS = {
   trouble: 'trouble',
 } as const satisfies Record<WaitingRun['why'], Outcome>;
 
+/** The outcome of the last handled time. */
 function lastOutcome(facts: ScheduleFacts): Told {
   const { entry, last } = facts;
   if (entry.approved === null) {
@@ -149,6 +152,7 @@ const FINAL: Readonly<Record<Exclude<LastRun['result'], 'enqueued'>, (last: Last
   paused: () => ['paused', 'The schedule was paused.'],
 };
 
+/** The outcome of a batch: being paid, waiting for a worker, halted or done. */
 function batchOutcome({ batch, last }: ScheduleFacts): Worded {
   const name = `Batch ${last?.batch}`;
   if (batch === null) return ['enqueued', `${name} was enqueued.`];

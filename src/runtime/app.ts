@@ -228,6 +228,7 @@ export class App {
   }
 }
 
+/** A realm's profile with its ledger. */
 export type Books = {
   readonly profile: RealmProfile;
   readonly ledger: RealmLedger;

@@ -21,6 +21,7 @@ export type PacedReads = {
 /** A longer wait is reported to the person instead. */
 const RETRY_AFTER_MAX_MS = 120_000;
 
+/** Creates paced reads for a profile. */
 export function pacedReads(
   { ledger, profile, client }: Pick<OpenRealm, 'ledger' | 'profile' | 'client'>,
   currency: string | null,

@@ -8,6 +8,7 @@ const REDACTED = '[redacted]';
 const SECRET_FIELD =
   /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key|api[-_]?key|key|password|passphrase|secret|token|access[-_]?token)$/i;
 
+/** Removes secrets from texts and values. */
 export type Redactor = {
   text(text: string): string;
   /** Copies a JSON value without secrets: in its strings, field names and numbers. */
@@ -21,6 +22,7 @@ export function registerSecret(value: string): void {
   if (value !== '') registered.add(value);
 }
 
+/** Creates a redactor for a changing set of secrets. */
 export function createRedactor(secrets: () => readonly string[] = () => []): Redactor {
   let knownCount = -1;
   let known = '';

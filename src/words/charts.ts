@@ -8,6 +8,7 @@ import { STATES_SHOWN } from './states.js';
  * stretched to the available width, so all texts are outside of them: scaled text would be unreadable on a phone.
  */
 
+/** A chart of stacked columns, with its texts. */
 export type Columns = {
   /** The whole chart in one sentence, for readers who cannot see it. */
   readonly label: string;

@@ -6,6 +6,7 @@ export type DiffLine = { readonly mark: ' ' | '-' | '+'; readonly text: string }
 /** Beyond this many pairs of lines the middle is shown as replaced, which is correct and fast. */
 const PAIRS_MAX = 1_000_000;
 
+/** Compares two texts line by line. Common lines at both ends are cut off first, because most changes are small. */
 export function lineDiff(before: string, after: string): DiffLine[] {
   const [old, now] = [before.trimEnd().split('\n'), after.trimEnd().split('\n')];
   let head = 0;

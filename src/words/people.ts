@@ -28,7 +28,7 @@ export function whyNotSecond(
   did: 'prepared' | 'asked for',
 ): string | null {
   if (name === LOCAL_NAME)
-    return 'The link that the desk printed stands for no person: sign in with a token of your own that has the role approver.';
+    return 'The link that the desk printed does not identify a person: sign in with a token of your own that has the role approver.';
   if (first !== null && first.toLowerCase() === name.toLowerCase())
     return `You ${did} it; another person has to approve it.`;
   return roles.includes('approver')
@@ -38,8 +38,9 @@ export function whyNotSecond(
 
 /** Shown for a rule that one person approved, or that two approved with other members. */
 export const NOT_BY_TWO =
-  'No two people have approved this text with its members as they are listed now: each batch that it makes waits for an approval.';
+  'This version of the rule and its member list has not been approved by two people: each batch that it makes waits for an approval.';
 
+/** The effects of revoking a token, found before it is revoked. */
 type Revoked = {
   readonly waiting: readonly string[];
   readonly rules: readonly {
@@ -83,14 +84,14 @@ export function noApprovalWords(
   state: string,
   gate: { readonly approved: { readonly who: string } | null } | null,
 ): string {
-  if (state === 'cancelled') return 'It was cancelled: nothing more of it is sent.';
+  if (state === 'cancelled') return 'It was cancelled: no more of its orders are sent.';
   if (gate === null) return state === 'done' ? 'It is done.' : 'It has begun.';
   return gate.approved === null ? 'It needs no approval.' : `${gate.approved.who} has approved it.`;
 }
 
 /** What an approved retry allows. */
 export function retryWords(letters: number): string {
-  return `Within three days ${letters === 1 ? 'this dead letter' : `these ${counted(letters, 'dead letter')}`} may be retried once, as they stand now; nothing is sent before a person retries them.`;
+  return `Within three days ${letters === 1 ? 'this dead letter' : `these ${counted(letters, 'dead letter')}`} may be retried once, in their present state; nothing is sent before a person retries them.`;
 }
 
 type After = {
@@ -108,14 +109,14 @@ type After = {
 /** What happens after the approval. */
 export function afterApprovalWords({ letters, who, held, start, now, quietUntil }: After): string {
   if (who === null)
-    return 'It was prepared without a token, so that a second person cannot be told from the first, and cannot be approved. Cancel it, and make it again with a token.';
+    return 'It was prepared without a token, so almoner cannot tell a second person from the first, and it cannot be approved. Cancel it, and prepare it again with a token.';
   const isAhead = start !== null && start.at > now;
   const quiet = quietUntil === null ? '' : ` Those are quiet hours: nothing is sent before ${quietUntil}.`;
   const exactly = 'Your approval is for exactly this, and is used once.';
   if (letters !== null) return `${exactly} ${retryWords(letters)}`;
   if (held !== null) {
     const then = isAhead ? `, not before ${beginsWords(start)}` : '';
-    return `${exactly} It does not begin by that alone. ${held} It begins when a person resumes it${then}.${quiet}`;
+    return `${exactly} The approval alone does not start it. ${held} It begins when a person resumes it${then}.${quiet}`;
   }
   if (isAhead) return `${exactly} It begins at ${beginsWords(start)}.${quiet}`;
   const over = start === null ? '' : ` Its set time, ${beginsWords(start)}, is over.`;

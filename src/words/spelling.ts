@@ -13,6 +13,7 @@ export function trimmed(value: number): string {
   return value >= 100 || Number.isInteger(value) ? grouped(Math.round(value)) : value.toFixed(1);
 }
 
+/** A share in percent, rounded so that it never reads as 0 % or 100 % wrongly. */
 export function percent(part: number, whole: number): string {
   if (whole <= 0) return '0 %';
   const share = (part / whole) * 100;
@@ -41,6 +42,7 @@ export function usedWords(perSecond: number, allowed: Rate | null): string {
   return `${used >= 10 || used === 0 ? grouped(Math.round(used)) : used.toFixed(1)}/${unit}`;
 }
 
+/** A duration in at most two units: `3 h 12 min`. */
 export function duration(ms: number): string {
   if (ms > 0 && ms < 1) return 'under 1 ms';
   if (ms < 1_000) return `${Math.round(ms)} ms`;

@@ -6,13 +6,13 @@ export const STATE_WORDS: Readonly<Record<OrderState, string>> = {
   paid: 'The points were moved.',
   refused: 'The realm said no. Nothing was moved.',
   exhausted: 'Every attempt failed, or a person found it unpaid. Nothing was moved.',
-  doubt: 'Nobody can prove whether the points were moved. A person decides.',
+  doubt: 'No evidence proves whether the points were moved. A person decides.',
   unknown: 'The answer got lost; almoner is finding out.',
   sending: 'On its way to the realm.',
   duplicate: 'Its reference is already spent. Not sent.',
   invalid: 'The row could not be read as an order. Not sent.',
   planned: 'Waiting. Not sent yet.',
-  cancelled: 'Taken back before it was sent.',
+  cancelled: 'Cancelled before it was sent.',
 };
 
 /** The outcome of a retried order. */
@@ -47,11 +47,11 @@ export const STATES_SHOWN: readonly OrderState[] = [
 
 export const BATCH_WORDS: Readonly<Record<BatchState, string>> = {
   planned: 'Sealed, nothing sent yet.',
-  running: 'Being worked off.',
-  paused: 'Stands still until somebody resumes it.',
+  running: 'Workers are sending its orders.',
+  paused: 'Paused until a person resumes it.',
   halted: 'Stopped by the program; the reason says what to do.',
   done: 'Nothing is left to be sent.',
-  cancelled: 'What was not sent will not be.',
+  cancelled: 'Its unsent orders will not be sent.',
 };
 
 type Counted = { readonly rows: number; readonly counts: StateCounts };

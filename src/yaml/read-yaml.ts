@@ -14,6 +14,7 @@ import {
 import { Fraction } from '../core/fraction.js';
 import type { ValuePath } from './values.js';
 
+/** A position in a file; both numbers count from 1. */
 export type Place = { readonly line: number; readonly column: number };
 
 /** A YAML text as plain values, with the line and column of each value. */
@@ -48,6 +49,7 @@ type YamlLimits = {
   readonly aliases: number;
 };
 
+/** How a reader wants its YAML: limits, numbers and allowed field names. */
 export type YamlReading = {
   readonly limits: YamlLimits;
   /** Converts a scalar. The default reads numbers exactly. */
@@ -254,6 +256,7 @@ export function placeInside({ raw, line, column }: Written, offset: number): Pla
   return { line: line + inner.line - 1, column: inner.line === 1 ? column + inner.column - 1 : inner.column };
 }
 
+/** The line and column of a character offset. */
 export function placeIn(text: string, offset: number): Place {
   const before = text.slice(0, offset).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };

@@ -78,7 +78,7 @@ describe('a title above the header', () => {
   const TITLED = `November airdrop,,\nmade by Ann,,\nUser ID,Points,Name\n${ID},5,x\n`;
 
   it('is found and named', async () => {
-    expect((await taken(TITLED)).join()).toMatch(/line 3 looks like it: --header-line 3/);
+    expect((await taken(TITLED)).join()).toMatch(/line 3 looks like one\. Use --header-line 3/);
   });
 
   it('is left out where the line is said; the lines of rows stay those of the file', async () => {
@@ -164,7 +164,7 @@ describe('what is said of columns', () => {
   ])('%s: no row is left out without a word', async (_, file, line) => {
     const kept = keptUnder(['Who', 'Score', 'Level'], MAP);
     expect((await taken(file, { kept })).join()).toMatch(
-      new RegExp(`line ${line} looks like it: --header-line ${line}`),
+      new RegExp(`line ${line} looks like one\\. Use --header-line ${line}`),
     );
     for (const wish of [{ kept }, { map: MAP }])
       expect(await taken(file, { ...wish, headerLine: line })).toEqual([

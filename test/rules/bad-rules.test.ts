@@ -158,7 +158,7 @@ const EXPRESSIONS: readonly Bad[] = [
     'a part of the time that does not exist',
     { x: 'condition: ¦run.minute > 1' },
     'ALM_RULE_EXPRESSION',
-    /no such field; there are at, date/,
+    /no such field; expected at, date/,
   ],
   [
     'the environment',

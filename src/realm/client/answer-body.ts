@@ -91,6 +91,7 @@ function contradicts(json: JsonObject): boolean {
   });
 }
 
+/** True for values that mean "no error", such as null, false, 0, an empty text or list. */
 function isEmpty(value: unknown): boolean {
   if (value === null || value === undefined || value === false || value === '') return true;
   if (isLosslessNumber(value)) return value.value === '0';

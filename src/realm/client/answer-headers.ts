@@ -43,6 +43,7 @@ const RATE_HEADERS = {
   window: ['x-ratelimit-window', 'ratelimit-window'],
 };
 
+/** Reads the rate headers in their usual spellings; null if there are none. */
 function rateHeaders(headers: IncomingHttpHeaders, nowMs: () => number): RateHeaders | null {
   const rate: RateHeaders = {
     limit: count(firstOf(headers, RATE_HEADERS.limit)),

@@ -21,6 +21,7 @@ import { decodeWalletReply, type WalletVerdicts } from './wallet-reply.js';
 export type MemberRecord = { readonly id: MemberId; readonly balance: string | null; readonly raw: unknown };
 export type Web3Record = { readonly id: MemberId; readonly raw: unknown };
 
+/** A balance change to send. */
 type BalanceChange = {
   readonly member: MemberId;
   /** Signed: positive adds, negative subtracts. */
@@ -52,6 +53,7 @@ export type RealmClient = {
   close(): Promise<void>;
 };
 
+/** The parts of a client: profile, address, key and certificate authority. */
 export type RealmClientOptions = {
   readonly profile: RealmProfile;
   /** The address to call. It differs from the profile's address for the embedded service. */

@@ -40,6 +40,7 @@ type FailureEnd = {
   readonly hint: string;
 };
 
+/** One HTTP request. */
 type ExchangeRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -107,6 +108,7 @@ type Ends = {
   readonly fail: (late: boolean, hint: string) => void;
 };
 
+/** Collects status and body, and reports how the request ends. */
 function listen(stream: ReturnType<Got['stream']>, seen: Seen, { settle, fail }: Ends): void {
   let bytes = 0;
   stream.once('response', (response: { statusCode: number; headers: IncomingHttpHeaders }) => {
@@ -147,6 +149,7 @@ function withoutBody({ headers, body = '' }: ExchangeRequest) {
   return { headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) } };
 }
 
+/** Calls `go` when the connection is ready for the first byte. A reused socket is ready immediately. */
 function onceConnected(request: ClientRequest, secure: boolean, go: () => void): void {
   request.once('socket', (socket: Socket) => {
     if (request.reusedSocket) go();
@@ -235,6 +238,7 @@ export const SOCKET_IDLE_MAX_MS = 800;
 /** Scanning all idle sockets before every request costs more than it saves. */
 const LOOK_EVERY_MS = 50;
 
+/** The connection pools of one client. */
 export type Agents = {
   readonly http: HttpAgent;
   readonly https: HttpsAgent;

@@ -53,6 +53,7 @@ export type ReadResult<T> =
       readonly facts: AnswerFacts;
     };
 
+/** What was read, for the error message. */
 export type ReadSubject = { readonly what: 'member' | 'web3' | 'wallets'; readonly name: string };
 
 /** Turns a read exchange into a value, or into an error with the advice whether to retry. */
@@ -80,6 +81,7 @@ export function keylessRead(message: string): ReadResult<never> {
 
 type Fault = { readonly code: RealmErrorCode; readonly message: string; readonly retryable: boolean };
 
+/** The fault of a read exchange; undefined if it succeeded. */
 function faultOf(seen: Exchange, body: AnswerBody, subject: ReadSubject): Fault | undefined {
   if (seen.ended === 'failure') {
     const message = `${failureSentence(seen)}; nothing was changed.`;
@@ -210,6 +212,7 @@ function attemptOf(seen: Exchange, body: AnswerBody): AttemptFacts {
   return { ended: 'answer', status: seen.status, body: seen.oversize ? 'unreadable' : verdictOf(body) };
 }
 
+/** Says in one sentence what the realm answered and whether the change was applied. */
 function messageOf(seen: Exchange, body: AnswerBody, { kind }: Classification): string {
   if (seen.ended === 'failure') {
     const applied = kind === 'not-sent' ? 'nothing was sent' : 'the change may or may not have been applied';

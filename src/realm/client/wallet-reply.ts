@@ -64,6 +64,7 @@ function decodeMap(reply: JsonObject, verdicts: WalletVerdicts): boolean {
   return understood;
 }
 
+/** Reads a list of matches: wallets, or objects with a wallet and an optional flag. */
 function decodeList(list: readonly unknown[], verdicts: WalletVerdicts): void {
   // Compare normalized wallets, because a caller may have asked for one wallet in two spellings.
   const asked = new Set([...verdicts.keys()].map(comparableWallet));

@@ -16,6 +16,7 @@ const RETENTION = {
   appliedMax: 2_000_000,
 };
 
+/** One balance change or transfer. */
 export type Change = {
   readonly member: string;
   /** The receiving member of a transfer; null for other changes. */

@@ -89,6 +89,7 @@ function packSeed(seed: MemberSeed): [string, string, string[], string] {
   return [seed.member, String(seed.tokens), wallets, profile ?? ''];
 }
 
+/** The state that the operator requests for a realm. */
 type RealmPreparation = {
   readonly realmId: string;
   /** An API key that the operator supplies. Null: the service creates one if the realm has none. */
@@ -121,6 +122,7 @@ export async function prepareRealm(admin: RealmAdmin, wanted: RealmPreparation):
   return { newKey: await keyFor(admin, wanted), membersCreated };
 }
 
+/** Stores the supplied key, rotates keys, or issues the first key. Returns a key only if it was created now. */
 async function keyFor(admin: RealmAdmin, wanted: RealmPreparation): Promise<string | null> {
   const { realmId, ownKey } = wanted;
   if (ownKey !== null) {

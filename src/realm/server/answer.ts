@@ -31,6 +31,7 @@ export function ok(body: Answer['body'], headers: Answer['headers'] = {}): Answe
   return { status: 200, body, headers };
 }
 
+/** An answer that refuses a call. `details` helps programs, the message helps people. */
 export function refuse(
   status: number,
   error: RefusalCode,
@@ -40,6 +41,7 @@ export function refuse(
   return { status, body: { error, message, ...(details === undefined ? {} : { details }) }, headers: {} };
 }
 
+/** Refuses a request that cannot be read, and names the field. */
 export function invalid(message: string, field?: string): Answer {
   return refuse(400, 'invalid_request', message, field === undefined ? undefined : { field });
 }
@@ -73,6 +75,7 @@ export function rateHeaders(rate: Rate, admission: Admission): Record<string, st
   };
 }
 
+/** The answer to a request over the rate, with the seconds to wait. */
 export function tooManyRequests(retryAfterMs: number): Answer {
   const seconds = secondsUp(retryAfterMs);
   const refusal = refuse(

@@ -26,6 +26,7 @@ function isApiKey(text: string): boolean {
   return API_KEY.test(text);
 }
 
+/** The index entry of a key, and its whole digest. */
 function digestOf(key: string): { id: string; digest: Buffer } {
   const digest = createHash('sha256').update(key).digest();
   return { id: digest.subarray(0, 16).toString('hex'), digest };
@@ -77,6 +78,7 @@ function storedKeys(redis: Redis) {
   return { lookUp, store, revoke };
 }
 
+/** Opens the API keys of all realms in a store. */
 export function openApiKeys(redis: Redis) {
   const { lookUp, store, revoke } = storedKeys(redis);
 
@@ -141,6 +143,7 @@ export async function authenticate(
   return undefined;
 }
 
+/** Reads the key from the header; undefined if the header is missing or malformed. */
 function keyFrom(header: string | undefined): string | undefined {
   const words = (header ?? '').trim().split(/ +/);
   const [first = '', second] = words;

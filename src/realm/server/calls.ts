@@ -138,6 +138,7 @@ function memberNotFound(member: string): Answer {
 
 export const PREFIX = '/api/v4';
 
+/** One call of the interface: its method, path and handler. */
 export type Route = {
   readonly operationId: string;
   readonly method: 'GET' | 'PATCH';

@@ -25,6 +25,7 @@ type FaultRule = {
   readonly value: number;
 };
 
+/** The rules of the `--fault` switches, and the seed of the generator. */
 export type FaultPlan = { readonly rules: readonly FaultRule[]; readonly seed: number };
 
 /** The value after the second colon: its meaning, its default, and its bounds. */
@@ -49,6 +50,7 @@ export function parseFaults(switches: readonly string[], seed = 1): FaultPlan {
   return { rules: [...rules.values()], seed };
 }
 
+/** Parses one switch; `all` makes a rule for every fault. */
 function parseFault(text: string): FaultRule[] {
   const [name = '', odds, worth, ...rest] = text.split(':');
   const probability = Number(odds);

@@ -104,6 +104,7 @@ async function admit(options: HttpOptions, request: FastifyRequest, reply: Fasti
   return admission.admitted ? undefined : sendAnswer(reply, request.id, tooManyRequests(admission.resetMs));
 }
 
+/** Reads the call from the request and serves it. */
 async function handle(options: HttpOptions, route: Route, request: FastifyRequest, reply: FastifyReply) {
   const header = route.method === 'PATCH' ? request.headers['idempotency-key'] : undefined;
   const key = readIdempotencyKey(header);

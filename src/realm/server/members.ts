@@ -71,6 +71,7 @@ export async function membersOfCsv(path: string): Promise<AsyncIterable<MemberSe
   }
 }
 
+/** Reads the members in a second pass, after the first found no fault. */
 async function* seedsOf(source: Source): AsyncGenerator<MemberSeed> {
   try {
     for await (const row of readMembersCsv(source)) {
@@ -131,6 +132,7 @@ function headerFault(header: readonly string[]): string | undefined {
   return `expected a header with member, tokens and perhaps wallets and web3; missing: ${missing.join(', ')}`;
 }
 
+/** Turns a row into a member, or into a sentence about its fault. */
 function memberRow(names: readonly string[], cells: readonly string[], line: number): MemberSeed | string {
   const own = new Map<string, string>();
   const attributes = new Map<string, unknown>();
@@ -157,6 +159,7 @@ function memberRow(names: readonly string[], cells: readonly string[], line: num
   return wrong === undefined ? seed : faultAt(line, wrong.column, wrong.message);
 }
 
+/** Reads a cell as a number, true, false or text. */
 function attributeOf(cell: string): unknown {
   if (NUMBER.test(cell)) return Number(cell);
   if (cell === 'true' || cell === 'false') return cell === 'true';

@@ -24,6 +24,7 @@ export function isCurrency(text: string): boolean {
   return CURRENCY_ID.test(text) && text !== OWN_CURRENCY;
 }
 
+/** Reads a JSON object from the body, or returns the refusal. */
 export function readBody(contentType: string | undefined, text: string): Read<JsonObject> {
   if (text.trim() === '') return unreadable('The request needs a JSON object as its body; it was empty.');
   if (contentType === undefined || !JSON_TYPE.test(contentType)) {
@@ -101,6 +102,7 @@ export function unknownCurrency(named: string, others: readonly string[]): Answe
   return invalid(message, 'realmPointId');
 }
 
+/** Reads a list of wallets, or returns the refusal. */
 export function readWallets(body: JsonObject): Read<string[]> {
   const value = field(body, 'wallets');
   if (value === undefined) return unreadable('The field wallets is missing.', 'wallets');
@@ -153,6 +155,7 @@ const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
 const BARE = /^[\x21\x23-\x7e]+$/;
 const IDEMPOTENCY_KEY_MAX = 255;
 
+/** Reads the Idempotency-Key header; null if the request has none. */
 export function readIdempotencyKey(header: string | string[] | undefined): Read<string | null> {
   if (header === undefined) return read(null);
   const text = typeof header === 'string' ? header.trim() : '';

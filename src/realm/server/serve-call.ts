@@ -7,6 +7,7 @@ import type { FaultDice, InjectedFault } from './faults.js';
 import { StoreFailure } from './store.js';
 import type { Wire } from './wire.js';
 
+/** The parts that serving a call needs. */
 export type Serving = {
   readonly accounts: RealmAccounts;
   readonly running: RunningKeys;
@@ -65,6 +66,7 @@ export function storeUnavailable(unknown: boolean): Answer {
     : refuse(503, 'store_unavailable', 'The store is not reachable. Nothing was changed.', { applied: 'no' });
 }
 
+/** Carries out an injected fault on the wire. `answer` is the real answer, if the change was made. */
 async function inject({ kind, value }: InjectedFault, answer: Answer | null, wire: Wire): Promise<void> {
   switch (kind) {
     case 'storm':

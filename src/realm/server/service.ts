@@ -22,6 +22,7 @@ export type RealmServiceOptions = {
   readonly rateLimit?: Rate | null;
 };
 
+/** A running realm service. */
 export type RealmService = {
   listen(address: { readonly host: string; readonly port: number }): Promise<{ readonly url: string }>;
   /** Gives running requests a short time to finish, ends hanging ones, and closes the connection to Redis. */

@@ -25,6 +25,7 @@ export function mapIn(balances: string, currency: string): string {
 
 export const API_KEYS = 'almoner:realm-keys';
 
+/** The keys of one realm. */
 export function realmKeys(realmId: string) {
   if (!isRealmId(realmId))
     throw new RangeError('expected a realm id of 1 to 128 visible characters without blanks');
@@ -59,6 +60,7 @@ export function realmKeys(realmId: string) {
  */
 type Script = { readonly name: string; readonly text: string; readonly sha: string };
 
+/** Reads a script with its included fragments. */
 function readScript(name: string): Script {
   const folder = new URL('./lua/', import.meta.url);
   const file = readFileSync(new URL(`${name}.lua`, folder), 'utf8');

@@ -19,6 +19,7 @@ export type Wire = {
   truncate(answer: Answer, bytes: number): void;
 };
 
+/** Opens the wire of one request over its HTTP reply. */
 export function openWire(reply: FastifyReply, requestId: string, closing: AbortSignal): Wire {
   const socket = reply.raw.socket;
   return {
@@ -50,6 +51,7 @@ export function openWire(reply: FastifyReply, requestId: string, closing: AbortS
   };
 }
 
+/** Sends a complete answer. Errors also carry the request id, so that a caller can quote it. */
 export function sendAnswer(reply: FastifyReply, requestId: string, answer: Answer): FastifyReply {
   return reply
     .code(answer.status)
@@ -63,6 +65,7 @@ function bodyText(answer: Answer, requestId: string): string {
   return stringify(body) ?? '{}';
 }
 
+/** Keeps the socket open without an answer. */
 async function silence(socket: Socket, closeAfterMs: number, closing: AbortSignal): Promise<void> {
   if (socket.destroyed) return;
   await new Promise<void>((resolve) => {

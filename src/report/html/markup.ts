@@ -8,6 +8,7 @@ export class Html {
 
 export type Content = Html | string | number | bigint | null | undefined | readonly Content[];
 
+/** Template tag: escapes every inserted value unless `html` made it. */
 export function html(literals: TemplateStringsArray, ...values: readonly Content[]): Html {
   let markup = literals[0] ?? '';
   values.forEach((value, at) => {

@@ -17,6 +17,7 @@ export function headline(record: BatchRecord, summary: Summary): Html {
 </header>`;
 }
 
+/** The result of the batch in one sentence. */
 function verdict(summary: Summary): string {
   const { counts, rows, state, manifest } = summary;
   const orders = rows - counts.invalid - counts.duplicate;
@@ -34,6 +35,7 @@ function verdict(summary: Summary): string {
   return `${grouped(counts.paid)} of ${counted(rows, 'row')} paid (${amountsWords(paidSums(summary), 'did')} points)${rest === '' ? '' : `; ${rest}`}`;
 }
 
+/** The tiles with the main numbers. */
 export function tiles(record: BatchRecord, summary: Summary): Html {
   const { counts, tokens, manifest } = summary;
   const failed = unpaid(counts);
@@ -50,6 +52,7 @@ ${paceTile(record, summary)}
 </dl>`;
 }
 
+/** The table of rows by state. */
 export function states(summary: Summary): Html {
   const present = STATES_SHOWN.filter((state) => summary.counts[state] > 0);
   const rows = present.map((state): Content[] => [

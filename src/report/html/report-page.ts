@@ -30,6 +30,7 @@ ${audit(record.audit)}
   return page(`Batch ${summary.batch} · ${summary.realm}`, summary.rehearsal, body);
 }
 
+/** The section about the run over time. */
 function course(record: BatchRecord, summary: Summary): Html | null {
   const chart = runOverTime(record.series, record.batch.rate);
   if (summary.requests === 0 && chart === null) return null;
@@ -103,6 +104,7 @@ function checks({ manifest, rows }: Summary): Html {
 <li><b>✓ Sums tie.</b> ${counted(total, 'point')}, absolute, over all states, as planned: ${amountsWords(manifest.tokens)}.</li></ul></section>`;
 }
 
+/** The section about overrides and accepted risks. */
 function caveats({ caveats: lines }: Summary): Html | null {
   if (lines.length === 0) return null;
   return html`<section class="alert"><h2>To know beside the numbers</h2>
@@ -115,6 +117,7 @@ const CERTAINTY_WORDS: Readonly<Record<Manifest['certainty'], string>> = {
   manual: 'manual: after a lost answer, the order is in doubt and a person decides',
 };
 
+/** The section about the origin of the batch: realm, file, checksums and settings. */
 function origin({ manifest, files }: Summary): Html {
   const planned = OPS.filter((op) => manifest.orders[op] > 0).map(
     (op) => `${grouped(manifest.orders[op])} ${op}`,
@@ -144,6 +147,7 @@ function origin({ manifest, files }: Summary): Html {
 <p class="soft">${files.map((file) => file.name).join(', ')} and summary.json, which holds their checksums.</p></section>`;
 }
 
+/** The section with the audit trail. */
 function audit(entries: readonly AuditEntry[]): Html | null {
   if (entries.length === 0) return null;
   const rows = entries

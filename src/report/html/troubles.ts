@@ -44,6 +44,7 @@ ${groups.length > GROUPS_SHOWN_MAX ? html`<p class="soft">And ${counted(groups.l
 </section>`;
 }
 
+/** The slowest orders, and the times per kind of order. */
 export function slowest(facts: RunFacts): Html | null {
   const orders = facts.slowest.orders();
   if (orders.length === 0) return null;

@@ -26,6 +26,7 @@ export { secretsOf } from './secrets.js';
 
 export const CONFIG_FILE_NAME = 'almoner.config.yaml';
 
+/** Everything from which a configuration is read. */
 export type ConfigInput = {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
@@ -136,6 +137,7 @@ async function readFile(path: string, name: string): Promise<ConfigFile> {
   return readConfigFile(path, name);
 }
 
+/** Finds the configuration file: the named one, or `almoner.config.yaml` in the current folder. */
 function findFile({ env, cwd, flags }: ConfigInput, home: string): string | null {
   const named = flags.config ?? variable(env, CONFIG_VARIABLE);
   // A named file must exist. Continuing with defaults would pay with other settings than meant.
@@ -181,6 +183,7 @@ function originsOf(layered: Layered): Record<string, string> {
   return origins;
 }
 
+/** Freezes the configuration, so that no code changes it while the program runs. */
 function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);

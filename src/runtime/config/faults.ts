@@ -184,6 +184,7 @@ function reserveFault(fault: Report, at: SettingPath, realm: Block): void {
     );
 }
 
+/** Refuses a longest pause below the first one. */
 function backoffFault(fault: Report, at: SettingPath, realm: Block): void {
   const { backoffMs, backoffMaxMs } = {
     ...DEFAULT_BACKOFF,

@@ -19,6 +19,7 @@ const LIMITS = { levels: 12, values: 5_000, fields: Number.POSITIVE_INFINITY, al
 const TEXT_SETTINGS: ReadonlySet<unknown> = new Set(['realmId', 'realmPointId', 'currencies', 'operator']);
 const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
+/** Reads the configuration file, or throws one error with all its faults. */
 export function readConfigFile(path: string, name: string): ConfigFile {
   let text: string;
   try {

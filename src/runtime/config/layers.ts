@@ -54,6 +54,7 @@ export const VARIABLES: readonly { readonly name: string; readonly setting: stri
 ];
 const KNOWN = VARIABLES.map(({ name }) => name);
 
+/** Lays environment and flags over the tree of the file. */
 export function layer(
   file: ConfigFile,
   env: NodeJS.ProcessEnv,
@@ -127,6 +128,7 @@ function layRealm(
   }
 }
 
+/** Names the missing variables of an incomplete realm. */
 function missingParts(...[baseUrl, realmId, key]: readonly (string | undefined)[]): readonly string[] {
   const parts: readonly [string, string | undefined][] = [
     ['ALMONER_REALM_URL', baseUrl],

@@ -24,6 +24,7 @@ export type Notifications = {
   readonly holdMs: number;
 };
 
+/** The whole configuration after all layers and checks. */
 export type Config = {
   /** The file that was read; null if there is none. */
   readonly configFile: string | null;
@@ -64,6 +65,7 @@ export type Origin =
 
 export type SettingPath = readonly string[];
 
+/** The origin of a value in words, for faults. */
 export function originText(origin: Origin): string {
   switch (origin.from) {
     case 'file':

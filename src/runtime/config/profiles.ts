@@ -13,6 +13,7 @@ import {
 /** Makes a written path absolute. The setting's name says what the path is relative to. */
 type ResolveSetting = (setting: string, text: string) => string;
 
+/** Builds a realm's profile from its parsed settings. */
 export function profileOf(name: string, realm: ParsedRealm, resolve: ResolveSetting): RealmProfile {
   const { keyEnv = '', keyFile, realmPointId, notifications: _, ...settings } = realm;
   const { maxTokensPerOrder, maxTokensPerBatch, maxTokensPerDay, approval, quietHours, ...taken } = settings;

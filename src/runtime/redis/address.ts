@@ -95,6 +95,7 @@ export function readStoreAddress(text: string): { address: StoreAddress } | { fa
   return faults.length > 0 ? { faults } : { address };
 }
 
+/** Parses REDIS_URL or throws one error with all faults. */
 export function parseStoreAddress(text: string): StoreAddress {
   const result = readStoreAddress(text);
   if ('address' in result) return result.address;

@@ -56,6 +56,7 @@ export type ReplyLimits = {
   readonly blockingMaxMs?: number | undefined;
 };
 
+/** Reads the TLS files of an address. */
 export async function loadTarget(address: StoreAddress, limits: ReplyLimits = {}): Promise<Target> {
   const { answerMs = ANSWER_LIMIT_MS, blockingMaxMs = BLOCKING_MAX_MS } = limits;
   const tls = address.tls === null ? null : await readTls(address.tls);
@@ -156,6 +157,7 @@ function unreachableError(shownAddress: string, cause: unknown): AlmonerError {
   );
 }
 
+/** True for errors about the server's certificate. */
 function isCertificateError(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
   return /CERT|UNABLE_TO_VERIFY/.test(error.code);

@@ -19,6 +19,7 @@ import { command } from './probe.js';
  */
 export type CopiedStore = { readonly bytes: number; readonly sha256: string };
 
+/** Options of a store copy. */
 export type Copying = {
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, of: number) => void;
@@ -32,6 +33,7 @@ const LINE_BYTES_MAX = 4096;
 const OTHER_SNAPSHOT_LIMIT_MS = 3_600_000;
 const ASK_EVERY_MS = 100;
 
+/** Copies the whole store at one instant into a file that Redis can load. */
 export async function copyStore(
   target: Target,
   client: Redis,
@@ -130,6 +132,7 @@ class Handshake {
   }
 }
 
+/** Logs in, sends SYNC and writes the snapshot to the file. */
 async function readSnapshot(
   socket: Socket,
   { address: { user, password } }: Target,

@@ -42,6 +42,7 @@ type Joining = {
 /** The embedded server and how a client reaches it. */
 type Server = { readonly folder: StoreFolder; readonly target: Target; readonly logger: Logger };
 
+/** Joins the embedded server of a data folder and keeps it running until `leave`. */
 export async function joinEmbedded({
   dataFolder,
   token,
@@ -149,6 +150,7 @@ export async function endIfAlone(folder: StoreFolder, token: string, logger: Log
   return shutDown({ folder, target, logger }, token, () => Promise.resolve());
 }
 
+/** Shuts the server down unless another command uses it. Returns the other commands. */
 async function shutDown(
   { folder, target, logger }: Server,
   token: string,

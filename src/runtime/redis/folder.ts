@@ -115,6 +115,7 @@ async function readIfThere(file: string): Promise<string | null> {
   }
 }
 
+/** Chooses a random free port. */
 async function choosePort(): Promise<number> {
   for (let tries = 0; tries < PORT_TRIES_MAX; tries += 1) {
     const port = randomInt(PORT_MIN, PORT_MAX + 1);

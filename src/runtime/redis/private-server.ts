@@ -24,6 +24,7 @@ export type PrivateStore = {
   end(): Promise<void>;
 };
 
+/** What to load, and where. */
 export type Opening = {
   /** An empty folder for this process alone. */
   readonly folder: string;
@@ -57,6 +58,7 @@ const GUARD = [
   'exit "$code"',
 ].join('\n');
 
+/** Starts a server on a copied store. Throws if the installed Redis cannot load the copy. */
 export async function openPrivateStore(opening: Opening): Promise<PrivateStore> {
   const { folder, copy, db, archives, signal } = opening;
   await symlink(resolve(copy), join(folder, COPY));
@@ -138,6 +140,7 @@ async function isLoaded(
   }
 }
 
+/** Turns the append-only file on and waits until it is complete. */
 async function keepOnDisk(client: Redis, folder: string, signal: AbortSignal): Promise<void> {
   await client.config('SET', 'appendonly', 'yes');
   for (;;) {

@@ -46,6 +46,7 @@ export function probePort(
   });
 }
 
+/** Classifies the server by its reply; null while the reply is incomplete. */
 function readAnswer(answer: string): Probe | null {
   const end = answer.indexOf('\r\n');
   if (end === -1 && answer.length <= SHOWN_MAX) return null;

@@ -33,6 +33,7 @@ export type HeldStore = { readonly folder: StoreFolder; release(): Promise<void>
 const HOLD_LIMIT_MS = 10_000;
 const ASK_EVERY_MS = 50;
 
+/** Shuts the server down, binds its port and writes the note. Throws if another command uses the store. */
 export async function holdStore(dataFolder: string, logger: Logger): Promise<HeldStore> {
   const folder = await openStoreFolder(dataFolder);
   const startedAt = performance.now();
@@ -146,6 +147,7 @@ export async function refuseOtherDisk({ folder }: HeldStore, staged: string): Pr
   }
 }
 
+/** Where the former files are kept after a replacement. */
 export type Replaced = {
   /** Where the former store is kept; null if there was none. */
   readonly aside: string | null;
@@ -155,6 +157,7 @@ export type Replaced = {
   readonly alsoKept: string | null;
 };
 
+/** The parts of a replacement. */
 export type Replacing = {
   readonly dataFolder: string;
   readonly staged: string;
@@ -222,11 +225,12 @@ export async function replaceStore(
 
 type Clearing = {
   readonly aside: string;
-  /** Takes a file whose name already exists in `aside`. */
+  /** The folder for files whose name already exists in `aside`. */
   readonly beside: string;
   readonly earlier: z.infer<typeof note> | null;
 };
 
+/** Empties the store's place. The backup's own files are deleted, all others are kept. */
 async function clearPlace(
   { path }: StoreFolder,
   { aside, beside, earlier }: Clearing,

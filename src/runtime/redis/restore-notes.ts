@@ -18,6 +18,7 @@ const HOLDS = 'restore-holds.json';
 
 const holds = z.object({ pid: z.number().int(), port: z.number().int(), at: z.string() });
 
+/** Writes the note that this process holds the store's port. */
 export async function noteHold({ path, port }: StoreFolder, at: Date): Promise<void> {
   await replaceFile(join(path, HOLDS), JSON.stringify({ pid: process.pid, port, at: at.toISOString() }));
 }
@@ -26,6 +27,7 @@ export async function removeHoldNote({ path }: StoreFolder): Promise<void> {
   await rm(join(path, HOLDS), { force: true });
 }
 
+/** Refuses to start a server while a restore replaces the files. */
 export async function refuseWhileRestoring(folder: StoreFolder): Promise<void> {
   await refuseWhileHeld(folder);
   const note = await readNote(folder.path, RESTORING);

@@ -36,6 +36,7 @@ export async function inspectStore(
   return [...distinct.values()];
 }
 
+/** Checks fsync, eviction, role and version of the server. */
 async function inspectServer(client: Redis, scripts: readonly LuaScript[]): Promise<StoreFinding[]> {
   const findings: StoreFinding[] = [];
   const info = await readInfo(client);

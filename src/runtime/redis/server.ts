@@ -63,12 +63,14 @@ export function pidFile(folder: StoreFolder): string {
   return join(folder.path, 'server.pid');
 }
 
+/** A server process that was just started. */
 type StartAttempt = {
   ended(): boolean;
   /** Why the server ended. Null if it only found the port taken by another of our servers. */
   failure(): Promise<string | null>;
 };
 
+/** Starts the server as a process that outlives this command. */
 async function startServer(folder: StoreFolder): Promise<StartAttempt> {
   const binary = await findServerBinary();
   const configFile = join(folder.path, 'redis.conf');
@@ -124,6 +126,7 @@ function portTaken(folder: StoreFolder, seen: string): AlmonerError {
   );
 }
 
+/** The error for a Redis with another password on our port, as for a copied data folder. */
 function otherStore(folder: StoreFolder): AlmonerError {
   return new AlmonerError(
     'ALM_STORE_PORT_TAKEN',
@@ -143,6 +146,7 @@ function startFailed(folder: StoreFolder, said: string): AlmonerError {
   );
 }
 
+/** The error for a server that does not become ready in time. */
 async function noAnswer(folder: StoreFolder, probe: Probe, limitMs: number): Promise<AlmonerError> {
   const seconds = Math.round(limitMs / 1000);
   if (probe.kind !== 'unclear') return startFailed(folder, `it is not ready after ${seconds} s`);
@@ -170,6 +174,7 @@ const USUAL_FOLDERS = [
   '/home/linuxbrew/.linuxbrew/bin',
 ];
 
+/** Finds redis-server or valkey-server in PATH and in the usual folders. */
 export async function findServerBinary(
   path: string = process.env.PATH ?? '',
   usualFolders: readonly string[] = USUAL_FOLDERS,

@@ -31,6 +31,7 @@ export type Store = {
   close(): Promise<void>;
 };
 
+/** How to open the store. */
 export type StoreOptions = {
   readonly redisUrl: string | null;
   readonly dataFolder: string;
@@ -51,6 +52,7 @@ export type StoreOptions = {
 const OUTSIDE_READY_LIMIT_MS = 5000;
 const QUIT_LIMIT_MS = 2000;
 
+/** Opens the store: the outside Redis if REDIS_URL names one, otherwise the embedded server. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { redisUrl, logger, readyLimitMs = OUTSIDE_READY_LIMIT_MS, quitLimitMs = QUIT_LIMIT_MS } = options;
   const token = newPresenceToken();

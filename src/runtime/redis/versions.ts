@@ -14,6 +14,7 @@ const OTHERS: readonly (readonly [field: string, name: string])[] = [
 ];
 const OLDEST: readonly [number, number] = [6, 2];
 
+/** Which server it is, and whether almoner supports it. */
 export type ServerVersion = {
   /** For example `Valkey 8.0.1`. */
   readonly shown: string;
