@@ -120,7 +120,7 @@ const HEAD = [
 const WITHOUT_SETTING = {
   token:
     'A token of your own (`almoner desk token add`): who prepares and who approves, where a realm requires a second person. Never an argument of a command.',
-  tokenFile: 'The file that holds it instead.',
+  tokenFile: 'The file that holds it, instead.',
   config: 'The file to read instead of `almoner.config.yaml`.',
   'realms.NAME.key': 'The realm’s key itself. No setting holds it, so that it stands in no file of settings.',
 };

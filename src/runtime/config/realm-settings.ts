@@ -43,18 +43,18 @@ export const secretUrl = block({
   urlEnv: envName
     .optional()
     .meta(said('The environment variable that holds the URL, which is itself the secret.', 'HOOK_URL')),
-  urlFile: path('a file').optional().meta(said('The file that holds it instead.', '/run/secrets/hook-url')),
+  urlFile: path('a file').optional().meta(said('The file that holds it, instead.', '/run/secrets/hook-url')),
 });
 
 export const notifications = block({
   webhook: block({
-    url: webUrl().meta(said('The URL to which notices are sent by POST.', 'https://ops.example.org/almoner')),
+    url: webUrl().meta(said('Where notices are sent by POST.', 'https://ops.example.org/almoner')),
     secretEnv: envName
       .optional()
       .meta(
-        said('The environment variable with the secret that signs notices.', 'HOOK_SECRET'),
+        said('The environment variable that holds the secret by which notices are signed.', 'HOOK_SECRET'),
       ),
-    secretFile: path('a file').optional().meta(said('The file that holds it instead.', '/run/secrets/hook')),
+    secretFile: path('a file').optional().meta(said('The file that holds it, instead.', '/run/secrets/hook')),
   })
     .optional()
     .meta(said('A webhook of your own.')),
@@ -62,10 +62,10 @@ export const notifications = block({
   events: z
     .array(choice(NOTICE_EVENTS), { error: 'expected a list of events' })
     .optional()
-    .meta(said(`The events to notify about: ${NOTICE_EVENTS.join(', ')}; unset: all.`, ['batch.halted'])),
+    .meta(said(`Which are told: ${NOTICE_EVENTS.join(', ')}; unset: all of them.`, ['batch.halted'])),
   holdMinutes: wholeNumber(1, 24 * 60)
     .default(DEFAULT_HOLD_MINUTES)
-    .meta(said('almoner notifies when a realm asks it to wait for longer than this.', 10)),
+    .meta(said('A realm that asks to wait for longer is told of.', 10)),
 });
 export type ParsedNotifications = z.output<typeof notifications>;
 
@@ -84,32 +84,32 @@ export const realmSchema = block({
     .optional()
     .meta(
       said(
-        'The environment variable that holds the key. The key itself must not be in the file.',
+        'The environment variable that holds the key. The key itself never stands in the file.',
         'TOWN_KEY',
       ),
     ),
-  keyFile: path('a file').optional().meta(said('The file that holds it instead.', '/run/secrets/town-key')),
+  keyFile: path('a file').optional().meta(said('The file that holds it, instead.', '/run/secrets/town-key')),
   authScheme: pattern('an authorization scheme such as Bearer, or an empty text', AUTH_SCHEME)
     .default('Bearer')
     .meta(said('The word before the key in the `Authorization` header; empty: the key alone.', 'Token')),
   realmPointId: pattern('the id of a currency', CURRENCY_ID)
     .nullable()
     .default(null)
-    .meta(said('The currency that is paid unless another is chosen; null: the realm’s own.', 'gold')),
+    .meta(said('The currency that is paid where none is chosen; null: the realm’s own.', 'gold')),
   currencies: z
     .array(pattern('the id of a currency', CURRENCY_ID), { error: 'expected a list of ids of currencies' })
     .max(50)
     .default([])
     .meta(
       said(
-        'Further currencies of the realm. One can be chosen for a batch: `--currency`, `currency` of a rule, the desk.',
+        'Further currencies of the realm, of which one may be chosen for a batch: `--currency`, `currency` of a rule, the desk.',
         ['gold', 'gems'],
       ),
     ),
   balancePath: pattern('a path such as data.balance', BALANCE_PATH)
     .nullable()
     .default(null)
-    .meta(said('The path to the balance in a member’s record; null: the usual places.', 'data.balance')),
+    .meta(said('Where the balance stands in a member’s record; null: the usual places.', 'data.balance')),
   recipientAs: choice(['number', 'string'])
     .default('number')
     .meta(said('How a transfer’s recipient is written in the request.', 'string')),
@@ -129,15 +129,15 @@ export const realmSchema = block({
     .meta(said('Requests allowed, reads and writes together, over all processes.', '24/min')),
   rateReserve: wholeNumber(0, 1_000_000)
     .default(0)
-    .meta(said('Requests of each window that are left to other users of the same key.', 2)),
+    .meta(said('Requests of each window that are left to others who use the same key.', 2)),
   timeouts: block({
-    connectMs: timeoutMs(10_000, 'For connecting.'),
-    tlsMs: timeoutMs(10_000, 'For the TLS handshake.'),
+    connectMs: timeoutMs(10_000, 'For the connection.'),
+    tlsMs: timeoutMs(10_000, 'For its encryption.'),
     responseMs: timeoutMs(30_000, 'For the answer to begin, once the request is sent.'),
     totalMs: timeoutMs(MINUTE_MS, 'For the whole request.'),
   })
     .prefault({})
-    .meta(said('How long a request may take. If it takes longer after it was sent, its outcome is unknown.')),
+    .meta(said('How long a request may take. What took longer after it was sent is unknown.')),
   attempts: block({
     max: wholeNumber(1, 100).default(5).meta(said('Attempts before an order is exhausted.', 3)),
     backoffMs: wholeNumber(1, DAY_MS)
@@ -148,7 +148,7 @@ export const realmSchema = block({
       .meta(said('The longest pause.', 30_000)),
   })
     .prefault({})
-    .meta(said('How often an order is retried that was definitely not applied.')),
+    .meta(said('How often an order is tried that was definitely not applied.')),
   statusOverrides: z
     .record(pattern('an HTTP status such as 409', STATUS), choice(OUTCOME_KINDS), {
       error: (issue) =>
@@ -157,7 +157,7 @@ export const realmSchema = block({
     .default({})
     .meta(
       said(
-        `What an HTTP status means at this realm, if it differs from the usual: ${OUTCOME_KINDS.join(', ')}. Every report says so.`,
+        `What an HTTP status means at this realm, where it is not the usual: ${OUTCOME_KINDS.join(', ')}. Every report says so.`,
         { 409: 'refused' },
       ),
     ),
@@ -176,7 +176,7 @@ export const realmSchema = block({
       .default(null)
       .meta(
         said(
-          'How many tokens one person may pay within 24 hours without an approval; 0: none.',
+          'What one person pays within 24 hours may move so many tokens without an approval; 0: nothing.',
           50_000,
         ),
       ),
@@ -188,7 +188,7 @@ export const realmSchema = block({
     .optional()
     .meta(
       said(
-        'A second person must approve: always (if neither is set), or above these limits. The profile of the machine that prepares, sends or retries counts.',
+        'A second person has to approve, always (neither is set) or above these. The profile of whoever prepares, sends or retries counts.',
       ),
     ),
   columns: z
@@ -197,7 +197,7 @@ export const realmSchema = block({
     })
     .default({})
     .meta(
-      said('The names of the columns in its files, unless they are given with the file.', {
+      said('What the columns of its files are called, where nobody says it with the file.', {
         tokens: 'Punkte',
       }),
     ),
@@ -207,7 +207,7 @@ export const realmSchema = block({
     .default('UTC')
     .meta(
       said(
-        'The time zone of its quiet hours and of times given with `--at`.',
+        'By whose wall its quiet hours, and the times given with `--at`, are meant and shown.',
         'Europe/Berlin',
       ),
     ),
@@ -224,7 +224,7 @@ export const realmSchema = block({
     })
     .default([])
     .meta(
-      said('When no order is sent for the first time; almoner still resolves orders that were sent before.', [
+      said('When nothing is sent for the first time; what was sent before is still seen to.', [
         '22:00-07:00',
         'fri 18:00-mon 08:00',
       ]),
@@ -236,7 +236,7 @@ export const realmSchema = block({
     chunk: wholeNumber(1, 10_000).default(100).meta(said('Wallets asked about in one request.', 50)),
   })
     .prefault({})
-    .meta(said('How almoner asks which wallets belong to members.')),
+    .meta(said('The question which wallets belong to members.')),
   settleMs: wholeNumber(1, 30 * DAY_MS)
     .default(SETTLE_MS)
     .meta(said('How long a request without an answer may still be applied by the realm.', 600_000)),
@@ -244,7 +244,7 @@ export const realmSchema = block({
     .default('wait')
     .meta(
       said(
-        'Whether first sends wait for `almoner resume --after-rollback` after a rollback of the store was detected (`wait`), or continue by themselves (`continue`).',
+        'Whether first sends wait for `almoner resume --after-rollback` once the store was found to have forgotten something (`wait`), or go on by themselves (`continue`).',
         'continue',
       ),
     ),
@@ -254,7 +254,7 @@ export const realmSchema = block({
   notifications: notifications
     .optional()
     .meta(
-      said('Who is notified about what needs a person in this realm, instead of `notifications` at the top.'),
+      said('Who is told of what waits for a person in this realm, instead of `notifications` at the top.'),
     ),
 });
 

@@ -13,26 +13,26 @@ const limits = block({
     .default(30_000)
     .meta(
       said(
-        'How long BullMQ locks a delivery. No guarantee depends on it; when it expires, BullMQ delivers again.',
+        'BullMQ’s lock on a delivery. Nothing safe rests on it; it only makes deliveries come again.',
         60_000,
       ),
     ),
   stalledMs: wholeNumber(1_000, 60 * MINUTE_MS)
     .default(MINUTE_MS)
-    .meta(said('A worker ends if it takes no work for this long although work is waiting.', 120_000)),
+    .meta(said('Work that waits and is not taken for so long ends a worker.', 120_000)),
   mergePatienceMs: wholeNumber(100, 60 * MINUTE_MS)
     .default(15_000)
     .meta(
-      said('How long other processes may take to merge their journals before batches are shown as halted.', 30_000),
+      said('How long others may take to merge their journals before batches are shown as halted.', 30_000),
     ),
   breakerHaltMs: wholeNumber(1_000, 24 * 60 * MINUTE_MS)
     .default(15 * MINUTE_MS)
-    .meta(said('A realm without a definite answer for this long is halted.', 600_000)),
+    .meta(said('A realm that gives no definite answer for so long is halted.', 600_000)),
   refusedMs: wholeNumber(100, 60 * MINUTE_MS)
     .default(MINUTE_MS)
     .meta(
       said(
-        'If the store answers but refuses a result for this long, the result frees the worker’s slot; almoner offers it again until the store accepts it.',
+        'A result that an answering store refuses for so long leaves the worker’s slot; almoner offers it again until the store takes it.',
         30_000,
       ),
     ),
@@ -41,18 +41,18 @@ const limits = block({
     .default(null)
     .meta(
       said(
-        'How long a stop waits for requests in progress; null: the longest time-out of the realms plus 10 s.',
+        'How long a stop waits for what is being sent; null: the longest time-out of the realms and 10 s.',
         90_000,
       ),
     ),
   journalMegabytes: wholeNumber(1, 100_000)
     .default(64)
-    .meta(said('How large the journals of a data folder may become before the oldest are deleted.', 256)),
+    .meta(said('How large the journals of a data folder may become before the oldest go.', 256)),
   storeAnswerMs: wholeNumber(500, 10 * MINUTE_MS)
     .default(10_000)
     .meta(
       said(
-        'If a command waits this long on a connection to the store, almoner gives that connection up and opens a new one. Below 5 s this also limits the first connection.',
+        'A connection to the store on which a command waits for so long is given up, and a new one is made. Below 5 s it also bounds the first connection.',
         5_000,
       ),
     ),
@@ -80,7 +80,7 @@ export const configSchema = block({
     .default(false)
     .meta(
       said(
-        'The data folder disappears with its process, as in a container without a volume. Once its journals are merged, no other process waits for it.',
+        'The data folder is gone with its process, as in a container without a volume: once everything is taken, it is not waited for.',
         true,
       ),
     ),
@@ -88,7 +88,7 @@ export const configSchema = block({
     .optional()
     .meta(
       said(
-        'The folder for the witness of the data folders, outside of them; unset: `almoner` in the user’s state folder (`XDG_STATE_HOME`, `~/.local/state`).',
+        'The witness of the data folders, outside of them; unset: `almoner` in the user’s state folder (`XDG_STATE_HOME`, `~/.local/state`).',
         '/var/lib/almoner-state',
       ),
     ),
@@ -103,33 +103,33 @@ export const configSchema = block({
   logLevel: choice(LOG_LEVELS).default('warn').meta(said('What is written to standard error.', 'info')),
   operator: printable('a name', 64)
     .optional()
-    .meta(said('The acting person’s name in the audit; unset: the system’s user name.', 'olga')),
+    .meta(said('Who did it, in the audit; unset: the system’s user name.', 'olga')),
   risks: z
     .array(pattern('a risk by its name, such as no-append-only', RISK), {
       error: 'expected a list of risks by their names',
     })
     .default([])
-    .meta(said('Risks of the store that you accept knowingly; every report lists them.', ['no-append-only'])),
+    .meta(said('Risks of the store that are taken knowingly; every report says so.', ['no-append-only'])),
   retentionDays: wholeNumber(0, 3_650)
     .default(30)
-    .meta(said('After this many days a finished batch moves from Redis to an archive file.', 90)),
+    .meta(said('After so long a finished batch leaves Redis for a file of the archive.', 90)),
   notifications: notifications
     .optional()
     .meta(
       said(
-        'Who is notified about what needs a person: for realms without notifications of their own, and for events of no realm.',
+        'Who is told of what waits for a person: for realms without their own, and for what belongs to no realm.',
       ),
     ),
   deadMan: secretUrl
     .optional()
     .meta(
       said(
-        'A URL that almoner calls after each good round. A service that watches it notices when almoner no longer runs.',
+        'A URL that is called after each good round: who watches it learns when nothing of this lives any more.',
       ),
     ),
   limits: limits
     .prefault({})
-    .meta(said('Time limits of sending processes, and the size of their journals.')),
+    .meta(said('How long a sending process waits for what, and how large its journals may become.')),
   realms: z
     .record(pattern('a realm name without blanks or any of / \\ ? # % { }', REALM_ID), realmSchema, {
       error: (issue) =>
