@@ -40,11 +40,11 @@ export type WriteOutcome = {
 };
 
 /** How the body of a complete answer reads. `contradicts`: the JSON says that the change was not made. */
-export type BodyVerdict = 'readable' | 'contradicts' | 'unreadable';
+export type BodyProof = 'readable' | 'contradicts' | 'unreadable';
 
 export type AttemptFacts =
   /** Status and body arrived whole. A body larger than the read limit counts as `unreadable`. */
-  | { readonly ended: 'answer'; readonly status: number; readonly body: BodyVerdict }
+  | { readonly ended: 'answer'; readonly status: number; readonly body: BodyProof }
   /** The exchange failed in this phase. `bad-certificate` matters only in phase `tls`. */
   | {
       readonly ended: 'failure';
@@ -121,7 +121,7 @@ function classifyFailure(facts: Extract<AttemptFacts, { ended: 'failure' }>): Cl
 }
 
 /** Classifies a complete answer. 202 means only that the realm accepted the request, so it stays unknown. */
-function classifyAnswer(status: number, body: BodyVerdict): Classification {
+function classifyAnswer(status: number, body: BodyProof): Classification {
   if (status === 202) return unknown('ALM_SEND_ACCEPTED_ONLY');
   if (status >= 200 && status < 300) {
     if (body === 'readable') return { kind: 'paid', code: null };
@@ -142,7 +142,7 @@ function classifyAnswer(status: number, body: BodyVerdict): Classification {
  * Applies the operator's `statusOverrides`. An answer body that contradicts the payment still prevails over a
  * declared `paid`.
  */
-function overridden(usual: Classification, kind: OutcomeKind, body: BodyVerdict): Classification {
+function overridden(usual: Classification, kind: OutcomeKind, body: BodyProof): Classification {
   if (kind === usual.kind) return usual;
   if (kind !== 'paid') return { kind, code: DECLARED[kind] };
   return body === 'contradicts' ? unknown('ALM_SEND_CONTRADICTED') : { kind, code: null };

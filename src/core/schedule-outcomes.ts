@@ -22,5 +22,5 @@ export const OUTCOMES = {
   halted: 'Find out why the batch is halted, then resume it.',
   unpaid: 'Retry or discard its dead letters, and resolve its doubts.',
 } as const satisfies Record<string, string | null>;
-export type Outcome = keyof typeof OUTCOMES;
-export const OUTCOME_NAMES = Object.keys(OUTCOMES) as [Outcome, ...Outcome[]];
+export type ScheduleOutcome = keyof typeof OUTCOMES;
+export const OUTCOME_NAMES = Object.keys(OUTCOMES) as [ScheduleOutcome, ...ScheduleOutcome[]];

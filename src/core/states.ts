@@ -40,7 +40,7 @@ export const SPENDING_STATES = [
   'paid',
 ] as const satisfies readonly OrderState[];
 
-/** What an operator did to a dead letter, in addition to its state. */
+/** What an operator did to a dead letter, beside its state. */
 export type OrderMark = 'discarded' | 'replaced';
 
 export type StateCounts = Readonly<Partial<Record<OrderState, number>>>;

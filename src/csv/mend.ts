@@ -16,8 +16,8 @@ export type MendSheet = {
   readonly names: readonly string[];
 };
 
-type Place = { readonly line: number; readonly column: string };
-export type MendedCell = Place & { readonly text: string };
+type CellPosition = { readonly line: number; readonly column: string };
+export type MendedCell = CellPosition & { readonly text: string };
 
 /** A record to correct: where it is in the file, and its cells. */
 type MendRecord = {
@@ -32,7 +32,7 @@ type MendRecord = {
 export async function cellsAt(
   source: Source,
   sheet: MendSheet,
-  places: readonly Place[],
+  places: readonly CellPosition[],
 ): Promise<(string | null)[]> {
   const records = await recordsAt(source, sheet, new Set(places.map(({ line }) => line)));
   return places.map(({ line, column }) => {

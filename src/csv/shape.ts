@@ -175,8 +175,8 @@ function faultTwins(
   const seen = new Set<string>();
   keys.forEach((key, index) => {
     const name = names[index] ?? '';
-    const told = faults.some(({ code, column }) => code === 'ALM_FILE_COLUMN_TWICE' && column === name);
-    const handled = told || columnNamed(name) !== undefined || ownColumnNamed(name) !== undefined;
+    const reported = faults.some(({ code, column }) => code === 'ALM_FILE_COLUMN_TWICE' && column === name);
+    const handled = reported || columnNamed(name) !== undefined || ownColumnNamed(name) !== undefined;
     if (key !== '' && !handled && seen.has(key))
       fault('ALM_FILE_COLUMN_TWICE', name, `The column ${show(name)} occurs twice in the header.`);
     seen.add(key);

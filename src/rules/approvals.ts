@@ -59,7 +59,7 @@ export type ScheduledRule = StoredRule & { readonly asked: Asked | null };
 type Asked = Said & { readonly hash: string };
 
 /** True if two people approved the text with its present member list (see includes/schedule.lua). */
-export function isGoOfTwo(approved: StoredRule['approved'], audience: string): boolean {
+export function isApprovedByTwo(approved: StoredRule['approved'], audience: string): boolean {
   return approved?.asked != null && approved.audience === audience;
 }
 

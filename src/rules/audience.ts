@@ -12,7 +12,7 @@ import { readHeaderLine, splitHeader } from '../csv/header.js';
 import { INTAKE_LIMITS, openSource, type Source } from '../csv/open.js';
 import { hasSurplus, isBlank, readRecords } from '../csv/records.js';
 import { BrokenFile } from '../csv/row.js';
-import type { Place, YamlSource } from '../yaml/read-yaml.js';
+import type { SourcePosition, YamlSource } from '../yaml/read-yaml.js';
 import { type ValuePath, valueAt } from '../yaml/values.js';
 import { type RuleFault, type RuleFaults, readRuleYaml, schemaFaults, YAML_BYTES_MAX } from './fault.js';
 import { AUDIENCE_MEMBERS_MAX, type Audience, type AudienceRow, walletColumn } from './packed-audience.js';
@@ -44,7 +44,7 @@ export async function readAudience(
   written: Written,
   chain: readonly string[] = [],
 ): Promise<Audience | RuleFaults> {
-  const fault = (place: Place, code: RuleFault['code'], message: string) => ({
+  const fault = (place: SourcePosition, code: RuleFault['code'], message: string) => ({
     faults: [{ file: written.shown, ...place, code, message }],
   });
   const has = (name: string) => valueAt(written.source.value, [...written.path, name]) !== undefined;
@@ -152,7 +152,7 @@ const FAULTS_MAX = 50;
 /** Members written in the rule itself. The columns are all names that any member has. */
 function inlineRows(
   members: NonNullable<AudienceInput['members']>,
-  placeOf: (index: number) => Place,
+  placeOf: (index: number) => SourcePosition,
 ): Members {
   const columns = new Set(['member']);
   for (const entry of members)

@@ -42,7 +42,7 @@ export async function alreadyAwarded(
 }
 
 /** Reads what limits further awards of the period: earlier awards, and the realm's caps. */
-export async function booksOf(
+export async function awardsOf(
   ledger: RealmLedger,
   { caps }: Pick<RealmProfile, 'caps'>,
   { rule, period }: { readonly rule: string; readonly period: string },

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import type { MemberId } from '../core/ids.js';
-import type { WalletVerdict } from '../realm/client/wallet-reply.js';
+import type { WalletMembership } from '../realm/client/wallet-reply.js';
 import type { AudienceRow } from './packed-audience.js';
 
 /** The result of one interface call about a member. */
@@ -13,7 +13,7 @@ export type FactRead =
 /** A member of the audience with all facts that its decision rests on. */
 export type Candidate = {
   readonly row: AudienceRow;
-  readonly wallet: WalletVerdict | null;
+  readonly wallet: WalletMembership | null;
   /** The order that was already paid for this rule and period. */
   readonly already: string | null;
   readonly member: FactRead;

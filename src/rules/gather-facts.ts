@@ -5,7 +5,7 @@ import type { MemberId } from '../core/ids.js';
 import type { Rate } from '../core/profile.js';
 import type { notes } from '../ledger/index.js';
 import type { MemberRecord, Web3Record } from '../realm/client/client.js';
-import type { WalletVerdicts } from '../realm/client/wallet-reply.js';
+import type { WalletMemberships } from '../realm/client/wallet-reply.js';
 import type { Call, FactsUsed, FieldsUsed } from './facts-used.js';
 import type { AudienceRow } from './packed-audience.js';
 
@@ -13,7 +13,7 @@ import type { AudienceRow } from './packed-audience.js';
 export type FactReader = {
   member(id: MemberId): Promise<MemberRecord>;
   web3(id: MemberId): Promise<Web3Record>;
-  wallets(list: readonly string[]): Promise<WalletVerdicts>;
+  wallets(list: readonly string[]): Promise<WalletMemberships>;
 };
 
 /** Everything that reading facts needs. */

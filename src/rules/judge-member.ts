@@ -55,7 +55,11 @@ function judge<T>(
 }
 
 /** Evaluates the condition, which must be true or false. Without a condition every member passes. */
-export function judgeCondition(rule: Rule, candidate: Candidate, setting: JudgeSetting): MemberResult<boolean> {
+export function judgeCondition(
+  rule: Rule,
+  candidate: Candidate,
+  setting: JudgeSetting,
+): MemberResult<boolean> {
   if (rule.condition === null) return { kind: 'value', value: true };
   return judge({ file: rule.file, expression: rule.condition }, candidate, setting, CONDITION);
 }

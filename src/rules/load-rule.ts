@@ -148,16 +148,12 @@ function crossFaults(file: string, source: YamlSource, input: RulePart): readonl
   if (input.award !== undefined && has('award', 'tokens') === has('award', 'share'))
     add(['award'], 'award: expected either `tokens` or `share`.');
   if (has('award', 'share') && has('award', 'rounding'))
-    add(
-      ['award', 'rounding'],
-      'award.rounding: shares are always whole (largest remainders); remove it.',
-    );
+    add(['award', 'rounding'], 'award.rounding: shares are always whole (largest remainders); remove it.');
   // A refused op allows no conclusion about the other fields.
   const op = has('op') ? input.op : 'credit';
   if (op !== undefined && op !== 'debit' && has('award', 'floor'))
     add(['award', 'floor'], 'award.floor: only a debit can lower a balance; set `op: debit`.');
-  if (op === 'transfer' && !has('from'))
-    add(['op'], 'from: is missing; a transfer needs the giving member.');
+  if (op === 'transfer' && !has('from')) add(['op'], 'from: is missing; a transfer needs the giving member.');
   if (op !== undefined && op !== 'transfer' && has('from'))
     add(['from'], 'from: only a transfer has a giving member.');
 
@@ -232,7 +228,9 @@ function unknownNames(used: FactsUsed | null, columns: readonly string[] | null)
     names instanceof Set ? [...names].filter((name) => !known.includes(name)) : [];
   const rows = columns === null ? [] : unknown(used?.row, columns);
   return [
-    ...rows.map((name) => `row.${name}: the audience does not have this column; it has ${columns?.join(', ')}.`),
+    ...rows.map(
+      (name) => `row.${name}: the audience does not have this column; it has ${columns?.join(', ')}.`,
+    ),
     ...unknown(used?.run, RUN_FIELDS).map(
       (name) => `run.${name}: there is no such field; expected ${RUN_FIELDS.join(', ')}.`,
     ),

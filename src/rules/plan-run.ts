@@ -1,6 +1,6 @@
 import type { RealmProfile } from '../core/profile.js';
 import { notes, type RealmLedger } from '../ledger/index.js';
-import { booksOf } from './awards.js';
+import { awardsOf } from './awards.js';
 import { periodName } from './calendar.js';
 import type { FactReader } from './gather-facts.js';
 import type { Bounds } from './limits.js';
@@ -36,7 +36,7 @@ export async function planRun(request: PlanRunRequest): Promise<PlannedRun> {
   const facts = await notes.openFacts(ledger, meta.id);
   const { decided, requests, blocks } = await decideAudience({
     ...request,
-    ...(await booksOf(ledger, request.profile, { rule: rule.name, period: meta.period }, rowsOf(audience))),
+    ...(await awardsOf(ledger, request.profile, { rule: rule.name, period: meta.period }, rowsOf(audience))),
     at: meta.at,
     facts,
     keep: (block, bytes) => notes.putDecisions(ledger, meta.id, block, bytes),

@@ -1,7 +1,7 @@
 import type { MemberId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { notes } from '../ledger/index.js';
-import type { WalletVerdict } from '../realm/client/wallet-reply.js';
+import type { WalletMembership } from '../realm/client/wallet-reply.js';
 import type { Candidate, FactRead } from './decision.js';
 import { CALLS, type Call, needs, together } from './facts-used.js';
 import { type FactReader, factField, type GatherOptions, gatherFacts, NOT_FOUND } from './gather-facts.js';
@@ -55,7 +55,7 @@ export async function readCandidates(
     unreadMax: Math.floor(open * rule.maxMissing),
   };
   const verdictOn = await gatherWallets(wallets, request.profile.wallets.chunk, options);
-  const verdictOf = (row: AudienceRow): WalletVerdict | null => {
+  const verdictOf = (row: AudienceRow): WalletMembership | null => {
     const wallet = walletOf(audience, row);
     return wallet === null || already.has(row.member) ? null : verdictOn(wallet);
   };
@@ -165,7 +165,7 @@ async function gatherWallets(
   wallets: ReadonlySet<string>,
   chunk: number,
   { reads, facts, stop, onRead }: GatherOptions,
-): Promise<(wallet: string) => WalletVerdict> {
+): Promise<(wallet: string) => WalletMembership> {
   const open = [...wallets].filter((wallet) => !facts.known.has(WALLET + wallet));
   for (let start = 0; start < open.length && !stop.aborted; start += chunk) {
     const asked = open.slice(start, start + chunk);

@@ -133,7 +133,7 @@ export class App {
   }
 
   /** A realm's profile and ledger, for callers that send the realm no request. */
-  books(profile: RealmProfile): Books {
+  realmContext(profile: RealmProfile): RealmContext {
     return { profile, ledger: this.ledger(profile) };
   }
 
@@ -158,7 +158,7 @@ export class App {
       baseUrl: embedded?.baseUrl ?? profile.baseUrl,
       readKey: () => this.key(profile, embedded),
     });
-    const realm = { ...this.books(profile), client, embedded };
+    const realm = { ...this.realmContext(profile), client, embedded };
     this.opened.realms.push(realm);
     return realm;
   }
@@ -229,12 +229,12 @@ export class App {
 }
 
 /** A realm's profile with its ledger. */
-export type Books = {
+export type RealmContext = {
   readonly profile: RealmProfile;
   readonly ledger: RealmLedger;
 };
 
-export type OpenRealm = Books & {
+export type OpenRealm = RealmContext & {
   readonly client: RealmClient;
   readonly embedded: EmbeddedRealm | null;
 };

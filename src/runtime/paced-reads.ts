@@ -4,7 +4,7 @@ import type { RealmProfile } from '../core/profile.js';
 import { Pace } from '../queue/pace.js';
 import type { MemberRecord, RealmClient, Web3Record } from '../realm/client/client.js';
 import type { ReadResult } from '../realm/client/outcomes.js';
-import type { WalletVerdicts } from '../realm/client/wallet-reply.js';
+import type { WalletMemberships } from '../realm/client/wallet-reply.js';
 import type { OpenRealm } from './app.js';
 
 /**
@@ -15,7 +15,7 @@ export type PacedReads = {
   member(id: MemberId): Promise<MemberRecord>;
   web3(id: MemberId): Promise<Web3Record>;
   /** Checks any number of wallets in requests of the profile's size, one after the other. No wallet is sent twice. */
-  wallets(list: readonly string[]): Promise<WalletVerdicts>;
+  wallets(list: readonly string[]): Promise<WalletMemberships>;
 };
 
 /** A longer wait is reported to the person instead. */
@@ -52,7 +52,7 @@ export function readsAt(
     web3: (id) => repeated(() => client.readWeb3(id)),
     async wallets(list) {
       const distinct = [...new Set(list)];
-      const verdicts: WalletVerdicts = new Map();
+      const verdicts: WalletMemberships = new Map();
       for (let start = 0; start < distinct.length; start += wallets.chunk) {
         const part = distinct.slice(start, start + wallets.chunk);
         for (const [wallet, verdict] of await repeated(() => client.checkWallets(part)))

@@ -109,7 +109,7 @@ type After = {
 /** What happens after the approval. */
 export function afterApprovalWords({ letters, who, held, start, now, quietUntil }: After): string {
   if (who === null)
-    return 'It was prepared without a token, so almoner cannot tell a second person from the first, and it cannot be approved. Cancel it, and prepare it again with a token.';
+    return 'It was prepared without a token, so that a second person cannot be told from the first, and cannot be approved. Cancel it, and make it again with a token.';
   const isAhead = start !== null && start.at > now;
   const quiet = quietUntil === null ? '' : ` Those are quiet hours: nothing is sent before ${quietUntil}.`;
   const exactly = 'Your approval is for exactly this, and is used once.';

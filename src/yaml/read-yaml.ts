@@ -15,23 +15,23 @@ import { Fraction } from '../core/fraction.js';
 import type { ValuePath } from './values.js';
 
 /** A position in a file; both numbers count from 1. */
-export type Place = { readonly line: number; readonly column: number };
+export type SourcePosition = { readonly line: number; readonly column: number };
 
 /** A YAML text as plain values, with the line and column of each value. */
 export type YamlSource = {
   readonly value: unknown;
   /** The place of a value. If it does not exist, the place of the nearest block around it. */
-  place(path: ValuePath): Place;
+  place(path: ValuePath): SourcePosition;
   /** The place of a field's name. */
-  placeOfKey(path: ValuePath): Place;
+  placeOfKey(path: ValuePath): SourcePosition;
   /** A text value as written in the source, to locate faults inside expressions. */
   written(path: ValuePath): Written;
 };
 
-export type Written = Place & { readonly raw: string };
+export type Written = SourcePosition & { readonly raw: string };
 
 /** A fault of a YAML text. Each reader words its own message. */
-export type YamlFault = Place & {
+export type YamlFault = SourcePosition & {
   readonly what: 'syntax' | 'warning' | 'name' | 'twice' | keyof YamlLimits;
   /** The value or the field that the fault is about. */
   readonly path: ValuePath;
@@ -69,7 +69,7 @@ export function readYaml(
   if (deep !== null)
     return { source: null, faults: [{ ...placeIn(text, deep), what: 'levels', path: [], detail: '' }] };
   const lines = new LineCounter();
-  const at = (offset = 0): Place => {
+  const at = (offset = 0): SourcePosition => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
@@ -105,7 +105,7 @@ function sourceOf(
   document: Document,
   text: string,
   value: unknown,
-  at: (offset?: number) => Place,
+  at: (offset?: number) => SourcePosition,
 ): YamlSource {
   const nodeAt = (path: ValuePath): Node | null => {
     let node: unknown = document.contents;
@@ -251,13 +251,13 @@ function count(depth: { brackets: number; inLine: number }, kind: CST.TokenType 
 const MARKS: ReadonlySet<string> = new Set([CST.DOCUMENT, CST.FLOW_END, CST.SCALAR]);
 
 /** The place of a character inside a text value. */
-export function placeInside({ raw, line, column }: Written, offset: number): Place {
+export function placeInside({ raw, line, column }: Written, offset: number): SourcePosition {
   const inner = placeIn(raw, innerPlace(raw, offset));
   return { line: line + inner.line - 1, column: inner.line === 1 ? column + inner.column - 1 : inner.column };
 }
 
 /** The line and column of a character offset. */
-export function placeIn(text: string, offset: number): Place {
+export function placeIn(text: string, offset: number): SourcePosition {
   const before = text.slice(0, offset).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }

@@ -92,7 +92,11 @@ describe('a time that has come', () => {
 
   test('is told as unserved while no process serves; the next one that serves makes up for it', async () => {
     await due(3);
-    const { key } = await told('unserved', false, /^No `almoner serve` was running at .*, and none is running now/);
+    const { key } = await told(
+      'unserved',
+      false,
+      /^No `almoner serve` was running at .*, and none is running now/,
+    );
     expect(key).toMatch(new RegExp(`^${REALM_ID}/${here.rule}/\\d+/unserved$`));
     expect((await told('unserved', false, /./)).key, 'the key stays').toBe(key);
     await serve();

@@ -18,7 +18,7 @@ import { WaitingOfMany, waitingOf } from '../../operations/batches/waiting.js';
 import { Tokens } from '../../operations/people/tokens.js';
 import { type MissedOfRealm, missedOfRealms } from '../../operations/rules/missed-counts.js';
 import { scheduleStandings, standingDocument, withoutStore } from '../../operations/rules/standings.js';
-import type { ScheduleStanding } from '../../rules/standing.js';
+import type { ScheduleHealth } from '../../rules/schedule-health.js';
 import type { App } from '../../runtime/app.js';
 import { holdMsOf } from '../../runtime/config/profiles.js';
 import { isoTime } from '../../words/spelling.js';
@@ -81,7 +81,7 @@ export class OverviewBoard {
   private awaySince: number | null = null;
   private slow = {
     at: Number.NEGATIVE_INFINITY,
-    schedules: [] as ScheduleStanding[],
+    schedules: [] as ScheduleHealth[],
     missed: [] as MissedOfRealm[],
   };
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
+import { ConcurrencyLimit } from '../../core/concurrency-limit.js';
 import { AlmonerError, arrived, type Carried } from '../../core/errors/error.js';
 import { batchId } from '../../core/ids.js';
-import { ConcurrencyLimit } from '../../core/concurrency-limit.js';
 import type { Person } from '../../core/people.js';
 import { accountName } from '../../core/reference.js';
 import { type BatchRef, type planning, type RealmLedger, reading } from '../../ledger/index.js';

@@ -12,7 +12,7 @@ import {
   scheduledRules,
 } from '../../rules/approvals.js';
 import { newestTime, nextTime } from '../../rules/schedule.js';
-import { heldWords } from '../../rules/standing.js';
+import { heldWords } from '../../rules/schedule-health.js';
 import type { App } from '../../runtime/app.js';
 import { record } from '../people/audit.js';
 import { lastOf, noteTime } from './note-time.js';

@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { isLosslessNumber, parse } from 'lossless-json';
-import type { BodyVerdict } from '../../core/classify.js';
+import type { BodyProof } from '../../core/classify.js';
 import { oneLine } from '../../core/one-line.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { isJsonObject, type JsonObject } from '../json.js';
@@ -55,7 +55,7 @@ function decompress(body: Buffer, encoding: string | undefined): Buffer | undefi
  * Judges whether an answer's body proves a change. Only a JSON object does: if the server ends the body by closing
  * the connection, a bare `5` may be the first half of `50`.
  */
-export function verdictOf(body: AnswerBody): BodyVerdict {
+export function bodyProofOf(body: AnswerBody): BodyProof {
   if (!body.readable || !isJsonObject(body.json)) return 'unreadable';
   return contradicts(body.json) ? 'contradicts' : 'readable';
 }

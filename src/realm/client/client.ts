@@ -15,7 +15,7 @@ import {
   readResult,
   writeOutcome,
 } from './outcomes.js';
-import { decodeWalletReply, type WalletVerdicts } from './wallet-reply.js';
+import { decodeWalletReply, type WalletMemberships } from './wallet-reply.js';
 
 /** A member record as the realm sent it. Numbers in `raw` are LosslessNumber, so no digit is lost. */
 export type MemberRecord = { readonly id: MemberId; readonly balance: string | null; readonly raw: unknown };
@@ -46,7 +46,7 @@ export type RealmClient = {
   /** `currency` chooses the balance to read; the default is the profile's currency. */
   readMember(id: MemberId, currency?: string | null): Promise<ReadResult<MemberRecord>>;
   readWeb3(id: MemberId): Promise<ReadResult<Web3Record>>;
-  checkWallets(list: readonly string[]): Promise<ReadResult<WalletVerdicts>>;
+  checkWallets(list: readonly string[]): Promise<ReadResult<WalletMemberships>>;
   changeBalance(change: BalanceChange): Promise<WriteOutcome>;
   transfer(transfer: Transfer): Promise<WriteOutcome>;
   /** Waits until all calls in progress end, then closes all connections. */

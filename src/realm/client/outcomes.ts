@@ -7,11 +7,11 @@ import { isJsonObject } from '../json.js';
 import {
   type AnswerBody,
   answerBalance,
+  bodyProofOf,
   messageIn,
   readAnswerBody,
   reportsError,
   requestIdIn,
-  verdictOf,
 } from './answer-body.js';
 import { headerFacts } from './answer-headers.js';
 import type { Credential } from './credential.js';
@@ -209,7 +209,7 @@ export function keylessOutcome(message: string): WriteOutcome {
 
 function attemptOf(seen: Exchange, body: AnswerBody): AttemptFacts {
   if (seen.ended === 'failure') return seen;
-  return { ended: 'answer', status: seen.status, body: seen.oversize ? 'unreadable' : verdictOf(body) };
+  return { ended: 'answer', status: seen.status, body: seen.oversize ? 'unreadable' : bodyProofOf(body) };
 }
 
 /** Says in one sentence what the realm answered and whether the change was applied. */

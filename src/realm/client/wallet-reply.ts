@@ -6,8 +6,8 @@ import { comparableWallet } from '../wallet.js';
  * boolean, a map of wallet to boolean, a list of matches, and an object that holds one of these. Any other reply, and
  * any wallet that the reply does not mention, is `undetermined`; the decoder never guesses.
  */
-export type WalletVerdict = 'member' | 'not-member' | 'undetermined';
-export type WalletVerdicts = Map<string, WalletVerdict>;
+export type WalletMembership = 'member' | 'not-member' | 'undetermined';
+export type WalletMemberships = Map<string, WalletMembership>;
 
 /**
  * Fields that may hold the result, the most certain first. `wallets` comes last because it may only echo the request.
@@ -28,13 +28,13 @@ const FLAG_FIELDS = ['included', 'includes', 'isMember', 'member', 'inRealm', 'e
 const HOLDER_DEPTH_MAX = 3;
 
 /** Reads the reply into one verdict per requested wallet. */
-export function decodeWalletReply(reply: unknown, asked: readonly string[]): WalletVerdicts {
-  const verdicts: WalletVerdicts = new Map(asked.map((wallet) => [wallet, 'undetermined']));
+export function decodeWalletReply(reply: unknown, asked: readonly string[]): WalletMemberships {
+  const verdicts: WalletMemberships = new Map(asked.map((wallet) => [wallet, 'undetermined']));
   decode(reply, verdicts, 0);
   return verdicts;
 }
 
-function decode(reply: unknown, verdicts: WalletVerdicts, depth: number): void {
+function decode(reply: unknown, verdicts: WalletMemberships, depth: number): void {
   if (typeof reply === 'boolean') decodeBoolean(reply, verdicts);
   else if (Array.isArray(reply)) decodeList(reply, verdicts);
   else if (isJsonObject(reply) && !decodeMap(reply, verdicts) && depth < HOLDER_DEPTH_MAX) {
@@ -47,12 +47,12 @@ function decode(reply: unknown, verdicts: WalletVerdicts, depth: number): void {
  * `true` applies to the whole list. `false` applies only to a list of one: otherwise some of the wallets may still be
  * members.
  */
-function decodeBoolean(inside: boolean, verdicts: WalletVerdicts): void {
+function decodeBoolean(inside: boolean, verdicts: WalletMemberships): void {
   if (!inside && verdicts.size !== 1) return;
   for (const wallet of verdicts.keys()) verdicts.set(wallet, inside ? 'member' : 'not-member');
 }
 
-function decodeMap(reply: JsonObject, verdicts: WalletVerdicts): boolean {
+function decodeMap(reply: JsonObject, verdicts: WalletMemberships): boolean {
   const flags = new Map(Object.entries(reply).map(([wallet, flag]) => [comparableWallet(wallet), flag]));
   let understood = false;
   for (const wallet of verdicts.keys()) {
@@ -65,7 +65,7 @@ function decodeMap(reply: JsonObject, verdicts: WalletVerdicts): boolean {
 }
 
 /** Reads a list of matches: wallets, or objects with a wallet and an optional flag. */
-function decodeList(list: readonly unknown[], verdicts: WalletVerdicts): void {
+function decodeList(list: readonly unknown[], verdicts: WalletMemberships): void {
   // Compare normalized wallets, because a caller may have asked for one wallet in two spellings.
   const asked = new Set([...verdicts.keys()].map(comparableWallet));
   const found = new Map<string, boolean>();

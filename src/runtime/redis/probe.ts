@@ -30,7 +30,9 @@ export function probePort(
       socket.destroy();
       resolve(probe);
     };
-    socket.setTimeout(answerMs, () => finish({ kind: 'unclear', seen: 'it accepts the connection but does not answer' }));
+    socket.setTimeout(answerMs, () =>
+      finish({ kind: 'unclear', seen: 'it accepts the connection but does not answer' }),
+    );
     socket.on('connect', () =>
       socket.write(command('AUTH', password) + command('INFO', 'server') + command('INFO', 'persistence')),
     );

@@ -272,8 +272,8 @@ async function readNote({ path }: StoreFolder): Promise<z.infer<typeof note> | n
   return text === null ? null : note.parse(JSON.parse(text));
 }
 
-async function writeNote({ path }: StoreFolder, told: z.infer<typeof note>): Promise<void> {
-  await replaceFile(join(path, RESTORING), JSON.stringify(told));
+async function writeNote({ path }: StoreFolder, content: z.infer<typeof note>): Promise<void> {
+  await replaceFile(join(path, RESTORING), JSON.stringify(content));
   await syncFolder(path);
 }
 

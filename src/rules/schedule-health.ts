@@ -1,4 +1,4 @@
-import { OUTCOMES, type Outcome } from '../core/schedule-outcomes.js';
+import { OUTCOMES, type ScheduleOutcome } from '../core/schedule-outcomes.js';
 import type { BatchState } from '../core/states.js';
 import { spellMoment } from '../core/zones.js';
 import { counted } from '../words/spelling.js';
@@ -6,14 +6,14 @@ import { dealtWithUntil, type LastRun, type Said, type ScheduledRule, type Waiti
 import { newestTime, nextTimes } from './schedule.js';
 
 /** The health of one schedule, for the command line, the desk and notifications. */
-export type ScheduleStanding = {
+export type ScheduleHealth = {
   readonly realm: string;
   readonly rule: string;
   /** Stays the same as long as the time and the outcome are the same. */
   readonly key: string;
   /** The scheduled time that it is about; null before the first. */
   readonly at: number | null;
-  readonly outcome: Outcome;
+  readonly outcome: ScheduleOutcome;
   /** True if no action is needed. */
   readonly isGood: boolean;
   readonly message: string;
@@ -58,20 +58,20 @@ const SERVED_MS = 90_000;
  * The health of a schedule: the outcome of its last due time. It is computed from the ledger alone, so every caller
  * gets the same result. A time without any record is reported too: no scheduler ran then.
  */
-export function standingOf(facts: ScheduleFacts): ScheduleStanding {
+export function scheduleHealthOf(facts: ScheduleFacts): ScheduleHealth {
   const { realm, entry, now } = facts;
   const { rule, paused, approved } = entry;
-  const told = waitingOutcome(facts) ?? lastOutcome(facts);
+  const latest = waitingOutcome(facts) ?? lastOutcome(facts);
   const skip = entry.skip !== null && entry.skip.time > now ? entry.skip : null;
   const [first = null, second = null] = nextTimes(entry, Math.max(now, facts.last?.at ?? 0), 2);
-  const isGood = OUTCOMES[told.outcome] === null || told.at === null;
+  const isGood = OUTCOMES[latest.outcome] === null || latest.at === null;
   return {
     realm,
     rule,
-    key: [realm, rule, told.at ?? 'none', told.outcome].join('/'),
-    ...told,
+    key: [realm, rule, latest.at ?? 'none', latest.outcome].join('/'),
+    ...latest,
     isGood,
-    next: OUTCOMES[told.outcome],
+    next: OUTCOMES[latest.outcome],
     nextAt: approved === null || paused !== null ? null : first === skip?.time ? second : first,
     asked: approved === null ? entry.asked && saidOf(entry.asked) : null,
     paused,
@@ -79,10 +79,10 @@ export function standingOf(facts: ScheduleFacts): ScheduleStanding {
   };
 }
 
-type Told = Pick<ScheduleStanding, 'at' | 'outcome' | 'message' | 'since' | 'batch'>;
+type TimeOutcome = Pick<ScheduleHealth, 'at' | 'outcome' | 'message' | 'since' | 'batch'>;
 
 /** The outcome of a due time that is not handled. Null if there is none, or if it came just now. */
-function waitingOutcome({ entry, last, waiting: noted, lookedAt, now }: ScheduleFacts): Told | null {
+function waitingOutcome({ entry, last, waiting: noted, lookedAt, now }: ScheduleFacts): TimeOutcome | null {
   const until = dealtWithUntil(entry, last);
   const due = newestTime(entry, until, now);
   if (due === null) return null;
@@ -106,16 +106,16 @@ const WAITS = {
   realm: 'realm-away',
   store: 'store-away',
   trouble: 'trouble',
-} as const satisfies Record<WaitingRun['why'], Outcome>;
+} as const satisfies Record<WaitingRun['why'], ScheduleOutcome>;
 
 /** The outcome of the last handled time. */
-function lastOutcome(facts: ScheduleFacts): Told {
+function lastOutcome(facts: ScheduleFacts): TimeOutcome {
   const { entry, last } = facts;
   if (entry.approved === null) {
     return {
       at: null,
       outcome: 'waits-for-go',
-      message: goWords(entry),
+      message: missingApprovalWords(entry),
       since: entry.waitsSince,
       batch: null,
     };
@@ -141,7 +141,7 @@ function lastOutcome(facts: ScheduleFacts): Told {
   return { at: last.at, outcome, message, since: last.finishedAt, batch: last.batch };
 }
 
-type Worded = readonly [Outcome, words: string];
+type Worded = readonly [ScheduleOutcome, words: string];
 
 const FINAL: Readonly<Record<Exclude<LastRun['result'], 'enqueued'>, (last: LastRun) => Worded>> = {
   nothing: () => ['nothing', 'No member was due an award.'],
@@ -169,10 +169,12 @@ function batchOutcome({ batch, last }: ScheduleFacts): Worded {
 }
 
 /** Explains why the schedule has no approval. */
-export function goWords({ takenBack, asked }: ScheduledRule): string {
+export function missingApprovalWords({ takenBack, asked }: ScheduledRule): string {
   if (asked !== null)
     return `${asked.who} requests its approval${asked.why === null ? '' : ` (${asked.why})`}; a second person must approve it.`;
-  return takenBack === null ? 'It waits for an approval.' : heldWords('The approval was withdrawn', takenBack);
+  return takenBack === null
+    ? 'It waits for an approval.'
+    : heldWords('The approval was withdrawn', takenBack);
 }
 
 /** Who held it back, and why. */
