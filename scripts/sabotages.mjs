@@ -202,7 +202,7 @@ export const SABOTAGES = [
   },
   {
     name: 'the-sums-of-before-are-shown',
-    file: 'src/core/of-last.ts',
+    file: 'src/core/memoize-last.ts',
     find: 'if (last === null || last.of !== of)',
     put: 'if (last === null)',
     test: 'test/desk/notifier.test.ts',
@@ -400,8 +400,8 @@ export const SABOTAGES = [
   {
     name: 'unreached-uses-attempts',
     file: 'src/core/decide.ts',
-    find: '      if (outcome.status === null) return { ...same, next:',
-    put: '      if (outcome.status === -1) return { ...same, next:',
+    find: '      if (outcome.status === null) return { ...unchanged, next:',
+    put: '      if (outcome.status === -1) return { ...unchanged, next:',
     test: 'test/core/decide.test.ts',
   },
   {

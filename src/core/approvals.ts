@@ -1,17 +1,19 @@
 import { createHash } from 'node:crypto';
 
-/** Of what an approval can be asked for. */
+/** The kinds of request that may need an approval. */
 export type ApprovalKind = 'batch' | 'retry' | 'rule';
 
 /**
- * Hashes what an approver is shown, and an approval covers exactly that: the asking side, both faces of the approving side and
- * the ledger's scripts compare this hash. Fields are sorted, so that two ways to build the same document agree.
+ * Hashes the document that an approver sees. An approval covers exactly this hash: the requesting side, both
+ * approving faces (command line and desk) and the ledger's scripts compare it. Fields are sorted, so the order in
+ * which a caller builds the document does not change the hash.
  */
 export function approvalHash(kind: ApprovalKind, shown: Readonly<Record<string, unknown>>): string {
   return createHash('sha256')
     .update(JSON.stringify([kind, shown], sorted))
     .digest('hex');
 }
+/** JSON replacer: sorts the keys of objects and writes a BigInt as a string, because JSON has no BigInt. */
 
 function sorted(_: string, part: unknown): unknown {
   if (typeof part === 'bigint') return String(part);

@@ -1,11 +1,12 @@
 /**
- * A realm's base URL in its one spelling. The realm's identity holds it, so two spellings of one address
- * must come out equal; and a URL that carries credentials, a query or a fragment is refused, because it
- * would end up in reports and batch identities.
+ * Normalizes a realm's base URL to one spelling. The URL is part of the realm's identity, so two spellings of one
+ * address must give the same text. A URL with credentials, a query or a fragment is refused, because reports and
+ * batch ids would show it.
  */
 
 type ParsedBaseUrl = { readonly baseUrl: string } | { readonly fault: string };
 
+/** Returns the normalized URL without `/api/v4` and trailing slashes, or a fault that names the expected form. */
 export function parseBaseUrl(text: string): ParsedBaseUrl {
   const trimmed = text.trim();
   if (!/^https?:\/\//i.test(trimmed) || /[\s\\]/.test(trimmed) || !URL.canParse(trimmed))
@@ -19,7 +20,10 @@ export function parseBaseUrl(text: string): ParsedBaseUrl {
   return { baseUrl: `${url.protocol}//${url.host}${path.replace(/\/+$/, '')}` };
 }
 
-/** Plain http is as safe as the machine itself there; anywhere else the key travels readable. */
+/**
+ * True for hosts of this machine, where plain http is acceptable. On any other host plain http would send the key
+ * readable.
+ */
 export function isLoopbackUrl(baseUrl: string): boolean {
   if (!URL.canParse(baseUrl)) return false;
   const host = new URL(baseUrl).hostname;

@@ -2,16 +2,17 @@ import type { ErrorCode } from './errors/catalogue.js';
 import type { OutcomeCode } from './errors/orders.js';
 
 /**
- * What one write attempt came to. The set is closed: decided once, from phase and status, and acted on once.
- * `paid` and `refused` are definite answers, `not-sent` proves that nothing left, `slow-down` and
- * `realm-halted` are answers that promise nothing was applied; everything else is `unknown`.
+ * The kinds of result that one write attempt can have. The set is closed: `classify` decides once, from phase and
+ * status. `paid` and `refused` are definite answers. `not-sent` proves that no byte of the request left. With `slow-down`
+ * and `realm-halted` the realm says that it did not apply the change. All other results are `unknown`.
  */
 export const OUTCOME_KINDS = ['paid', 'not-sent', 'refused', 'realm-halted', 'slow-down', 'unknown'] as const;
 export type OutcomeKind = (typeof OUTCOME_KINDS)[number];
 
-/** How far the exchange got. `connect` and `tls` prove that nothing was sent on a fresh socket, or held back by us. */
+/** How far the exchange got. `connect` and `tls` prove on a fresh socket that the request was not sent. */
 export type Phase = 'connect' | 'tls' | 'sent' | 'headers' | 'body' | 'done';
 
+/** The limits that the realm's headers announce; null where a header is missing. */
 export type RateHeaders = {
   readonly limit: number | null;
   readonly remaining: number | null;
@@ -19,9 +20,10 @@ export type RateHeaders = {
   readonly windowMs: number | null;
 };
 
+/** The outcome of one write attempt, with the facts that reports and pacing need. */
 export type WriteOutcome = {
   readonly kind: OutcomeKind;
-  /** Stable class of the outcome; null only when paid. */
+  /** Stable error code of the outcome; null only when paid. */
   readonly code: ErrorCode | null;
   /** One sentence for a person; never holds the key. */
   readonly message: string;
@@ -37,27 +39,20 @@ export type WriteOutcome = {
   readonly balance: string | null;
 };
 
-/**
- * From the facts of one write attempt to what it came to: by phase and status, never by error code alone.
- * ECONNRESET, for one, comes from the TLS handshake, from after sending, and from our own time-out.
- * Whatever is not proven is `unknown`: a wrong `unknown` costs a person a look, a wrong `not-sent` or
- * `refused` pays twice, and a wrong `paid` pays nobody.
- */
-
-/** What the body of a complete answer is worth. `contradicts`: JSON that says the change was not made. */
-export type BodyVerdict = 'readable' | 'contradicts' | 'unreadable';
+/** How the body of a complete answer reads. `contradicts`: the JSON says that the change was not made. */
+export type BodyProof = 'readable' | 'contradicts' | 'unreadable';
 
 export type AttemptFacts =
-  /** Status and body arrived whole (or the body was larger than we read: `unreadable`). */
-  | { readonly ended: 'answer'; readonly status: number; readonly body: BodyVerdict }
-  /** The exchange broke off. `phase` is how far it got; `badCertificate` only names the cause in `tls`. */
+  /** Status and body arrived whole. A body larger than the read limit counts as `unreadable`. */
+  | { readonly ended: 'answer'; readonly status: number; readonly body: BodyProof }
+  /** The exchange failed in this phase. `bad-certificate` matters only in phase `tls`. */
   | {
       readonly ended: 'failure';
       readonly phase: Exclude<Phase, 'done'>;
       readonly freshSocket: boolean;
       readonly cause: 'time-out' | 'reset' | 'garbled' | 'bad-certificate' | 'held-back';
     }
-  /** The key could not be read or used, so that no request was made. */
+  /** The key could not be read or used, so no request was made. */
   | { readonly ended: 'no-key' };
 
 export type Classification =
@@ -66,6 +61,7 @@ export type Classification =
 
 type StatusOverrides = Readonly<Record<string, OutcomeKind>>;
 
+/** Statuses that mean "definitely not applied", by error code. */
 const REFUSED: readonly (readonly [OutcomeCode, readonly number[]])[] = [
   ['ALM_REFUSED_INPUT', [400, 405, 406, 411, 413, 414, 415, 417, 431]],
   ['ALM_REFUSED_BALANCE', [402, 422]],
@@ -73,17 +69,27 @@ const REFUSED: readonly (readonly [OutcomeCode, readonly number[]])[] = [
   ['ALM_REFUSED_OTHER', [451, 501, 505]],
 ];
 
-/** Answers that speak of the key or the way to the realm, to reads as to writes: no further request makes sense. */
+/**
+ * Statuses about the key or the proxy, for reads and writes alike. Every further request would fail the same way, so
+ * the realm halts.
+ */
 export const REALM_HALTED: ReadonlyMap<number, OutcomeCode> = new Map([
   [401, 'ALM_KEY_REFUSED'],
   [403, 'ALM_KEY_OTHER_REALM'],
   [407, 'ALM_PROXY_AUTH'],
 ]);
 
+/** Statuses that ask to send later; the request was not processed. */
 const SLOW_DOWN: ReadonlySet<number> = new Set([421, 425, 429]);
+/** Conflicts and time-outs of the server. They do not prove whether the change was applied. */
 const CONFLICT: ReadonlySet<number> = new Set([408, 409, 423, 424]);
 
-/** What a first attempt proves. A resend under the same key proves less: see `classifyResend` in decide.ts. */
+/**
+ * Classifies the first attempt of an order by phase and status, never by the socket's error code alone. ECONNRESET,
+ * for example, can come from the TLS handshake, from after sending, or from our own time-out. A result that is not
+ * proven is `unknown`: a wrong `unknown` costs a person a look, a wrong `not-sent` or `refused` pays twice, and a
+ * wrong `paid` loses a payment. A resend under the same key proves less; see `classifyResend` in decide.ts.
+ */
 export function classify(facts: AttemptFacts, overrides: StatusOverrides = {}): Classification {
   switch (facts.ended) {
     case 'no-key':
@@ -98,11 +104,13 @@ export function classify(facts: AttemptFacts, overrides: StatusOverrides = {}): 
   }
 }
 
+/** Classifies an exchange that ended without a complete answer. */
 function classifyFailure(facts: Extract<AttemptFacts, { ended: 'failure' }>): Classification {
-  // The sender itself withheld the request: the state of the socket, fresh or reused, proves nothing more.
+  // The sender itself withheld the request, so it was not sent, whatever the state of the socket.
   if (facts.cause === 'held-back') return { kind: 'not-sent', code: 'ALM_SEND_NOT_SENT' };
   const beforeSending = facts.phase === 'connect' || facts.phase === 'tls';
-  // A socket from the pool was connected long ago: its failure proves nothing, whatever phase was seen.
+  // A pooled socket was connected earlier. Its failure does not prove that the request was not sent, whatever phase
+  // was seen.
   if (beforeSending && facts.freshSocket) {
     const certificate = facts.phase === 'tls' && facts.cause === 'bad-certificate';
     return { kind: 'not-sent', code: certificate ? 'ALM_SEND_BAD_CERTIFICATE' : 'ALM_SEND_NOT_SENT' };
@@ -112,7 +120,8 @@ function classifyFailure(facts: Extract<AttemptFacts, { ended: 'failure' }>): Cl
   return unknown('ALM_SEND_RESET');
 }
 
-function classifyAnswer(status: number, body: BodyVerdict): Classification {
+/** Classifies a complete answer. 202 means only that the realm accepted the request, so it stays unknown. */
+function classifyAnswer(status: number, body: BodyProof): Classification {
   if (status === 202) return unknown('ALM_SEND_ACCEPTED_ONLY');
   if (status >= 200 && status < 300) {
     if (body === 'readable') return { kind: 'paid', code: null };
@@ -129,8 +138,11 @@ function classifyAnswer(status: number, body: BodyVerdict): Classification {
   return unknown('ALM_SEND_UNLISTED');
 }
 
-/** The operator declared what a status means here; a body that says the opposite still wins over `paid`. */
-function overridden(usual: Classification, kind: OutcomeKind, body: BodyVerdict): Classification {
+/**
+ * Applies the operator's `statusOverrides`. An answer body that contradicts the payment still prevails over a
+ * declared `paid`.
+ */
+function overridden(usual: Classification, kind: OutcomeKind, body: BodyProof): Classification {
   if (kind === usual.kind) return usual;
   if (kind !== 'paid') return { kind, code: DECLARED[kind] };
   return body === 'contradicts' ? unknown('ALM_SEND_CONTRADICTED') : { kind, code: null };

@@ -1,4 +1,4 @@
-/** What a column of a file can mean. */
+/** The meanings that a CSV column can have. */
 export const COLUMNS = [
   'member',
   'tokens',

@@ -2,9 +2,9 @@ import type { WriteOutcome } from './classify.js';
 import type { Certainty, RealmProfile } from './profile.js';
 
 /**
- * From an attempt's outcome to the order's next state. It is decided once, here; the settle script acts on it.
- * An order is sent again only after a definite "not applied", or with the same key where the realm honours
- * keys; everything else is unknown and needs evidence.
+ * The order's next state after one attempt. `decide` makes the decision once; the settle script only applies it. An
+ * order is sent again after a definite "not applied", or with the same key where the realm honours keys. Every other
+ * outcome is unknown and needs evidence.
  */
 export type Decision = {
   readonly next: 'paid' | 'refused' | 'exhausted' | 'planned' | 'unknown' | 'doubt';
@@ -12,35 +12,43 @@ export type Decision = {
   readonly tries: number;
   readonly dueInMs: number;
   readonly evidence: 'answer' | 'key' | null;
-  /** No further request with this key may leave any worker. */
+  /** True if no worker may send another request with this API key. */
   readonly haltRealm: boolean;
   readonly limited: boolean;
 };
 
+/** Everything that the decision depends on besides the outcome. */
 export type DecisionContext = {
   readonly certainty: Certainty;
   readonly attempts: RealmProfile['attempts'];
-  /** Whether an earlier attempt can still arrive, of a resend of an unknown. Null for any other attempt. */
+  /**
+   * Set only for the resend of an unknown order: whether its earlier attempt can still arrive. Null for any other
+   * attempt.
+   */
   readonly resend: Resend | null;
   readonly keyNumber: number;
-  /** Attempts used up before this one. */
+  /** Attempts used before this one. */
   readonly tries: number;
-  /** All attempts so far, this one included. */
+  /** All attempts so far, including this one. */
   readonly sent: number;
   readonly random: () => number;
 };
 
+/** The state of the settle time when an unknown order is sent again. */
 export type Resend = {
-  /** `over`: by both clocks, what stayed unanswered has arrived by now or never will. */
+  /** `over`: both clocks agree that the settle time has passed, so the earlier request has arrived or never will. */
   readonly settleTime: 'over' | 'not-yet' | 'clocks-disagree';
   readonly settleLeftMs: number;
 };
 
-/** How soon a read-back looks for the first time: late enough for a slow answer, early enough to go on. */
+/** Delay before the first read-back: late enough for a slow answer, early enough not to hold up the order. */
 const FIRST_LOOK_MS = 250;
 
+/**
+ * Decides what becomes of the order: settled, sent again later, or unknown. A resend is judged by `classifyResend`.
+ */
 export function decide(outcome: WriteOutcome, context: DecisionContext): Decision {
-  const same = {
+  const unchanged = {
     keyNumber: context.keyNumber,
     tries: context.tries,
     dueInMs: 0,
@@ -52,40 +60,42 @@ export function decide(outcome: WriteOutcome, context: DecisionContext): Decisio
     context.resend === null ? [outcome, 'answer' as const] : [classifyResend(outcome), 'key' as const];
   switch (proven.kind) {
     case 'paid':
-      return { ...same, next: 'paid', evidence };
+      return { ...unchanged, next: 'paid', evidence };
     case 'refused':
-      // The realm says no to the resend, and what is being resent may still be on its way to a yes.
+      // The realm refuses the resend, but the earlier request may still arrive and be applied.
       if (context.resend !== null && context.resend.settleTime !== 'over')
-        return { ...same, ...unsettled(context.resend) };
-      // A definite no: should a person retry it, a new key asks a new question.
-      return { ...same, next: 'refused', keyNumber: context.keyNumber + 1, evidence };
+        return { ...unchanged, ...unsettled(context.resend) };
+      // A definite refusal. If a person retries the order, it is sent under a new idempotency key.
+      return { ...unchanged, next: 'refused', keyNumber: context.keyNumber + 1, evidence };
     case 'slow-down':
       return {
-        ...same,
+        ...unchanged,
         next: 'planned',
-        dueInMs: asked(outcome) ?? backoffMs(0, context.attempts, context.random),
+        dueInMs: requestedPauseMs(outcome) ?? backoffMs(0, context.attempts, context.random),
       };
     case 'realm-halted':
-      return { ...same, next: 'planned' };
+      return { ...unchanged, next: 'planned' };
     case 'not-sent': {
-      if (same.haltRealm) return { ...same, next: 'planned' };
-      // Nothing was reached, so nothing is known against this order: the realm's breaker counts it instead.
-      if (outcome.status === null) return { ...same, next: 'planned', dueInMs: unreachedMs(context) };
-      // A status that the profile declares a "not sent" is an answer, and answers use attempts up.
+      if (unchanged.haltRealm) return { ...unchanged, next: 'planned' };
+      // The realm was not reached, so this attempt does not count against the order. The realm's circuit breaker
+      // counts it.
+      if (outcome.status === null) return { ...unchanged, next: 'planned', dueInMs: unreachedMs(context) };
+      // The profile declares this status as "not sent". It is an answer all the same, and answers use up attempts.
       const tries = context.tries + 1;
-      if (tries >= context.attempts.max) return { ...same, next: 'exhausted', tries };
+      if (tries >= context.attempts.max) return { ...unchanged, next: 'exhausted', tries };
       return {
-        ...same,
+        ...unchanged,
         next: 'planned',
         tries,
         dueInMs: backoffMs(tries - 1, context.attempts, context.random),
       };
     }
     case 'unknown':
-      return { ...same, ...unknown(context, outcome) };
+      return { ...unchanged, ...unknown(context, outcome) };
   }
 }
 
+/** Chooses how an unknown outcome is resolved, by the realm's certainty. */
 function unknown(context: DecisionContext, outcome: WriteOutcome): Pick<Decision, 'next' | 'dueInMs'> {
   switch (context.certainty) {
     case 'manual':
@@ -96,7 +106,7 @@ function unknown(context: DecisionContext, outcome: WriteOutcome): Pick<Decision
       return {
         next: 'unknown',
         dueInMs:
-          asked(outcome) ??
+          requestedPauseMs(outcome) ??
           (outcome.kind === 'not-sent'
             ? unreachedMs(context)
             : backoffMs(context.sent - 1, context.attempts, context.random)),
@@ -104,13 +114,20 @@ function unknown(context: DecisionContext, outcome: WriteOutcome): Pick<Decision
   }
 }
 
+/**
+ * Keeps a refused resend unknown until the settle time of the earlier request is over. If the clocks disagree, only a
+ * person can decide.
+ */
 function unsettled({ settleTime, settleLeftMs }: Resend): Pick<Decision, 'next' | 'dueInMs'> {
   return settleTime === 'not-yet'
     ? { next: 'unknown', dueInMs: Math.min(settleLeftMs, LONGEST_PAUSE_MS) }
     : { next: 'doubt', dueInMs: 0 };
 }
 
-/** A realm that is back gets its orders at once: the breaker's probe says when, not a long pause of each order. */
+/**
+ * Longest pause of one order while its realm is unreachable. The breaker's probe finds out when the realm is back; a
+ * long pause per order would only delay the payments.
+ */
 const UNREACHED_PAUSE_MAX_MS = 5_000;
 
 function unreachedMs({ sent, attempts, random }: DecisionContext): number {
@@ -118,19 +135,19 @@ function unreachedMs({ sent, attempts, random }: DecisionContext): number {
   return backoffMs(sent - 1, { ...attempts, backoffMaxMs }, random);
 }
 
-/** Longer than that is the pace's to wait for: it holds the whole realm. */
-function asked({ retryAfterMs }: WriteOutcome): number | null {
+/** The pause that the realm asked for, capped. The pace handles longer ones: it holds the whole realm. */
+function requestedPauseMs({ retryAfterMs }: WriteOutcome): number | null {
   return retryAfterMs === null ? null : Math.min(retryAfterMs, LONGEST_PAUSE_MS);
 }
 
 /**
- * The second table. Once an attempt was unknown and the same key is sent again, only an answer *to that key*
- * ends it. A 401, 429 or 5xx, or a resend that was never sent, speaks of the resend alone: the first
+ * The statuses that settle a resend as refused. Only an answer to the idempotency key itself settles an order whose
+ * earlier attempt is unknown. A 401, 429 or 5xx, or a resend that was not sent, concerns the resend alone: the first
  * request may still have been applied, so the order stays unknown.
  */
 const ENDS_AS_REFUSED: ReadonlySet<number> = new Set([400, 404, 422]);
 
-/** Takes a resend's outcome as the first table gave it (overrides included) and keeps only what it proves. */
+/** Takes the outcome that `classify` gave to a resend (overrides included) and keeps only what it proves. */
 export function classifyResend(outcome: WriteOutcome): WriteOutcome {
   if (outcome.kind === 'paid') return outcome;
   const refused =
@@ -139,12 +156,15 @@ export function classifyResend(outcome: WriteOutcome): WriteOutcome {
 }
 
 /**
- * No order is put off for longer, by a realm that asks for it or by a setting. A time further away was noted
- * before a clock was stepped back, and whoever finds it goes on at once.
+ * No order is delayed longer than this, neither by the realm's Retry-After nor by a setting. A due time further away
+ * was written before a clock was set back, and readers ignore it.
  */
 export const LONGEST_PAUSE_MS = 30 * 60_000;
 
-/** Exponential with full jitter: spreads retries over the whole interval instead of bunching them at its end. */
+/**
+ * Exponential backoff with full jitter. It spreads retries over the whole interval; without jitter they would arrive
+ * together at its end.
+ */
 export function backoffMs(
   tries: number,
   settings: { readonly backoffMs: number; readonly backoffMaxMs: number },

@@ -4,7 +4,7 @@ const IN_PAGE = PAGE_ENTRIES - 1;
 
 type NumberArray = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 
-/** One number for each entry, in pages that are added as entries come: growing never copies. */
+/** One number per entry, in pages of 32,768 entries. Growth adds a page and never copies the others. */
 class PagedColumn {
   readonly #pages: NumberArray[] = [];
   readonly #page: (entries: number) => NumberArray;
@@ -25,17 +25,17 @@ class PagedColumn {
   }
 }
 
+/** Columns of one, two, four and eight bytes per entry. */
 export const bytes = () => new PagedColumn((entries) => new Uint8Array(entries));
 export const words16 = () => new PagedColumn((entries) => new Uint16Array(entries));
 export const words32 = () => new PagedColumn((entries) => new Uint32Array(entries));
 export const floats = () => new PagedColumn((entries) => new Float64Array(entries));
 /**
- * Finds the number of an entry by the hash of its key: open addressing over Int32Arrays. The entries
- * themselves stand in pages of typed arrays that never move, so that a million of them cost what their
- * columns cost and growing copies only the index. A Map of a million id strings to small objects took 142 MB.
+ * Finds the number of an entry by the hash of its key: open addressing over Int32Arrays. The entries stay in pages of
+ * typed arrays, so growth copies only the index. A Map of a million id strings to small objects took 142 MB.
  *
- * The first bits of the hash choose one of many small tables, each of which grows by itself: one table of all
- * would hold up the process for a tenth of a second when it grows at a million entries.
+ * The first bits of the hash choose one of 256 small tables, and each table grows alone. A single table would block
+ * the process for a tenth of a second when it grows at a million entries.
  */
 export class DenseIndex {
   readonly #tables = Array.from({ length: TABLES }, newTable);
@@ -46,15 +46,15 @@ export class DenseIndex {
   }
 
   /**
-   * The entry under this hash that `same` accepts, or a new number, which equals the size before the call.
-   * `hashOf` is asked again for the entries of a table that grows.
+   * Returns the entry under this hash that `same` accepts. If there is none, returns a new number, which equals the
+   * size before the call. A table that grows asks `hashOf` for the hash of each of its entries.
    */
   find(hash: number, same: (entry: number) => boolean, hashOf: (entry: number) => number): number {
     const table = this.#tableOf(hash);
     const slot = slotOf(table.slots, hash, same);
     const known = (table.slots[slot] ?? 0) - 1;
     if (known !== -1) return known;
-    // Before the new entry is in: its columns, which `hashOf` reads, are not filled in yet.
+    // The table grows before the new entry is added, because the columns that `hashOf` reads do not hold it yet.
     const isFull = (table.used + 1) * 3 > table.slots.length * 2;
     if (isFull) table.slots = grown(table.slots, hashOf);
     table.slots[isFull ? slotOf(table.slots, hash, NONE) : slot] = this.#size + 1;
@@ -62,7 +62,7 @@ export class DenseIndex {
     return this.#size++;
   }
 
-  /** The entry under this hash that `same` accepts, or -1. */
+  /** Returns the entry under this hash that `same` accepts, or -1. */
   seek(hash: number, same: (entry: number) => boolean): number {
     const { slots } = this.#tableOf(hash);
     return (slots[slotOf(slots, hash, same)] ?? 0) - 1;
@@ -81,7 +81,7 @@ type Table = { slots: Int32Array; used: number };
 const newTable = (): Table => ({ slots: new Int32Array(16), used: 0 });
 const NONE = () => false;
 
-/** Where the entry that `same` accepts stands, or the free place where it would. */
+/** The slot of the entry that `same` accepts, or the free slot where it belongs. */
 function slotOf(slots: Int32Array, hash: number, same: (entry: number) => boolean): number {
   const mask = slots.length - 1;
   for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
@@ -90,13 +90,14 @@ function slotOf(slots: Int32Array, hash: number, same: (entry: number) => boolea
   }
 }
 
+/** Doubles a table. It stays at most two thirds full, so probing stays short. */
 function grown(old: Int32Array, hashOf: (entry: number) => number): Int32Array {
   const slots = new Int32Array(old.length * 2);
   for (const number of old) if (number !== 0) slots[slotOf(slots, hashOf(number - 1), NONE)] = number;
   return slots;
 }
 
-/** Spreads the bits of up to three 32-bit words over one; the words are digits or parts of a digest. */
+/** Mixes up to three 32-bit words into one hash. The words are digits of an id or parts of a digest. */
 export function mix(a: number, b: number, c: number): number {
   let hash = Math.imul(a ^ Math.imul(b, 0x9e3779b1), 0x85ebca6b);
   hash ^= hash >>> 15;

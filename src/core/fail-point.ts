@@ -1,7 +1,6 @@
 /**
- * Named places between claim and acknowledgement at which a test may end or freeze the process. Nothing
- * here reads an environment or a setting: unless a test's own preload hands in what to do, a fail point is
- * one comparison.
+ * Named points between claim and acknowledgement where a test can kill or freeze the process. This file reads no
+ * environment and no setting. Unless a test's preload installs an action, a fail point costs one comparison.
  */
 export const FAIL_POINTS = [
   'claimed',
@@ -13,7 +12,10 @@ export const FAIL_POINTS = [
   'settled',
   'delivered',
 ] as const;
-/** The steps of a restore: its store is loaded, staged, its note written, the former store aside, the staged one in its place. */
+/**
+ * The steps of a restore: load the copy, stage it, write the note, move the former store aside, move the staged one
+ * in, finish.
+ */
 export const RESTORE_POINTS = [
   'restore-loaded',
   'restore-staged',
@@ -22,7 +24,10 @@ export const RESTORE_POINTS = [
   'restore-in',
   'restore-done',
 ] as const;
-/** Also those that only an unknown under read-back passes: its members were read, and the reading was noted. */
+/**
+ * All fail points. Two more occur only when an unknown order is read back: the balances were read, and the reading
+ * was stored.
+ */
 export type FailPoint =
   | (typeof FAIL_POINTS)[number]
   | (typeof RESTORE_POINTS)[number]
@@ -31,10 +36,12 @@ export type FailPoint =
 
 let reached: ((point: FailPoint) => void) | undefined;
 
+/** Runs the installed action, if a test installed one. */
 export function failPoint(point: FailPoint): void {
   if (reached !== undefined) reached(point);
 }
 
+/** Installs the action of a test. */
 export function onFailPoint(action: (point: FailPoint) => void): void {
   reached = action;
 }

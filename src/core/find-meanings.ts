@@ -2,33 +2,38 @@ import { isRecordedMemberId, type MemberId } from './ids.js';
 import type { Op } from './order.js';
 import { parseTokens } from './points.js';
 
-/** What a text in the search field can mean. All meanings are looked for, and each hit says by which it was found. */
+/**
+ * The ways in which a search text can be understood. The search tries all of them, and each hit names the one that
+ * found it.
+ */
 
 export const FIND_BY = ['batch', 'order', 'file', 'reference', 'member', 'amount', 'day'] as const;
 export type FindBy = (typeof FIND_BY)[number];
 
+/** All meanings of a search text; null where it has none. */
 export type Meanings = {
-  /** The beginning of a batch's id. */
+  /** The beginning of a batch id. */
   readonly batch: string | null;
-  /** The beginning of a batch's id, and a row of it. */
+  /** The beginning of a batch id, followed by a row number. */
   readonly order: { readonly batch: string; readonly index: number } | null;
-  /** A part of a file's or rule's name, whatever its case. */
+  /** Part of a file's or rule's name, in any case. */
   readonly file: string | null;
-  /** The whole reference, letter by letter. */
+  /** The whole reference, exactly as written. */
   readonly reference: string | null;
   readonly member: MemberId | null;
-  /** With a sign only what gives (+) or takes (-). */
+  /** An amount. A sign restricts it to orders that give (+) or take (-). */
   readonly amount: { readonly tokens: number; readonly op: Op | null } | null;
-  /** From midnight to midnight in UTC, like the cap of a day. */
+  /** From midnight to midnight in UTC, as for the daily cap. */
   readonly day: { readonly name: string; readonly fromMs: number; readonly toMs: number } | null;
 };
 
 export const FIND_TEXT_MAX = 200;
 
-/** Short parts of names and ids would find everything. */
+/** A shorter text would match nearly every name and id. */
 const PART_MIN = 2;
 const DAY_MS = 86_400_000;
 
+/** Works out all meanings of a search text, or only the one that `by` asks for. */
 export function meaningsOf(given: string, by: FindBy | null, nowMs: number): Meanings {
   const text = given.trim();
   const order = /^(.+)-([1-9][0-9]{0,8})$/.exec(text);
@@ -54,7 +59,7 @@ const NOTHING: Meanings = {
   day: null,
 };
 
-/** Digits, or with commas before every three, as amounts are printed everywhere: `1,000` is no other number. */
+/** Reads digits, also with commas between groups of three as amounts are printed: `1,000` can only mean 1000. */
 function amountOf(text: string): Meanings['amount'] {
   const match = /^([+-]?)([1-9][0-9]*|[1-9][0-9]{0,2}(?:,[0-9]{3})+)$/.exec(text);
   const read = parseTokens((match?.[2] ?? '').replaceAll(',', ''));
@@ -68,7 +73,7 @@ function dayOf(text: string, nowMs: number): Meanings['day'] {
   const written = text.replace(/^(20\d{2})(\d{2})(\d{2})$/, '$1-$2-$3');
   const atMs = /^\d{4}-\d{2}-\d{2}$/.test(written) ? Date.parse(written) : Number.NaN;
   const day = Number.isNaN(atMs) ? null : dayAt(atMs);
-  // The 31st of June is read as the 1st of July.
+  // Date.parse reads 31 June as 1 July; such a text is not a day.
   return day?.name === written ? day : null;
 }
 

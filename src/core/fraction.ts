@@ -1,16 +1,18 @@
 /**
- * A number with a fraction, exactly as it is written: 0.29 is 29/100. Binary fractions cannot be rounded to
- * points: 0.29 * 100 is 28.999999999999996 in them, and any allowance for that hair takes a true 500000000.6
- * for a whole number where the amounts are large.
+ * An exact number with a fraction: 0.29 is 29/100. Binary fractions cannot be rounded to points: 0.29 * 100 gives
+ * 28.999999999999996. A tolerance for that error would take a true 500000000.6 for a whole number.
  */
 export class Fraction {
   constructor(
     readonly numerator: bigint,
-    /** Above zero. */
+    /** Always above zero. */
     readonly denominator: bigint,
   ) {}
 
-  /** Reads `1.5`, `-.5`, `2e3`; undefined where it is no number, or one whose zeros alone would fill a page. */
+  /**
+   * Reads `1.5`, `-.5`, `2e3`. Returns undefined for text that is no number, and for exponents that would make more
+   * than 400 digits.
+   */
   static parse(text: string): Fraction | undefined {
     const match = WRITTEN.exec(text.trim());
     if (match === null || text.length > CHARACTERS_MAX) return undefined;
@@ -42,7 +44,7 @@ export class Fraction {
     return new Fraction(-this.numerator, this.denominator);
   }
 
-  /** Undefined for zero. */
+  /** Returns undefined for zero. */
   inverse(): Fraction | undefined {
     if (this.numerator === 0n) return undefined;
     return this.numerator > 0n
@@ -50,7 +52,7 @@ export class Fraction {
       : new Fraction(-this.denominator, -this.numerator);
   }
 
-  /** Below zero, zero, above zero: like a difference. */
+  /** Returns -1, 0 or 1, as a sort comparison does. */
   compare(other: Fraction): -1 | 0 | 1 {
     const left = this.numerator * other.denominator;
     const right = other.numerator * this.denominator;
@@ -66,12 +68,12 @@ export class Fraction {
     return -this.negated().floor();
   }
 
-  /** Halves go up, as people round. */
+  /** Rounds half up, as people do. */
   round(): bigint {
     return new Fraction(this.numerator * 2n + this.denominator, this.denominator * 2n).floor();
   }
 
-  /** The number as a decimal; one that does not end is cut, and says so. */
+  /** Writes the number as a decimal. A decimal that does not end is cut after 15 places and marked with `…`. */
   toString(): string {
     const scaled = (this.numerator < 0n ? -this.numerator : this.numerator) * SHOWN;
     const digits = String(scaled / this.denominator).padStart(DECIMALS_SHOWN + 1, '0');
@@ -84,7 +86,7 @@ export class Fraction {
 }
 
 const WRITTEN = /^([-+]?)([0-9]*)(?:\.([0-9]*))?(?:e([-+]?[0-9]{1,4}))?$/i;
-/** The largest and the smallest double have as many. */
+/** Neither the largest nor the smallest double needs more digits. */
 const CHARACTERS_MAX = 400;
 const DECIMALS_SHOWN = 15;
 const SHOWN = 10n ** BigInt(DECIMALS_SHOWN);

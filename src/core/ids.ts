@@ -1,6 +1,6 @@
 /**
- * Identifiers. Member ids are decimal digits kept exactly as text: the usual chat ids have 17 to 19 digits
- * and do not survive a JavaScript number.
+ * Identifiers. Member ids stay text with their exact digits: usual chat ids have 17 to 19 digits, and a JavaScript
+ * number would round them.
  */
 
 declare const memberBrand: unique symbol;
@@ -9,13 +9,13 @@ declare const orderBrand: unique symbol;
 
 export type MemberId = string & { readonly [memberBrand]: true };
 export type BatchId = string & { readonly [batchBrand]: true };
-/** `<batch>-<index>`, the index counting the batch's rows from 1. */
+/** `<batch>-<index>`; the index counts the batch's rows from 1. */
 export type OrderId = string & { readonly [orderBrand]: true };
 
 const MEMBER_ID_DIGITS_MAX = 20;
 /**
- * No leading zero: a JSON integer cannot hold one, so that a realm which reads numbers takes 007 for member 7. The lone 0
- * is an id.
+ * Leading zeros are refused: a JSON integer cannot hold one, so a realm that reads numbers would take 007 for member
+ * 7. A single 0 is a valid id.
  */
 export const MEMBER_ID = /^(?:0|[1-9][0-9]{0,19})$/;
 export const MEMBER_ID_EXPECTED = `1 to ${MEMBER_ID_DIGITS_MAX} decimal digits without a leading zero`;
@@ -31,7 +31,10 @@ export function memberId(text: string): MemberId {
   return text;
 }
 
-/** An id that a ledger may hold: before leading zeros were refused, orders were stored with them. For reading only. */
+/**
+ * True for ids that a ledger may already hold. Orders were stored with leading zeros before those were refused. Use
+ * it for reading only.
+ */
 export function isRecordedMemberId(text: string): text is MemberId {
   return RECORDED_MEMBER_ID.test(text);
 }
@@ -40,7 +43,7 @@ export function hasLeadingZero(text: string): boolean {
   return /^0[0-9]+$/.test(text);
 }
 
-/** A batch id is also a folder name under reports/: no separators, no leading dot, no `..`. */
+/** A batch id is also a folder name under reports/, so it has no separators, no leading dot and no `..`. */
 export function isBatchId(text: string): text is BatchId {
   return BATCH_ID.test(text) && !text.includes('..');
 }
@@ -54,12 +57,13 @@ export function orderId(batch: BatchId, index: number): OrderId {
   return `${batch}-${index}` as OrderId;
 }
 
-/** The reference of the order that takes this one back: no second one ever does. */
+/** The reference of the order that undoes this one. References are unique, so an order is undone at most once. */
 export function undoReference(order: OrderId): string {
   return `${UNDO}${order}`;
 }
 
 export const UNDO = 'undo:';
+/** Splits an order id into its batch and row number; undefined if the text is no order id. */
 
 export function parseOrderId(text: string): { batch: BatchId; index: number } | undefined {
   const match = /^(.+)-([1-9][0-9]{0,8})$/.exec(text);

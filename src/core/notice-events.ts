@@ -1,4 +1,4 @@
-/** What somebody outside can be told of; the names are those of webhooks, of the configuration and of the desk. */
+/** The events that almoner notifies about. Webhooks, the configuration and the desk use these names. */
 export const NOTICE_EVENTS = [
   'batch.finished',
   'batch.halted',
@@ -19,5 +19,5 @@ export const NOTICE_EVENTS = [
 ] as const;
 export type NoticeEvent = (typeof NOTICE_EVENTS)[number];
 
-/** What nobody has to do anything about. */
+/** Events that need no action. */
 export const ONLY_NEWS: readonly NoticeEvent[] = ['batch.finished', 'schedule.done', 'test'];

@@ -1,7 +1,7 @@
 /**
- * Text of strangers (a realm's words, a file's name) as it may stand in a sentence of ours: on one line, and
- * without what a terminal obeys. A line end could forge a line of output or of a log; an escape sequence can
- * rewrite what stands on the screen; a change of direction shows digits in another order.
+ * Cleans foreign text (an answer of the realm, a file name) for use in our sentences: one line, without characters
+ * that control a terminal. A line end could forge a line of output or of a log. An escape sequence can rewrite the
+ * screen. A change of direction shows digits in another order.
  */
 export function oneLine(text: string): string {
   return text
@@ -10,21 +10,21 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-// Colours (ESC [ … m) are ours; line ends and tabs part lines and columns of ours.
+// Colour sequences (ESC [ … m) come from almoner and pass, as do line ends and tabs.
 const OBEYED =
   /\u001b(?!\[[0-9;]*m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** The last line of defence before a terminal: what it would obey is spelt out instead. */
+/** The last defence before a terminal: writes characters that a terminal obeys as `\uXXXX`. */
 export function spelledOut(text: string): string {
   return text.replaceAll(OBEYED, escaped);
 }
 
-/** The same for text that holds no colours of ours. */
+/** The same for text that holds none of almoner's colours: escape characters are spelt out too. */
 export function spelledOutWhole(text: string): string {
   return spelledOut(text).replaceAll('\u001b', escaped);
 }
 
-/** JSON text with the same spelt out; outside its strings no such character stands. */
+/** The same for JSON text. Such characters occur only inside its strings, so the JSON stays valid. */
 export function spelledOutJson(json: string): string {
   return json.replaceAll(/[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, escaped);
 }

@@ -4,7 +4,7 @@ import type { Tokens } from './points.js';
 export const OPS = ['credit', 'debit', 'transfer'] as const;
 export type Op = (typeof OPS)[number];
 
-/** One intended change. Its content is what is hashed, compared and sent; nothing else belongs here. */
+/** One intended change. This content is hashed, compared and sent, so the type holds no other field. */
 export type Order =
   | {
       readonly op: 'credit' | 'debit';
@@ -19,28 +19,28 @@ export type Order =
       readonly tokens: Tokens;
     };
 
-/** What goes over the wire for a balance change: positive adds, negative subtracts. */
+/** The signed amount of a balance change as the realm expects it: positive adds, negative subtracts. */
 export function signedTokens(order: Order): number {
   return order.op === 'debit' ? -order.tokens : order.tokens;
 }
 
-/** The one spelling of an order's content: equal text means equal order. */
+/** Writes an order's content in its only spelling: equal text means equal order. */
 export function contentOf(order: Order): string {
   return `${order.op} ${order.member} ${order.recipient ?? ''} ${order.tokens}`;
 }
 
-/** The members whose balance the order moves, the giver first. */
+/** The members whose balance the order changes; the giver comes first. */
 export function membersOf(order: Order): readonly MemberId[] {
   return order.recipient === null ? [order.member] : [order.member, order.recipient];
 }
 
-/** The order that takes this one back. */
+/** The order that undoes this one. */
 export function inverseOf(order: Order): Order {
   if (order.op === 'transfer') return { ...order, member: order.recipient, recipient: order.member };
   return { ...order, op: order.op === 'credit' ? 'debit' : 'credit' };
 }
 
-/** The amount by which the order moves each of its members. */
+/** By how much the order changes each member's balance. */
 export function effectsOf(order: Order): readonly { readonly member: MemberId; readonly delta: bigint }[] {
   const delta = BigInt(signedTokens(order));
   if (order.op !== 'transfer') return [{ member: order.member, delta }];

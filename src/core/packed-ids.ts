@@ -1,9 +1,13 @@
 import { mix, words16, words32 } from './dense-index.js';
 import { isRecordedMemberId, type MemberId } from './ids.js';
 
+/** A member id of up to 20 digits as three numbers. */
 export type PackedId = { readonly low: number; readonly middle: number; readonly top: number };
 
-/** Nine digits to a word, and the length, so that leading zeros count: no two ids are packed alike. */
+/**
+ * Packs nine digits into each word, and adds the length so that leading zeros count. Two different ids never pack
+ * alike.
+ */
 export function packId(id: MemberId): PackedId {
   const end = id.length;
   return {
@@ -17,7 +21,7 @@ export function hashOfId({ low, middle, top }: PackedId): number {
   return mix(low, middle, top);
 }
 
-/** A member id for each entry, exact, in ten bytes; where none was set, its length is 0. */
+/** An exact member id for each entry, in ten bytes. An entry that was never set has length 0. */
 export class PackedIds {
   readonly #low = words32();
   readonly #middle = words32();

@@ -1,22 +1,22 @@
 /**
- * Points are whole numbers. One order's amount fits a JavaScript safe integer; sums do not have to, so
- * every sum is a BigInt and every printed sum a string of digits.
+ * Points are whole numbers. One order's amount fits a JavaScript safe integer. A sum may not, so every sum is a
+ * BigInt and is printed as a string of digits.
  */
 
 declare const tokensBrand: unique symbol;
 
-/** The amount of one order: a positive safe integer. The direction lives in the order's `op`. */
+/** The amount of one order: a positive safe integer. The direction is in the order's `op`. */
 export type Tokens = number & { readonly [tokensBrand]: true };
 
 export const TOKENS_MAX = Number.MAX_SAFE_INTEGER;
 
-/** Sums are kept by Redis as signed 64-bit integers; a batch beyond this is refused when it is planned. */
+/** Redis keeps sums as signed 64-bit integers. Planning refuses a batch with a larger sum. */
 export const BATCH_SUM_MAX = 2n ** 63n - 1n;
 
 /**
- * The most that the ledger holds for one rule and period, also where its rule has no limit: its scripts reckon with
- * doubles, and beyond this a sum would be rounded when it is taken and not when it is given back. As in
- * ledger/includes/account.lua.
+ * The most that the ledger records for one rule and period, even if the rule has no limit. Lua computes with doubles:
+ * a larger sum would be rounded when reserved, but not when returned. ledger/includes/account.lua has the same
+ * number.
  */
 export const ACCOUNT_MOST = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -29,6 +29,7 @@ export function tokens(value: number): Tokens {
   return value;
 }
 
+/** An amount and its sign as a file wrote them. */
 export type SignedTokens = { readonly negative: boolean; readonly amount: Tokens };
 
 export type TokensFault =
@@ -42,7 +43,9 @@ export type TokensFault =
   | 'blank-inside'
   | 'not-a-number';
 
-/** Reads `-?[0-9]+` and nothing else; what it refuses, it refuses by name so that the message can teach. */
+/**
+ * Reads `-?[0-9]+` and no other form. Each refused form has a fault of its own, so that the message can explain it.
+ */
 export function parseTokens(text: string): SignedTokens | { readonly fault: TokensFault } {
   if (/^-?[0-9]+$/.test(text)) {
     const negative = text.startsWith('-');
@@ -65,7 +68,7 @@ function tokensFault(text: string): TokensFault {
   return 'not-a-number';
 }
 
-/** Adds up millions of amounts exactly, turning to BigInt only where a JavaScript number would round. */
+/** Adds up millions of amounts exactly. It uses a BigInt only when a JavaScript number would round. */
 export class PointsSum {
   #carried = 0n;
   #running = 0;

@@ -2,40 +2,43 @@ import type { OutcomeKind } from './classify.js';
 import type { Requirement } from './people.js';
 import type { QuietHours } from './quiet-hours.js';
 
-/** How an unknown outcome is resolved. */
+/** The ways to resolve an unknown outcome. */
 export const CERTAINTIES = ['idempotent', 'readback', 'manual'] as const;
 export type Certainty = (typeof CERTAINTIES)[number];
 
-/** Requests allowed in a window; reads and writes both count. */
+/** The number of requests allowed in a window; reads and writes both count. */
 export type Rate = { readonly requests: number; readonly windowMs: number };
 
+/** The realm's caps; null means no cap. */
 export type Caps = {
   readonly maxTokensPerOrder: number | null;
   readonly maxTokensPerBatch: number | null;
   readonly maxTokensPerDay: number | null;
 };
 
-/** Everything that is known of one realm but its key, which is read where and when it is used. */
+/** All settings of one realm except its key. The key is read only where it is used. */
 export type RealmProfile = {
   readonly name: string;
-  /** Origin and path prefix without `/api/v4` and without a trailing slash; `embedded` has its own. */
+  /**
+   * Origin and path prefix, without `/api/v4` and without a trailing slash. The embedded realm has a URL of its own.
+   */
   readonly baseUrl: string;
   readonly realmId: string;
-  /** A run on the embedded realm service; screens, JSON and reports say REHEARSAL. */
+  /** True for the embedded realm service. Screens, JSON and reports then say REHEARSAL. */
   readonly rehearsal: boolean;
   readonly key: KeySource;
   readonly authScheme: string;
-  /** Null: the realm's own. */
+  /** Null: the realm's own currency. */
   readonly currency: string | null;
-  /** Others that a batch may be paid in, where it is chosen for it. */
+  /** Other currencies that a person can choose for a batch. */
   readonly currencies: readonly string[];
-  /** Where the balance stands in a member record, as a dotted path; null: the usual places are tried. */
+  /** Dotted path to the balance in a member record. Null: the client tries the usual places. */
   readonly balancePath: string | null;
   readonly recipientAs: 'number' | 'string';
   readonly certainty: Certainty;
-  /** null: no limit. */
+  /** Null: no limit. */
   readonly rate: Rate | null;
-  /** Requests of the rate that almoner leaves for other tools. */
+  /** Requests of the rate that almoner leaves to other tools. */
   readonly rateReserve: number;
   readonly timeouts: {
     readonly connectMs: number;
@@ -44,19 +47,19 @@ export type RealmProfile = {
     readonly totalMs: number;
   };
   readonly attempts: { readonly max: number; readonly backoffMs: number; readonly backoffMaxMs: number };
-  /** A status that this realm uses in its own way. Printed in every report. */
+  /** Statuses that this realm uses with another meaning. Every report prints them. */
   readonly statusOverrides: Readonly<Record<string, OutcomeKind>>;
   readonly caps: Caps;
-  /** When a second person has to say go. */
+  /** Above these limits a second person must approve. */
   readonly approval: Requirement;
-  /** By whose wall its times are written and shown. */
+  /** The time zone in which times are read and shown. */
   readonly timezone: string;
-  /** What the columns of its files are called, by their meaning. */
+  /** The names of the columns in this realm's files, by their meaning. */
   readonly columns: Readonly<Record<string, string>>;
   readonly quietHours: QuietHours | null;
   readonly wallets: { readonly method: 'GET' | 'POST'; readonly chunk: number };
   readonly settleMs: number;
-  /** Whether first sends wait for a person once the store was found to have forgotten something. */
+  /** Whether first sends wait for a person after a rollback of the store was detected. */
   readonly afterRollback: AfterRollback;
   readonly keyLifetimeMs: number;
 };
@@ -64,18 +67,18 @@ export type RealmProfile = {
 export const AFTER_ROLLBACK = ['wait', 'continue'] as const;
 export type AfterRollback = (typeof AFTER_ROLLBACK)[number];
 
-/** Where a realm's key is. The key itself never stands in a profile, a log, a job, Redis or a report. */
+/** Where a realm's key comes from. The key itself is never in a profile, log, job, report or Redis. */
 export type KeySource =
   | { readonly from: 'env'; readonly name: string }
   | { readonly from: 'file'; readonly path: string }
   | { readonly from: 'embedded' };
 
-/** The identity of a realm: batches, references and books are kept apart by it. */
+/** The identity of a realm. Each identity has its own batches, references and ledger. */
 export type RealmIdentity = Pick<RealmProfile, 'baseUrl' | 'realmId'>;
 
 /**
- * The one spelling of a pace: `24/min`, `10/s`, `500/h`, `60/6s`, or `none`. A bare `m` is refused: half of
- * its readers take it for minutes and the other half for milliseconds.
+ * The only spelling of a rate: `24/min`, `10/s`, `500/h`, `60/6s`, or `none`. A bare `m` is refused: half of its
+ * readers take it for minutes and the other half for milliseconds.
  */
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 };
@@ -87,6 +90,7 @@ export const RATE_EXPECTED = 'a rate such as 24/min, 10/s, 500/h, 60/6s, or none
 
 type ParsedRate = { readonly rate: Rate | null } | { readonly fault: string };
 
+/** Reads a rate, or returns the fault with the expected form. */
 export function parseRate(text: string): ParsedRate {
   const trimmed = text.trim();
   if (trimmed === 'none') return { rate: null };
@@ -102,7 +106,9 @@ export function parseRate(text: string): ParsedRate {
   return { rate: { requests, windowMs } };
 }
 
-/** Reads back as the same rate; whole units are printed without their count. */
+/**
+ * Writes a rate in a form that reads back as the same rate. A window of one whole unit is written without its count.
+ */
 export function formatRate(rate: Rate | null): string {
   if (rate === null) return 'none';
   for (const unit of ['h', 'min', 's', 'ms']) {

@@ -1,15 +1,18 @@
 import { momentOf, momentsOf, wallOf } from './zones.js';
 
 /**
- * When a realm's members are to be left alone: nothing is sent for the first time then. What was sent before is still
- * sent again and read back, because a weekend would outlive its key. Written as `22:00-07:00` for every night, or
- * `fri 18:00-mon 08:00` for once a week, by the wall of the realm's zone.
+ * When a realm's members are not to be disturbed: the worker sends no order for the first time. It still resends and
+ * reads back unknown orders, because an idempotency key may not outlive a weekend. Written as `22:00-07:00` for every
+ * night, or `fri 18:00-mon 08:00` for once a week, in the realm's time zone.
  */
 export type QuietHours = {
   readonly zone: string;
-  /** As they were written. */
+  /** The spans as the operator wrote them. */
   readonly texts: readonly string[];
-  /** Minutes of a week that begins on Monday; one that ends before it begins goes on over its end. */
+  /**
+   * Minutes of a week that begins on Monday. A span whose end comes before its beginning continues into the next
+   * week.
+   */
   readonly spans: readonly { readonly from: number; readonly to: number }[];
 };
 
@@ -22,6 +25,7 @@ const SPAN = /^(?:([a-z]{3}) +)?(\d{2}):(\d{2}) *- *(?:([a-z]{3}) +)?(\d{2}):(\d
 
 export const QUIET_EXPECTED = 'quiet hours such as 22:00-07:00 or fri 18:00-mon 08:00';
 
+/** Reads one span; a span without days becomes seven, one for each night. */
 export function parseQuietSpan(text: string): { spans: QuietHours['spans'] } | { fault: string } {
   const match = SPAN.exec(text.trim());
   const [, fromDay, fromHour, fromMinute, toDay, toHour, toMinute] = match ?? [];
@@ -47,7 +51,7 @@ function minuteOfDay(hour = '', minute = ''): number | null {
   return hours < 24 && minutes < 60 ? hours * 60 + minutes : null;
 }
 
-/** Quiet hours that never end would send nothing. */
+/** True if the quiet hours cover the whole week, so that no order would ever be sent. */
 export function leavesNothing({ spans }: Pick<QuietHours, 'spans'>): boolean {
   const loud = Array.from(
     { length: WEEK },
@@ -56,18 +60,18 @@ export function leavesNothing({ spans }: Pick<QuietHours, 'spans'>): boolean {
   return !loud.includes(true);
 }
 
-/** Of a span that holds this minute of the week, how many are left; 0 for another. */
+/** How many minutes of the span are left at this minute of the week; 0 if the span does not cover it. */
 function minutesLeft({ from, to }: QuietHours['spans'][number], minute: number): number {
   const length = (to - from + WEEK) % WEEK;
   const into = (minute - from + WEEK) % WEEK;
   return into < length ? length - into : 0;
 }
 
-/** When the quiet hours end in which a moment lies; null where it lies in none. */
+/** The moment when the current quiet hours end; null if the given moment is not quiet. */
 export function quietUntil(quiet: QuietHours | null, moment: number): number | null {
   if (quiet === null) return null;
   let end = moment;
-  // Spans may follow each other; together they leave some of the week.
+  // Spans may adjoin, so the loop continues at each end. It ends because together they leave part of the week free.
   for (;;) {
     const now = spansAround(quiet, end, NEAR_MS).find(({ from, to }) => from <= end && end < to);
     if (now === undefined) return end === moment ? null : end;
@@ -76,8 +80,8 @@ export function quietUntil(quiet: QuietHours | null, moment: number): number | n
 }
 
 /**
- * The spans that begin and end no farther than `nearMs` from a moment, by the wall. As moments: on the days on which
- * the clocks change a wall shows some times twice, and others never.
+ * The spans that begin and end within `nearMs` of a moment, converted from wall time to moments. On days when the
+ * clocks change, a wall shows some times twice and others never.
  */
 function spansAround(
   { spans, zone }: QuietHours,
@@ -92,16 +96,19 @@ function spansAround(
       const begins = monday + (week * WEEK + from) * MINUTE_MS;
       const ends = begins + ((to - from + WEEK) % WEEK) * MINUTE_MS;
       if (begins > wall + nearMs || ends < wall - nearMs) return [];
-      // In the hour that comes twice it is quiet from the first beginning to the last end.
+      // In the hour that occurs twice, it is quiet from the first beginning to the last end.
       return [{ from: momentOf(begins, zone), to: momentsOf(ends, zone).last }];
     }),
   );
 }
 
-/** No zone has ever moved its clocks by more than a day. Each span costs six questions to Intl. */
+/**
+ * No zone has ever changed its clocks by more than a day. The limit matters because each span costs six calls to
+ * Intl.
+ */
 const NEAR_MS = 2 * DAY_MS;
 
-/** When work that takes so long is done, if it begins then and rests in the quiet hours. */
+/** When work of this length ends, if it begins at `begin` and rests during quiet hours. */
 export function endOfWork(quiet: QuietHours | null, begin: number, workMs: number): number {
   let [at, left] = [quietUntil(quiet, begin) ?? begin, workMs];
   if (quiet === null) return at + left;
@@ -118,5 +125,5 @@ export function endOfWork(quiet: QuietHours | null, begin: number, workMs: numbe
   return at + left;
 }
 
-/** Work of more than some months is as good as endless. */
+/** Bounds the loop. Work that takes more than some months gets no exact end. */
 const SPANS_MAX = 300;

@@ -2,10 +2,9 @@ import { hash } from 'node:crypto';
 import { contentOf, type Order } from './order.js';
 
 /**
- * References and contents of orders as hashes. A reference is kept hashed: 16 bits choose the shard (a small hash of
- * the store), 80 bits name the entry in it. Shard and entry come in one, as a string of byte-sized characters: a million
- * rows are hashed on their way in, and one-shot and as a string it takes a quarter of the time of a hash object and a
- * Buffer.
+ * Hashes a reference: 16 bits choose the shard (a small hash in the store), 80 bits name the field in it. Both come
+ * in one string of byte-sized characters. Planning hashes a million rows, and the one-shot call to a string takes a
+ * quarter of the time of a hash object and a Buffer.
  */
 export function referenceHash(reference: string): string {
   const bytes = hash('sha256', reference, 'binary');
@@ -17,12 +16,12 @@ export const REFERENCE_HASH_BYTES = 14;
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** As bytes, too: what is kept of it is taken from them without a Buffer in between. */
+/** The SHA-256 of an order's content, as a string of bytes. Callers cut their part out of it without a Buffer. */
 export function contentHash(order: Order): string {
   return hash('sha256', contentOf(order), 'binary');
 }
 
-/** Tells "the same reference with the same content" from "with other content", also after archiving. */
+/** Tells "same reference, same content" from "same reference, other content", also after the batch is archived. */
 export function contentDigest(order: Order): string {
   return digestOf(contentHash(order));
 }
@@ -37,7 +36,7 @@ export function digestOf(hash: string): string {
 export const CONTENT_DIGEST_CHARACTERS = 6;
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-/** Twelve bits each. */
+/** All pairs of letters: each encodes twelve bits. */
 const PAIRS = Array.from(LETTERS, (first) => Array.from(LETTERS, (second) => first + second)).flat();
 
 /** The first 64 bits of a content's hash; a batch's sketch holds the first word of each of its rows. */
@@ -47,16 +46,16 @@ export function contentWords(hash: string): ContentWords {
   return [wordAt(hash, 0), wordAt(hash, 4)];
 }
 
-/** Of bytes as characters, the lowest first. */
+/** Reads four bytes as a little-endian word. */
 function wordAt(bytes: string, at: number): number {
   const low = bytes.charCodeAt(at) | (bytes.charCodeAt(at + 1) << 8);
   return (low | (bytes.charCodeAt(at + 2) << 16) | (bytes.charCodeAt(at + 3) << 24)) >>> 0;
 }
 
-/** Bytes of a row in its batch's sketch. */
+/** Bytes per row in a batch's sketch. */
 export const SKETCH_ROW_BYTES = 4;
 
-/** A row is hashed once, when it is read, and looked at many times. */
+/** The hashes of a row. Each row is hashed once when it is read, and compared many times. */
 export type RowHashes = { readonly reference: string | null; readonly content: string };
 
 export function hashRow(row: { readonly order: Order; readonly reference: string | null }): RowHashes {
@@ -66,30 +65,33 @@ export function hashRow(row: { readonly order: Order; readonly reference: string
   };
 }
 
-/** The account of a rule in a period: what its orders hold of its limit. */
+/** The account of a rule in a period. It holds how much of the rule's limit its orders use. */
 export function accountName(rule: string, period: string): string {
   return `${rule}:${period}`;
 }
 
-/** The business key of an award: one for each rule, period and member. */
+/** The reference of an award: one per rule, period and member, so an award is paid once. */
 export function awardReference(rule: string, period: string, member: string): string {
   return `${RULE}${accountName(rule, period)}:${member}`;
 }
 
 const RULE = 'rule:';
 
-/** A rule, a period as its runs spell it, a member: whatever looks like another one would have an account of its own. */
+/**
+ * Accepts only periods in the spelling that runs use. A reference in another spelling would get an account of its
+ * own.
+ */
 const AWARD =
   /^rule:([a-z0-9][a-z0-9-]{0,47}:(?:once|[0-9]{4}-(?:W(?:0[1-9]|[1-4][0-9]|5[0-3])|(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12][0-9]|3[01]))?))):([0-9]{1,20})$/;
 
-/** The reference of an award: its account, and whose award it is. */
+/** Splits an award's reference into its account and its member. */
 export function parseAward(reference: string): { account: string; member: string } | undefined {
   if (!reference.startsWith(RULE)) return undefined;
   const [, account, member] = AWARD.exec(reference) ?? [];
   return account === undefined || member === undefined ? undefined : { account, member };
 }
 
-/** The account that an order passes: its reference tells. */
+/** The account that an order counts against; null if its reference is not an award's. */
 export function accountOf({ reference }: { readonly reference: string | null }): string | null {
   return reference === null ? null : (parseAward(reference)?.account ?? null);
 }

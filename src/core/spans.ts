@@ -1,4 +1,4 @@
-/** How history is cut into periods, and the tables of it that there are as CSV. */
+/** The periods into which statistics are cut, and the tables that are available as CSV. */
 
 export const SPANS = ['day', 'week', 'month'] as const;
 export type Span = (typeof SPANS)[number];

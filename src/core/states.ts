@@ -1,4 +1,4 @@
-/** The closed sets of states, as printed everywhere: CLI, JSON, CSV, desk. */
+/** The closed sets of states, as CLI, JSON, CSV and desk print them. */
 
 export const ORDER_STATES = [
   'planned',
@@ -17,7 +17,7 @@ export type OrderState = (typeof ORDER_STATES)[number];
 export const BATCH_STATES = ['planned', 'running', 'paused', 'halted', 'done', 'cancelled'] as const;
 export type BatchState = (typeof BATCH_STATES)[number];
 
-/** Those that history counts: an order is in them only by an attempt, or by a person’s word. */
+/** The states that statistics count. An order reaches them only through an attempt or a person's decision. */
 export const TOTAL_OUTCOMES = [
   'paid',
   'refused',
@@ -27,11 +27,11 @@ export const TOTAL_OUTCOMES = [
 ] as const satisfies readonly OrderState[];
 export type TotalOutcome = (typeof TOTAL_OUTCOMES)[number];
 
-/** Ended without being paid; `doubt` waits for an operator, the other two are definitely not applied. */
+/** The order ended without being paid. `doubt` waits for an operator; the other two are definitely not applied. */
 export const DEAD_STATES = ['refused', 'exhausted', 'doubt'] as const;
 export type DeadState = (typeof DEAD_STATES)[number];
 
-/** While an order under a reference is in one of these, the reference is spent. */
+/** A reference is spent while its order is in one of these states. */
 export const SPENDING_STATES = [
   'planned',
   'sending',
@@ -46,7 +46,7 @@ export type OrderMark = 'discarded' | 'replaced';
 export type StateCounts = Readonly<Partial<Record<OrderState, number>>>;
 export type StateSums = Readonly<Partial<Record<OrderState, bigint>>>;
 
-/** Orders that will still change by themselves. */
+/** The number of orders that will still change without a person. */
 export function openCount({ planned = 0, sending = 0, unknown = 0 }: StateCounts): number {
   return planned + sending + unknown;
 }

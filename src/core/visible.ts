@@ -1,6 +1,6 @@
 /**
- * Shows text so that what cannot be seen can be read: the usual cause of "but it is the same id!" is a
- * character that no screen shows.
+ * Makes hidden characters readable. An id that looks equal but is not usually contains a character that no screen
+ * shows.
  */
 
 const HIDDEN: ReadonlyMap<number, string> = new Map([
@@ -35,7 +35,7 @@ const HIDDEN: ReadonlyMap<number, string> = new Map([
   [0xfeff, 'ZERO WIDTH NO-BREAK SPACE'],
 ]);
 
-/** Digit zero of the scripts that are met most; their ten digits follow one another. */
+/** Digit zero of the most frequent scripts; the other nine digits follow it. */
 const DIGITS: readonly (readonly [zero: number, script: string])[] = [
   [0x0660, 'ARABIC-INDIC'],
   [0x06f0, 'EXTENDED ARABIC-INDIC'],
@@ -45,7 +45,7 @@ const DIGITS: readonly (readonly [zero: number, script: string])[] = [
   [0xff10, 'FULLWIDTH'],
 ];
 
-/** `U+200B ZERO WIDTH SPACE`; a character without an entry is named by its code point alone. */
+/** Names a character: `U+200B ZERO WIDTH SPACE`. A character without an entry gets only its code point. */
 export function nameOf(character: string): string {
   const point = character.codePointAt(0) ?? 0;
   const code = `U+${point.toString(16).toUpperCase().padStart(4, '0')}`;
@@ -62,7 +62,7 @@ export function invisibleIn(text: string): string | undefined {
   return INVISIBLE.exec(text)?.[0];
 }
 
-/** The first character that changes the order of what a screen shows, or breaks a line that is none. */
+/** The first character that changes the display order, or breaks the line on some screens only. */
 export function misleadingIn(text: string): string | undefined {
   return /[\u0085\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/.exec(text)?.[0];
 }
@@ -72,7 +72,7 @@ export function foreignDigitIn(text: string): string | undefined {
   return /[^\P{Nd}0-9]/u.exec(text)?.[0];
 }
 
-/** Quoted, cut to a length that fits a line, with hidden characters spelt out. */
+/** Quotes the text, shortens it to fit a line, and spells out hidden characters. */
 export function show(text: string, charactersMax = 40): string {
   let shown = '';
   let count = 0;
@@ -85,7 +85,9 @@ export function show(text: string, charactersMax = 40): string {
 
 const TEXT_FORMULA = /^="([^"]*)"$/;
 
-/** `="119…"` is how exports keep a spreadsheet from rounding an id: the text between the quotes is meant. */
+/**
+ * Reads `="119…"` as the text between the quotes. Exports write ids this way so that spreadsheets do not round them.
+ */
 export function textOf(cell: string): string {
   return cell.charCodeAt(0) === 0x3d ? (TEXT_FORMULA.exec(cell)?.[1] ?? cell) : cell;
 }

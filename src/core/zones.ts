@@ -1,19 +1,21 @@
 /**
- * Wall clocks. A moment is milliseconds since 1970 in UTC; a wall time is what a clock on the wall of a zone
- * shows, kept as if it were UTC. Intl knows every zone and every change of it; nothing here reads a clock.
+ * Time zones. A moment is milliseconds since 1970 in UTC. A wall time is what a clock in the zone shows, stored as if
+ * it were UTC. Intl knows every zone and its changes; this file never reads the clock itself.
  */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
+/** True for the name of a time zone that Intl knows. */
 export function isZone(name: string): boolean {
   try {
     formatOf(name);
-    // Offsets such as +02:00 are taken by newer engines; they know no daylight-saving time and are refused.
+    // Newer engines accept offsets such as +02:00. They have no daylight-saving time, so they are refused.
     return !/^[+-]/.test(name);
   } catch {
     return false;
   }
 }
 
+/** Keeps one formatter per zone, because creating one is slow. */
 function formatOf(zone: string): Intl.DateTimeFormat {
   const known = formats.get(zone);
   if (known !== undefined) return known;
@@ -31,7 +33,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** What the wall of the zone shows at a moment, as milliseconds of a day that is read as UTC. */
+/** The wall time of a moment in a zone. */
 export function wallOf(moment: number, zone: string): number {
   const parts = new Map<string, number>();
   for (const { type, value } of formatOf(zone).formatToParts(moment)) parts.set(type, Number(value));
@@ -44,14 +46,15 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * The moment at which the wall shows a time: the first one where the hour comes twice, and the moment of the
- * change where the time is left out. So every wall time has exactly one moment, also on both days of change.
+ * The moment at which the zone's clock shows a time. For an hour that occurs twice it is the first one; for a time
+ * that is skipped it is the moment of the change. So every wall time has exactly one moment, also on days when the
+ * clocks change.
  */
 export function momentOf(wall: number, zone: string): number {
   return momentsOf(wall, zone).first;
 }
 
-/** Both moments of a wall time that comes twice; the same one twice on all other days. */
+/** Both moments of a wall time that occurs twice; on all other days the same moment twice. */
 export function momentsOf(wall: number, zone: string): { readonly first: number; readonly last: number } {
   const before = offsetAt(wall - DAY_MS, zone);
   const after = offsetAt(wall + DAY_MS, zone);
@@ -65,7 +68,7 @@ function offsetAt(moment: number, zone: string): number {
   return wallOf(moment, zone) - moment;
 }
 
-/** The first moment with the later offset: where a wall time that does not exist is caught up. */
+/** The first moment with the later offset: it stands for a wall time that is skipped. */
 function changeBetween(from: number, to: number, zone: string): number {
   let [low, high] = [from, to];
   const offset = offsetAt(high, zone);
@@ -77,7 +80,7 @@ function changeBetween(from: number, to: number, zone: string): number {
   return high;
 }
 
-/** The wall time and the zone it belongs to, for people. */
+/** Writes a moment as wall time with its zone, for people. */
 export function spellMoment(moment: number, zone: string): string {
   return `${new Date(wallOf(moment, zone)).toISOString().slice(0, 16).replace('T', ' ')} ${zone}`;
 }
@@ -86,9 +89,9 @@ const WRITTEN =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?(Z|[+-]\d{2}:\d{2})?)?$/i;
 
 /**
- * Reads the time of `--at`: a day, which means its beginning, or a day and a time, with whatever RFC 3339 allows; by the
- * wall of the zone unless an offset is written. Where the wall shows it twice it is the first moment that is not before
- * `since`. Undefined where it is neither, or a day that does not exist.
+ * Reads the time of `--at`: a day (its beginning), or a day and a time as in RFC 3339. Without an offset it is wall
+ * time in the zone. If that wall time occurs twice, the result is the first moment not before `since`. Undefined for
+ * other text, and for a day that does not exist.
  */
 export function readAt(text: string, zone: string, since = Number.NEGATIVE_INFINITY): number | undefined {
   const match = WRITTEN.exec(text.trim());
@@ -99,7 +102,7 @@ export function readAt(text: string, zone: string, since = Number.NEGATIVE_INFIN
   const offset = match[8]?.toUpperCase();
   const isDay =
     new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 10) === text.trim().slice(0, 10);
-  // A leap second is the first moment of the next minute: no clock here shows it.
+  // RFC 3339 allows a leap second. It counts as the first moment of the next minute, because clocks do not show it.
   const secondMax = offset === undefined ? 59 : 60;
   if (!isDay || hour > 23 || minute > 59 || second > secondMax) return undefined;
   const fraction = Math.floor(Number(`0.${match[7] ?? 0}`) * 1000);

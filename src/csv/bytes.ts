@@ -2,17 +2,17 @@ import { isUtf8 } from 'node:buffer';
 import { BrokenFile } from './row.js';
 
 /**
- * Lets only UTF-8 text pass, chunk by chunk. It checks bytes before anything decodes them, because a decoder
- * that replaces bad bytes by U+FFFD would make two different references equal and a wrong name look right.
+ * Lets only UTF-8 text pass, chunk by chunk. It checks the bytes before any decoder sees them. A decoder replaces bad
+ * bytes by U+FFFD, which would make two different references equal and a wrong name look right.
  */
 export class ByteGuard {
   #offset = 0;
-  /** Up to three bytes of a character that the end of the last chunk cut in two. */
+  /** Up to three bytes of a character that the end of the last chunk split. */
   #carry: Buffer = Buffer.alloc(0);
 
   /**
-   * Returns the chunk without a byte order mark; throws BrokenFile at the first byte that is not text.
-   * `line` is the physical line on which the chunk begins.
+   * Returns the chunk without a byte order mark. Throws BrokenFile at the first byte that is not text. `line` is the
+   * physical line on which the chunk begins.
    */
   pass(chunk: Buffer, line: number): Buffer {
     const first = this.#offset === 0;
@@ -60,6 +60,7 @@ export class ByteGuard {
   }
 }
 
+/** Refuses other file formats by their first bytes, with a hint how to get a CSV. */
 function refuseByBeginning(head: Buffer): void {
   const [a, b] = head;
   if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff)) throw utf16();
@@ -76,7 +77,7 @@ function utf16(): BrokenFile {
   );
 }
 
-/** Western text in UTF-16 has a NUL in every second byte; a stray NUL in UTF-8 text does not look like it. */
+/** Western text in UTF-16 has a NUL in every second byte. A single stray NUL in UTF-8 text does not match this. */
 function looksLikeUtf16(head: Buffer): boolean {
   const sample = head.subarray(0, 1024);
   const nuls = [0, 0];
@@ -90,7 +91,7 @@ function hasMark(head: Buffer): boolean {
   return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf;
 }
 
-/** Bytes at the end that begin a character without completing it: at most three. */
+/** The number of bytes at the end that begin a character without completing it: at most three. */
 function tailOfCutCharacter(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -101,7 +102,10 @@ function tailOfCutCharacter(bytes: Buffer): number {
   return 0;
 }
 
-/** The valid prefix is found by halving: a prefix of UTF-8 is UTF-8 but for a cut character at its end. */
+/**
+ * Finds the first bad byte by bisection: every prefix of valid UTF-8 is valid, except for a split character at its
+ * end.
+ */
 function firstBadByte(bytes: Buffer): number {
   let good = 0;
   let bad = bytes.length;
@@ -114,13 +118,14 @@ function firstBadByte(bytes: Buffer): number {
   return good - tailOfCutCharacter(bytes.subarray(0, good));
 }
 
+/** Counts line feeds, which gives the number of physical lines in a chunk. */
 export function countLineFeeds(bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) count++;
   return count;
 }
 
-/** Files that are not CSV but are often handed in as if they were, told by how they begin. */
+/** Formats that people often submit instead of CSV, recognized by their first bytes. */
 
 const EXPORT = 'export it as "CSV UTF-8"';
 
@@ -135,14 +140,14 @@ const BINARY: readonly (readonly [magic: readonly number[], name: string])[] = [
   [[0x89, 0x50, 0x4e, 0x47], 'a PNG picture'],
 ];
 
-/** Text that is not a table. A header that begins like one of these has never been seen. */
+/** Text formats that are not tables. No CSV header is known to begin like one of these. */
 const TEXT: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/^\s*<(!doctype|html|\?xml|table)/i, `a web page or XML: ${EXPORT}; a saved log-in page looks like this`],
   [/^\s*[[{]\s*["{[\]}]/, `JSON: ${EXPORT} instead`],
   [/^\s*\{\\rtf/, `a formatted text document (RTF): ${EXPORT}`],
 ];
 
-/** A sentence part such as "a PDF document: …", or undefined where the beginning may well be CSV. */
+/** Part of a sentence such as "a PDF document: …". Undefined if the beginning may be CSV. */
 function knownFormat(head: Buffer): string | undefined {
   for (const [magic, name] of BINARY) if (magic.every((byte, at) => head[at] === byte)) return name;
   const text = head.subarray(0, 256).toString('latin1').replace(/^ï»¿/, '');

@@ -12,17 +12,18 @@ import { parseTokens, type SignedTokens, TOKENS_MAX, type TokensFault } from '..
 import { parseAward } from '../core/reference.js';
 import { foreignDigitIn, invisibleIn, nameOf, show, textOf } from '../core/visible.js';
 
+/** A fault of a single cell. The caller adds line and column. */
 export type CellFault = { readonly code: ErrorCode; readonly message: string };
 
-/** How a cell was written that has one plain meaning all the same: it is taken, and the plan says so. */
+/** An unusual spelling with a single meaning. The reader accepts it, and the plan mentions it. */
 export type CellNote = 'mention' | 'apostrophe' | 'plus' | 'zeros';
-/** Told of each; whoever passes none takes them without a word. */
+/** Called for each such spelling. Callers without it accept them silently. */
 export type OnNote = (note: CellNote, read: string) => void;
 
 /**
- * Reads an id. Plain blanks around it are taken off without a word: they are never part of an id and every
- * spreadsheet leaves some. A mention and the apostrophe by which people make a spreadsheet keep the digits hold exactly
- * one id. Everything else that is not a digit is refused and named; a repaired id would be somebody else's.
+ * Reads a member id. Blanks around it are dropped silently: they are never part of an id, and every spreadsheet
+ * leaves some. A mention (`<@119…>`), and the apostrophe that makes a spreadsheet keep all digits, hold exactly one
+ * id. Any other character that is not a digit is refused by name; a guessed repair could pay another member.
  */
 export function readMemberCell(cell: string, onNote?: OnNote): MemberId | CellFault {
   if (isMemberId(cell)) return cell;
@@ -36,7 +37,7 @@ export function readMemberCell(cell: string, onNote?: OnNote): MemberId | CellFa
 }
 
 /**
- * Spaces and tabs only: String.trim also takes characters that have to be named. A loop, because a pattern
+ * Removes spaces and tabs only. String.trim also removes characters that a fault must name. A loop, because a pattern
  * such as / +$/ takes quadratic time on a cell of a million blanks.
  */
 export function trimBlanks(text: string): string {
@@ -51,6 +52,7 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
+/** Explains why a cell is not a member id. */
 function memberFault(text: string): CellFault {
   if (/^[-+]?[0-9]+([.,][0-9]+)?[eE][+-]?[0-9]+$/.test(text))
     return {
@@ -60,11 +62,12 @@ function memberFault(text: string): CellFault {
   if (hasLeadingZero(text))
     return {
       code: 'ALM_ROW_ID_LEADING_ZERO',
-      message: `${show(text)} begins with a zero. A realm that reads numbers would take it for ${text.replace(/^0+(?=[0-9])/, '')}, another member. Write the id as its source shows it, without zeros that fill it up.`,
+      message: `${show(text)} begins with a zero. A realm that reads numbers would take it for ${text.replace(/^0+(?=[0-9])/, '')}, another member. Write the id as its source shows it, without leading zeros.`,
     };
   return { code: 'ALM_ROW_ID_INVALID', message: `${what(text)}; expected ${MEMBER_ID_EXPECTED}.` };
 }
 
+/** Describes why the text is not an id. */
 function what(text: string): string {
   if (text === '') return 'The id is empty';
   const deceiving = deceivingIn(text);
@@ -74,14 +77,14 @@ function what(text: string): string {
   if (/^[0-9 ]+$/.test(text)) return `${show(text)} has blanks inside`;
   if (/^[0-9]{1,3}([.,'’][0-9]{3})+$/.test(text)) return `${show(text)} has thousands separators`;
   if (/^[0-9]+[.,][0-9]*$/.test(text)) return `${show(text)} has a decimal point`;
-  if (/^<[@#:a-z]/i.test(text)) return `${show(text)} is no mention of a member`;
+  if (/^<[@#:a-z]/i.test(text)) return `${show(text)} is not a mention of a member`;
   if (/^0x[0-9a-f]{40}$/i.test(text))
     return `${show(text)} is a wallet address; --members FILE gives a table that turns wallets into members`;
   if (text.startsWith('=')) return `${show(text)} is a formula`;
   return `${show(text)} is not an id`;
 }
 
-/** What looks like plain digits on a screen, and is not. */
+/** Finds characters that look like plain digits on a screen but are not. */
 function deceivingIn(text: string): string | undefined {
   const foreign = foreignDigitIn(text);
   if (foreign !== undefined) return `${show(text)} holds ${nameOf(foreign)}, a digit that is not 0 to 9`;
@@ -90,12 +93,15 @@ function deceivingIn(text: string): string | undefined {
 }
 
 const REFERENCE_CHARACTERS_MAX = 200;
-/** What looks like an undo or an award, also in wide letters or with blanks, is one or is refused. */
+/**
+ * Text that looks like an undo or award reference, also in wide letters or with blanks. It must be a valid one, or it
+ * is refused.
+ */
 const LIKE_OURS = /^(undo|rule):/i;
 
 /**
- * Reads a reference: null where there is none. It is compared letter by letter with what was spent before, so
- * a character that cannot be seen is refused: two references that look the same must be the same.
+ * Reads a reference; null for an empty cell. References are compared letter by letter with those already spent.
+ * Invisible characters are refused, so that two references that look the same are the same.
  */
 export function readReferenceCell(cell: string): string | null | CellFault {
   if (cell === '') return null;
@@ -107,24 +113,28 @@ export function readReferenceCell(cell: string): string | null | CellFault {
   if (invisible !== undefined) return fault(`${show(text)} holds ${nameOf(invisible)}, which cannot be seen`);
   const ours = likeOurs(text);
   if (ours === 'undo' && !(text.startsWith(UNDO) && parseOrderId(text.slice(UNDO.length)) !== undefined))
-    return fault(`${show(text)} begins with "undo:", which only stands before an order’s id in undo files`);
+    return fault(
+      `${show(text)} begins with "undo:", which is only allowed before an order’s id in undo files`,
+    );
   if (ours === 'rule' && parseAward(text) === undefined)
     return fault(
-      `${show(text)} begins with "rule:", which only stands before a rule, a period and a member as a run of that rule spells them, such as rule:thanks:2026-W46:119837460192837465`,
+      `${show(text)} begins with "rule:", which is only allowed before a rule, a period and a member, spelt as a run of that rule spells them, such as rule:thanks:2026-W46:119837460192837465`,
     );
   return text;
 }
 
+/** Returns `undo` or `rule` if the reference looks like one of almoner's own. */
 function likeOurs(text: string): string | undefined {
   const first = text.charAt(0);
-  // Nearly every reference begins otherwise, and a million of them pass here.
+  // Fast path: nearly every reference begins with another letter, and planning checks a million of them.
   if (first < '\u0080' && !'uUrR'.includes(first)) return undefined;
   return LIKE_OURS.exec(text.normalize('NFKC').replace(/\s+/g, ''))?.[1]?.toLowerCase();
 }
 
 /**
- * An award is its member's: under another one's reference, or by a row that takes points, that one would be taken for
- * rewarded. Rules that take points exist; a row that stands in for such an order is compared with it (`judgeStandIn`).
+ * Refuses a row that uses another member's award reference, or that takes points under one. Otherwise that member
+ * would count as rewarded. Rules that take points exist; a row that stands in for such an order is compared with it
+ * (`judgeStandIn`).
  */
 export function awardFault(reference: string, order: Order, standsIn: boolean): CellFault | undefined {
   const award = parseAward(reference);
@@ -145,8 +155,8 @@ function fault(found: string): CellFault {
 const TOKENS_EXPECTED = 'expected a whole number in plain digits, for example 1000 or -5';
 
 /**
- * Reads an amount. Plain blanks around it do not matter. A plus sign, and one or two zeros behind a point or a comma,
- * which no grouping of thousands has, leave one meaning; nothing else is guessed: 1.000 is one or a thousand.
+ * Reads an amount. Blanks around it do not matter. A plus sign has one meaning, and so have one or two zeros after a
+ * point or comma, because no thousands group has them. Nothing else is guessed: 1.000 may be one or a thousand.
  */
 export function readTokensCell(
   cell: string,

@@ -2,7 +2,7 @@ import { show } from '../core/visible.js';
 import { utcMinute } from '../words/spelling.js';
 import type { Finding, FoundColumns, TakenBy } from './row.js';
 
-/** What each column is taken for, why where its name does not say it, and what is left. */
+/** Describes the meaning of each column, how it was found if not by its exact name, and the unused columns. */
 export function columnsWords({ columns, headerLine, kept }: FoundColumns): string {
   const taken = columns.flatMap(({ name, meaning, by }) =>
     meaning === null || meaning === 'order'
@@ -11,12 +11,12 @@ export function columnsWords({ columns, headerLine, kept }: FoundColumns): strin
   );
   const others = columns.filter(({ meaning }) => meaning === null).map(({ name }) => show(name));
   return [
-    taken.join(', ') || 'none is known',
+    taken.join(', ') || 'no known column',
     ...(others.length === 0 ? [] : [`not used: ${others.join(', ')}`]),
     ...(headerLine === 1 ? [] : [`header on line ${headerLine}`]),
     ...(kept === null || kept.pairs.every(({ effect }) => effect === 'none' || effect === 'refused')
       ? []
-      : [`kept: as ${kept.who} said on ${utcMinute(kept.at)} (--forget-map takes it back)`]),
+      : [`kept: as ${kept.who} said on ${utcMinute(kept.at)} (--forget-map deletes it)`]),
   ].join('; ');
 }
 
@@ -29,7 +29,7 @@ const HOW_TAKEN: Readonly<Record<TakenBy, string>> = {
   members: ' (by the table of members)',
 };
 
-/** One warning or fault, with its place. */
+/** One warning or fault with its place, for people. */
 export function findingWords(
   { line, column, code, message }: Finding,
   paint: (place: string) => string = (place) => place,

@@ -1,7 +1,7 @@
 import { COLUMNS, type Column } from '../core/columns.js';
 import { AlmonerError } from '../core/errors/error.js';
 
-/** The columns that have a meaning, and what each may be called. */
+/** The meanings of columns and the names that each may have. */
 const SPELLINGS: Readonly<Record<Column, readonly string[]>> = {
   member: ['member', 'memberid', 'member_id', 'userid', 'user_id'],
   tokens: ['tokens', 'amount', 'points'],
@@ -14,9 +14,9 @@ const SPELLINGS: Readonly<Record<Column, readonly string[]>> = {
 };
 
 /**
- * What spreadsheets, chat bots and wallet tools call them, letters and digits alone. Taken where no column has one of
- * the names above: whoever wrote that one meant it. A lone `token` is not among them: wallet tools call so what a
- * collection's pieces are numbered by.
+ * Names that spreadsheets, chat bots and wallet tools use, compared by letters and digits alone. They count only if
+ * no column has one of the names above, because a person who wrote such a name meant it. A single `token` is not in
+ * the list: wallet tools number the pieces of a collection with it.
  */
 const LIKE: Readonly<Partial<Record<Column, readonly string[]>>> = {
   member: [
@@ -43,7 +43,7 @@ const LIKE: Readonly<Partial<Record<Column, readonly string[]>>> = {
   recipient: ['recipientid', 'recipientuserid', 'recipientdiscordid', 'tomember', 'tomemberid', 'touserid'],
 };
 
-/** Beside a table of members: columns that hold what the table turns into member ids. */
+/** Column names for wallets and handles, which a member table turns into member ids. */
 const KEYS = [
   'wallet',
   'walletaddress',
@@ -58,9 +58,9 @@ const KEYS = [
   'discordtag',
 ];
 
-/** Columns that our own reports put behind the input's; they leave the sheet when the file is run again. */
+/** Columns that almoner's own reports add. They are removed when the file is run again. */
 export const OWN_COLUMNS = ['almoner_order', 'almoner_state', 'almoner_error_code', 'almoner_error'] as const;
-/** Behind them in doubt.csv: what a person compares with the realm's own log. */
+/** Further columns in doubt.csv: the values that a person compares with the realm's own log. */
 export const TRACE_COLUMNS = [
   'almoner_doubt',
   'almoner_sent_at',
@@ -78,16 +78,17 @@ export const ALIASES: ReadonlyMap<string, Column> = new Map(
   COLUMNS.flatMap((column) => SPELLINGS[column].map((spelling) => [spelling, column] as const)),
 );
 
-/** Names compare without case and without blanks around them. */
+/** Normalizes a column name: comparison ignores case and surrounding blanks. */
 export function headerKey(name: string): string {
   return name.trim().toLowerCase();
 }
 
+/** The meaning of an exact column name. */
 export function columnNamed(name: string): Column | undefined {
   return ALIASES.get(headerKey(name));
 }
 
-/** The letters and digits of a name: `User ID`, `user-id` and `UserID` are one. */
+/** Keeps the letters and digits of a name: `User ID`, `user-id` and `UserID` are equal. */
 function lettersOf(name: string): string {
   return name
     .normalize('NFKC')
@@ -99,16 +100,17 @@ const LIKES: ReadonlyMap<string, Column> = new Map(
   COLUMNS.flatMap((column) => (LIKE[column] ?? []).map((letters) => [letters, column] as const)),
 );
 
-/** The meaning of a name that is like one of ours. */
+/** The meaning of a similar name, if it has one. */
 export function columnLike(name: string): Column | undefined {
   return columnNamed(name) === undefined ? LIKES.get(lettersOf(name)) : undefined;
 }
 
-/** Whether a column holds what a table of members is asked for: wallets or handles. */
+/** True if the column holds wallets or handles, which a member table translates. */
 export function isKeyName(name: string): boolean {
   return KEYS.includes(lettersOf(name));
 }
 
+/** True if the name is one for wallets. */
 export function isWalletName(name: string): boolean {
   return /wallet|address/.test(lettersOf(name));
 }
@@ -117,20 +119,24 @@ export function isColumn(name: string): name is Column {
   return Object.hasOwn(SPELLINGS, name);
 }
 
+/** The report column with this name. */
 export function ownColumnNamed(name: string): OwnColumn | undefined {
   const key = headerKey(name);
   return ALL_OWN.find((own) => own === key);
 }
 
-/** What a column may be called, for messages. */
+/** The accepted names of a column, for messages. */
 export function spellingsOf(column: Column): string {
   return SPELLINGS[column].join(', ');
 }
 
-/** Which header stands for which meaning, where the operator said so; an empty one: none does. */
+/** The header name that the operator assigned to each meaning. An empty name assigns no column. */
 export type ColumnMap = ReadonlyMap<Column, string>;
 
-/** Reads `--map tokens=Punkte` (any number of times); `--map op=` takes no column for it. The column's name may itself hold a `=`. */
+/**
+ * Reads the `--map tokens=Punkte` options. `--map op=` assigns no column to op. The column's name may itself contain
+ * a `=`.
+ */
 export function parseColumnMap(texts: readonly string[]): ColumnMap {
   const map = new Map<Column, string>();
   for (const text of texts) {
@@ -141,7 +147,7 @@ export function parseColumnMap(texts: readonly string[]): ColumnMap {
     if (at === -1 || !isColumn(meaning) || (header === '' && isNeeded))
       throw new AlmonerError(
         'ALM_CLI_USAGE',
-        `--map ${JSON.stringify(text)}: expected MEANING=COLUMN with one of ${COLUMNS.join(', ')} before the "="; nothing behind it takes no column for that, and member and tokens need one.`,
+        `--map ${JSON.stringify(text)}: expected MEANING=COLUMN with one of ${COLUMNS.join(', ')} before the "=". An empty name after it assigns no column; member and tokens need one.`,
       );
     if (map.has(meaning)) throw new AlmonerError('ALM_CLI_USAGE', `--map names ${meaning} twice.`);
     if (header !== '' && [...map.values()].some((other) => headerKey(other) === headerKey(header)))

@@ -7,13 +7,14 @@ import { isBlank, readRecords, recordFaults } from './records.js';
 import { BrokenFile, type Finding } from './row.js';
 
 /**
- * A doubt.csv that a person went through: `almoner_order` names the order, `almoner_doubt` its doubt, `decision` says
- * paid or unpaid, or nothing. The input may have had a column `decision` of its own; ours stands behind it, so the last counts.
+ * A row of a doubt.csv that a person has filled in. `almoner_order` names the order, `almoner_doubt` its doubt, and
+ * `decision` holds paid, unpaid or nothing. The input may have its own column `decision`; almoner's column comes
+ * after it, so the last one counts.
  */
 export type DecisionLine = {
   readonly line: number;
   readonly order: string;
-  /** Empty for an order that was not in doubt when the file was written. */
+  /** Empty if the order was not in doubt when the file was written. */
   readonly doubt: string;
   readonly decision: string;
 };
@@ -22,6 +23,7 @@ const ORDER = 'almoner_order';
 const DOUBT = 'almoner_doubt';
 const DECISION = 'decision';
 
+/** Reads the decisions of a doubt.csv. A single faulty row refuses the whole file. */
 export async function readDecisions(file: string): Promise<DecisionLine[]> {
   const source = await openSource(file);
   try {
@@ -38,8 +40,8 @@ export async function readDecisions(file: string): Promise<DecisionLine[]> {
     if (doubtAt === -1)
       throw new AlmonerError(
         'ALM_BATCH_DECISIONS',
-        `${source.name} has no column ${DOUBT}, so that it does not say which doubt of an order was decided. Nothing was done.`,
-        { next: 'Write the file anew with `almoner report BATCH`, and decide by that one.' },
+        `${source.name} has no column ${DOUBT}, so it does not say which doubt a decision is about. Nothing was done.`,
+        { next: 'Write the file again with `almoner report BATCH`, and fill in the decisions there.' },
       );
     const decisionAt = keys.lastIndexOf(DECISION);
     const lines: DecisionLine[] = [];
@@ -67,7 +69,7 @@ export async function readDecisions(file: string): Promise<DecisionLine[]> {
   }
 }
 
-/** A cell that shifted could say paid of another order: one such row refuses the file. */
+/** Refuses the whole file. In a row with shifted cells, a `paid` could apply to another order. */
 function faulty(name: string, faults: readonly Finding[]): AlmonerError {
   const details = faults.map(({ line, column, code, message }) => {
     return `line ${line}${column === null ? '' : `, ${column}`}: ${message} [${code}]`;

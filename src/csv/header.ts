@@ -5,33 +5,34 @@ import type { IntakeLimits } from './open.js';
 import { parseRecords } from './records.js';
 import { BrokenFile, type Delimiter } from './row.js';
 
-/** A record of the file's beginning, as text. */
+/** A record from the beginning of the file, as text. */
 export type HeaderLine = {
   readonly text: string;
   readonly line: number;
-  /** What a `sep=` line above it said. */
+  /** The delimiter that a `sep=` line above it named. */
   readonly delimiter: Delimiter | null;
 };
 
-/** The first records that are not blank; the first of them is the header where nobody says otherwise. */
+/** The first records that are not blank. The first of them is the header, unless the operator names another line. */
 export type Head = { readonly first: HeaderLine; readonly records: readonly HeaderLine[] };
 
-/** Records in which a header is looked for, and those whose cells tell what a column holds. */
+/** The number of records that are searched for a header and that show what a column holds. */
 const HEAD_RECORDS = 50;
-/** They fit into it, or there are fewer: the header alone may be larger. */
+/** Those records must fit into this size. Only the header itself may be larger. */
 const HEAD_BYTES = 256 * 1024;
 
 const LINE_FEED = 10;
 
 type HeadLimits = Pick<IntakeLimits, 'recordBytesMax'>;
 
+/** Reads only the header line. */
 export async function readHeaderLine(chunks: AsyncIterable<Buffer>, limits: HeadLimits): Promise<HeaderLine> {
   return soundHeader((await readHead(chunks, limits)).first, limits);
 }
 
 /**
- * Reads the beginning without knowing the delimiter yet. Where a record ends can be told all the same: at a line feed
- * with an even number of quotes before it.
+ * Reads the beginning of the file without knowing the delimiter. A record still has a clear end: a line feed with an
+ * even number of quotes before it.
  */
 export async function readHead(chunks: AsyncIterable<Buffer>, { recordBytesMax }: HeadLimits): Promise<Head> {
   const guard = new ByteGuard();
@@ -42,12 +43,13 @@ export async function readHead(chunks: AsyncIterable<Buffer>, { recordBytesMax }
   let records: readonly HeaderLine[] = [];
   for await (const chunk of chunks) {
     const text = guard.pass(chunk, lines);
-    // The chunk's memory is used again for the next.
+    // Copy the text, because the chunk's memory is reused for the next chunk.
     pieces.push(Buffer.from(text));
     bytes += text.length;
     lines += countLineFeeds(text);
     ended = false;
-    // No record ends without a line feed: a record of megabytes is not read again with each of its chunks.
+    // A record ends only at a line feed. Without this check, a record of megabytes would be parsed again with each
+    // chunk.
     if (text.includes(LINE_FEED)) records = headRecords(Buffer.concat(pieces), false);
     if (records.length >= HEAD_RECORDS || (records.length > 0 && bytes > HEAD_BYTES)) return headOf(records);
     if (bytes > 2 * recordBytesMax) break;
@@ -64,6 +66,10 @@ function headOf(records: readonly HeaderLine[]): Head {
   throw new BrokenFile('ALM_FILE_EMPTY', 0, message);
 }
 
+/**
+ * Splits the beginning of a file into records. `whole`: the bytes are the whole file, so the last record may lack a
+ * line feed.
+ */
 function headRecords(bytes: Buffer, whole: boolean): HeaderLine[] {
   const records: HeaderLine[] = [];
   let start = 0;
@@ -83,7 +89,7 @@ function headRecords(bytes: Buffer, whole: boolean): HeaderLine[] {
   return records;
 }
 
-/** A record that is to be the header, or why it cannot be. */
+/** Returns the record that is the header, or throws the reason why it cannot be one. */
 export function soundHeader(head: HeaderLine, { recordBytesMax }: HeadLimits): HeaderLine {
   const { text, line } = head;
   const unquoted = text.replace(/"[^"]*"/g, '');
@@ -103,7 +109,7 @@ export function soundHeader(head: HeaderLine, { recordBytesMax }: HeadLimits): H
   return head;
 }
 
-/** The position behind the line feed that ends the record, or -1. */
+/** The position after the line feed that ends the record, or -1. */
 function recordEnd(bytes: Buffer, start: number): number {
   let quoted = false;
   for (let at = start; at < bytes.length; at++) {
@@ -126,8 +132,8 @@ function separatorOf(text: string): Delimiter {
 export const DELIMITERS = [',', ';', '\t'] as const;
 
 /**
- * Splits the header. Where no `sep=` line names the delimiter, it is the one under which most names are known; where
- * none is, the one that gives most cells.
+ * Splits the header. If no `sep=` line names the delimiter, use the one that yields most known names; if none does,
+ * the one that yields most cells.
  */
 export function splitHeader(
   { text, line, delimiter: named }: HeaderLine,
@@ -140,7 +146,7 @@ export function splitHeader(
     return [{ delimiter, names, score: names.filter(isKnown).length * 1000 + Math.min(names.length, 999) }];
   });
   const [best] = splits.sort((a, b) => b.score - a.score);
-  // A stray quote inside a name can leave the last one open, although their number is even.
+  // A stray quote inside a name can leave the last quote open, even if the number of quotes is even.
   if (best === undefined) throw openQuote(line);
   return best;
 }
@@ -153,7 +159,7 @@ function openQuote(line: number): BrokenFile {
   );
 }
 
-/** The header's cells, or undefined where a quote in it stays open. */
+/** The header's cells; undefined if a quote stays open. */
 export function headerCells(text: string, delimiter: Delimiter): string[] | undefined {
   try {
     return parseRecords(text, delimiter)[0]?.map(undefuse) ?? [];

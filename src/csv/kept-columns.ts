@@ -1,24 +1,25 @@
 import { COLUMNS, type Column } from '../core/columns.js';
 import { type ColumnMap, columnNamed, headerKey } from './columns.js';
 
-/** The mapping that somebody said of a header in an earlier file of the same realm. */
+/** A mapping that a person gave for the same header in an earlier file of this realm. */
 export type KeptColumns = { readonly map: ColumnMap; readonly who: string; readonly at: number };
 
 /**
- * What one kept pair does to a file of which nobody repeats it. `fills`: it names the column for the member or the
- * tokens, which the file has none for. `changes`: without it the file is read otherwise. `refused`: it would close or
- * move a column that bears a name of the contract, so it is not taken. `none`: the file is read so in any case.
+ * The effect of one kept pair on a file for which the operator does not repeat it. `fills`: it names the missing
+ * column for the member or the tokens. `changes`: the file reads differently with it. `refused`: it would close or
+ * move a column with a documented name, so it is ignored. `none`: the file reads the same without it.
  */
 type KeptEffect = 'fills' | 'changes' | 'refused' | 'none';
 
+/** One pair of a kept mapping with its effect. */
 export type KeptPair = {
   readonly column: Column;
-  /** The column's name; empty: no column is taken for the meaning. */
+  /** The column's name. Empty: no column has this meaning. */
   readonly header: string;
   readonly effect: KeptEffect;
 };
 
-/** Judges the pairs of a kept mapping by what the columns are taken for without it. */
+/** Finds the effect of each kept pair, compared with how the columns read without it. */
 export function judgeKept(
   kept: ColumnMap,
   columns: Readonly<Record<Column, number>>,
@@ -43,7 +44,7 @@ export function judgeKept(
   });
 }
 
-/** A reason moves no points, so that another column may be taken for it. */
+/** The documented meaning of a name. A reason moves no points, so a mapping may replace it. */
 function nameOfContract(name = ''): Column | undefined {
   const column = columnNamed(name);
   return column === 'reason' ? undefined : column;

@@ -7,42 +7,44 @@ import type { IntakeLimits } from './open.js';
 import { BrokenFile, type Delimiter } from './row.js';
 
 /**
- * Which line of a file is its header, and what the columns of that header mean where their names do not say it: what
- * the operator says now; then what was said of the same header before and kept; then what the realm's profile says.
+ * How the operator wants the columns read. Three sources apply in this order, where a column's name does not decide:
+ * the operator's options for this file, a mapping kept for the same header, and the realm's profile.
  */
-export type ColumnWish = {
+export type ColumnOptions = {
   readonly map: ColumnMap;
-  /** The physical line of the header; null: the first that is not blank. */
+  /** The physical line of the header. Null: the first line that is not blank. */
   readonly headerLine: number | null;
-  /** What was kept under headers, asked for by their keys; an answer for each. */
+  /** Looks up the mappings kept for some headers by their keys; returns one result per key. */
   readonly kept: (headers: readonly string[]) => Promise<readonly (KeptColumns | null)[]>;
   readonly usual: ColumnMap;
 };
 
-export const NO_WISH: ColumnWish = {
+export const NO_COLUMN_OPTIONS: ColumnOptions = {
   map: new Map(),
   headerLine: null,
   kept: (headers) => Promise.resolve(headers.map(() => null)),
   usual: new Map(),
 };
 
+/** The header line and the mappings that apply to a file. */
 export type ChosenColumns = {
   readonly header: HeaderLine;
-  /** What is said now. */
+  /** The mapping that the operator gives now. */
   readonly map: ColumnMap;
-  /** Said before of the same header, of what nothing is said now. */
+  /** The kept mapping of the same header, without the columns that the operator maps now. */
   readonly kept: KeptColumns | null;
-  /** What the profile says of what is left. */
+  /** The profile's mapping for the remaining columns. */
   readonly usual: ColumnMap;
-  /** The line of a header that was kept, and is not taken because lines above it can be rows. */
+  /** The line of a header with a kept mapping that is not used, because lines above it may be rows. */
   readonly keptBelow: number | null;
-  /** Somebody says something of it now. */
+  /** True if the operator gave a mapping or a header line for this file. */
   readonly said: boolean;
 };
 
+/** Chooses the header line and the mappings for a file. */
 export async function chooseColumns(
   head: Head,
-  { map, headerLine, kept, usual }: ColumnWish,
+  { map, headerLine, kept, usual }: ColumnOptions,
   limits: Pick<IntakeLimits, 'recordBytesMax'>,
 ): Promise<ChosenColumns> {
   const named = headerLine === null ? head.first : recordAt(head, headerLine);
@@ -64,8 +66,8 @@ export async function chooseColumns(
 }
 
 /**
- * What stands above a header that was kept is left out without a question. A row has a member and tokens, so only lines
- * with a single cell, by whatever delimiter, can be no rows.
+ * True if all lines above a kept header are titles, so that they can be skipped without asking. A row has a member
+ * and tokens, so only a line with a single cell, under every possible delimiter, cannot be a row.
  */
 function standsBelowTitle({ records }: Head, header: HeaderLine): boolean {
   return records
@@ -77,20 +79,20 @@ function standsBelowTitle({ records }: Head, header: HeaderLine): boolean {
     });
 }
 
-/** A title has a few lines. */
+/** A title has at most this many lines. */
 const TITLE_RECORDS_MAX = 10;
 
-type HeaderPlaces = {
+type HeaderPosition = {
   readonly line: number;
   readonly width: number;
   readonly columns: Readonly<Record<'member' | 'tokens', number>>;
 };
 
 /**
- * The lines above a header that can be rows: as many cells as the header, something where the member stands and a
- * digit where the tokens stand. What the member's cell looks like says nothing: handles and wallets are members too.
+ * The lines above a header that may be rows: as many cells as the header, a filled member cell and a digit in the
+ * tokens cell. The form of the member cell is ignored, because handles and wallets are members too.
  */
-export function rowsAbove({ records }: Head, { line, width, columns }: HeaderPlaces): number[] {
+export function rowsAbove({ records }: Head, { line, width, columns }: HeaderPosition): number[] {
   const isRow = (cells: readonly string[]) =>
     cells.length >= width &&
     (cells[columns.member] ?? '').trim() !== '' &&
@@ -104,7 +106,7 @@ function filled(cells: readonly string[]): string[] {
   return cells.filter((cell) => cell.trim() !== '');
 }
 
-/** A record by each delimiter that it may have: which one it is depends on the names that are looked for. */
+/** Splits a record by each possible delimiter. Which one applies depends on the names that the caller looks for. */
 function splitsOf(record: HeaderLine): string[][] {
   return delimitersOf(record).flatMap((one) => {
     const cells = headerCells(record.text, one);
@@ -126,17 +128,20 @@ function recordAt({ records }: Head, line: number): HeaderLine {
   throw new BrokenFile(
     'ALM_FILE_HEADER_LINE',
     line,
-    `No row begins on line ${line} among the first ${records.length} of the file, so that it cannot be the header. The first begins on line ${records[0]?.line}.`,
+    `No row begins on line ${line} among the first ${records.length} of the file, so it cannot be the header. The first row begins on line ${records[0]?.line}.`,
   );
 }
 
-/** What a header is kept under: its names in any order, without the columns that our own reports add. */
+/**
+ * The key under which a mapping is kept: the header's names in any order, without the columns that almoner's reports
+ * add.
+ */
 export function headerHash(names: readonly string[]): string {
   const own = names.filter((name) => ownColumnNamed(name) === undefined).map(headerKey);
   return createHash('sha256').update(JSON.stringify(own.sort())).digest('base64url').slice(0, 22);
 }
 
-/** The line below the header that has columns for a member and for tokens, where the header itself has not. */
+/** Finds a later line that has columns for member and tokens, if the header itself has none. */
 export function headerBelow({ records }: Head, line: number, map: ColumnMap): number | null {
   const mapped = new Map([...map].map(([column, name]) => [headerKey(name), column]));
   const meaningOf = (name: string): Column | undefined =>

@@ -11,25 +11,26 @@ import { hasSurplus, isBlank, readRecords } from './records.js';
 import { BrokenFile, type FileFaults, type Finding, ofFile } from './row.js';
 
 /**
- * A table that turns wallets and handles into member ids: exactly one each. A key is compared without case, without the
- * `@` before a handle and without blanks around it; one that stands for two members stands for neither.
+ * A table that turns wallets and handles into member ids, exactly one each. Keys are compared without case, without
+ * the `@` before a handle and without surrounding blanks. A key that belongs to two members matches neither.
  */
 const TABLE_ROWS_MAX = 1_000_000;
 const FAULTS_MAX = 1_000;
 
 type Entry = { readonly member: MemberId; readonly line: number; readonly wallet: boolean };
 
+/** Finds member ids by wallet or handle. */
 export class MemberTable {
   private readonly entries = new Map<string, Entry>();
   private readonly ambiguous = new Map<string, Entry>();
   private readonly ids = new Set<string>();
-  /** Wallets that were asked for, as the file spells them, each with its row. */
+  /** Wallets that were looked up, as the file spells them, with their rows in the table. */
   readonly wallets = new Map<string, Entry>();
 
   constructor(
-    /** The table's name for people. */
+    /** The table's name in messages. */
     readonly name: string,
-    /** Of its bytes. */
+    /** The SHA-256 of the table's bytes. */
     readonly sha256: string,
   ) {}
 
@@ -42,7 +43,7 @@ export class MemberTable {
     else if (known.member !== entry.member) this.ambiguous.set(key, entry);
   }
 
-  /** The member of a wallet or a handle; an id of the table stands for itself. */
+  /** Finds the member of a wallet or handle. An id that the table contains stands for itself. */
   find(cell: string, onNote?: OnNote): MemberId | CellFault {
     const key = keyOf(cell);
     if (key === '')
@@ -58,7 +59,7 @@ export class MemberTable {
       return (
         own ?? {
           code: 'ALM_ROW_MEMBER_UNKNOWN',
-          message: `${show(cell)} stands nowhere in ${this.name}; add it there with its member, or mend it.`,
+          message: `${show(cell)} is not in ${this.name}; add it there with its member, or correct it.`,
         }
       );
     if (other === undefined && (own === undefined || own === entry.member)) {
@@ -68,15 +69,16 @@ export class MemberTable {
     const second = other === undefined ? `${own} as an id` : `${other.member} (line ${other.line})`;
     return {
       code: 'ALM_ROW_MEMBER_AMBIGUOUS',
-      message: `${show(cell)} stands for ${entry.member} (line ${entry.line}) and for ${second} in ${this.name}; leave one of them there.`,
+      message: `${show(cell)} stands for ${entry.member} (line ${entry.line}) and for ${second} in ${this.name}; keep only one of them.`,
     };
   }
 }
 
+/** Reads a member table from a CSV; returns its faults if it has any. */
 export async function readMemberTable(source: Source): Promise<MemberTable | FileFaults> {
   const { name } = source;
   const faults: Finding[] = [];
-  // Lines are those of the table, not of the file that is paid: each message says so.
+  // The lines are those of the table, not of the file to pay, so each message names the table.
   const fault = (line: number, message: string) =>
     faults.push(ofFile('ALM_FILE_MEMBERS', `${name}, line ${line}: ${message}`));
   try {
@@ -91,7 +93,7 @@ export async function readMemberTable(source: Source): Promise<MemberTable | Fil
     if (second !== undefined) {
       fault(
         head.line,
-        `columns ${show(names[memberAt] ?? '')} and ${show(names[second] ?? '')} both mean the member; leave one.`,
+        `columns ${show(names[memberAt] ?? '')} and ${show(names[second] ?? '')} both mean the member; keep only one.`,
       );
       return { faults };
     }
@@ -109,7 +111,7 @@ export async function readMemberTable(source: Source): Promise<MemberTable | Fil
       rows += 1;
       const member = readMemberCell(undefuse(cells[memberAt] ?? ''));
       if (flaw !== 0 || cells.length < names.length || hasSurplus(names, cells))
-        fault(line, 'the row has not the cells of the header, or quotes that do not match.');
+        fault(line, 'the row does not have the cells of the header, or its quotes do not match.');
       else if (typeof member !== 'string') fault(line, member.message);
       else if (keys.some((at) => invisibleIn(cells[at] ?? '') !== undefined))
         fault(line, 'a wallet or handle holds a character that cannot be seen.');
@@ -131,7 +133,7 @@ export async function readMemberTable(source: Source): Promise<MemberTable | Fil
   }
 }
 
-/** As in a file that is paid: a column with one of our names wins over those that are like it. */
+/** As in a file to pay, a column with an exact name takes precedence over columns with similar names. */
 function memberColumns(names: readonly string[]): number[] {
   const found = (of: (name: string) => string | undefined) =>
     names.flatMap((name, at) => (of(name) === 'member' ? [at] : []));
@@ -139,7 +141,9 @@ function memberColumns(names: readonly string[]): number[] {
   return named.length > 0 ? named : found(columnLike);
 }
 
-/** Those that are called so; in a table of two columns the one beside the ids, whatever it is called. */
+/**
+ * The columns that are named like keys. In a table of two columns, the one beside the ids counts, whatever its name.
+ */
 function keyColumns(names: readonly string[], memberAt: number): number[] {
   const others = names.flatMap((name, at) => (at === memberAt ? [] : [{ name, at }]));
   const called = others.filter(({ name }) => isKeyName(name));

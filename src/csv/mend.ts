@@ -5,9 +5,9 @@ import { hasSurplus, isBlank, readRecords } from './records.js';
 import { BrokenFile, type Delimiter } from './row.js';
 
 /**
- * Cells of a file that are put right without touching the rest of it. Records are found by the physical lines they
- * begin on, as faults name them; all bytes of the others pass as they are. A mended record is written anew, since its
- * own quoting may have to change, and keeps its line end.
+ * Corrects single cells of a file without touching the rest. Records are found by the physical line on which they
+ * begin, as faults name them. All other bytes are copied unchanged. A corrected record is written anew, because its
+ * quoting may have to change; it keeps its line end.
  */
 export type MendSheet = {
   readonly delimiter: Delimiter;
@@ -16,22 +16,23 @@ export type MendSheet = {
   readonly names: readonly string[];
 };
 
-type Place = { readonly line: number; readonly column: string };
-export type MendedCell = Place & { readonly text: string };
+type CellPosition = { readonly line: number; readonly column: string };
+export type MendedCell = CellPosition & { readonly text: string };
 
+/** A record to correct: where it is in the file, and its cells. */
 type MendRecord = {
   readonly cells: readonly string[];
-  /** The line on which the next record begins; infinite for the last one. */
+  /** The line on which the next record begins; infinite for the last record. */
   to: number;
-  /** It has the cells of the header, so that each of them belongs to a column. */
+  /** True if the record has as many cells as the header, so that each cell belongs to a column. */
   readonly sound: boolean;
 };
 
-/** The present text of cells; null where one cannot be mended, because its row has not the cells of the header. */
+/** The current text of cells. Null if the row does not have the cells of the header, so it cannot be corrected. */
 export async function cellsAt(
   source: Source,
   sheet: MendSheet,
-  places: readonly Place[],
+  places: readonly CellPosition[],
 ): Promise<(string | null)[]> {
   const records = await recordsAt(source, sheet, new Set(places.map(({ line }) => line)));
   return places.map(({ line, column }) => {
@@ -40,7 +41,7 @@ export async function cellsAt(
   });
 }
 
-/** The file with these cells; all of them are looked up before a byte is given. */
+/** Writes the file with the corrected cells. It finds all cells before it returns the first byte. */
 export async function mendFile(
   source: Source,
   sheet: MendSheet,
@@ -55,7 +56,7 @@ export async function mendFile(
     if (record === undefined) throw refusal(`No row begins on line ${line}.`);
     if (!record.sound)
       throw refusal(
-        `The row on line ${line} has not the cells of the header, or quotes that do not match: it can only be mended in the file itself.`,
+        `The row on line ${line} does not have the cells of the header, or its quotes do not match. Correct it in the file itself.`,
       );
     if (at === -1 || headerKey(column) === '')
       throw refusal(`The header has no column ${JSON.stringify(column)}.`);
@@ -103,7 +104,7 @@ async function recordsAt(
     for await (const _ of records) if (passed) break;
   } catch (error) {
     if (!(error instanceof BrokenFile)) throw error;
-    // Where the last one ends is not known.
+    // The end of the last record is not known, so it cannot be corrected.
     for (const [line, record] of found) if (record === open) found.delete(line);
   }
   return found;
@@ -115,14 +116,14 @@ function quoted(text: string, delimiter: Delimiter): string {
 
 type Piece = { readonly from: number; readonly to: number; readonly text: string };
 
-/** The bytes with whole lines exchanged; `pieces` in the order of their lines. */
+/** Copies the file and replaces whole lines. `pieces` are in the order of their lines. */
 async function* splice(
   chunks: AsyncIterable<Buffer>,
   pieces: readonly Piece[],
 ): AsyncGenerator<Buffer, void, undefined> {
   let line = 1;
   let next = 0;
-  /** The last two bytes of what a piece stands for: its line end. */
+  /** The last two bytes of the replaced piece, which hold its line end. */
   let tail = '';
   const written = ({ text }: Piece) => Buffer.from(text + (/\r?\n$/.exec(tail)?.[0] ?? ''));
   for await (const chunk of chunks) {

@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 import type { Column } from '../core/columns.js';
 import { ALIASES, columnLike, headerKey } from './columns.js';
 
-/** Ordinary words that happen to be a letter or two away from a known name; they are nobody's typing error. */
+/** Ordinary words within one or two letters of a known name. They are not typing errors. */
 const ORDINARY_WORDS: ReadonlySet<string> = new Set(
   'season region account preference prints print paint paints joints user_ip userip real realty reads current currently'.split(
     ' ',
@@ -10,9 +10,8 @@ const ORDINARY_WORDS: ReadonlySet<string> = new Set(
 );
 
 /**
- * The known name that a header was probably meant to be. Short names are left out (`no` is not a misspelt
- * `to`), and two wrong letters count only when the first letter is right, so that `number`, `person` and
- * `count` stay what they are.
+ * The known name that a header probably means. Short names are ignored (`no` is not a misspelt `to`). Two wrong
+ * letters count only if the first letter is right, so `number`, `person` and `count` are left alone.
  */
 export function nearlyNamed(name: string): { spelling: string; column: Column } | undefined {
   const key = headerKey(name);

@@ -6,27 +6,34 @@ import type { Readable } from 'node:stream';
 import { AlmonerError, hasCode, messageOf } from '../core/errors/error.js';
 import { oneLine } from '../core/one-line.js';
 /**
- * A file that can be read several times: once for its shape, once for the plan, once to store it. What can be
- * read only once (stdin, a pipe) is put into a temporary file first, which is gone with its handle.
+ * A file that can be read several times: for its shape, for the plan, and to store it. Input that can be read only
+ * once (stdin, a pipe) is first copied to a temporary file, which disappears when its handle closes.
  */
 export type Source = {
-  /** The file's name for people, or `-`. */
+  /** The file's name in messages, or `-`. */
   readonly name: string;
   readonly bytes: number;
-  /** The raw bytes from the beginning, each chunk good until the next is asked for; throws ALM_FILE_CHANGED when the file is no longer the one opened. */
+  /**
+   * Reads the raw bytes from the beginning. Each chunk is valid until the next one is requested. Throws
+   * ALM_FILE_CHANGED if the file is no longer the one that was opened.
+   */
   chunks(): AsyncIterable<Buffer>;
   close(): Promise<void>;
 };
 
 type OpenOptions = {
   readonly limits?: Partial<IntakeLimits>;
-  /** What `-` reads. */
+  /** The stream that `-` reads. */
   readonly stdin?: Readable;
 };
 
-/** Rows of one chunk live together: with 64 kB they outlived the young generation, 60 MB more and a tenth slower. */
+/**
+ * The rows of one chunk stay in memory together. With 64 kB they outlived the young generation: 60 MB more memory,
+ * and a tenth slower.
+ */
 const CHUNK_BYTES = 16 * 1024;
 
+/** Opens a file, or stdin for `-`, for several readings. */
 export async function openSource(file: string, options: OpenOptions = {}): Promise<Source> {
   const fileBytesMax = options.limits?.fileBytesMax ?? INTAKE_LIMITS.fileBytesMax;
   if (file === '-') return spool('-', options.stdin ?? process.stdin, fileBytesMax);
@@ -44,12 +51,12 @@ export async function openSource(file: string, options: OpenOptions = {}): Promi
   return source(nameFor(file), await open(file, 'r').catch(refuse));
 }
 
-/** A name is for people: it may hold anything but a `/`, line ends included. */
+/** The name for messages. It may contain any character except `/`, even line ends. */
 function nameFor(file: string): string {
   return oneLine(basename(file)) || 'file';
 }
 
-/** The handle stays open between readings, so that a file replaced by a rename is still the one planned. */
+/** Keeps the handle open between readings, so that a file replaced by a rename is still the one that was planned. */
 async function source(name: string, handle: FileHandle): Promise<Source> {
   const opened = await handle.stat();
   return {
@@ -57,7 +64,7 @@ async function source(name: string, handle: FileHandle): Promise<Source> {
     bytes: opened.size,
     async *chunks() {
       let position = 0;
-      // One piece of memory for all: a new one for each chunk was garbage of tens of megabytes.
+      // All chunks share one buffer. A new buffer per chunk made tens of megabytes of garbage.
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
       for (;;) {
         const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, position);
@@ -76,6 +83,7 @@ async function source(name: string, handle: FileHandle): Promise<Source> {
   };
 }
 
+/** Copies input that can be read only once into a temporary file. */
 async function spool(name: string, input: Readable, fileBytesMax: number): Promise<Source> {
   let handle: FileHandle | undefined;
   try {
@@ -88,7 +96,7 @@ async function spool(name: string, input: Readable, fileBytesMax: number): Promi
   }
 }
 
-/** Open without a name: whatever ends the process, nothing stays behind. */
+/** Opens a temporary file and removes its name, so that no file stays behind, however the process ends. */
 async function unnamedFile(): Promise<FileHandle> {
   const folder = await mkdtemp(join(tmpdir(), 'almoner-in-'));
   try {
@@ -124,10 +132,10 @@ function cannotOpen(file: string, error: unknown): AlmonerError {
   return new AlmonerError('ALM_FILE_UNREADABLE', message, options);
 }
 
-/** A limit on everything a file can grow in: what is beyond is refused with a clear fault, never tried. */
+/** The limits on every dimension in which a file can grow. A file beyond a limit is refused with a clear fault. */
 export type IntakeLimits = {
   readonly fileBytesMax: number;
-  /** One record, quoted line breaks included. Also what an unclosed quote can swallow before it is noticed. */
+  /** One record, including quoted line breaks. It also bounds how much an unclosed quote can swallow. */
   readonly recordBytesMax: number;
   readonly columnsMax: number;
   readonly rowsMax: number;

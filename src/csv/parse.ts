@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readHead } from './header.js';
-import { type ColumnWish, chooseColumns, NO_WISH } from './mapping.js';
+import { type ColumnOptions, chooseColumns, NO_COLUMN_OPTIONS } from './mapping.js';
 import { INTAKE_LIMITS, type IntakeLimits, type Source } from './open.js';
 import { type RowRules, readRow } from './read-row.js';
 import { flawKind, isBlank, readRecords, SWALLOWING_QUOTE } from './records.js';
@@ -9,31 +9,33 @@ import { BrokenFile, type FileFaults, type FoundColumns, type Row, type Sheet } 
 import { findShape, type Shape } from './shape.js';
 
 type ParseOptions = RowRules & {
-  readonly wish?: ColumnWish;
+  readonly wish?: ColumnOptions;
   readonly limits?: Partial<IntakeLimits>;
 };
 
+/** A parsed file: its shape, and its rows as a stream. */
 export type ParsedSheet = {
   readonly sheet: Sheet;
-  /** Null for rows that come from no file. */
+  /** Null for rows that come from a program. */
   readonly found: FoundColumns | null;
-  /** It has a column of orders that its rows stand in for. */
+  /** True if the sheet has a column that names the orders its rows stand in for. */
   readonly standsIn: boolean;
   /**
-   * Every row in the file's order, some hundred at a time, judged by itself and by the references before it. Each
-   * iteration reads the file from its beginning and gives the same rows. Throws BrokenFile where reading cannot go on.
+   * All rows in the file's order, some hundred at a time, each judged alone and against the references before it.
+   * Every iteration reads the file from its beginning and yields the same rows. Throws BrokenFile if reading cannot
+   * continue.
    */
   readonly blocks: AsyncIterable<readonly Row[]>;
-  /** Of the file's bytes, once its rows were read to the end; null before, and for rows of no file. */
+  /** The SHA-256 of the file's bytes after all rows were read. Null before that, and for rows of a program. */
   readonly sha256: () => string | null;
 };
 
-/** Two stages: the shape of the file, whose faults stop it, then the rows as a stream. */
+/** Parses a file in two stages: first its shape, where a fault stops it, then its rows as a stream. */
 export async function parseSheet(source: Source, options: ParseOptions): Promise<ParsedSheet | FileFaults> {
   const limits: IntakeLimits = { ...INTAKE_LIMITS, ...options.limits };
   try {
     const head = await readHead(source.chunks(), limits);
-    const chosen = await chooseColumns(head, options.wish ?? NO_WISH, limits);
+    const chosen = await chooseColumns(head, options.wish ?? NO_COLUMN_OPTIONS, limits);
     const shape = findShape(head, chosen, limits, options.members != null);
     if ('faults' in shape) return shape;
     let sha256: string | null = null;
@@ -74,7 +76,7 @@ function readBlocks(
       throw new BrokenFile(
         'ALM_FILE_QUOTES',
         line,
-        `The quotes of the record that begins on line ${line} do not match, so that it is not certain where its rows end. Nothing after it was read. Close the quote, and write a quote inside a cell twice.`,
+        `The quotes of the record that begins on line ${line} do not match, so it is unclear where its rows end. No row after it was read. Close the quote, and write a quote inside a cell twice.`,
       );
     if (line <= shape.headerLine || isBlank(cells)) return undefined;
     if (++rows > limits.rowsMax)

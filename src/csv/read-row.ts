@@ -20,30 +20,31 @@ import { hasSurplus, recordFaults } from './records.js';
 import type { Row, RowNote } from './row.js';
 import type { Shape } from './shape.js';
 
+/** The rules that depend on the run: realms, currency, cap and member table. */
 export type RowRules = {
-  /** What a `realm` cell may say: the profile's name and the realm's id. */
+  /** The accepted contents of a `realm` cell: the profile's name and the realm's id. */
   readonly realms: readonly string[];
-  /** What a `currency` cell may say; null: the realm's default, which has no name. */
+  /** The accepted content of a `currency` cell. Null: the realm's default currency, which has no name. */
   readonly currency: string | null;
   readonly maxTokensPerOrder: number | null;
-  /** Turns what stands in the columns of members into ids. */
+  /** Translates wallets and handles in the member columns into ids. */
   readonly members?: MemberTable | null;
 };
 
-/** How the rows of a file are read. */
+/** The shape of the file and the rules by which its rows are read. */
 export type RowReading = { readonly shape: Shape; readonly rules: RowRules };
 
-/** Reads one record of the file into a row; all faults of the row are found, not only the first. */
+/** Reads one record into a row. It finds all faults of the row, not only the first. */
 export function readRow({ shape, rules }: RowReading, line: number, record: string[], flaw: number): Row {
   const findings = recordFaults(shape.names, line, record, flaw);
   const at = shape.columns;
   for (let index = 0; index < record.length; index++) record[index] = undefuse(record[index] ?? '');
   const cells = fitCells(shape, record);
-  // A row whose cells may have shifted would get a fault for each cell; the one about its length is enough.
+  // If cells may have shifted, every cell would have a fault. The fault about the row's length is enough.
   if (findings.length > 0) return { kind: 'invalid', line, findings, cells };
 
   const cell = (index: number) => (index === -1 ? '' : (record[index] ?? ''));
-  /** What was read, or undefined where it is a fault. */
+  /** Returns the value; if it is a fault, records it and returns undefined. */
   const good = <T>(column: Column | 'almoner_order', read: T | CellFault): T | undefined => {
     if (!isFault(read)) return read;
     const name = column === 'almoner_order' ? column : nameOfColumn(shape, column);
@@ -64,7 +65,7 @@ export function readRow({ shape, rules }: RowReading, line: number, record: stri
   const member = good('member', readMember('member'));
   const tokens = good('tokens', readTokensCell(cell(at.tokens), rules.maxTokensPerOrder, noting('tokens')));
   const op = good('op', readOpCell(cell(at.op)));
-  // An empty recipient is not a wrong id: op and sign decide what it means.
+  // An empty recipient is not an invalid id: op and sign decide its meaning.
   const recipient = good('recipient', cell(at.recipient).trim() === '' ? null : readMember('recipient'));
   const reference = good('reference', readReferenceCell(cell(at.reference)));
   const replaces = good('almoner_order', readOrderCell(cell(at.order)));
@@ -91,7 +92,7 @@ function isFault(read: unknown): read is CellFault {
   return typeof read === 'object' && read !== null && 'code' in read;
 }
 
-/** The sheet's cells of a record: own columns dropped, length as the header's. */
+/** The cells of a record that belong to the sheet: own report columns removed, length as the header's. */
 function fitCells(shape: Shape, record: string[]): string[] {
   const width = shape.names.length;
   if (record.length === width && shape.kept.length === width) return record;
@@ -108,7 +109,7 @@ function readOrderCell(cell: string): OrderId | null | CellFault {
   if (parsed !== undefined) return orderId(parsed.batch, parsed.index);
   return {
     code: 'ALM_ROW_ORDER_INVALID',
-    message: `${show(text)} is not an order’s id; leave the cell as the report wrote it, or empty it.`,
+    message: `${show(text)} is not an order’s id; leave the cell as the report wrote it, or clear it.`,
   };
 }
 
@@ -118,7 +119,7 @@ function realmFault(text: string, realms: readonly string[]): CellFault | null {
   return { code: 'ALM_ROW_REALM_OTHER', message: `${found}; this run is for ${realms.join(' = ')}.` };
 }
 
-/** An empty cell says nothing about the currency, and is taken. */
+/** An empty cell makes no claim about the currency, so it passes. */
 function currencyFault(text: string, currency: string | null): CellFault | null {
   if (text === '' || text === currency) return null;
   const run =
@@ -132,7 +133,7 @@ function nameOfColumn(shape: Shape, column: Column): string {
   return shape.names[shape.columns[column]] ?? column;
 }
 
-/** Reads an op cell; null where it is empty, and then recipient and sign decide. */
+/** Reads an op cell. Null if it is empty; recipient and sign then decide. */
 export function readOpCell(cell: string): Op | null | CellFault {
   const text = trimBlanks(cell).toLowerCase();
   if (text === '') return null;
@@ -151,11 +152,11 @@ type OrderParts = {
   readonly member: MemberId;
   readonly recipient: MemberId | null;
   readonly tokens: SignedTokens;
-  /** Whether the file has a recipient column at all: then an empty cell may be a forgotten one. */
+  /** True if the file has a recipient column. An empty cell may then be a forgotten one. */
   readonly recipientColumn: boolean;
 };
 
-/** Which order a row means, once each cell is right by itself; or the contradiction between its cells. */
+/** Decides which order a row means after each cell is valid, or returns the contradiction between its cells. */
 function decideOrder(parts: OrderParts): Order | OpFault {
   const { member, recipient, tokens } = parts;
   const op = parts.op ?? (recipient !== null ? 'transfer' : tokens.negative ? 'debit' : 'credit');
@@ -187,6 +188,7 @@ function decideOrder(parts: OrderParts): Order | OpFault {
   return { op, member, recipient: null, tokens: tokens.amount };
 }
 
+/** Explains an amount whose sign contradicts the op, and how to write what was probably meant. */
 function againstSign(op: Op, tokens: SignedTokens): OpFault {
   const hint = op === 'credit' ? 'write debit to subtract' : 'exchange member and recipient to turn it round';
   return fault(

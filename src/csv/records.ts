@@ -9,16 +9,15 @@ const EQUALS = 0x3d;
 const LF = 10;
 const CR = 13;
 
-/** Makes something of one record, or undefined to pass over it. `flaw` is 0 or what the scanner found. */
+/** Converts one record, or returns undefined to skip it. `flaw` is 0 or the scanner's finding. */
 type RecordReader<T> = (line: number, cells: string[], flaw: number) => T | undefined;
 
 /**
- * Streams the records of a file, a block for each chunk read: bytes → guard (UTF-8 only) → scanner (lines,
- * quotes) → cells. Blank lines come as one empty cell. Memory is bounded by the chunk and the largest record.
+ * Streams the records of a file, one block per chunk: bytes → guard (UTF-8 only) → scanner (lines, quotes) → cells. A
+ * blank line arrives as one empty cell. Memory is bounded by the chunk and the largest record.
  *
- * The scanner knows where the last whole record of a chunk ends; what follows waits for the next chunk. Where
- * no quote stands, cells are what is between delimiters, and splitting gives them at ten times the speed of
- * csv-parse, which reads everything else.
+ * The scanner knows where the last whole record of a chunk ends; the remainder waits for the next chunk. Text without
+ * quotes is split at the delimiters, at ten times the speed of csv-parse. csv-parse reads the rest.
  */
 export async function* readRecords<T>(
   chunks: AsyncIterable<Buffer>,
@@ -31,7 +30,7 @@ export async function* readRecords<T>(
   const waiting = new Waiting();
   let failure: unknown;
 
-  /** A record that ends the reading does so after those before it. */
+  /** If a record ends the reading, the records before it are still delivered. */
   const readAll = (records: Iterable<string[]>): T[] => {
     const block: T[] = [];
     try {
@@ -53,7 +52,7 @@ export async function* readRecords<T>(
     const good = text.subarray(0, scanner.measure(text));
     const end = Math.max(0, Math.min(scanner.recordsEnd, good.length));
     waiting.add(good.subarray(0, end));
-    // A huge record arrives in many chunks: it is looked at once, when it is whole.
+    // A huge record arrives in many chunks. It is parsed once, when it is complete.
     if (end > 0) yield readAll(recordsOf(waiting.take(), delimiter));
     waiting.add(good.subarray(end));
     if (failure !== undefined) throw failure;
@@ -67,7 +66,7 @@ export async function* readRecords<T>(
   if (failure !== undefined) throw failure;
 }
 
-/** Bytes that wait for the end of their record, in memory that is used again and again. */
+/** Bytes that wait for the end of their record, in a buffer that is reused. */
 class Waiting {
   #bytes = Buffer.allocUnsafe(256 * 1024);
   #length = 0;
@@ -83,7 +82,7 @@ class Waiting {
     this.#length = length;
   }
 
-  /** Good until the next `add`. */
+  /** Valid until the next `add`. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#length);
     this.#length = 0;
@@ -95,17 +94,19 @@ function recordsOf(bytes: Buffer, delimiter: Delimiter): Iterable<string[]> {
   return bytes.includes(QUOTE) ? parseRecords(bytes, delimiter) : split(bytes.toString('utf8'), delimiter);
 }
 
+/** Splits text without quotes into cells: the fast path. */
 function* split(text: string, delimiter: Delimiter): Generator<string[], void, undefined> {
   for (let from = 0; from < text.length; ) {
     const lf = text.indexOf('\n', from);
     const next = lf === -1 ? text.length : lf + 1;
-    // CR is part of the line's end only before LF.
+    // A CR belongs to the line end only directly before LF.
     const to = lf === -1 ? text.length : lf > from && text.charCodeAt(lf - 1) === CR ? lf - 1 : lf;
     yield text.slice(from, to).split(delimiter);
     from = next;
   }
 }
 
+/** Parses text with quotes by csv-parse, in relaxed mode. The scanner has already reported stray quotes. */
 export function parseRecords(text: Buffer | string, delimiter: Delimiter): string[][] {
   return parse(text, {
     delimiter,
@@ -116,8 +117,8 @@ export function parseRecords(text: Buffer | string, delimiter: Delimiter): strin
 }
 
 /**
- * What is wrong with a record as such, whatever its cells mean: quotes, line ends, and cells that are too few
- * or too many. After any of it nobody can say which cell belongs to which column.
+ * The faults of a record itself, whatever its cells mean: quotes, line ends, too few or too many cells. After such a
+ * fault it is uncertain which cell belongs to which column.
  */
 export function recordFaults(
   names: readonly string[],
@@ -131,18 +132,24 @@ export function recordFaults(
     const cells = record.length === 1 ? '1 cell' : `${record.length} cells`;
     return [{ line, column: null, code, message: `The row has ${cells}, the header ${width}; ${mend}.` }];
   };
-  if (record.length < width) return odd('ALM_ROW_TOO_SHORT', 'fill it up, also with empty cells');
+  if (record.length < width) return odd('ALM_ROW_TOO_SHORT', 'add the missing cells, even if they are empty');
   return hasSurplus(names, record)
     ? odd('ALM_ROW_TOO_LONG', 'put a cell that holds the delimiter (such as 1,000) into quotes')
     : [];
 }
 
-/** A blank line, or the empty cells that a spreadsheet leaves below a table: nothing to pay, nothing wrong. */
+/**
+ * True for a blank line, and for the empty cells that a spreadsheet leaves below a table. Such a row is no order and
+ * no fault.
+ */
 export function isBlank(cells: readonly string[]): boolean {
   return cells.every((cell) => cell.trim() === '');
 }
 
-/** Spreadsheets leave empty cells at the end of a row; nothing is lost with them. */
+/**
+ * True if the record has more cells than the header. Empty cells at the end do not count, because spreadsheets leave
+ * them.
+ */
 export function hasSurplus(names: readonly string[], record: readonly string[]): boolean {
   return record.length > names.length && record.slice(names.length).some((text) => text.trim() !== '');
 }
@@ -150,33 +157,31 @@ export function hasSurplus(names: readonly string[], record: readonly string[]):
 function flawFinding(names: readonly string[], line: number, flaw: number): Finding {
   const column = names[flawCell(flaw)] ?? null;
   if (flawKind(flaw) === LONE_CR) {
-    const message =
-      'A CR stands alone in this row; expected LF or CR LF at the end of lines and nowhere else.';
+    const message = 'This row holds a CR by itself; expected LF or CR LF at line ends only.';
     return { line, column, code: 'ALM_ROW_CARRIAGE_RETURN', message };
   }
-  const message = `Cell ${flawCell(flaw) + 1} holds a quote where none may stand; put the whole cell into quotes and write the quote twice.`;
+  const message = `Cell ${flawCell(flaw) + 1} holds a quote in a place where none is allowed; put the whole cell into quotes and write the quote twice.`;
   return { line, column, code: 'ALM_ROW_QUOTES', message };
 }
 
 /**
- * Runs along the bytes ahead of csv-parse and notes for each record the physical line it begins on and what
- * is wrong with its quotes. csv-parse cannot tell either: it counts a CR LF inside quotes as two lines, and
- * it is either strict, refusing the ="119…" that spreadsheet exports are full of, or relaxed and silent about
- * every stray quote. Both see the same record ends; where the scanner and csv-parse read a stray quote, they
- * read it alike (as text), and the row is a fault in any case.
+ * Scans the bytes ahead of csv-parse. For each record it notes the physical line on which it begins, and faults of
+ * its quotes. csv-parse provides neither. It counts a CR LF inside quotes as two lines. Its strict mode refuses the
+ * ="119…" of many spreadsheet exports, and its relaxed mode accepts every stray quote silently. Both find the same
+ * record ends. Both read a stray quote as text, and the row is a fault in any case.
  *
  *   START ──"──► QUOTED ◄──"──► AFTER_QUOTE ──delimiter──► START
  *     │                              │ anything else: a stray quote
  *     └─ anything else ──► PLAIN ◄───┘      CR ──► AFTER_CR ──LF──► end of the record
  */
 export class RecordScanner {
-  /** The physical line that the next byte stands on. */
+  /** The physical line of the next byte. */
   line = 1;
-  /** Set once a record is too large, or a quote stays open; the file ends there. */
+  /** Set when a record is too large or a quote stays open. The file ends there. */
   broken: BrokenFile | undefined;
-  /** The end of the last whole record within the last chunk; 0 or less where none ended. */
+  /** The end of the last whole record within the last chunk; 0 or less if none ended. */
   recordsEnd = 0;
-  /** The line on which each record begins that ended in the last chunk, and its flaw. */
+  /** The records that ended in the last chunk: the line on which each begins, and its flaw. */
   readonly ended: { readonly line: number; readonly flaw: number }[] = [];
   readonly #delimiter: number;
   readonly #recordBytesMax: number;
@@ -193,7 +198,7 @@ export class RecordScanner {
     this.#recordBytesMax = recordBytesMax;
   }
 
-  /** Measures one chunk and returns how many of its bytes may be parsed. */
+  /** Scans one chunk and returns how many of its bytes can be parsed. */
   measure(chunk: Buffer): number {
     const delimiter = this.#delimiter;
     this.ended.length = 0;
@@ -245,7 +250,7 @@ export class RecordScanner {
     return this.#recordBytes > this.#recordBytesMax ? this.#tooLarge(recordStart) : chunk.length;
   }
 
-  /** The file has ended: an open quote is what an unclosed one looks like. */
+  /** The end of the file. A quote that is still open here was never closed. */
   end(): void {
     this.ended.length = 0;
     if (this.#state === QUOTED) {
@@ -271,7 +276,7 @@ export class RecordScanner {
     this.#flaw = 0;
   }
 
-  /** A stray quote in a cell of several lines may have swallowed whole rows: then no row end is certain. */
+  /** A stray quote in a cell of several lines may have swallowed whole rows. No row end is certain then. */
   #stray(): void {
     const kind = this.#cellLine === this.line ? STRAY_QUOTE : SWALLOWING_QUOTE;
     if (flawKind(this.#flaw) !== SWALLOWING_QUOTE) this.#flaw = flawAt(kind, this.#cell);
@@ -299,7 +304,7 @@ const AFTER_QUOTE: State = 3;
 const AFTER_CR: State = 4;
 const AFTER_QUOTE_CR: State = 5;
 
-/** A flaw is a small number, kind and cell in one, because most records have none and there are millions. */
+/** A flaw packs kind and cell into one small number, because most of the millions of records have none. */
 const STRAY_QUOTE = 1;
 export const SWALLOWING_QUOTE = 2;
 export const LONE_CR = 3;

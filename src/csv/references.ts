@@ -8,15 +8,15 @@ import { orderWords } from '../words/amounts.js';
 import type { Finding, OrderRow, Row } from './row.js';
 
 /**
- * What rows of one file have in common: the same reference with the same content is a duplicate, with other content a
- * fault that tells both, and one row at most stands in for an order.
+ * Compares the rows of one file. The same reference with the same content is a duplicate; with other content it is a
+ * fault that names both rows. At most one row may stand in for an order.
  */
 export class References {
   readonly #references = new FirstLines();
   readonly #orders = new PackedOrders();
   readonly #replaced = new FirstLines();
 
-  /** Judges a row by the rows before it; returns it as it was, as a duplicate, or as invalid. */
+  /** Judges a row by the rows before it. Returns it unchanged, as a duplicate, or as invalid. */
   judge(row: OrderRow, column: string): Row {
     if (row.reference === null && row.replaces === null) return row;
     const findings = this.#replacedTwice(row);
@@ -30,11 +30,11 @@ export class References {
     if (replaces === null) return [];
     const { entry, isNew } = this.#replaced.enter(referenceHash(replaces), line);
     if (isNew) return [];
-    const message = `Order ${replaces} stands on line ${this.#replaced.lineOf(entry)} already; both rows would pay it.`;
+    const message = `Order ${replaces} is already on line ${this.#replaced.lineOf(entry)}; both rows would pay it.`;
     return [{ line, column: 'almoner_order', code: 'ALM_ROW_ORDER_TWICE', message }];
   }
 
-  /** The line of the row that it repeats, or a fault. */
+  /** Returns the line of the row that it repeats, a fault, or undefined. */
   #sameReference(row: OrderRow, column: string): number | Finding | undefined {
     if (row.reference === null) return undefined;
     const key = row.hashes?.reference ?? referenceHash(row.reference);
@@ -46,12 +46,12 @@ export class References {
     const first = this.#references.lineOf(entry);
     const order = this.#orders.get(entry);
     if (contentOf(order) === contentOf(row.order)) return first;
-    const message = `The reference ${show(row.reference)} stands on line ${first} for another order: ${orderWords(order)}. This row: ${orderWords(row.order)}. The same reference is allowed only for the same op, member, recipient and tokens.`;
+    const message = `The reference ${show(row.reference)} is on line ${first} for another order: ${orderWords(order)}. This row: ${orderWords(row.order)}. The same reference is allowed only for the same op, member, recipient and tokens.`;
     return { line: row.line, column, code: 'ALM_ROW_REFERENCE_CONFLICT', message };
   }
 }
 
-/** The content of each entry, whole, in 18 bytes; in a file of transfers in 28. */
+/** The full content of each entry, in 18 bytes; in a file of transfers in 28. */
 class PackedOrders {
   readonly #member = new PackedIds();
   readonly #recipient = new PackedIds();
@@ -74,8 +74,8 @@ class PackedOrders {
 }
 
 /**
- * The line on which each key of a file stood first. Kept as 96 bits of the key's SHA-256, 16 bytes and an index slot
- * for each: among five million keys two are taken for one with a chance of 10^-16.
+ * The line on which each key of a file first occurred. It keeps 96 bits of the key's SHA-256: 16 bytes and an index
+ * slot per key. Among five million keys, two collide with a chance of 10^-16.
  */
 class FirstLines {
   readonly #index = new DenseIndex();
@@ -85,9 +85,9 @@ class FirstLines {
   readonly #line = words32();
   readonly #hashOf = (entry: number) => mix(this.#a.get(entry), this.#b.get(entry), this.#c.get(entry));
 
-  /** The entry of a key (as `referenceHash` gives it) and whether it is a new one, which this line has made. */
+  /** Finds or adds a key (as `referenceHash` makes it), and says whether it is new. */
   enter(key: string, line: number): { readonly entry: number; readonly isNew: boolean } {
-    // Four hex digits, then ten bytes.
+    // The key holds four hex digits, then ten bytes.
     const a = ((Number.parseInt(key.slice(0, 4), 16) << 16) | (word(key, 10) & 0xffff)) >>> 0;
     const b = word(key, 4);
     const c = word(key, 8);

@@ -8,26 +8,30 @@ import type { CellNote } from './cells.js';
 import type { ColumnMap } from './columns.js';
 import type { KeptPair } from './kept-columns.js';
 
-/** Something wrong (fault) or odd (warning) with a file, at a place a person can find. */
+/** A fault or a warning about a file, with a place that a person can find. */
 export type Finding = {
-  /** Physical line in the file, counted from 1; 0 where the whole file is meant. */
+  /** Physical line in the file, counted from 1. 0 means the whole file. */
   readonly line: number;
-  /** The column's name as the header spells it, or null where the line or file is meant. */
+  /** The column's name as the header spells it. Null means the line or the file. */
   readonly column: string | null;
   readonly code: ErrorCode;
-  /** What was found, what was expected, and how to mend it. */
+  /** What was found, what was expected, and how to correct it. */
   readonly message: string;
 };
 
+/** A file that is refused: its faults, and the columns if the header could be read. */
 export type FileFaults = { readonly faults: readonly Finding[]; readonly found?: FoundColumns };
 
-/** Why a column is taken for something: its name, a name like it, what somebody said, or the table of members. */
+/**
+ * How a column got its meaning: by its exact name, a similar name, the operator's mapping, a kept mapping, the
+ * profile, or the member table.
+ */
 export type TakenBy = 'name' | 'like' | 'said' | 'kept' | 'profile' | 'members';
 
-/** What was found at the head of a file, for whoever looks at it before anything is paid. */
+/** The findings about the file's columns, shown before anything is paid. */
 export type FoundColumns = {
   readonly headerLine: number;
-  /** The line that looks like the header, where the one that was read does not. */
+  /** The line that looks like the header, if the line that was read does not. */
   readonly headerBelow: number | null;
   readonly columns: readonly {
     readonly name: string;
@@ -36,17 +40,18 @@ export type FoundColumns = {
     /** Its first cells. */
     readonly cells: readonly string[];
   }[];
-  /** What holds where somebody said it with this very file: which line is the header, or what a column means. */
+  /** The mapping or header line that the operator gave for this file. */
   readonly said: ColumnMap | null;
-  /** Who said something of the same header before, when, and what each pair does that is not repeated now. */
+  /** The kept mapping: who gave it, when, and the effect of each pair that the operator does not repeat. */
   readonly kept: { readonly who: string; readonly at: number; readonly pairs: readonly KeptPair[] } | null;
 };
 
-/** A finding that is of the whole file and of no place in it. */
+/** A finding about the whole file. */
 export function ofFile(code: ErrorCode, message: string): Finding {
   return { line: 0, column: null, code, message };
 }
 
+/** A note about an unusual spelling that was accepted. */
 export type RowNote = {
   readonly note: CellNote;
   readonly column: string;
@@ -54,36 +59,36 @@ export type RowNote = {
   readonly read: string;
 };
 
-/** One row of the file that is an order. */
+/** One row that is a valid order. */
 export type OrderRow = {
   readonly kind: 'order';
   readonly line: number;
   readonly order: Order;
   readonly reference: string | null;
   readonly reason: string | null;
-  /** The order of an earlier batch that this row stands in for (a mended row of failed.csv). */
+  /** The order of an earlier batch that this row stands in for (a corrected row of failed.csv). */
   readonly replaces: OrderId | null;
   /**
-   * The line of an earlier row of this file with the same reference and the same content, which makes this
-   * row `duplicate`. Absent on all other rows.
+   * The line of an earlier row of this file with the same reference and content. It makes this row `duplicate`.
+   * Absent on all other rows.
    */
   readonly repeats?: number;
-  /** The hashes, where the row was hashed already: reading, judging and storing it need the same ones. */
+  /** The hashes, if the row was hashed already. Reading, judging and storing use the same ones. */
   readonly hashes?: RowHashes;
-  /** Cells that were taken although they are not written plainly; absent on most rows. */
+  /** Cells that were accepted although spelt unusually. Absent on most rows. */
   readonly notes?: readonly RowNote[];
-  /** The hash of its content before a table of members was asked; absent without one. */
+  /** The hash of the row's content before the member table translated it. Absent without a table. */
   readonly origin?: string;
-  /** The row as read, one cell for each header column; only the defusing of our own reports is taken off. */
+  /** The row as read, one cell per header column. Only the formula protection of almoner's own reports is removed. */
   readonly cells: readonly string[];
 };
 
-/** One row that cannot become an order; with --skip-invalid it is carried along as `invalid`. */
+/** A row that cannot become an order. With --skip-invalid the batch carries it as `invalid`. */
 export type InvalidRow = {
   readonly kind: 'invalid';
   readonly line: number;
   readonly findings: readonly Finding[];
-  /** The row as read; missing cells are empty, surplus ones are joined to the last, so that nothing is lost. */
+  /** The row as read. Missing cells are empty; surplus cells are joined to the last one, so that no text is lost. */
   readonly cells: readonly string[];
 };
 
@@ -91,19 +96,19 @@ export type Row = OrderRow | InvalidRow;
 
 export type Delimiter = ',' | ';' | '\t';
 
-/** The shape of a file: what the first stage found. */
+/** The shape of a file: the result of the first stage. */
 export type Sheet = {
   readonly delimiter: Delimiter;
-  /** The header as the file spells it, without the columns that our own reports add. */
+  /** The header as the file spells it, without the columns that almoner's reports add. */
   readonly header: readonly string[];
-  /** How the header spells what has a meaning; by their own names where this is not said. */
+  /** The header's spelling of each column with a meaning. If absent, columns have their standard names. */
   readonly spelt?: ReadonlyMap<Column, string>;
 };
 
 /**
- * A fault after which nothing more of the file can be trusted: bytes that are not text, quotes that leave it
- * open where a row ends, a limit. It ends the reading, and --skip-invalid does not get past it, because rows
- * behind it might be missing without anybody noticing.
+ * A fault after which the rest of the file cannot be trusted: bytes that are not text, an unclosed quote, or an
+ * exceeded limit. It ends the reading. --skip-invalid does not pass it, because rows after it could be missing
+ * without notice.
  */
 export class BrokenFile extends AlmonerError {
   readonly finding: Finding;

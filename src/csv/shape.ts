@@ -10,30 +10,30 @@ import type { IntakeLimits } from './open.js';
 import type { FileFaults, Finding, FoundColumns, Sheet } from './row.js';
 import { type HeaderFault, listed, TakenColumns } from './taken-columns.js';
 
-/** What the first stage found out; the second reads every row by it. Columns are positions, -1 for none. */
+/** The result of the first stage, by which the second reads every row. Columns are positions; -1 for none. */
 export type Shape = {
   readonly sheet: Sheet;
   readonly headerLine: number;
-  /** All names of the header, own columns included, as the file spells them. */
+  /** All names of the header as the file spells them, including own report columns. */
   readonly names: readonly string[];
-  /** Positions that belong to the sheet: all but the columns that our own reports add. */
+  /** The positions that belong to the sheet: all except the columns that almoner's reports add. */
   readonly kept: readonly number[];
   readonly columns: Readonly<Record<Column | 'order', number>>;
   readonly found: FoundColumns | null;
 };
 
-/** The header of a results.csv, whose rows are mostly paid and whose references have become `in_reference`. */
+/** The header of a results.csv. Most of its rows are paid, and its references are in `in_reference`. */
 const RESULTS_HEADER = ['line', 'order', 'op', 'member', 'state', 'attempts', 'evidence', 'settled_at'];
 
 /**
- * The first stage: finds delimiter and columns. Names are never used as keys of an object, so that a column
- * called `__proto__` is just a column.
+ * Runs the first stage: finds delimiter and columns. Column names are never used as keys of an object, so a column
+ * named `__proto__` does no harm.
  */
 export function findShape(
   head: Head,
   chosen: ChosenColumns,
   limits: Pick<IntakeLimits, 'columnsMax'>,
-  /** A table turns wallets and handles into members: their columns are such of members. */
+  /** With a member table, columns of wallets and handles count as member columns. */
   byTable = false,
 ): Shape | FileFaults {
   const { header, kept } = chosen;
@@ -77,7 +77,7 @@ export function findShape(
     fault(
       'ALM_FILE_HEADER_BELOW',
       null,
-      `Line ${header.line} (${show(header.text)}) is no header; line ${below} looks like it: --header-line ${below} takes that one, and leaves out what is above it.`,
+      `Line ${header.line} (${show(header.text)}) is not a header, but line ${below} looks like one. Use --header-line ${below} to take it and skip the lines above.`,
     );
   } else if (missing.length === 2 && names.some((name) => /^\s*-?[0-9]+\s*$/.test(name))) {
     faults.length = 0;
@@ -100,7 +100,10 @@ export function findShape(
   return { sheet, headerLine: header.line, names, kept: own, columns, found };
 }
 
-/** What stands above the header is left out, so that no row may stand there, also where a person named the header's line. */
+/**
+ * Refuses rows above the header, also if the operator named the header's line: lines above the header are skipped, so
+ * a row there would not be paid.
+ */
 function faultRowsAbove(head: Head, header: Parameters<typeof rowsAbove>[1], fault: HeaderFault): void {
   const lines = rowsAbove(head, header);
   if (lines.length === 0) return;
@@ -115,7 +118,7 @@ function faultRowsAbove(head: Head, header: Parameters<typeof rowsAbove>[1], fau
 
 const LINES_SHOWN = 20;
 
-/** What the columns are taken for: as somebody says now, said before, says in the profile, and by their names. */
+/** Assigns the columns: by the operator's mapping, a kept mapping, the profile, and their names, in that order. */
 function takeColumns(
   { names, keys }: { readonly names: readonly string[]; readonly keys: readonly string[] },
   { map, kept, usual }: ChosenColumns,
@@ -139,7 +142,10 @@ function takeColumns(
   return { taken: take(used, fault), said: new Map([...used, ...map]), pairs };
 }
 
-/** A column whose meaning is filled already may be followed by any similar name: `reason`, `season`. */
+/**
+ * Refuses a misspelt column name. If another column already has the meaning, a similar name such as `season` is
+ * allowed.
+ */
 function faultMisspelt(
   names: readonly string[],
   columns: Readonly<Record<Column, number>>,
@@ -159,7 +165,7 @@ function faultMisspelt(
   });
 }
 
-/** The same name twice, of columns without a meaning: which one a person meant is anybody's guess. */
+/** Refuses two columns with the same name and no meaning, because it is unclear which one counts. */
 function faultTwins(
   names: readonly string[],
   keys: readonly string[],
@@ -169,10 +175,10 @@ function faultTwins(
   const seen = new Set<string>();
   keys.forEach((key, index) => {
     const name = names[index] ?? '';
-    const told = faults.some(({ code, column }) => code === 'ALM_FILE_COLUMN_TWICE' && column === name);
-    const handled = told || columnNamed(name) !== undefined || ownColumnNamed(name) !== undefined;
+    const reported = faults.some(({ code, column }) => code === 'ALM_FILE_COLUMN_TWICE' && column === name);
+    const handled = reported || columnNamed(name) !== undefined || ownColumnNamed(name) !== undefined;
     if (key !== '' && !handled && seen.has(key))
-      fault('ALM_FILE_COLUMN_TWICE', name, `The column ${show(name)} stands twice in the header.`);
+      fault('ALM_FILE_COLUMN_TWICE', name, `The column ${show(name)} occurs twice in the header.`);
     seen.add(key);
   });
 }
@@ -185,6 +191,7 @@ type Unnamed = {
   readonly byTable: boolean;
 };
 
+/** Reports missing columns, with the columns that look like them. */
 function faultMissing(
   missing: readonly ('member' | 'tokens')[],
   { names, cells, columns, map, byTable }: Unnamed,
@@ -195,7 +202,7 @@ function faultMissing(
   const taken = new Set(Object.values(columns));
   for (const column of missing) {
     if (map.has(column)) continue;
-    // The misspelt column is the missing one; saying it twice does not help.
+    // The misspelt column is the missing one, so do not report it twice.
     if (suggested.some((found) => nearlyNamed(found.column ?? '')?.column === column)) continue;
     const offered = names.filter((name, index) => {
       const filled = cells.map((row) => row[index]?.trim() ?? '').filter((cell) => cell !== '');
@@ -223,11 +230,13 @@ function faultMissing(
   }
 }
 
-/** What the cells of a column look like that has no name of ours. */
+/** How cells look in a member or tokens column whose name is unknown. */
 const LOOKS = { member: /^'?(?:<@!?)?[0-9]{15,20}>?$/, tokens: /^[-+]?[0-9]{1,9}(?:[.,]00?)?$/ } as const;
 const OFFERS_MAX = 3;
 
-/** As a shell takes it. A name that cannot be seen whole is not to be typed. */
+/**
+ * A --map option quoted for a shell. A name with invisible characters is not offered, because nobody could type it.
+ */
 function mapHint(column: Column, name: string): string {
   return `--map ${invisibleIn(name) === undefined ? shellWord(`${column}=${name}`) : `${column}=COLUMN`}`;
 }

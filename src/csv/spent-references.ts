@@ -14,25 +14,29 @@ import { isBlank, readRecords, recordFaults } from './records.js';
 import { BrokenFile } from './row.js';
 
 /**
- * A file whose references were paid elsewhere: a paid.csv of another ledger, or any CSV with a column `reference`. Where
- * its other columns tell what was paid, that is kept with the reference.
+ * A row of a file whose references were paid elsewhere: a paid.csv of another ledger, or any CSV with a column
+ * `reference`. If its other columns say what was paid, this is kept with the reference.
  */
 type SpentLine = {
   readonly line: number;
   readonly reference: string;
   readonly order: Order | null;
-  /** The order's id in the ledger that paid it, where the file says so. */
+  /** The order's id in the ledger that paid it, if the file has one. */
   readonly id: string | null;
 };
 
+/** The references of one file, and the number of rows that were skipped. */
 export type SpentFile = {
   readonly name: string;
   readonly lines: readonly SpentLine[];
-  /** Rows without a reference, rows of a report that were not paid, and orders that another row has undone. */
+  /** Rows that were skipped: without a reference, not paid, or undone by another row. */
   readonly skipped: { readonly bare: number; readonly unpaid: number; readonly undone: number };
 };
 
-/** The files without the orders that a paid undo in any of them took back: that undo has freed their references. */
+/**
+ * Reads the files without the orders that a paid undo in any of them took back. Such an undo has freed their
+ * references.
+ */
 export async function readSpentFiles(paths: readonly string[]): Promise<SpentFile[]> {
   const files = await Promise.all(paths.map(readSpentReferences));
   const undos = new Map<string, Order | null>();
@@ -42,8 +46,8 @@ export async function readSpentFiles(paths: readonly string[]): Promise<SpentFil
     if (id !== null) rowsOf.set(id, (rowsOf.get(id) ?? 0) + 1);
   }
   /**
-   * The undo must move the same points back, and the id stand in one row: one file that two ledgers have paid has the same
-   * ids in both, and one undo took back one payment of the two.
+   * The undo must move the same points back, and its id must occur in a single row. If two ledgers paid one file,
+   * both have the same ids, and one undo took back only one of the two payments.
    */
   const isUndone = ({ id, order }: SpentLine) => {
     const undo = id === null || rowsOf.get(id) !== 1 ? undefined : undos.get(id);
@@ -71,6 +75,7 @@ export function differingReferences(files: readonly SpentFile[]): string[] {
   return [...differing.values()];
 }
 
+/** Reads the references of one file, with their orders if its columns show what was paid. */
 async function readSpentReferences(file: string): Promise<SpentFile> {
   const source = await openSource(file);
   try {
@@ -136,7 +141,9 @@ function referenceTwice(file: string, first = '', second = ''): AlmonerError {
 
 type Columns = Readonly<Record<'member' | 'tokens' | 'recipient' | 'op', number>>;
 
-/** Null where two columns mean the same: a --map that nobody knows any more said which one counted. */
+/**
+ * Null if two columns have the same meaning. Which one counted was decided by a --map option that is no longer known.
+ */
 function contentColumns(placesOf: (column: Column) => readonly number[]): Columns | null {
   const all = {
     member: placesOf('member'),
@@ -154,7 +161,7 @@ function contentColumns(placesOf: (column: Column) => readonly number[]): Column
   return { member, tokens, recipient, op };
 }
 
-/** Null where the row does not tell what was paid. */
+/** Null if the row does not say what was paid. */
 function orderOf(columns: Columns, cell: (index: number) => string): Order | null {
   const member = readMemberCell(cell(columns.member));
   const amount = readTokensCell(cell(columns.tokens), null);

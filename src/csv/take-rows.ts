@@ -3,21 +3,25 @@ import { show } from '../core/visible.js';
 import { INTAKE_LIMITS } from './open.js';
 
 /**
- * Rows that a program hands over, taken as texts at once: whatever it does with its list and its objects afterwards, what
- * it gave is what is planned. Each known field is asked for by its name and once, so that it does not matter whether it is
- * a value, an accessor or inherited: a reference that is passed over in silence is a payment made twice. What no file can
- * hold is refused here by name: a number that has lost digits, text that is none, a field nobody knows.
+ * Copies the rows of a program into texts immediately, so that later changes to its list and objects have no effect.
+ * Each known field is read by its name, exactly once. It may be a value, an accessor or inherited: a reference that
+ * was silently missed would become a second payment. Values that no file can hold are refused by name: a number that
+ * lost digits, text that is not well-formed, an unknown field.
  */
 export const FIELDS = ['member', 'tokens', 'recipient', 'op', 'reference', 'reason'] as const;
-/** The order that a row stands in for: a column of our reports, and so the last and no part of the sheet. */
+/**
+ * Names the order that a row stands in for. It is a column of almoner's reports, so it comes last and is no part of
+ * the sheet.
+ */
 const REPLACES = 'replaces';
-/** Columns without a meaning of their own, which come back in the report. */
+/** Columns without a meaning, which come back in the report. */
 const FURTHER = 'columns';
 const TEXTS = [...FIELDS, REPLACES] as const;
 const KNOWN: readonly string[] = [...TEXTS, FURTHER];
 
+/** The texts of one row, copied when the program passed it in. */
 export type TakenRow = {
-  /** What the program left out is not there. */
+  /** Fields that the program omitted are absent. */
   readonly texts: Readonly<Partial<Record<(typeof TEXTS)[number], string>>>;
   readonly further: ReadonlyMap<string, string>;
   readonly faults: readonly TakenFault[];
@@ -25,12 +29,13 @@ export type TakenRow = {
 
 type TakenFault = { readonly column: string | null; readonly message: string };
 
-/** One more than may be read is enough to refuse them. */
+/** Copies one row more than the limit, which is enough to refuse the rest. */
 export function takeRows(rows: readonly unknown[]): TakenRow[] {
-  // Not `map`, which passes over the holes of a list.
+  // Array.from, not `map`: `map` skips the holes of a list.
   return Array.from(rows.slice(0, INTAKE_LIMITS.rowsMax + 1), takeRow);
 }
 
+/** Copies one row. Values with the wrong type become faults of that row, so that all faults are reported together. */
 function takeRow(given: unknown): TakenRow {
   const texts: Partial<Record<string, string>> = {};
   const further = new Map<string, string>();
@@ -66,7 +71,7 @@ function takeRow(given: unknown): TakenRow {
 
 function textFault(value: unknown): string | null {
   if (typeof value === 'number' || typeof value === 'bigint')
-    return `expected text, got the number ${value}; ids and references are strings, because a JavaScript number has no room for 17 digits`;
+    return `expected text, got the number ${value}; ids and references are strings, because a JavaScript number cannot hold 17 digits`;
   if (typeof value !== 'string') return `expected text, got ${kindOf(value)}`;
   return isWellFormed(value) ? null : `${show(value)} holds half of a character (a lone surrogate)`;
 }
@@ -76,15 +81,18 @@ function amountFault(value: unknown): string | null {
   if (typeof value !== 'number') return textFault(value);
   return Number.isSafeInteger(value)
     ? null
-    : `${value} is no whole number that a JavaScript number holds exactly; give a bigint or digits`;
+    : `${value} is not a whole number that a JavaScript number holds exactly; pass a bigint or a string of digits`;
 }
 
-/** Written as UTF-8, each half of a surrogate pair becomes the same replacement, and two references one. */
+/**
+ * False for a lone half of a surrogate pair. Written as UTF-8, each half becomes the same replacement character, so
+ * two references would become equal.
+ */
 export function isWellFormed(text: string): boolean {
   return !/\p{Cs}/u.test(text);
 }
 
-/** What a value is called where something else was expected. */
+/** Names the kind of a value, for the message of a fault. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
@@ -96,7 +104,10 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An object literal, also of another context: a Map or a class has its content elsewhere than in its own keys. */
+/**
+ * True for an object literal, also of another context. A Map or a class instance keeps its content elsewhere than in
+ * own keys.
+ */
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   if (!isObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

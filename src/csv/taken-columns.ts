@@ -19,11 +19,11 @@ export const NO_COLUMNS: Readonly<Record<Column | 'order', number>> = {
 /** Reports one fault of the header line. */
 export type HeaderFault = (code: ErrorCode, column: string | null, message: string) => void;
 
-/** What each column of a header is taken for, and by what. */
+/** Records which column has which meaning, and why. */
 export class TakenColumns {
   readonly columns: Record<Column | 'order', number> = { ...NO_COLUMNS };
   readonly #by = new Map<number, TakenBy>();
-  /** No column is to be taken for these. */
+  /** Meanings to which no column may be assigned. */
   readonly #closed = new Set<Column>();
 
   constructor(
@@ -49,7 +49,7 @@ export class TakenColumns {
     }
   }
 
-  /** What the profile says of what is left, where the header has it. */
+  /** Applies the profile's mapping to the remaining columns that the header has. */
   usual(map: ColumnMap): void {
     for (const [column, header] of map) {
       const index = this.#placeOf(header);
@@ -65,7 +65,7 @@ export class TakenColumns {
       const mine = ownColumnNamed(name);
       if (mine !== undefined) {
         if (own.has(mine))
-          this.fault('ALM_FILE_COLUMN_TWICE', name, `The column ${show(name)} stands twice in the header.`);
+          this.fault('ALM_FILE_COLUMN_TWICE', name, `The column ${show(name)} occurs twice in the header.`);
         own.add(mine);
         if (mine === 'almoner_order') this.columns.order = index;
         return;
@@ -76,7 +76,7 @@ export class TakenColumns {
     });
   }
 
-  /** Names like ours, for what no column is called by name. */
+  /** Assigns similar names to meanings that no exact name has taken. */
   like(): void {
     const open = new Set(COLUMNS.filter((column) => this.#isOpen(column)));
     this.names.forEach((name, index) => {
@@ -93,14 +93,14 @@ export class TakenColumns {
     });
   }
 
-  /** Of two columns with the name, which one is meant cannot be told. */
+  /** The column with the name; a fault if two columns have it, because it is unclear which one is meant. */
   #placeOf(header: string): number {
     const index = this.keys.indexOf(headerKey(header));
     if (index !== this.keys.lastIndexOf(headerKey(header)))
       this.fault(
         'ALM_FILE_COLUMN_TWICE',
         this.names[index] ?? null,
-        `The column ${show(header)} stands twice in the header; rename one.`,
+        `The column ${show(header)} occurs twice in the header; rename one.`,
       );
     return index;
   }

@@ -44,7 +44,7 @@ export class Library implements Almoner {
       const { check = false, ...choices } = readOptions(OPTIONS.plan, options);
       const request = readInput(input, choices, this.cwd);
       const profile = this.profile();
-      const planned = await planFile(this.app.books(profile), request, Date.now(), this.app);
+      const planned = await planFile(this.app.realmContext(profile), request, Date.now(), this.app);
       try {
         if (check && planned.plan.findings.faultCount === 0)
           await checkMembers(await this.app.realm(profile), planned.plan, () => this.refuseClosing());

@@ -1,6 +1,6 @@
 import { AlmonerError, messageOf } from '../core/errors/error.js';
 import type { RealmProfile } from '../core/profile.js';
-import { rowOfLine } from '../csv/given-rows.js';
+import { rowOfLine } from '../csv/program-rows.js';
 import type { Finding as FileFinding } from '../csv/row.js';
 import type { BatchRecord } from '../ledger/index.js';
 import { toldOf } from '../operations/batches/batch-status.js';

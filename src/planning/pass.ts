@@ -7,7 +7,7 @@ import type { Order } from '../core/order.js';
 import type { RealmProfile } from '../core/profile.js';
 import { type ContentWords, contentWords } from '../core/reference.js';
 import { columnNamed } from '../csv/columns.js';
-import type { ColumnWish } from '../csv/mapping.js';
+import type { ColumnOptions } from '../csv/mapping.js';
 import type { MemberTable } from '../csv/member-table.js';
 import type { Finding, Row, Sheet } from '../csv/row.js';
 import { idOfBatch, PLAN_BLOCK_ROWS, planning, type RealmLedger, reading } from '../ledger/index.js';
@@ -23,7 +23,7 @@ export type PlanOptions = {
   readonly ledger: RealmLedger;
   readonly profile: RealmProfile;
   /** Which line is the header, and what its columns mean. */
-  readonly wish?: ColumnWish;
+  readonly wish?: ColumnOptions;
   /** Turns wallets and handles into members. */
   readonly table?: MemberTable | null;
   readonly again: string | null;

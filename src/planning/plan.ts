@@ -2,11 +2,11 @@ import type { Column } from '../core/columns.js';
 import { currencyName } from '../core/currencies.js';
 import { absoluteOf, minus, NO_SUMS, plus } from '../core/op-sums.js';
 import type { Order } from '../core/order.js';
-import { readGivenRows } from '../csv/given-rows.js';
-import { NO_WISH } from '../csv/mapping.js';
+import { NO_COLUMN_OPTIONS } from '../csv/mapping.js';
 import type { MemberTable } from '../csv/member-table.js';
 import type { Source } from '../csv/open.js';
 import { type ParsedSheet, parseSheet } from '../csv/parse.js';
+import { readProgramRows } from '../csv/program-rows.js';
 import type { RowRules } from '../csv/read-row.js';
 import { BrokenFile, type FileFaults, type FoundColumns, ofFile, type Row, type Sheet } from '../csv/row.js';
 import type { TakenRow } from '../csv/take-rows.js';
@@ -67,13 +67,13 @@ export type Plan = MaybeIdentity & {
 };
 
 export async function planSource(source: Source, options: PlanOptions): Promise<Plan> {
-  const { wish = NO_WISH } = options;
+  const { wish = NO_COLUMN_OPTIONS } = options;
   return planSheet(source.name, await parseSheet(source, { ...rulesOf(options), wish }), options);
 }
 
 /** The same of rows that a program gives; `name` is what people know them by. */
 export function planGiven(name: string, rows: readonly TakenRow[], options: PlanOptions): Promise<Plan> {
-  return planSheet(name, readGivenRows(rows, rulesOf(options)), options);
+  return planSheet(name, readProgramRows(rows, rulesOf(options)), options);
 }
 
 function rulesOf({ profile: { name, realmId, currency, caps }, table = null }: PlanOptions): RowRules {

@@ -3,19 +3,20 @@ import { createRealmService, type RealmServiceOptions } from './server/service.j
 
 export type EmbeddedRealmOptions = RealmServiceOptions & { readonly realmId: string };
 
+/** A realm service inside this process. */
 export type EmbeddedRealm = {
-  /** Without `/api/v4`. */
+  /** The address without `/api/v4`. */
   readonly baseUrl: string;
-  /** Made for this instance; it ends with it, so that a key that leaked is worth nothing. */
+  /** An API key made for this instance and revoked when it closes, so a leaked key soon has no value. */
   readonly key: string;
   readonly admin: RealmAdmin;
   close(): Promise<void>;
 };
 
 /**
- * The realm service inside this process, for rehearsals: on a loopback port that the system picks, with a
- * key of its own. Several processes may each start one over the same Redis; they share realm and members,
- * and the keys of the others stay valid. A killed process leaves its key behind; the number is bounded.
+ * Starts the realm service inside this process, for rehearsals. It listens on a free loopback port and has an API key
+ * of its own. Several processes may each start one over the same Redis: they share realm and members, and closing one
+ * leaves the keys of the others valid. A killed process leaves its key behind; the number of keys is bounded.
  */
 export async function startEmbeddedRealm(options: EmbeddedRealmOptions): Promise<EmbeddedRealm> {
   const { redis, realmId } = options;
@@ -29,7 +30,7 @@ export async function startEmbeddedRealm(options: EmbeddedRealmOptions): Promise
     admin,
     async close() {
       await service.close();
-      // A store that is gone must not keep its command from ending; the key then counts as left behind.
+      // If the store is unreachable, closing must not hang on it. The key then counts as left behind.
       if (redis.status === 'ready') await admin.revokeKey(realmId, key).catch(() => {});
     },
   };

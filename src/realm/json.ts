@@ -1,15 +1,16 @@
 import { isLosslessNumber, stringify } from 'lossless-json';
 
-/** A JSON object as parsed without loss: numbers are LosslessNumber, so that no digit is lost. */
+/** A JSON object from the lossless parser. Its numbers are LosslessNumber objects and keep every digit. */
 export type JsonObject = { readonly [name: string]: unknown };
 
+/** True for JSON objects only: arrays and LosslessNumber objects are not. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
 }
 
 /**
- * A record for programs that know only JavaScript's numbers: what such a number holds exactly becomes one,
- * every other one (ids of 17 to 19 digits) becomes its text.
+ * Converts a record for programs that know only JavaScript numbers. A number that JavaScript holds exactly becomes a
+ * number; any other (such as an id of 17 to 19 digits) becomes its text.
  */
 export function plainJson(value: unknown): unknown {
   if (isLosslessNumber(value)) {
@@ -21,7 +22,7 @@ export function plainJson(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plainJson(item)]));
 }
 
-/** The record as the realm wrote it, digit by digit, indented for a person. */
+/** Prints the record with every digit as the realm wrote it, indented for a person. */
 export function prettyJson(value: unknown): string {
   return stringify(value, undefined, 2) ?? '';
 }

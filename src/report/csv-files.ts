@@ -8,17 +8,17 @@ type Delimiter = Manifest['delimiter'];
 type Cell = string | number | null;
 
 /**
- * All three delimiters count, not only the file's own: a reader that guesses the delimiter from a line must
- * never meet another candidate outside quotes. Blanks at the ends are quoted since some programs trim them.
+ * All three delimiters count, not only the file's own. A reader that guesses the delimiter from a line then never
+ * meets another candidate outside quotes. Blanks at the ends are quoted too, because some programs trim them.
  */
 const NEEDS_QUOTES = /[",;\t\r\n]|^ | $/;
 
 /**
- * One record as RFC 4180 quotes it, ending in LF: every program reads that, and the line tools of Unix see no
+ * Writes one record, quoted as in RFC 4180 and ended by LF. Every program reads that, and Unix line tools see no
  * stray CR in the last column.
  *
- * Every text cell is defused, also the input's own. "Unchanged" means that the file reads back as the same
- * cells; raw bytes would hand whoever wrote the input a formula in the operator's spreadsheet.
+ * Every text cell is protected against formulas, also the input's own. "Unchanged" therefore means that the file
+ * reads back as the same cells. Raw bytes would let an input run a formula in the operator's spreadsheet.
  */
 export function csvLine(cells: readonly Cell[], delimiter: Delimiter): string {
   let line = '';
@@ -31,14 +31,15 @@ export function csvLine(cells: readonly Cell[], delimiter: Delimiter): string {
   return `${line}\n`;
 }
 
+/** Protects a text cell against formulas and quotes it if needed. */
 function csvCell(text: string): string {
   const safe = defuse(text);
   return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /**
- * The five files that together are the input, row for row: each state has exactly one place. A row that is
- * being sent or resolved when a report is made half-way stands with the doubts, because it must not be run
+ * The five files that together are the input, row for row: each state belongs to exactly one. In a report of an
+ * unfinished batch, orders that are being sent or resolved are listed with the doubts, because they must not be run
  * again from a file either.
  */
 export const REPORT_FILES = ['paid', 'failed', 'doubt', 'unprocessed', 'duplicate'] as const;
@@ -57,7 +58,7 @@ export const FILE_OF: Readonly<Record<OrderState, ReportFile>> = {
   duplicate: 'duplicate',
 };
 
-/** The column is left empty for a person to fill with `paid` or `unpaid`; `doubt resolve --file` reads it. */
+/** An empty column that a person fills with `paid` or `unpaid`. `doubt resolve --file` reads it. */
 const DECISION_COLUMN = 'decision';
 
 export function fileHeader(file: ReportFile, manifest: Manifest): string {
@@ -72,7 +73,7 @@ export function fileLine(file: ReportFile, row: RowView, manifest: Manifest): st
   return csvLine([...own, ...added, ...surplus], manifest.delimiter);
 }
 
-/** In the order of TRACE_COLUMNS. */
+/** The cells of TRACE_COLUMNS, in that order. */
 function traceCells(row: RowView): Cell[] {
   const { state, doubt, traces } = row;
   const { key = null, requestId = null, before = null, inDoubt = null } = traces ?? {};
@@ -89,8 +90,8 @@ function traceCells(row: RowView): Cell[] {
 }
 
 /**
- * An invalid row may have fewer or more cells than the header. Missing ones become empty; surplus ones go
- * behind our own columns, so that no cell is lost, every column stays under its name, and the row is still
+ * Fits the cells of a row to the header. An invalid row may have fewer or more cells. Missing cells become empty.
+ * Surplus cells go after almoner's own columns: no cell is lost, every column keeps its name, and the row is still
  * too long when it is read again.
  */
 function fitCells(row: RowView, manifest: Manifest): { own: Cell[]; surplus: readonly string[] } {
@@ -108,7 +109,10 @@ export function auditCsv(entries: readonly AuditEntry[], delimiter: Delimiter): 
   return csvLine(['at', 'who', 'what', 'why'], delimiter) + lines.join('');
 }
 
-/** results.csv: one line per input row, in input order. The columns' names and order are a promise. */
+/**
+ * The columns of results.csv, which has one line per input row in input order. Their names and order are part of the
+ * contract.
+ */
 const RESULT_COLUMNS: Readonly<Record<string, (row: RowView) => Cell>> = {
   line: ({ line }) => line,
   order: ({ order }) => order,

@@ -10,9 +10,9 @@ const RunOfReport = Summary.pick({ batch: true }).extend({
 });
 
 /**
- * A store that was put back, and another ledger, may make the same batch id once more. The report of the earlier run is
- * then the only trace of what it paid, so it moves to `<batch>@<time of that batch>` before the new report takes its
- * place. A report of the same run is replaced.
+ * Keeps the report of an earlier run with the same batch id. A restored store, or another ledger, can produce the
+ * same id again. The earlier report is then the only trace of what that run paid, so it moves to `<batch>@<time of
+ * that batch>` before the new report replaces it. A report of the same run is simply replaced.
  */
 export async function keepEarlierReport(root: string, manifest: Manifest): Promise<void> {
   const folder = join(root, manifest.batch);
@@ -25,11 +25,12 @@ export async function keepEarlierReport(root: string, manifest: Manifest): Promi
   // `@` occurs in no batch id.
   const name = `${manifest.batch}@${earlier.createdAt.replaceAll(':', '-')}`;
   await rename(folder, await freeName(root, name)).catch((error: unknown) => {
-    // Another process writes a report of the same batch and has moved it.
+    // Another process writes a report of the same batch and has already moved the folder.
     if (!hasCode(error, 'ENOENT')) throw error;
   });
 }
 
+/** Finds a folder name that is not taken. */
 async function freeName(root: string, name: string): Promise<string> {
   for (let number = 1; ; number++) {
     const path = join(root, number === 1 ? name : `${name}-${number}`);

@@ -4,9 +4,9 @@ import { ORDER_STATES, type OrderState } from '../core/states.js';
 import type { BatchView, RowView } from '../ledger/index.js';
 
 /**
- * Law 7: every order is in exactly one state, and counts and sums tie to the manifest. This adder knows
- * nothing of the ledger's counters; it adds the rows up again while they stream into the files. A report
- * that does not tie is not printed, since a wrong report is worse than none.
+ * Law 7: every order is in exactly one state, and counts and sums tie to the manifest. This class ignores the
+ * ledger's counters and adds the rows up again while they stream into the files. A report that does not tie is not
+ * written, because a wrong report is worse than none.
  */
 export class Reconciliation {
   readonly counts = zeros(ORDER_STATES, 0);
@@ -27,12 +27,12 @@ export class Reconciliation {
     this.#rows += 1;
     this.counts[row.state] += 1;
     const next = (this.#lastIndex ?? row.index - 1) + 1;
-    // A recovered batch has only the rows that journals know.
+    // A recovered batch has only the rows that journals know, so its indexes may have gaps.
     const follows = this.batch.recovered ? row.index >= next : row.index === next;
     if (!follows) this.#fault(`row ${row.index} follows row ${this.#lastIndex}`);
     this.#lastIndex = row.index;
 
-    // A row that never became an order moves nothing, whatever its cells say.
+    // A row that never became an order moves no points, whatever its cells contain.
     if (row.state === 'invalid') return;
     if (row.op === null || row.tokens === null || !(row.tokens > 0)) {
       this.#fault(`order ${row.order} is ${row.state} and has no content`);
@@ -44,7 +44,7 @@ export class Reconciliation {
     this.#opSums[row.op] += amount;
   }
 
-  /** Throws unless the rows tie to the batch's counters and to the manifest, and names every difference. */
+  /** Throws unless the rows tie to the batch's counters and to the manifest. The error names every difference. */
   check(): { readonly countsTie: true; readonly sumsTie: true } {
     const { batch } = this;
     const { manifest } = batch;
@@ -61,14 +61,14 @@ export class Reconciliation {
     if (this.#faults.length > 0)
       throw new AlmonerError(
         'ALM_LEDGER_DOES_NOT_TIE',
-        `The books of batch ${manifest.batch} do not add up: ${this.#faults[0]}. No report was written, and a report that stood before was left as it was.`,
+        `The ledger of batch ${manifest.batch} does not add up: ${this.#faults[0]}. No report was written; an earlier report was left unchanged.`,
         { details: this.#faults },
       );
     return { countsTie: true, sumsTie: true };
   }
 
   #same(what: string, added: number | bigint, booked: number | bigint): void {
-    if (added !== booked) this.#fault(`${what}: the rows add up to ${added}, the books say ${booked}`);
+    if (added !== booked) this.#fault(`${what}: the rows add up to ${added}, the ledger says ${booked}`);
   }
 
   #fault(fault: string): void {

@@ -9,8 +9,8 @@ export type RunSpan = { readonly from: number; readonly to: number };
 const DOUBTS_SHOWN_MAX = 50;
 
 /**
- * What a person wants to know beyond counts, gathered in the same pass as the files. Everything here is
- * bounded: a million rows leave no more behind than a thousand.
+ * Collects facts for people beyond counts, in the same pass that writes the files. Everything here is bounded: a
+ * million rows need no more memory than a thousand.
  */
 export class RunFacts {
   readonly failing = new FailingGroups();
@@ -21,7 +21,7 @@ export class RunFacts {
     debit: { orders: 0, tokens: 0n },
     transfer: { orders: 0, tokens: 0n },
   };
-  /** The first doubts, in file order; those still being sent or resolved are not yet doubts. */
+  /** The first doubts in file order. Orders that are still being sent or resolved are not doubts yet. */
   readonly doubts: RowView[] = [];
   #from: number | null = null;
   #to: number | null = null;
@@ -46,8 +46,8 @@ export class RunFacts {
   }
 
   /**
-   * The last moment the ledger knows of. A report made half-way says "as of" with it instead of the time of
-   * writing, so that the same ledger always gives the same bytes.
+   * The last moment that the ledger knows of. The report of an unfinished batch says "as of" this time instead of the
+   * time of writing, so that the same ledger always gives the same bytes.
    */
   asOf(batch: BatchView, audit: readonly AuditEntry[], series: RunSeries): number {
     const moments = [batch.manifest.createdAt, batch.startedAt, batch.finishedAt, this.#to];
@@ -64,7 +64,7 @@ type SlowOrder = { readonly row: RowView; readonly tookMs: number };
 
 type SlowGroup = { readonly name: string; count: number; totalMs: number; maxMs: number };
 
-/** Time between sending an order and knowing what became of it: the slowest orders, and by kind of order. */
+/** The time between sending an order and its result: the slowest orders, and the times per kind of order. */
 export class Slowest {
   #orders: SlowOrder[] = [];
   readonly #groups = new Map<string, SlowGroup>();
@@ -76,7 +76,7 @@ export class Slowest {
     this.#addToGroup(`${row.op ?? 'row'}, ${row.state}`, tookMs);
     const last = this.#orders[SLOWEST_MAX - 1];
     if (last !== undefined && last.tookMs >= tookMs) return;
-    // Stable: of two that took equally long, the one earlier in the file stays first.
+    // The sort is stable: of two equally slow orders, the one earlier in the file comes first.
     this.#orders = [...this.#orders, { row, tookMs }]
       .sort((a, b) => b.tookMs - a.tookMs)
       .slice(0, SLOWEST_MAX);
@@ -86,7 +86,7 @@ export class Slowest {
     return this.#orders;
   }
 
-  /** The slowest kind first, by its mean. */
+  /** The groups by mean time, the slowest first. */
   groups(): readonly SlowGroup[] {
     const mean = (group: SlowGroup) => group.totalMs / group.count;
     return [...this.#groups.values()].sort((a, b) => mean(b) - mean(a) || (a.name < b.name ? -1 : 1));
@@ -104,9 +104,10 @@ export class Slowest {
 const GROUPS_MAX = 200;
 const EXAMPLES_MAX = 5;
 
+/** Failed orders with one cause. */
 type FailingGroup = {
   readonly code: ErrorCode | null;
-  /** The message of the first order in the group; null once messages were lumped together. */
+  /** The message of the first order in the group. Null once different messages share the group. */
   readonly message: string | null;
   readonly states: Set<OrderState>;
   count: number;
@@ -115,15 +116,15 @@ type FailingGroup = {
 };
 
 /**
- * Orders that went wrong, by error code and message. Messages that differ only in an id or an amount are
- * one group ("member 119… not found" 3,000 times is one problem). When a realm answers with ever new texts,
- * what exceeds the limit is lumped together per code.
+ * Groups the failed orders by error code and message. Messages that differ only in an id or an amount are one group
+ * ("member 119… not found" 3,000 times is one problem). If a realm sends ever new texts, those beyond the limit share
+ * one group per code.
  */
 export class FailingGroups {
   readonly #groups = new Map<string, FailingGroup>();
 
   add(row: RowView): void {
-    // A duplicate may carry a code that says what spent its reference; nothing went wrong with it.
+    // A duplicate may carry the code that says what spent its reference. It is no failure.
     if (row.state === 'paid' || row.state === 'duplicate') return;
     if (row.errorCode === null && row.error === null) return;
     const group = this.#groupFor(row);
@@ -133,7 +134,10 @@ export class FailingGroups {
     if (group.first.length < EXAMPLES_MAX) group.first.push({ order: row.order, line: row.line });
   }
 
-  /** The largest first; equal ones by code and message, so that the order never depends on chance. */
+  /**
+   * The groups by size, the largest first. Equal ones are sorted by code and message, so that the order is always the
+   * same.
+   */
   list(): readonly FailingGroup[] {
     return [...this.#groups]
       .sort(([a, one], [b, two]) => two.count - one.count || (a < b ? -1 : 1))

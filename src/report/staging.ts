@@ -19,15 +19,14 @@ import { AlmonerError, hasCode, isAlmonerError, messageOf } from '../core/errors
 import { type BatchId, isBatchId } from '../core/ids.js';
 import { syncFolder } from '../ledger/index.js';
 
-/** Folders are made for their owner alone, like the data folder, whatever the umask. */
+/** Folders are for their owner only, like the data folder, whatever the umask. */
 const PRIVATE = { recursive: true, mode: 0o700 };
 
 /**
- * Where a report is made before anybody can see it: a hidden folder beside the batch's own, on the same
- * disk. A first report appears with one rename of the whole folder. A later one replaces file by file, each
- * by one rename, in the order in which the files were created; so a reader, or a process killed in between,
- * meets old files and new files but never half a file. The file created last (the summary) names the
- * checksums of the others, which tells a mixed set from a whole one.
+ * The hidden folder where a report is written, beside the batch's own folder on the same disk. A first report appears
+ * with one rename of the whole folder. A later report replaces file by file, each by one rename, in the order in
+ * which the files were created. A reader, or a process killed in between, may find old and new files, but never half
+ * a file. The file created last (the summary) holds the checksums of the others, so a mixed set can be recognized.
  */
 export class Staging {
   readonly #files: WholeFile[] = [];
@@ -35,19 +34,19 @@ export class Staging {
   private constructor(
     readonly root: string,
     private readonly folder: string,
-    /** Where the report will stand. */
+    /** The final folder of the report. */
     readonly target: string,
   ) {}
 
-  /** `inside` names a folder within the batch's own, or that itself. */
+  /** Creates the staging folder. `inside` names a folder within the batch's own, or that folder itself. */
   static async begin(at: { root: string; batch: BatchId; inside: string; now: number }): Promise<Staging> {
-    // The id comes from a store or an archive; it is a folder's name here, so it is judged here again.
+    // The batch id comes from a store or an archive and is used as a folder name here, so check it again.
     if (!isBatchId(at.batch)) throw unsafe(`${JSON.stringify(at.batch)} cannot be a folder's name`);
     const root = resolve(at.root);
     await onDisk(root, () => mkdir(root, PRIVATE));
     await clearLeftovers(root, at.batch, at.now);
     const target = join(root, at.batch, at.inside);
-    // `@` occurs in no batch id, so that the parts stay apart.
+    // `@` occurs in no batch id, so the parts of the name stay separate.
     const name = `.${at.batch}@${host()}@${process.pid}@${randomBytes(6).toString('hex')}${SUFFIX}`;
     const folder = join(root, name);
     const staging = new Staging(root, folder, target);
@@ -63,14 +62,14 @@ export class Staging {
     return file;
   }
 
-  /** A file whose text is at hand. */
+  /** Writes a file from a complete text. */
   async write(name: string, text: string): Promise<FileFacts> {
     const file = await this.create(name);
     await file.add(text);
     return file.finish();
   }
 
-  /** Shows the report; every file must be finished. */
+  /** Makes the report visible. Every file must be finished. */
   async publish(): Promise<string[]> {
     const names = this.#files.map((file) => basename(file.path));
     await this.#refuseLinks(names);
@@ -79,7 +78,8 @@ export class Staging {
       const above = dirname(this.target);
       await mkdir(above, PRIVATE);
       if (!(await this.#renameWhole())) {
-        // The folder may be of an earlier version, or made by hand. The reports folder itself is the operator's.
+        // The folder may come from an earlier version or a person, so restrict its mode. The reports folder itself
+        // belongs to the operator and keeps its mode.
         await chmod(this.target, PRIVATE.mode);
         for (const name of names) await rename(join(this.folder, name), join(this.target, name));
       }
@@ -90,13 +90,13 @@ export class Staging {
     return names.map((name) => join(this.target, name));
   }
 
-  /** After a failure: nothing of this attempt is left, and what stood before still stands. */
+  /** Removes this attempt after a failure. The former report remains. */
   async discard(): Promise<void> {
     for (const file of this.#files) await file.abandon();
     await rm(this.folder, { recursive: true, force: true }).catch(() => {});
   }
 
-  /** True when the report did not exist and now does; false when it exists and is to be replaced. */
+  /** Returns true if it created the report, and false if a report exists that must be replaced file by file. */
   async #renameWhole(): Promise<boolean> {
     try {
       await rename(this.folder, this.target);
@@ -108,8 +108,8 @@ export class Staging {
   }
 
   /**
-   * The reports folder itself may be a link (an operator's choice); what lies inside may not, since a link
-   * planted there would send members' data to a place nobody chose.
+   * Refuses symbolic links inside the reports folder: a planted link would send members' data to another place. The
+   * reports folder itself may be a link, because the operator chose it.
    */
   async #refuseLinks(names: readonly string[]): Promise<void> {
     for (let path = this.target; path !== this.root; path = dirname(path))
@@ -119,6 +119,7 @@ export class Staging {
   }
 }
 
+/** Throws unless the path is absent or of the expected kind. */
 async function refuseUnless(path: string, good: (entry: Stats) => boolean, what: string): Promise<void> {
   const entry = await lstat(path).catch((error: unknown) => {
     if (!hasCode(error, 'ENOENT')) throw error;
@@ -137,9 +138,9 @@ const FOREIGN_LEFTOVER_AGE_MS = 24 * 60 * 60 * 1000;
 const SUFFIX = '.partial';
 
 /**
- * Removes what killed processes left of this batch's reports. Another writer may be at work on the same
- * batch right now, so a folder goes only when its process is gone; the processes of another machine cannot
- * be asked, and theirs go after a day. A wrong guess costs one report that is written again, never money.
+ * Removes what killed processes left of this batch's reports. Another process may be writing the same report now, so
+ * a folder is removed only when its process is gone. Processes of another machine cannot be checked; their folders
+ * are removed after a day. A wrong guess costs one report that is written again, never money.
  */
 async function clearLeftovers(root: string, batch: string, now: number): Promise<void> {
   for (const name of await readdir(root)) {
@@ -159,7 +160,7 @@ function isAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it lives and belongs to somebody else.
+    // EPERM: the process lives and belongs to another user.
     return hasCode(error, 'EPERM');
   }
 }
@@ -171,7 +172,7 @@ async function isOlder(path: string, now: number): Promise<boolean> {
 
 const BUFFER_CHARS_MAX = 128 * 1024;
 
-/** What a reader can check a file against. */
+/** Size and checksum, so that a reader can verify the file. */
 export type FileFacts = {
   readonly name: string;
   readonly bytes: number;
@@ -179,9 +180,9 @@ export type FileFacts = {
 };
 
 /**
- * One file of a report, written front to back into the staging folder. Text is gathered and written in
- * large pieces, so that memory does not grow with the number of rows; `finish` returns only after fsync,
- * because a rename may reach the disk before the data it names.
+ * One file of a report, written in order into the staging folder. Text is collected and written in large pieces, so
+ * memory does not grow with the number of rows. `finish` returns only after fsync, because a rename may reach the
+ * disk before the data.
  */
 export class WholeFile {
   readonly #hash = createHash('sha256');
@@ -194,11 +195,12 @@ export class WholeFile {
   ) {}
 
   static async create(path: string): Promise<WholeFile> {
-    // `wx` never follows or reuses what already stands there. Who got what is for the owner's eyes.
+    // `wx` never follows or reuses an existing file. The mode restricts the file to its owner, because it says who
+    // got what.
     return new WholeFile(path, await onDisk(path, () => open(path, 'wx', 0o600)));
   }
 
-  /** Returns a promise only when the buffer is full: awaiting on every one of a million rows is dear. */
+  /** Returns a promise only when the buffer is full, because awaiting each of a million rows is slow. */
   add(text: string): Promise<void> | undefined {
     this.#text += text;
     return this.#text.length >= BUFFER_CHARS_MAX ? this.#flush() : undefined;
@@ -211,7 +213,7 @@ export class WholeFile {
     return { name: basename(this.path), bytes: this.#bytes, sha256: this.#hash.digest('hex') };
   }
 
-  /** Lets go of the file after a failure; what was written goes away with the staging folder. */
+  /** Closes the file after a failure. The staging folder is removed with it. */
   async abandon(): Promise<void> {
     await this.handle.close().catch(() => {});
   }
@@ -222,14 +224,14 @@ export class WholeFile {
     this.#hash.update(data);
     this.#bytes += data.length;
     await onDisk(this.path, async () => {
-      // One write may take less than it was given (a nearly full disk); the rest is offered again.
+      // A write may accept only part of the data (a nearly full disk); the loop offers the rest again.
       for (let from = 0; from < data.length; )
         from += (await this.handle.write(data, from, data.length - from)).bytesWritten;
     });
   }
 }
 
-/** Runs one step on the disk; what the system refuses becomes an error that a person can act on. */
+/** Runs one step on the disk. A system error becomes an error with a remedy. */
 export async function onDisk<T>(path: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();
@@ -237,22 +239,22 @@ export async function onDisk<T>(path: string, step: () => Promise<T>): Promise<T
     if (isAlmonerError(error)) throw error;
     throw new AlmonerError(
       'ALM_BATCH_REPORT_NOT_WRITTEN',
-      `The report could not be written at ${path}: ${messageOf(error)}. No payment is affected, and every report file that stood there is still whole.`,
+      `The report could not be written at ${path}: ${messageOf(error)}. No payment is affected, and all existing report files are still complete.`,
       { cause: error },
     );
   }
 }
 
 /**
- * Writes the rows that `fill` adds into a file that a person asked for, at a place of their choice. It appears
- * whole or not at all, and never takes the place of another: an undo file that was already run must not be
- * confused with a newer one. A file without rows, which would only be refused, is not left.
+ * Writes the rows that `fill` adds into a file at a path that a person chose. The file appears completely or not at
+ * all, and never replaces another: a person must not confuse an undo file that was already run with a newer one. A
+ * file without rows is removed, because running it would be refused.
  */
 export async function writeRows<T extends { readonly rows: number }>(
   path: string,
   fill: (add: (text: string) => Promise<void> | undefined) => Promise<T>,
 ): Promise<{ readonly written: T; readonly file: string | null }> {
-  // Asked first only to tell at once; `appear` is what makes it certain.
+  // Check early only to report quickly; `appear` makes the guarantee.
   if (await stat(path).catch(() => undefined)) throw exists(path);
   const nonce = randomBytes(6).toString('hex');
   const partial = await WholeFile.create(join(dirname(path), `.${basename(path)}.${nonce}.partial`));
@@ -268,7 +270,7 @@ export async function writeRows<T extends { readonly rows: number }>(
   }
 }
 
-/** Unlike a rename, a link refuses a name that is taken; some file systems know no links. */
+/** Uses a link, because a link refuses an existing name and a rename does not. Some file systems have no links. */
 async function appear(partial: string, path: string): Promise<void> {
   try {
     await link(partial, path).catch(async (error: unknown) => {

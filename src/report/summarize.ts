@@ -16,7 +16,7 @@ import { type Summary, SummaryManifest } from './summary.js';
 
 const FAILURES_MAX = 50;
 
-/** summary.json, and the numbers of report.html: both come from this one value and cannot disagree. */
+/** Computes the numbers of summary.json and report.html. Both use this one value, so they cannot disagree. */
 export function summarize(
   record: BatchRecord,
   reconciliation: Reconciliation,
@@ -73,6 +73,7 @@ function mapped<V, W>(record: Readonly<Record<string, V>>, to: (value: V) => W):
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value)]));
 }
 
+/** The percentiles of the answer times. */
 export function latencyFacts(latency: LatencyHistogram): Summary['latencyMs'] {
   return {
     count: latency.reduce((sum, { count }) => sum + count, 0),
@@ -84,9 +85,9 @@ export function latencyFacts(latency: LatencyHistogram): Summary['latencyMs'] {
 }
 
 /**
- * The time a run was at work is the slices that saw a request, cut to the span between first and last
- * request: a run of 300 ms must not be measured against a slice of ten seconds. Nor does it have a rate: two requests
- * in 30 ms are not 4,000 a minute.
+ * The pace that the run used. The active time is the slices that saw a request, cut to the span between the first and
+ * the last request; otherwise a run of 300 ms would be measured against a slice of ten seconds. Such a short run has
+ * no rate either: two requests in 30 ms are not 4,000 a minute.
  */
 export function paceUsed(
   batch: BatchView,
@@ -98,7 +99,7 @@ export function paceUsed(
   const wall = span === null ? 0 : span.to - span.from;
   const activeMs = busy > 0 && wall > 0 ? Math.min(busy, wall) : Math.max(busy, wall);
   const allowed = batch.rate === null ? null : perMinute(batch.rate);
-  // From the first request to the last there is one pause less than there are requests.
+  // Between the first and the last request there is one pause less than there are requests.
   const steps = activeMs === wall ? batch.requests - 1 : batch.requests;
   const used = activeMs >= RATE_FROM_MS && steps > 1 ? (steps * 60_000) / activeMs : null;
   return {

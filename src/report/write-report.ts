@@ -20,19 +20,23 @@ import { RunFacts } from './run-facts.js';
 import { type FileFacts, Staging, type WholeFile } from './staging.js';
 import { summarize } from './summarize.js';
 
+/** Where and how to write a report. */
 type ReportOptions = {
-  /** The reports folder; the batch gets a folder of its own in it. */
+  /** The reports folder. Each batch gets its own folder in it. */
   readonly folder: string;
-  /** The report then holds only member, tokens, reason, time and sums, in a folder `public` inside the batch's own. */
+  /**
+   * If true, the report holds only member, tokens, reason, time and sums. It is written to a folder `public` inside
+   * the batch's own.
+   */
   readonly public?: boolean;
-  /** Judges the age of what a killed process left behind; no report holds it. */
+  /** The current time, used only to judge the age of files from killed processes. No report contains it. */
   readonly now: number;
 };
 
 /**
- * Writes the report of a batch, from Redis or from an archive, at any time. It is a pure function of the
- * record: the same ledger gives the same bytes. Rows stream through once and are never held. Nothing can be
- * seen before everything is written and ties; after any failure what stood before still stands.
+ * Writes the report of a batch, from Redis or from an archive, at any time. The result depends only on the record:
+ * the same ledger gives the same bytes. Rows stream through once and are never held in memory. The report appears
+ * only when all files are written and the sums tie. After any failure the former report remains.
  */
 export async function writeReport(
   record: BatchRecord,
@@ -52,8 +56,8 @@ export async function writeReport(
 }
 
 /**
- * All files of a batch's report, in the order in which they will replace older ones: the rows first, the
- * summary last.
+ * Writes all files of the report, in the order in which they will replace older ones: the rows first, the summary
+ * last.
  */
 async function writeFullReport(record: BatchRecord, staging: Staging): Promise<void> {
   const { batch } = record;
@@ -72,7 +76,7 @@ async function writeFullReport(record: BatchRecord, staging: Staging): Promise<v
   await staging.write('summary.json', `${JSON.stringify(summary, null, 2)}\n`);
 }
 
-/** The one pass over the rows: each goes into results.csv and into exactly one of the five files. */
+/** The single pass over the rows: each row goes into results.csv and into exactly one of the five files. */
 async function writeRows(
   { batch: { manifest }, rows }: BatchRecord,
   staging: Staging,
@@ -104,10 +108,10 @@ async function writeRows(
 const LINES_ON_PAGE_MAX = 200;
 
 /**
- * What a community may see: member, tokens, reason, time and sums of what was paid, and nothing else: not
- * who failed and why, no balances, no columns of the input, no realm, key's place or operator. A transfer
- * shows its giver only: who received it is not on the list of what may be published, and a reader must not
- * learn from a public page who paid whom. A rehearsal says so, because its sums are not real.
+ * Writes the public report: member, tokens, reason, time and sums of the paid orders. It contains no failures,
+ * balances, input columns, realm, key source or operator. A transfer shows only its giver: the receiver is not among
+ * the fields that may be published, and a public page must not reveal who paid whom. A rehearsal is marked as such,
+ * because its sums are not real.
  */
 async function writePublicReport(record: BatchRecord, staging: Staging): Promise<void> {
   const { manifest } = record.batch;
@@ -146,6 +150,7 @@ async function writePublicReport(record: BatchRecord, staging: Staging): Promise
   await staging.write('public.json', `${JSON.stringify(document, null, 2)}\n`);
 }
 
+/** The public line of a row; undefined unless the row was paid. */
 function publicLine(row: RowView): PublicLine | undefined {
   if (row.state !== 'paid' || row.member === null || row.tokens === null) return undefined;
   return {

@@ -3,30 +3,37 @@ import { isAlmonerError } from '../core/errors/error.js';
 import { notes, type RealmLedger, steering } from '../ledger/index.js';
 import { PERIODS } from './schema.js';
 
-/** What a person said of a rule's schedule. */
+/** A decision of a person about a rule's schedule. */
 const said = z.object({ who: z.string(), at: z.number(), why: z.string().nullable().default(null) });
 export type Said = z.infer<typeof said>;
 
-/** The members whom the two have seen: a list that is another one by then is paid by a batch that waits for two people. */
+/**
+ * The member list that both people saw. If the list differs later, the rule's batch waits for the approval of two
+ * people.
+ */
 const forAudience = { audience: z.string().nullable().default(null) };
 
 /**
- * Which rules run by themselves. `rules sync` writes the entries; a rule runs only while its file is the very
- * one that a person approved. What the scheduler did last is kept apart, so that two writers never meet.
+ * A rule with a schedule, as stored in the ledger. `rules sync` writes these entries. A rule runs only while its file
+ * is exactly the one that a person approved. The scheduler stores its last run separately, so that the two never
+ * write the same entry.
  */
 const scheduledRule = z.object({
   rule: z.string(),
-  /** Absolute, as `rules sync` saw it. */
+  /** The absolute path at the time of `rules sync`. */
   file: z.string(),
   hash: z.string(),
   cron: z.string(),
   timezone: z.string(),
   missed: z.enum(['skip', 'once']),
-  /** Names the period of each time, also once the file is another one or gone. */
+  /** Used to name the period of each time, even after the file was changed or removed. */
   period: z.enum(PERIODS),
-  /** When it last came to wait for a go; the times after it are told as waiting, as long as there is none. */
+  /** When the rule last began to wait for an approval. Later times are reported as waiting until it is approved. */
   waitsSince: z.number().default(0),
-  /** `asked`: who asked for it, where approvals are required. `byToken`: its owner is known; else the name was only set. */
+  /**
+   * `asked`: who requested the approval, where approvals are required. `byToken`: the approver was identified by a
+   * token; otherwise the name was only set.
+   */
   approved: said
     .extend({
       asked: z.string().nullable().default(null),
@@ -34,40 +41,43 @@ const scheduledRule = z.object({
       ...forAudience,
     })
     .nullable(),
-  /** Who took the go back, while there is none. */
+  /** Who withdrew the approval; null while the rule is approved. */
   takenBack: said.nullable().default(null),
-  /** Its times pass without a run. */
+  /** While paused, scheduled times pass without a run. */
   paused: said.nullable().default(null),
-  /** One time that passes without a run. Both are asked again where a batch is sealed: see includes/schedule.lua. */
+  /**
+   * One scheduled time that passes without a run. Sealing a batch checks pause and skip again: see
+   * includes/schedule.lua.
+   */
   skip: said.extend({ time: z.number() }).nullable().default(null),
 });
 export type StoredRule = z.infer<typeof scheduledRule>;
 
-/** `asked`: who asked for the approval of this very text, while no second person has approved it. */
+/** `asked`: who requested the approval of this text, until a second person approves it. */
 export type ScheduledRule = StoredRule & { readonly asked: Asked | null };
-/** `hash`: of what it was asked for, which is the members, too. */
+/** The hash of what the approval was requested for, including the members. */
 type Asked = Said & { readonly hash: string };
 
-/** Whether a text's go is that of two people, for the members as they are listed now (see includes/schedule.lua). */
-export function isGoOfTwo(approved: StoredRule['approved'], audience: string): boolean {
+/** True if two people approved the text with its present member list (see includes/schedule.lua). */
+export function isApprovedByTwo(approved: StoredRule['approved'], audience: string): boolean {
   return approved?.asked != null && approved.audience === audience;
 }
 
 export const lastRun = z.object({
-  /** The scheduled time that was dealt with. */
+  /** The scheduled time that was handled. */
   at: z.number(),
   period: z.string(),
   result: z.enum(['enqueued', 'nothing', 'stopped', 'failed', 'skipped', 'missed', 'paused']),
   run: z.string().nullable(),
   batch: z.string().nullable(),
   message: z.string().nullable(),
-  /** Scheduled times before it that stay without a run. */
+  /** How many earlier scheduled times stay without a run. */
   skipped: z.number(),
   finishedAt: z.number(),
 });
 export type LastRun = z.infer<typeof lastRun>;
 
-/** Why a time that has come is not dealt with yet. It says nothing of a time that is: see `LastRun`. */
+/** Why a due time is not handled yet. A handled time has no such entry: see `LastRun`. */
 const waitingRun = z.object({
   at: z.number(),
   why: z.enum(['planning', 'go', 'realm', 'store', 'trouble']),
@@ -76,6 +86,7 @@ const waitingRun = z.object({
 });
 export type WaitingRun = z.infer<typeof waitingRun>;
 
+/** All rules with a schedule, with their requested approvals. */
 export async function scheduledRules(ledger: RealmLedger): Promise<ScheduledRule[]> {
   const [all, requests] = await Promise.all([storedRules(ledger), steering.approvals.ruleRequests(ledger)]);
   return all.map((one) => {
@@ -86,13 +97,16 @@ export async function scheduledRules(ledger: RealmLedger): Promise<ScheduledRule
   });
 }
 
-/** Without what was asked for: what `changeScheduledRule` compares and writes. */
+/** The stored entries without the requested approvals: the part that `changeScheduledRule` compares and writes. */
 export async function storedRules(ledger: RealmLedger): Promise<StoredRule[]> {
   const all = await notes.ruleNotes(ledger, 'schedules', scheduledRule).all();
   return [...all.values()].sort((a, b) => a.rule.localeCompare(b.rule));
 }
 
-/** `change` sees the entry as it stands, and gives the very same one back to leave it, or null to remove it. */
+/**
+ * Changes an entry atomically. `change` gets the current entry. It returns the same entry to leave it, or null to
+ * remove it.
+ */
 export function changeScheduledRule(
   ledger: RealmLedger,
   rule: string,
@@ -101,19 +115,24 @@ export function changeScheduledRule(
   return notes.ruleNotes(ledger, 'schedules', scheduledRule).change(rule, change);
 }
 
+/** The last handled time of each rule. */
 export function lastRuns(ledger: RealmLedger): Promise<Map<string, LastRun>> {
   return notes.ruleNotes(ledger, 'last', lastRun).all();
 }
 
+/** The due times that wait, by rule. */
 export function waitingRuns(ledger: RealmLedger): Promise<Map<string, WaitingRun>> {
   return notes.ruleNotes(ledger, 'waiting', waitingRun).all();
 }
 
-/** True where it is news; `since` is of the first note of the same time and reason. */
+/**
+ * Records why a due time waits. Returns true if this is news. `since` is the time of the first note with the same
+ * time and reason.
+ */
 export async function noteWaiting(ledger: RealmLedger, rule: string, now: WaitingRun): Promise<boolean> {
   const { before, after } = await notes.ruleNotes(ledger, 'waiting', waitingRun).change(rule, (known) => {
     const isSame = known?.at === now.at && known.why === now.why;
-    // One more try tells nothing new of what stands in the way.
+    // A further attempt says nothing new about the obstacle, so keep the earlier reason.
     if (now.why === 'planning' && known?.at === now.at && known.why !== 'go') return known;
     if (isSame && known.message === now.message) return known;
     return isSame ? { ...now, since: known.since } : now;
@@ -121,22 +140,22 @@ export async function noteWaiting(ledger: RealmLedger, rule: string, now: Waitin
   return before !== after;
 }
 
-/** The text that last had a go, also while another one waits; apart from the rest, because it may be long. */
+/** The text that was last approved, also while another text waits. Stored separately, because it may be long. */
 export function approvedTexts(ledger: RealmLedger) {
   return notes.ruleNotes(ledger, 'texts', z.string());
 }
 
-/** The members that were last approved, apart from the rest for the same reason; missing where there were too many. */
+/** The members that were last approved, stored separately for the same reason. Missing if the list was too long. */
 export function approvedMembers(ledger: RealmLedger) {
   return notes.ruleNotes(ledger, 'members', z.string());
 }
 
-/** When somebody last saw to the schedules (`looked`), and last found every time with its outcome (`good`). */
+/** When the scheduler last checked the schedules (`looked`), and when every time last had an outcome (`good`). */
 export function roundNotes(ledger: RealmLedger) {
   return notes.ruleNotes(ledger, 'rounds', z.number());
 }
 
-/** Times up to then are dealt with, or none of the schedule's: a go counts for the times after it. */
+/** The time up to which scheduled times are handled or void. An approval counts only for later times. */
 export function dealtWithUntil({ approved, waitsSince }: StoredRule, last: LastRun | null): number {
   return Math.max(last?.at ?? 0, approved?.at ?? waitsSince);
 }
@@ -148,7 +167,7 @@ export function lastRunOf(
   return { run: null, batch: null, message: null, skipped: 0, ...done, finishedAt };
 }
 
-/** What a run that came to nothing waits for. */
+/** The reason why a run that failed waits. */
 export function whyWaiting(error: unknown): WaitingRun['why'] {
   const code = isAlmonerError(error) ? error.code : '';
   if (/^ALM_(STORE|LEDGER)_/.test(code)) return 'store';

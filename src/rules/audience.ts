@@ -12,18 +12,18 @@ import { readHeaderLine, splitHeader } from '../csv/header.js';
 import { INTAKE_LIMITS, openSource, type Source } from '../csv/open.js';
 import { hasSurplus, isBlank, readRecords } from '../csv/records.js';
 import { BrokenFile } from '../csv/row.js';
-import type { Place, YamlSource } from '../yaml/read-yaml.js';
+import type { SourcePosition, YamlSource } from '../yaml/read-yaml.js';
 import { type ValuePath, valueAt } from '../yaml/values.js';
 import { type RuleFault, type RuleFaults, readRuleYaml, schemaFaults, YAML_BYTES_MAX } from './fault.js';
 import { AUDIENCE_MEMBERS_MAX, type Audience, type AudienceRow, walletColumn } from './packed-audience.js';
 import { type AudienceInput, audienceSchema } from './schema.js';
 
-/** The members as a file holds them. */
+/** The members as read from a file. */
 type Members = Pick<Audience, 'columns' | 'rows'>;
 
-/** The place of an audience: a file, and the path of its mapping in it. */
+/** Where an audience is written: a file, and the path of its mapping in the file. */
 type Written = {
-  /** The path of the file, and what people call it. */
+  /** The absolute path, and the name that people use. */
   readonly file: string;
   readonly shown: string;
   readonly source: YamlSource;
@@ -31,20 +31,20 @@ type Written = {
   readonly onFile: OnFile;
 };
 
-/** Hears of each further file before it is looked for. */
+/** Called with each further file before it is opened. */
 export type OnFile = (path: string) => Promise<void>;
 
 /**
- * Finds the members: in the rule itself, in a CSV, or in another YAML file that says the same in its turn.
- * `chain` holds the files passed on the way, so that a circle is found instead of followed.
+ * Reads the members from the rule itself, a CSV, or another YAML file that may refer further. `chain` holds the files
+ * on the way, so that a cycle is refused instead of followed.
  */
 export async function readAudience(
-  /** Undefined, or without its members, where the schema has refused them. */
+  /** Undefined, or without members, if the schema refused them. */
   input: AudienceInput | undefined,
   written: Written,
   chain: readonly string[] = [],
 ): Promise<Audience | RuleFaults> {
-  const fault = (place: Place, code: RuleFault['code'], message: string) => ({
+  const fault = (place: SourcePosition, code: RuleFault['code'], message: string) => ({
     faults: [{ file: written.shown, ...place, code, message }],
   });
   const has = (name: string) => valueAt(written.source.value, [...written.path, name]) !== undefined;
@@ -69,7 +69,7 @@ export async function readAudience(
     return fault(
       place,
       'ALM_RULE_CIRCULAR',
-      `These files refer to each other in a circle: ${circle.join(' → ')}.`,
+      `These files refer to each other in a cycle: ${circle.join(' → ')}.`,
     );
   }
   await written.onFile(path);
@@ -97,12 +97,13 @@ async function readAudienceYaml(
   return readAudience(parsed.data, { file: path, shown, source, path: [], onFile }, chain);
 }
 
+/** Explains why a file of an audience cannot be read; undefined if it can. */
 async function missingFile(path: string, name: string): Promise<string | undefined> {
   try {
     const found = await stat(path);
-    // A pipe would be waited for.
+    // Reading from a pipe would block.
     if (!found.isFile())
-      return `${JSON.stringify(name)} is ${found.isDirectory() ? 'a folder' : 'no plain file'}, expected a CSV or YAML file.`;
+      return `${JSON.stringify(name)} is ${found.isDirectory() ? 'a folder' : 'not a plain file'}, expected a CSV or YAML file.`;
     if (/\.ya?ml$/i.test(name) && found.size > YAML_BYTES_MAX)
       return `${JSON.stringify(name)} is larger than ${YAML_BYTES_MAX} bytes; put the members into a CSV.`;
     await access(path, constants.R_OK);
@@ -115,7 +116,7 @@ async function missingFile(path: string, name: string): Promise<string | undefin
   }
 }
 
-/** What holds for every audience, wherever it came from. */
+/** The checks that hold for every audience, whatever its source. */
 function finish(audience: Omit<Audience, 'hash'>, file: string): Audience | RuleFaults {
   const faults: RuleFault[] = [];
   const add = (line: number, message: string) =>
@@ -129,7 +130,7 @@ function finish(audience: Omit<Audience, 'hash'>, file: string): Audience | Rule
     if (earlier !== undefined)
       add(
         row.line,
-        `Member ${row.member} stands on line ${earlier} already; one award for each member and period.`,
+        `Member ${row.member} is already on line ${earlier}; each member gets one award per period.`,
       );
     else first.set(row.member, row.line);
     if (audience.checkWallets && wallet !== -1 && (row.cells[wallet] ?? '').trim() === '')
@@ -139,6 +140,7 @@ function finish(audience: Omit<Audience, 'hash'>, file: string): Audience | Rule
   return faults.length > 0 ? { faults } : { ...audience, hash: hashOf(audience) };
 }
 
+/** Hashes columns, members and cells. A plan records this hash to recognize the same audience. */
 function hashOf({ columns, rows, checkWallets }: Omit<Audience, 'hash'>): string {
   const hash = createHash('sha256').update(JSON.stringify([columns, checkWallets]));
   for (const { member, cells } of rows) hash.update(JSON.stringify([member, cells]));
@@ -147,10 +149,10 @@ function hashOf({ columns, rows, checkWallets }: Omit<Audience, 'hash'>): string
 
 const FAULTS_MAX = 50;
 
-/** Members written into the rule itself; the columns are all names that any of them has. */
+/** Members written in the rule itself. The columns are all names that any member has. */
 function inlineRows(
   members: NonNullable<AudienceInput['members']>,
-  placeOf: (index: number) => Place,
+  placeOf: (index: number) => SourcePosition,
 ): Members {
   const columns = new Set(['member']);
   for (const entry of members)
@@ -160,15 +162,15 @@ function inlineRows(
     const cells = [...columns].map((name) =>
       String((Object.hasOwn(fields, name) ? fields[name] : null) ?? ''),
     );
-    // The schema has let through 1 to 20 digits without a leading zero, or a whole number.
+    // The schema accepts only 1 to 20 digits without a leading zero, or a whole number.
     return { member: memberId(String(fields.member)), line: placeOf(index).line, cells };
   });
   return { columns: [...columns], rows };
 }
 
 /**
- * An audience as a CSV: a column `member` and any others, read with the guards of an order file (encoding,
- * quotes, ids), all of it into memory.
+ * Reads an audience from a CSV with a column `member` and any others. It has the same guards as an order file
+ * (encoding, quotes, ids), but is read into memory completely.
  */
 async function readAudienceCsv(path: string, file: string): Promise<Members | RuleFaults> {
   const faults: RuleFault[] = [];
@@ -207,12 +209,12 @@ async function read(
   const twice = names.findIndex(
     (name, at) => names.findIndex((one) => headerKey(one) === headerKey(name)) < at,
   );
-  if (twice !== -1) fault(head.line, 1, `The column ${show(names[twice] ?? '')} stands twice in the header.`);
+  if (twice !== -1) fault(head.line, 1, `The column ${show(names[twice] ?? '')} occurs twice in the header.`);
   const rows: AudienceRow[] = [];
   const blocks = readRecords(source.chunks(), delimiter, INTAKE_LIMITS, (line, cells, flaw): null => {
     if (line <= head.line || isBlank(cells)) return null;
     const member = readMemberCell(undefuse(cells[memberAt] ?? ''));
-    if (flaw !== 0) fault(line, 1, 'The row has quotes or line ends where none may stand.');
+    if (flaw !== 0) fault(line, 1, 'The row has quotes or line ends in a place where none are allowed.');
     else if (cells.length < names.length || hasSurplus(names, cells))
       fault(line, 1, `The row has ${counted(cells.length, 'cell')}, the header ${names.length}.`);
     else if (typeof member !== 'string') fault(line, memberAt + 1, member.message);

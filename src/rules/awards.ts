@@ -10,7 +10,7 @@ import type { Bounds } from './limits.js';
 import type { AudienceRow } from './packed-audience.js';
 import type { RunEntry, RunMeta } from './run-record.js';
 
-/** What the ledger knows of a rule's awards in a period. */
+/** The facts that the ledger has about a rule's awards in a period. */
 
 /** The members whose reference of the period is spent, with the order that holds it. */
 export async function alreadyAwarded(
@@ -41,8 +41,8 @@ export async function alreadyAwarded(
   return found;
 }
 
-/** What stands against awards of the period: earlier ones, and the caps. */
-export async function booksOf(
+/** Reads what limits further awards of the period: earlier awards, and the realm's caps. */
+export async function awardsOf(
   ledger: RealmLedger,
   { caps }: Pick<RealmProfile, 'caps'>,
   { rule, period }: { readonly rule: string; readonly period: string },
@@ -50,7 +50,7 @@ export async function booksOf(
 ) {
   return {
     already: await alreadyAwarded(ledger, rule, period, slices),
-    // Orders of the period hold it whichever way they came: paid, or still to be paid.
+    // The orders of the period count whatever their run, paid or still to be paid.
     bounds: async (): Promise<Bounds> => ({
       awardedInPeriod: await planning.heldOf(ledger, accountName(rule, period)),
       maxTokensPerOrder: caps.maxTokensPerOrder,
@@ -58,17 +58,21 @@ export async function booksOf(
   };
 }
 
-/** The columns under which a rule's orders stand in reports; a failed.csv of them can be run as it is. */
+/** The columns of a rule's orders in reports. A failed.csv with them can be run as it is. */
 export const AWARD_SHEET: Sheet = {
   delimiter: ',',
   header: ['member', 'recipient', 'op', 'tokens', 'reference', 'reason'],
 };
 
+/** Names the source of a rule's batch: the rule and the period. */
 export function runSource({ rule, period }: Pick<RunMeta, 'rule' | 'period'>): string {
   return `rule ${rule} ${period}`;
 }
 
-/** The orders of a run, block by block in the audience's order: all of them at once are for no process to hold. */
+/**
+ * Yields the orders of a run block by block, in the audience's order. All of them at once could exceed the memory of
+ * a process.
+ */
 export async function* awardRows(
   run: RunMeta,
   entries: AsyncIterable<readonly RunEntry[]>,
@@ -77,7 +81,7 @@ export async function* awardRows(
     yield block.flatMap(({ decision }) => (decision.leftOut === null ? [awardRow(run, decision)] : []));
 }
 
-/** A line is that of the audience. */
+/** The line number is that of the audience. */
 function awardRow(run: RunMeta, { member, line, tokens: amount }: Decision): OrderRow {
   const order = orderOf(run, member, amount);
   const reference = awardReference(run.rule, run.period, member);

@@ -1,26 +1,26 @@
 import { wallOf } from '../core/zones.js';
 import { PERIODS } from './schema.js';
 
-/** The periods of rules, by the wall of their zone. */
+/** The periods of rules, in the rule's time zone. */
 const DAY_MS = 24 * 3_600_000;
 
 export type Period = (typeof PERIODS)[number];
 
 /**
- * The name of the period a moment belongs to, by the wall of the rule's zone: `2026-11-15`, `2026-W46`,
- * `2026-11`, or `once`. It is part of every order's reference, so a member gets one award in each.
+ * Names the period of a moment in the rule's time zone: `2026-11-15`, `2026-W46`, `2026-11`, or `once`. The name is
+ * part of every order's reference, so a member gets one award per period.
  */
 export function periodName(period: Period, moment: number, zone: string): string {
   const day = new Date(wallOf(moment, zone)).toISOString().slice(0, 10);
   return { once: 'once', day, week: isoWeek(Date.parse(day)), month: day.slice(0, 7) }[period];
 }
 
-/** Whether the period of a run had begun by then, or lay further back. */
+/** True if the period of a run had begun at that moment or earlier. */
 export function hadBegun(run: { period: string; at: number; zone: string }, moment: number): boolean {
   return run.at <= moment || PERIODS.some((one) => periodName(one, moment, run.zone) === run.period);
 }
 
-/** ISO 8601: weeks begin on Monday and belong to the year that has most of their days. */
+/** The ISO 8601 week: it begins on Monday and belongs to the year that has most of its days. */
 function isoWeek(day: number): string {
   const weekday = (new Date(day).getUTCDay() + 6) % 7;
   const thursday = day + (3 - weekday) * DAY_MS;

@@ -5,13 +5,14 @@ import { periodName } from './calendar.js';
 import type { Rule } from './rule.js';
 
 /**
- * Facts as CEL values. Whole numbers become exact integers, others exact fractions; a whole number beyond 64
- * bits is an id and stays text. What is null has no value: it counts as absent, so that the member is left out and
- * listed instead of being reckoned with as zero.
+ * Converts facts to CEL values. Whole numbers become exact integers, other numbers exact fractions. A whole number
+ * beyond 64 bits is an id and stays text. A null counts as absent, so the member is left out and listed; counting it
+ * as zero would pay wrongly.
  */
 const INT_MAX = 2n ** 63n - 1n;
 const DEPTH_MAX = 32;
 
+/** Converts a JSON value to a CEL value, up to a depth limit. */
 export function celValue(value: unknown, depth = 0): unknown {
   if (isLosslessNumber(value)) return celNumber(value.value);
   if (typeof value !== 'object' || value === null) return value ?? undefined;
@@ -21,7 +22,7 @@ export function celValue(value: unknown, depth = 0): unknown {
   return celMap(Object.entries(value).map(([name, item]) => [name, celValue(item, depth + 1)]));
 }
 
-/** A map without a prototype: a fact called `constructor` is just a fact. */
+/** Makes a map without a prototype, so that a fact named `constructor` is an ordinary fact. */
 export function celMap(entries: Iterable<readonly [string, unknown]>): Record<string, unknown> {
   const map: Record<string, unknown> = Object.create(null);
   for (const [name, item] of entries) if (item !== undefined && item !== null) map[name] = item;
@@ -35,11 +36,11 @@ function celNumber(digits: string): unknown {
   return whole > INT_MAX || whole < -INT_MAX ? digits : whole;
 }
 
-/** Up to 15 digits are surely a number; longer ones are ids and stay text. Leading zeros are ids, too. */
+/** Up to 15 digits are read as a number. Longer values and values with leading zeros are ids and stay text. */
 const WHOLE = /^-?(0|[1-9][0-9]{0,14})$/;
 const FRACTION = /^-?(0|[1-9][0-9]{0,14})\.[0-9]{1,15}$/;
 
-/** A cell of the audience: a number, true, false, or its text; an empty one is absent. */
+/** Converts a cell of the audience: to a number, true, false, or its text. An empty cell is absent. */
 export function celCell(cell: string): unknown {
   const text = cell.trim();
   if (text === '') return undefined;
@@ -49,7 +50,7 @@ export function celCell(cell: string): unknown {
   return word === 'true' ? true : word === 'false' ? false : text;
 }
 
-/** A value for people and for JSON, as an expression would spell it. */
+/** Writes a value for people and JSON, in the form that an expression would use. */
 export function spellValue(value: unknown): string {
   if (typeof value === 'bigint' || typeof value === 'boolean' || value instanceof Fraction)
     return String(value);
@@ -61,9 +62,10 @@ export function spellValue(value: unknown): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
-/** What `run` holds in an expression: the time of the run, by the wall of the rule's zone. */
+/** The fields of `run` in an expression: the time of the run in the rule's time zone. */
 export const RUN_FIELDS = ['at', 'date', 'year', 'month', 'day', 'weekday', 'hour', 'period'] as const;
 
+/** The variable `run` of an expression. */
 export function runFacts(rule: Pick<Rule, 'period' | 'zone'>, at: number): Record<string, unknown> {
   const wall = new Date(wallOf(at, rule.zone));
   return celMap([

@@ -9,16 +9,16 @@ import type { Rounding, Rule } from './rule.js';
 
 export type DecideSetting = JudgeSetting &
   Bounds & {
-    /** Hears the place in the audience of each member before it is judged; -1 when all are. */
+    /** Called with the index of each member before its judgement; -1 when all are judged. */
     readonly onMember: (index: number) => void;
   };
 
-/** Expression faults are listed up to here; the first few show what is wrong with all. */
+/** The number of expression faults to list. The first few show what is wrong with all. */
 const FAULTS_LISTED_MAX = 20;
 
 /**
- * Decides over a whole audience, in its order. Pure: the same rule, candidates and setting always give the
- * same decisions, and nothing is read or written.
+ * Decides about a whole audience, in its order. Pure: the same rule, candidates and setting always give the same
+ * decisions. It reads and writes nothing.
  */
 export function decide(rule: Rule, candidates: readonly Candidate[], setting: DecideSetting) {
   const drafts = candidates.map(startDraft);
@@ -36,8 +36,9 @@ export function decide(rule: Rule, candidates: readonly Candidate[], setting: De
   };
 }
 
+/** Evaluates all members, and returns the stops that concern the whole run. */
 function judgeAll(rule: Rule, drafts: readonly Draft[], setting: DecideSetting): Stop[] {
-  // The run stops over it, and the facts of the others were not even asked for.
+  // The run stops because of this. The facts of the other members were not even read.
   if (drafts.some(({ candidate }) => candidate.wallet === 'undetermined')) {
     for (const draft of drafts)
       leaveOut(draft, draft.candidate.wallet === 'undetermined' ? 'wallet' : 'fault', 'not judged');
@@ -55,7 +56,7 @@ function judgeAll(rule: Rule, drafts: readonly Draft[], setting: DecideSetting):
   return stops;
 }
 
-/** Condition and award of one member; a fault of the rule is handed back, everything else is in the draft. */
+/** Evaluates condition and award for one member. Returns a fault of the rule; every other result is in the draft. */
 function judgeMember(rule: Rule, draft: Draft, setting: DecideSetting): Stop | null {
   const { candidate } = draft;
   if (candidate.already !== null) return leaveOut(draft, 'already', candidate.already);
@@ -81,11 +82,11 @@ function judgeMember(rule: Rule, draft: Draft, setting: DecideSetting): Stop | n
   return null;
 }
 
-/** Makes whole points of what the expressions gave. */
+/** Rounds the computed awards to whole points, or shares out the pot. */
 function settleAwards(rule: Rule, drafts: readonly Draft[], setting: DecideSetting, stops: Stop[]): void {
   const open = drafts.filter(({ leftOut }) => leftOut === null);
   if (rule.award.kind === 'share') {
-    // What earlier runs of the period gave away is gone from the pot.
+    // Earlier runs of the period have already used part of the pot.
     const left = BigInt(rule.award.pot) - setting.awardedInPeriod;
     const shares = sharePot(
       left > 0n ? Number(left) : 0,
@@ -99,11 +100,12 @@ function settleAwards(rule: Rule, drafts: readonly Draft[], setting: DecideSetti
   for (const draft of open) if (draft.leftOut === null && draft.tokens === 0) leaveOut(draft, 'zero');
 }
 
+/** Rounds one award, or adds a stop if it is beyond the exact range. */
 function roundAward(rule: Rule, draft: Draft, stops: Stop[]): void {
   const rounding = rule.award.kind === 'computed' ? rule.award.rounding : null;
   const whole = wholePoints(draft.amount, rounding);
   if (whole === null) {
-    const message = `The award of member ${draft.candidate.row.member} is ${draft.computed}, which is no number of points that can be counted exactly.`;
+    const message = `The award of member ${draft.candidate.row.member} is ${draft.computed}, which is beyond the exact range of points.`;
     stops.push(runStop('ALM_RULE_VALUE', message));
     leaveOut(draft, 'fault', message);
     return;
@@ -113,7 +115,7 @@ function roundAward(rule: Rule, draft: Draft, stops: Stop[]): void {
   draft.tokens = whole;
 }
 
-/** A debit with a floor takes only what is above it. */
+/** Limits a debit with a floor to the points above the floor. */
 function holdFloor(rule: Rule, draft: Draft): void {
   if (rule.floor === null || draft.leftOut !== null) return;
   const { member } = draft.candidate;
@@ -131,17 +133,17 @@ function holdFloor(rule: Rule, draft: Draft): void {
   }
 }
 
-/** Whole points from a number that is not negative; null where it is beyond what can be counted exactly. */
+/** Rounds a number that is not negative to whole points. Null if it is beyond the exact range. */
 function wholePoints(amount: bigint | Fraction, rounding: Rounding | null): number | null {
-  // An expression that is whole by its type gives no fraction, and needs no rounding.
+  // An expression with an integer type gives no fraction and needs no rounding.
   const whole = amount instanceof Fraction ? (rounding === null ? null : amount[rounding]()) : amount;
   return whole === null || whole > BigInt(TOKENS_MAX) ? null : Number(whole);
 }
 
 /**
- * Shares of a pot in proportion to weights, in whole points: everybody gets the whole part of the share, and
- * the points left over go to the largest remainders, the earlier member first where two are equal. The sum is
- * the pot, or nothing where no weight is above zero. The same input always gives the same shares.
+ * Shares a pot in proportion to weights, in whole points. Each member gets the whole part of the share. The remaining
+ * points go to the largest remainders; of two equal ones the earlier member comes first. The sum is the pot, or
+ * nothing if no weight is above zero. The same input always gives the same shares.
  */
 export function sharePot(pot: number, weights: readonly (bigint | Fraction)[]): number[] {
   const exact = weights.map((weight) => Fraction.of(weight).times(SCALE).round());
@@ -157,10 +159,12 @@ export function sharePot(pot: number, weights: readonly (bigint | Fraction)[]): 
   return shares.map((share, index) => Number(share) + (lucky.has(index) ? 1 : 0));
 }
 
-/** Weights are compared to a millionth: a common denominator of all of them could fill the memory. */
+/** Weights are compared to a millionth. An exact common denominator of all of them could fill the memory. */
 const SCALE = new Fraction(1_000_000n, 1n);
 
-/** Too many members without a fact, or a wallet that the realm said nothing about: nobody is paid then. */
+/**
+ * Stops the run if too many members lack a fact, or if the realm did not answer for a wallet. It then pays no member.
+ */
 function missingStops(rule: Rule, drafts: readonly Draft[]): Stop[] {
   const stops: Stop[] = [];
   const undetermined = drafts.filter(({ candidate }) => candidate.wallet === 'undetermined');
@@ -168,10 +172,10 @@ function missingStops(rule: Rule, drafts: readonly Draft[]): Stop[] {
     stops.push(
       runStop(
         'ALM_RULE_WALLETS',
-        `The realm did not say whether the wallet of ${named(undetermined)} belongs to a member.`,
+        `The realm did not answer whether the wallet of ${named(undetermined)} belongs to a member.`,
       ),
     );
-  // Members who were out before any fact was asked for say nothing about the facts.
+  // Members that were left out before their facts were read do not count here.
   const asked = drafts.filter(
     ({ leftOut }) => leftOut !== 'already' && leftOut !== 'wallet' && leftOut !== 'giver',
   );
@@ -186,6 +190,7 @@ function missingStops(rule: Rule, drafts: readonly Draft[]): Stop[] {
   return stops;
 }
 
+/** The three most frequent missing facts, for the message. */
 function causes(missing: readonly Draft[]): string {
   const counts = new Map<string, number>();
   for (const { detail } of missing) counts.set(detail ?? '', (counts.get(detail ?? '') ?? 0) + 1);

@@ -1,30 +1,30 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import type { MemberId } from '../core/ids.js';
-import type { WalletVerdict } from '../realm/client/wallet-reply.js';
+import type { WalletMembership } from '../realm/client/wallet-reply.js';
 import type { AudienceRow } from './packed-audience.js';
 
-/** What was read of a member by one call of the interface. */
+/** The result of one interface call about a member. */
 export type FactRead =
   | { readonly kind: 'unasked' }
-  /** `text` holds the fields that the rule names, as JSON, digit by digit as the realm wrote it. */
+  /** `text` holds the fields that the rule names, as JSON, with the digits that the realm wrote. */
   | { readonly kind: 'found'; readonly text: string; readonly balance: string | null }
   | { readonly kind: 'absent'; readonly why: string };
 
-/** A member of the audience with everything that a decision rests on. */
+/** A member of the audience with all facts that its decision rests on. */
 export type Candidate = {
   readonly row: AudienceRow;
-  readonly wallet: WalletVerdict | null;
-  /** The order that was given for this rule and period already. */
+  readonly wallet: WalletMembership | null;
+  /** The order that was already paid for this rule and period. */
   readonly already: string | null;
   readonly member: FactRead;
   readonly web3: FactRead;
 };
 
-/** Why a member gets nothing, and what that means, for people. */
+/** The reasons why a member gets no award, with their explanation for people. */
 export const LEFT_OUT_WORDS = {
   already: 'has an award of this rule in this period already',
   wallet: 'wallet not in the realm',
-  giver: 'is the member who gives',
+  giver: 'is the giving member',
   condition: 'condition not met',
   missing: 'a fact is missing',
   zero: 'award is zero',
@@ -40,32 +40,34 @@ export function isLeftOut(why: unknown): why is LeftOut {
   return typeof why === 'string' && Object.hasOwn(LEFT_OUT_WORDS, why);
 }
 
-/** One member's fate in a run, with the way to it; frozen with the run and shown by `rules explain`. */
+/**
+ * The decision about one member in a run, with its steps. It is stored with the run, and `rules explain` shows it.
+ */
 export type Decision = {
   readonly member: MemberId;
   readonly line: number;
   readonly tokens: number;
   readonly leftOut: LeftOut | null;
-  /** The fact, the order or the wallet that it is about. */
+  /** The fact, order or wallet that the reason is about. */
   readonly detail: string | null;
-  /** What the condition gave; null where there is none, or where it was not asked. */
+  /** The result of the condition. Null if there is none, or if it was not evaluated. */
   readonly condition: boolean | null;
-  /** What the award's expression gave, as it would be written. */
+  /** The result of the award's expression, as text. */
   readonly computed: string | null;
-  /** The way from the computed value to the tokens, one sentence for each change. */
+  /** How the computed value became the tokens: one sentence per change. */
   readonly steps: readonly string[];
 };
 
-/** Something that stops the run before anything is paid. */
+/** A reason that stops the run before it pays anything. */
 export type Stop = {
   readonly code: ErrorCode;
   readonly message: string;
-  /** The place in the rule file, where an expression is at fault. */
+  /** The place in the rule file, if an expression is at fault. */
   readonly line: number | null;
   readonly column: number | null;
 };
 
-/** A stop that is of the whole run and of no place in the rule file. */
+/** A stop about the whole run, without a place in the rule file. */
 export function runStop(code: ErrorCode, message: string): Stop {
   return { code, message, line: null, column: null };
 }

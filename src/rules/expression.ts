@@ -9,9 +9,9 @@ import { Fraction } from '../core/fraction.js';
 import { childrenOf, type FactsUsed, factsUsed, type Misuse } from './facts-used.js';
 
 /**
- * Numbers of expressions are exact: whole ones are CEL's `int`, others the type `fraction`, which stands in
- * place of CEL's `double`. The two mix (`balance * 0.05`), and there are `min` and `max`; an operator should
- * not need to know what a cast is.
+ * Gives expressions exact numbers. Whole numbers are CEL's `int`; other numbers have the type `fraction`, which
+ * replaces CEL's `double`. The two mix (`balance * 0.05`), and `min` and `max` exist. An operator should not need to
+ * know what a cast is.
  */
 function addExactNumbers(environment: Environment): Environment {
   environment.registerType('fraction', Fraction);
@@ -25,7 +25,7 @@ function addExactNumbers(environment: Environment): Environment {
         holds(Fraction.of(a).compare(Fraction.of(b))),
       );
   }
-  // The other way round comes with these.
+  // CEL derives the reverse operand order from these.
   for (const left of ['int', 'fraction'])
     environment.registerOperator(
       `${left} == fraction`,
@@ -47,7 +47,7 @@ function addExactNumbers(environment: Environment): Environment {
     .registerFunction('max(dyn, dyn): dyn', (a: unknown, b: unknown) => (lesser('max', a, b) ? b : a));
 }
 
-/** Makes fractions of the doubles that the parser has read, digit by digit from the text; `double()` likewise. */
+/** Replaces the parser's doubles by fractions, read digit by digit from the text; `double()` likewise. */
 function makeExact(node: ASTNode): void {
   if (node.op === 'value' && typeof node.args === 'number') {
     const args = Fraction.parse(node.input.slice(node.start, node.end));
@@ -58,7 +58,10 @@ function makeExact(node: ASTNode): void {
   for (const child of childrenOf(node.args)) makeExact(child);
 }
 
-/** Lets the check pass what `mixMembership` makes possible; beside CEL's own `in` it could not be evaluated. */
+/**
+ * Lets the type check pass expressions that `mixMembership` makes possible. They cannot be evaluated with CEL's own
+ * `in`.
+ */
 function addMixedMembership(environment: Environment): Environment {
   for (const [left, right] of MIXED)
     environment.registerOperator(`${left} in list<${right}>`, () => {
@@ -68,9 +71,9 @@ function addMixedMembership(environment: Environment): Environment {
 }
 
 /**
- * CEL's own `in` takes 1 and 1.0 for different, so that an exclusion `!(row.tier in [1, 2])` would pass over a cell
- * `1.0`. Both its sides are evaluated with every fraction that is whole as a whole number. Not before the check, which
- * would no longer see what cannot go together.
+ * Rewrites `in`. CEL's own `in` treats 1 and 1.0 as different, so an exclusion `!(row.tier in [1, 2])` would miss a
+ * cell `1.0`. Both sides are evaluated with every whole fraction turned into an integer. This happens after the type
+ * check, which otherwise could no longer detect incompatible types.
  */
 function mixMembership(node: ASTNode, wrap: (name: string) => ASTNode): void {
   for (const child of childrenOf(node.args)) mixMembership(child, wrap);
@@ -84,7 +87,7 @@ function mixMembership(node: ASTNode, wrap: (name: string) => ASTNode): void {
     }
 }
 
-/** No name that an expression could say by accident. */
+/** A name that no expression uses by accident. */
 const WHOLES = 'almoner_wholes';
 
 function wholes(value: unknown): unknown {
@@ -129,22 +132,22 @@ function isExact(value: unknown): value is Exact {
 }
 
 /**
- * CEL as rules may use it: no functions that reach outside, limits on size and depth, and exact numbers.
- * Expressions are data, so that they can be handed to a thread; rule-thread.ts limits their time.
+ * CEL as rules may use it: no functions that reach outside, limits on size and depth, and exact numbers. An
+ * expression is plain data, so it can be sent to a thread. rule-thread.ts limits its time.
  */
 export type Expression = {
   readonly text: string;
-  /** `bool`, `int`, `fraction`, `string`… or `dyn` where only the facts will tell. */
+  /** `bool`, `int`, `fraction`, `string`… or `dyn` if the type depends on the facts. */
   readonly type: string;
   readonly used: FactsUsed;
 };
 
-/** Values as CEL knows them: bigint is a whole number, Fraction one with a fraction. */
+/** Facts as CEL values: a bigint is a whole number, a Fraction any other number. */
 type Facts = Readonly<Record<string, unknown>>;
 
 export type Evaluated =
   | { readonly kind: 'value'; readonly value: unknown }
-  /** The expression asked for something that this member does not have. */
+  /** The expression uses a fact that this member does not have. */
   | { readonly kind: 'missing'; readonly fact: string }
   | { readonly kind: 'fault'; readonly offset: number; readonly message: string };
 
@@ -173,9 +176,10 @@ function evaluable(text: string): Program {
   return program;
 }
 
-/** `used` is null where the text could not even be parsed. */
+/** `used` is null if the text could not be parsed. */
 type Misused = { readonly misuses: readonly Misuse[]; readonly used: FactsUsed | null };
 
+/** Parses and checks an expression. Returns its type and the facts that it uses, or its faults. */
 export function compileExpression(text: string): Expression | Misused {
   let program: Program;
   try {
@@ -185,12 +189,12 @@ export function compileExpression(text: string): Expression | Misused {
   }
   const checked = program.check();
   const { used, misuses: found } = factsUsed(program.ast);
-  // The check ends at the first type that does not fit; what else is wrong is seen without it.
+  // The type check stops at the first mismatch. The other misuses are found without it.
   const misuses = checked.valid ? found : [misuse(checked.error), ...found];
   return misuses.length > 0 ? { misuses, used } : { text, type: checked.type ?? 'dyn', used };
 }
 
-/** Evaluates expressions. Each is parsed when it is first used: it may come from another thread. */
+/** Evaluates expressions. Each one is parsed at its first use, because it may come from another thread. */
 export class Evaluator {
   private readonly programs = new Map<Expression, Program>();
 
@@ -201,11 +205,12 @@ export class Evaluator {
   }
 }
 
+/** Evaluates a parsed expression on the facts of one member. */
 function run(program: Program, facts: Facts): Evaluated {
   try {
     return { kind: 'value', value: program(facts) };
   } catch (error) {
-    // A text or a number has outgrown the engine.
+    // A text or number has become too large for the engine.
     if (error instanceof RangeError)
       return { kind: 'fault', offset: 0, message: `It becomes too large: ${error.message}.` };
     if (!(error instanceof EvaluationError) && !(error instanceof CelTypeError)) throw error;
@@ -214,7 +219,7 @@ function run(program: Program, facts: Facts): Evaluated {
   }
 }
 
-/** The fact as the expression spells it: `web3.nfts`. */
+/** The missing fact as the expression spells it: `web3.nfts`. */
 function factNamed(error: EvaluationError | CelTypeError): string {
   const node = error.node;
   const written = node?.input?.slice(node.start, node.end) ?? '';
@@ -227,6 +232,7 @@ function misuse(error: unknown): Misuse {
   throw error;
 }
 
+/** Rewords the engine's messages for operators. */
 function plainWords(summary: string): string {
   const words = summary
     .replace(/^no such overload: /, 'These do not go together: ')
@@ -238,6 +244,7 @@ function plainWords(summary: string): string {
   return /[.!?]$/.test(first) ? first : `${first}.`;
 }
 
+/** Creates the CEL environment of rules: its variables, functions and limits. */
 function createEnvironment(): Environment {
   const made = new Environment({ limits: LIMITS, homogeneousAggregateLiterals: false })
     .registerVariable('member', 'map')

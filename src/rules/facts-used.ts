@@ -1,27 +1,30 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 
 /**
- * What an expression names, found by walking its tree before anything is read: a call that no expression
- * asks for is never made, and only the named fields are frozen with a run.
+ * The fields that an expression names, found in its syntax tree before anything is read. A call that no expression
+ * needs is never made, and only the named fields are stored with a run.
  */
 export type FieldsUsed = 'all' | ReadonlySet<string>;
 
+/** The fields of each variable that an expression uses. */
 export type FactsUsed = {
-  /** The balance, wherever the profile says that it stands in the member record. */
+  /** True if the balance is used. The profile says where it is in the member record. */
   readonly balance: boolean;
 } & Readonly<Record<MapName, FieldsUsed>>;
 
+/** A forbidden construct in an expression, with its position. */
 export type Misuse = { readonly offset: number; readonly message: string };
 
-/** `member` and `web3` are the calls 1 and 2 of the interface. */
+/** The variables of expressions. `member` and `web3` are calls 1 and 2 of the interface. */
 const MAPS = ['member', 'web3', 'row', 'run'] as const;
 const FACT_NAMES = [...MAPS, 'balance'];
 type MapName = (typeof MAPS)[number];
 
 const LOOPS = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
-/** A loop within a loop compares two lists; a third level only burns time. */
+/** A loop within a loop compares two lists. A third level is not needed and only costs time. */
 const LOOP_DEPTH_MAX = 2;
 
+/** Finds the facts that an expression uses, and forbidden constructs. */
 export function factsUsed(ast: ASTNode): { readonly used: FactsUsed; readonly misuses: readonly Misuse[] } {
   const fields: Record<MapName, Set<string> | 'all'> = {
     member: new Set(),
@@ -58,7 +61,7 @@ export function factsUsed(ast: ASTNode): { readonly used: FactsUsed; readonly mi
     )
       misuses.push({
         offset: node.start,
-        message: 'Bytes are not available here: no limit of memory would count them.',
+        message: 'Bytes are not available here, because the memory limit does not count them.',
       });
     if (node.op === 'rcall' && LOOPS.has(node.args[0])) {
       misuses.push(...loopMisuses(node, node.args[2], depth));
@@ -72,22 +75,23 @@ export function factsUsed(ast: ASTNode): { readonly used: FactsUsed; readonly mi
   return { used: { ...fields, balance }, misuses };
 }
 
+/** Checks one loop: its depth, and that its variable does not reuse the name of a fact. */
 function loopMisuses(node: ASTNode, [variable]: readonly ASTNode[], depth: number): Misuse[] {
   const misuses: Misuse[] = [];
   if (variable?.op === 'id' && FACT_NAMES.includes(variable.args))
     misuses.push({
       offset: variable.start,
-      message: `${variable.args} is the name of a fact; give the loop another variable.`,
+      message: `${variable.args} is the name of a fact; use another variable for the loop.`,
     });
   if (depth >= LOOP_DEPTH_MAX)
     misuses.push({
       offset: node.start,
-      message: `Loops stand at most ${LOOP_DEPTH_MAX} deep in each other.`,
+      message: `Loops can be nested at most ${LOOP_DEPTH_MAX} deep.`,
     });
   return misuses;
 }
 
-/** `map.field` and `map["field"]`; any other index takes the whole map. */
+/** Reads `map.field` and `map["field"]`. Any other index counts as using the whole map. */
 function accessOf(node: ASTNode): { of: string; field: string } | undefined {
   if (node.op === '.' || node.op === '.?') {
     const [object, field] = node.args;
@@ -108,17 +112,17 @@ function isNode(value: unknown): value is ASTNode {
   return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
 }
 
-/** The calls of the interface that read facts of one member. */
+/** The interface calls that read facts of one member. */
 export const CALLS = ['member', 'web3'] as const;
 export type Call = (typeof CALLS)[number];
 
-/** Whether an expression asks for a call; `balance` stands in the answer to the first. */
+/** True if an expression needs the call. `balance` is in the answer to the first. */
 export function needs(call: Call, used: Pick<FactsUsed, Call | 'balance'>): boolean {
   const fields = used[call];
   return fields === 'all' || fields.size > 0 || (call === 'member' && used.balance);
 }
 
-/** What expressions name together. */
+/** The union of the fields that several expressions use. */
 export function together(all: readonly Pick<FactsUsed, Call>[], call: Call): FieldsUsed {
   return all.some((used) => used[call] === 'all') ? 'all' : new Set(all.flatMap((used) => [...used[call]]));
 }

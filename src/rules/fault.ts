@@ -7,11 +7,11 @@ import { placeIn, readYaml, type YamlFault, type YamlSource } from '../yaml/read
 import { type ValuePath, valueAt } from '../yaml/values.js';
 import { type RulePart, rulePartSchema } from './schema.js';
 
-/** Something wrong with a rule, or with a file that it names, at a place a person can find. */
+/** A fault of a rule, or of a file that it names, with a place that a person can find. */
 export type RuleFault = {
-  /** The file's name as the command line or the rule has it. */
+  /** The file's name as the command line or the rule spells it. */
   readonly file: string;
-  /** Both counted from 1; 0 where the whole file is meant. */
+  /** Both count from 1; 0 means the whole file. */
   readonly line: number;
   readonly column: number;
   readonly code: ErrorCode;
@@ -20,13 +20,13 @@ export type RuleFault = {
 
 export type RuleFaults = { readonly faults: readonly RuleFault[] };
 
-/** The form that editors and terminals turn into a link. */
+/** A form that editors and terminals turn into a link. */
 export function faultLine({ file, line, column, code, message }: RuleFault): string {
   const place = line === 0 ? file : `${file}:${line}:${column}`;
   return `${place}: ${message} [${code}]`;
 }
 
-/** All faults at once; thrown where a rule is needed and cannot be used. */
+/** All faults of a rule at once. Thrown where a rule is needed but cannot be used. */
 export class RuleRefused extends AlmonerError {
   constructor(
     readonly file: string,
@@ -43,15 +43,15 @@ export class RuleRefused extends AlmonerError {
 
 export const YAML_BYTES_MAX = 4 * 1024 * 1024;
 
-/** No rule needs an alias, is that deep, or has that many fields in one place. */
+/** Limits for rule files. No real rule needs an alias, such depth, or so many fields in one place. */
 const LIMITS = { levels: 20, values: Number.POSITIVE_INFINITY, fields: 500, aliases: 0 };
 
-/** A rule, or the members that one refers to, as values with their places. */
+/** Parses a rule, or a member list that rules refer to, into values with their places. */
 export function readRuleYaml(file: string, text: string): YamlSource | RuleFaults {
   const misleading = misleadingIn(text);
   if (misleading !== undefined) {
     const code = misleading.charCodeAt(0).toString(16).padStart(4, '0');
-    const message = `${nameOf(misleading)} lets a screen show another text than is read; where it is meant, write it as "\\u${code}".`;
+    const message = `${nameOf(misleading)} makes a screen show another text than almoner reads; if you mean it, write it as "\\u${code}".`;
     const place = placeIn(text, text.indexOf(misleading));
     return { faults: [{ file, ...place, code: 'ALM_RULE_SYNTAX', message }] };
   }
@@ -67,6 +67,7 @@ export function readRuleYaml(file: string, text: string): YamlSource | RuleFault
   };
 }
 
+/** Words a YAML fault for rule files. */
 function yamlWords({ what, path, detail }: YamlFault): string {
   switch (what) {
     case 'syntax':
@@ -80,18 +81,18 @@ function yamlWords({ what, path, detail }: YamlFault): string {
     case 'fields':
       return `More than ${LIMITS.fields} fields in one place; no rule has that many.`;
     case 'aliases':
-      return 'An alias (*name) is not allowed here; write the value out.';
+      return 'An alias (*name) is not allowed here; write the value itself.';
     case 'name':
-      return 'A field name is a plain word.';
+      return 'A field name must be a plain word.';
     case 'twice':
-      return `The field ${JSON.stringify(path.at(-1))} stands here twice.`;
+      return `The field ${JSON.stringify(path.at(-1))} occurs here twice.`;
   }
 }
 
-/** Nobody reads more, and each has to be found in the file. */
+/** The number of faults to report. People read no more, and finding each place takes time. */
 const FAULTS_MAX = 200;
 
-/** Turns what the schema says into faults with line and column, and gives misspelt fields a hint. */
+/** Turns schema issues into faults with line and column. Misspelt fields get a hint. */
 export function schemaFaults(
   file: string,
   source: YamlSource,
@@ -112,7 +113,7 @@ export function schemaFaults(
   });
 }
 
-/** A rule without what the schema refused, so that the rest of it is looked at all the same. */
+/** The parts of a rule that the schema accepted, so that they can be checked too. */
 export function soundPart(value: unknown, issues: readonly z.core.$ZodIssue[]): RulePart {
   const kept = structuredClone(value);
   for (const issue of issues) {
@@ -130,6 +131,7 @@ export function soundPart(value: unknown, issues: readonly z.core.$ZodIssue[]): 
   return rulePartSchema.safeParse(kept).data ?? {};
 }
 
+/** The fault of an unknown field, with a hint if it is misspelt. */
 function unknownField(file: string, source: YamlSource, path: ValuePath, key: string): RuleFault {
   const name = spell([...path, key]);
   const near = FIELDS.filter((field) => distance(field.toLowerCase(), key.toLowerCase()) <= 2);
@@ -138,7 +140,7 @@ function unknownField(file: string, source: YamlSource, path: ValuePath, key: st
     file,
     ...source.placeOfKey([...path, key]),
     code: 'ALM_RULE_UNKNOWN_FIELD',
-    message: `${name || 'a field without a name'}: no rule has this field here.${hint}`,
+    message: `${name || 'a field without a name'}: a rule has no such field here.${hint}`,
   };
 }
 
@@ -158,7 +160,7 @@ function words(issue: z.core.$ZodIssue, whole: unknown, path: ValuePath): string
   return `${said}, got ${JSON.stringify(valueAt(whole, path)).slice(0, 80)}`;
 }
 
-/** `limits.perRun`, `audience.members[3]`; the file itself is `rule`. */
+/** Spells a path: `limits.perRun`, `audience.members[3]`; the file itself is `rule`. */
 function spell(path: ValuePath): string {
   if (path.length === 0) return 'rule';
   return path

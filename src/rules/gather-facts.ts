@@ -5,27 +5,28 @@ import type { MemberId } from '../core/ids.js';
 import type { Rate } from '../core/profile.js';
 import type { notes } from '../ledger/index.js';
 import type { MemberRecord, Web3Record } from '../realm/client/client.js';
-import type { WalletVerdicts } from '../realm/client/wallet-reply.js';
+import type { WalletMemberships } from '../realm/client/wallet-reply.js';
 import type { Call, FactsUsed, FieldsUsed } from './facts-used.js';
 import type { AudienceRow } from './packed-audience.js';
 
-/** The reads of a realm; the caller has them paced and repeated. */
+/** The reads of a realm. The caller provides pacing and retries. */
 export type FactReader = {
   member(id: MemberId): Promise<MemberRecord>;
   web3(id: MemberId): Promise<Web3Record>;
-  wallets(list: readonly string[]): Promise<WalletVerdicts>;
+  wallets(list: readonly string[]): Promise<WalletMemberships>;
 };
 
+/** Everything that reading facts needs. */
 export type GatherOptions = {
   readonly reads: FactReader;
   readonly facts: notes.FactsKept;
-  /** Fields to keep of each record: what all expressions of the rule name together. */
+  /** The fields to keep of each record: the union over all expressions of the rule. */
   readonly used: Pick<FactsUsed, Call>;
   readonly rate: Rate | null;
   readonly stop: AbortSignal;
-  /** Hears of each request that was made; a failed one counts too. */
+  /** Called for each request, also for a failed one. */
   readonly onRead: () => void;
-  /** Members that may stay unread because the realm fails on them, before the reading is given up. */
+  /** How many members may stay unread because of the realm, before reading is given up. */
   readonly unreadMax: number;
 };
 
@@ -34,20 +35,24 @@ function atOnce(rate: Rate | null): number {
   return Math.min(AT_ONCE_MAX, Math.max(2, Math.ceil((rate.requests / rate.windowMs) * 2_000)));
 }
 
-/** Enough to fill a pace at two seconds a request. More would only wait for it, and hold up a stop. */
+/**
+ * Parallel reads: enough to use the full pace at two seconds per request. More would only wait for the pace and delay
+ * a stop.
+ */
 const AT_ONCE_MAX = 32;
 const UNREAD_IN_A_ROW_MAX = 20;
 
+/** The key under which a fact is stored while a plan is read. */
 export function factField(call: Call, member: MemberId): string {
   return `${call === 'member' ? 'm' : 'w'}:${member}`;
 }
 
-/** Stands for "the realm does not know this member". */
+/** Marks a member that the realm does not know. */
 export const NOT_FOUND = '-';
 
 /**
- * Reads what is not known yet, and keeps each answer before the next is asked for. Returns the members whose
- * facts could not be read although the realm is well: they are left out like those who lack a fact.
+ * Reads the missing facts and stores each answer before it requests the next. Returns the members whose facts could
+ * not be read although the realm is healthy. They are left out, like members who lack a fact.
  */
 export async function gatherFacts(
   slices: AsyncIterable<readonly AudienceRow[]>,
@@ -110,17 +115,18 @@ async function readOne(call: Call, member: MemberId, { reads, used }: GatherOpti
   }
 }
 
-/** The balance, a blank, and the record as JSON, digit by digit as the realm wrote it. */
+/** Stored form: the balance, a blank, and the record as JSON with the digits that the realm wrote. */
 function encode(balance: string | null, record: unknown): string {
   return `${balance ?? ''} ${stringify(record) ?? 'null'}`;
 }
 
+/** Keeps only the fields that the rule names. */
 function picked(raw: unknown, fields: FieldsUsed): unknown {
   if (fields === 'all' || typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw;
   return Object.fromEntries(Object.entries(raw).filter(([name]) => fields.has(name)));
 }
 
-/** A realm that answers others but not this: only one member is touched by it. */
+/** Errors that concern one member only: the realm answers for other members. */
 const OF_ONE_MEMBER: readonly ErrorCode[] = [
   'ALM_REALM_SERVER_ERROR',
   'ALM_REALM_NOT_JSON',
@@ -132,18 +138,19 @@ function isOfOneMember(error: unknown): error is AlmonerError {
   return isAlmonerError(error) && OF_ONE_MEMBER.includes(error.code);
 }
 
+/** Adds to an error that the facts read so far are kept, and how to continue. */
 function withKept(error: unknown, kept: number): unknown {
   if (!(error instanceof AlmonerError)) return error;
   return new AlmonerError(
     error.code,
-    `${error.message} The reading of facts ended there: ${kept} facts are kept, nothing was enqueued.`,
-    { next: `${error.next} The same command goes on where it ended.` },
+    `${error.message} Reading stopped there: ${kept} facts are kept and nothing was enqueued.`,
+    { next: `${error.next} Run the same command again to continue from there.` },
   );
 }
 
 function interrupted(kept: number): AlmonerError {
   return new AlmonerError(
     'ALM_RULE_INTERRUPTED',
-    `The reading of facts was interrupted; ${kept} facts are kept. Nothing was enqueued and nothing was sent.`,
+    `Reading the facts was interrupted; ${kept} facts are kept. Nothing was enqueued and nothing was sent.`,
   );
 }

@@ -8,17 +8,18 @@ import { type FactsUsed, needs } from './facts-used.js';
 import type { PlacedExpression, Rule } from './rule.js';
 
 /**
- * One expression on one member. The result is a value, a fact that the member lacks, or a fault of the rule;
- * a wrong type is never taken for zero or false.
+ * The result of one expression on one member: a value, a fact that the member lacks, or a fault of the rule. A wrong
+ * type is never read as zero or false.
  */
-type Judged<T> =
+type MemberResult<T> =
   | { readonly kind: 'value'; readonly value: T }
   | Extract<Evaluated, { kind: 'missing' }>
   | { readonly kind: 'fault'; readonly stop: Stop };
 
+/** The setting in which expressions are evaluated. */
 export type JudgeSetting = {
   readonly columns: readonly string[];
-  /** What `run` holds. */
+  /** The content of the variable `run`. */
   readonly run: Readonly<Record<string, unknown>>;
   readonly evaluator: Evaluator;
 };
@@ -30,7 +31,7 @@ function judge<T>(
   candidate: Candidate,
   { columns, run, evaluator }: JudgeSetting,
   expected: Expected<T>,
-): Judged<T> {
+): MemberResult<T> {
   const { used, field, written } = expression;
   const { row, member, web3 } = candidate;
   const lacking = lackingFact(used, candidate);
@@ -53,21 +54,25 @@ function judge<T>(
   return { kind: 'fault', stop: { code: 'ALM_RULE_VALUE', message: `${where}: ${message}`, ...place } };
 }
 
-/** The condition, which must be true or false; everybody meets one that is not there. */
-export function judgeCondition(rule: Rule, candidate: Candidate, setting: JudgeSetting): Judged<boolean> {
+/** Evaluates the condition, which must be true or false. Without a condition every member passes. */
+export function judgeCondition(
+  rule: Rule,
+  candidate: Candidate,
+  setting: JudgeSetting,
+): MemberResult<boolean> {
   if (rule.condition === null) return { kind: 'value', value: true };
   return judge({ file: rule.file, expression: rule.condition }, candidate, setting, CONDITION);
 }
 
 const CONDITION: Expected<boolean> = { is: (value) => typeof value === 'boolean', words: 'true or false' };
 
-/** An award or a weight: a number that is not negative. */
+/** Evaluates an award or a weight, which must be a number that is not negative. */
 export function judgeAmount(
   rule: Rule,
   expression: PlacedExpression,
   candidate: Candidate,
   setting: JudgeSetting,
-): Judged<bigint | Fraction> {
+): MemberResult<bigint | Fraction> {
   const hint = rule.op === 'debit' ? '' : '; to take points, set `op: debit`';
   const expected = { is: isAmount, words: `a number that is not negative${hint}` };
   return judge({ file: rule.file, expression }, candidate, setting, expected);
@@ -77,6 +82,7 @@ function isAmount(value: unknown): value is bigint | Fraction {
   return value instanceof Fraction ? value.numerator >= 0n : typeof value === 'bigint' && value >= 0n;
 }
 
+/** The first fact that the expressions need and the candidate lacks. */
 function lackingFact(used: FactsUsed, { member, web3 }: Candidate): string | undefined {
   if (needs('member', used) && member.kind !== 'found')
     return member.kind === 'absent' ? member.why : 'member';

@@ -4,17 +4,17 @@ import { ACCOUNT_MOST } from '../core/points.js';
 import { type Candidate, type Decision, type LeftOut, runStop, type Stop } from './decision.js';
 import type { LimitName, Rule } from './rule.js';
 
-/** What the books and the realm allow besides the rule. */
+/** Limits from the ledger and the realm, in addition to the rule's own. */
 export type Bounds = {
-  /** What earlier runs of the period were awarded and did not give back. */
+  /** Tokens that earlier runs of the period awarded and did not return. */
   readonly awardedInPeriod: bigint;
-  /** The realm's own cap for one order. */
+  /** The realm's cap for one order. */
   readonly maxTokensPerOrder: number | null;
 };
 
 /**
- * Holds the awards to the rule's limits. A limit stops the run, or cuts awards where the rule says so: each
- * member's to `perMember`, and those of the later members to what `perRun` and `perPeriod` leave.
+ * Applies the rule's limits to the awards. A limit stops the run, or cuts awards if the rule says so: each member's
+ * award to `perMember`, and the awards of later members to what `perRun` and `perPeriod` leave.
  */
 export function applyLimits(rule: Rule, drafts: readonly Draft[], bounds: Bounds): Stop[] {
   const stops: Stop[] = [];
@@ -35,13 +35,14 @@ export function applyLimits(rule: Rule, drafts: readonly Draft[], bounds: Bounds
   if (left.perPeriod === null && total + bounds.awardedInPeriod > ACCOUNT_MOST)
     stops.push(
       limitStop(
-        `The awards of the period add up to ${total + bounds.awardedInPeriod}, more than the ${ACCOUNT_MOST} that the books hold for one rule and period.`,
+        `The awards of the period add up to ${total + bounds.awardedInPeriod}, more than the ${ACCOUNT_MOST} that the ledger holds for one rule and period.`,
       ),
     );
   stops.push(...overOrderCap(awarded, bounds.maxTokensPerOrder));
   return stops;
 }
 
+/** Applies the limit per member: cuts the awards, or returns the stop. */
 function perMember(rule: Rule, awarded: readonly Draft[]): Stop[] {
   const limit = rule.limits.perMember;
   if (limit === null) return [];
@@ -56,6 +57,7 @@ function perMember(rule: Rule, awarded: readonly Draft[]): Stop[] {
     : [limitStop(`${members(over)} would get more than limits.perMember ${limit} (at most ${largest}).`)];
 }
 
+/** Cuts the awards of later members to what the budget leaves. */
 function cutLater(rule: Rule, awarded: readonly Draft[], name: LimitName, budget: bigint | null): void {
   if (budget === null) return;
   let left = budget < 0n ? 0n : budget;
@@ -63,7 +65,7 @@ function cutLater(rule: Rule, awarded: readonly Draft[], name: LimitName, budget
     if (draft.leftOut !== null) continue;
     if (BigInt(draft.tokens) > left) {
       const words = `limits.${name} ${rule.limits[name]}`;
-      if (left === 0n) leaveOut(draft, 'limit', `${words} was used up by members before`);
+      if (left === 0n) leaveOut(draft, 'limit', `${words} was used up by earlier members`);
       else cut(draft, Number(left), words);
       belowMinimum(rule, draft);
     }
@@ -81,6 +83,7 @@ function cut(draft: Draft, to: number, words: string): void {
   draft.tokens = to;
 }
 
+/** The stop for awards that exceed a limit in total. */
 function overTotal(
   rule: Rule,
   name: LimitName,
@@ -93,6 +96,7 @@ function overTotal(
   );
 }
 
+/** The stop for awards above the realm's cap for one order. */
 function overOrderCap(awarded: readonly Draft[], cap: number | null): Stop[] {
   const over = cap === null ? [] : awarded.filter(({ tokens }) => tokens > cap);
   return over.length === 0
@@ -115,13 +119,17 @@ function members(drafts: readonly Draft[]): string {
     : `${drafts.length === 1 ? 'Member' : 'Members'} ${named.join(', ')}`;
 }
 
-/** A decision on its way. `amount` is what the award's expression gave; `tokens` what is left of it so far. */
+/**
+ * A decision in progress. `amount` is the result of the award's expression; `tokens` is what the limits have left of
+ * it.
+ */
 export type Draft = {
   readonly candidate: Candidate;
   amount: bigint | Fraction;
   readonly steps: string[];
 } & { -readonly [part in 'leftOut' | 'detail' | 'condition' | 'computed' | 'tokens']: Decision[part] };
 
+/** Begins a decision with no award. */
 export function startDraft(candidate: Candidate): Draft {
   return {
     candidate,
@@ -135,7 +143,7 @@ export function startDraft(candidate: Candidate): Draft {
   };
 }
 
-/** Nothing more is judged of who is left out: null, for the caller to hand on. */
+/** Leaves a member out. Returns null, which the caller can return in turn. */
 export function leaveOut(draft: Draft, why: LeftOut, detail: string | null = null): null {
   draft.leftOut = why;
   draft.detail = detail;
@@ -143,6 +151,7 @@ export function leaveOut(draft: Draft, why: LeftOut, detail: string | null = nul
   return null;
 }
 
+/** Ends a decision: the draft without its working values. */
 export function finishDraft({ candidate, amount: _, ...draft }: Draft): Decision {
   return { member: candidate.row.member, line: candidate.row.line, ...draft };
 }

@@ -16,8 +16,8 @@ import { cronFault } from './schedule.js';
 import { type RuleInput, type RulePart, ruleSchema } from './schema.js';
 
 /**
- * Reads a rule file and everything it names. All faults are found, each with line and column; `file` is what
- * people call the path.
+ * Reads a rule file and all files that it names. Finds all faults, each with line and column. `file` is the name for
+ * people.
  */
 export async function loadRule(
   path: string,
@@ -56,7 +56,7 @@ export async function loadRule(
   return { rule: { ...own, ...settingsOf(parsed.data) }, audience };
 }
 
-/** What the rule says apart from its expressions. */
+/** The settings of a rule, without its expressions. */
 function settingsOf({ name, realm, schedule, period, op, from, keepRuns, reason, ...input }: RuleInput) {
   const zone = schedule?.timezone ?? input.timezone ?? 'UTC';
   const { perMember = null, perRun = null, perPeriod = null, minimum = null, cut = [] } = input.limits;
@@ -80,7 +80,7 @@ function settingsOf({ name, realm, schedule, period, op, from, keepRuns, reason,
   };
 }
 
-/** A list of members that rules refer to lies in the same folder and is no rule. */
+/** True for a member list that rules refer to: such a file lies in the same folder and is no rule. */
 export async function isAudienceOnly(path: string): Promise<boolean> {
   const text = await readText(path, path);
   const source = typeof text === 'string' ? readRuleYaml(path, text) : { faults: [] };
@@ -89,11 +89,12 @@ export async function isAudienceOnly(path: string): Promise<boolean> {
   return (has('members') || has('file')) && !has('name') && !has('award');
 }
 
-/** Only the rule itself counts, not its audience: a new list every week is the normal course of things. */
+/** Hashes the rule file alone, without its audience: a new member list every week is normal. */
 export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
+/** Reads a rule file as text, or returns the fault that prevents it. */
 async function readText(path: string, file: string): Promise<string | RuleFault> {
   const refuse = (message: string): RuleFault => ({
     file,
@@ -104,7 +105,7 @@ async function readText(path: string, file: string): Promise<string | RuleFault>
   });
   try {
     const found = await stat(path);
-    // A pipe would be waited for.
+    // Reading from a pipe would block.
     if (!found.isFile()) return refuse('This is a folder or a device, expected a rule file.');
     if (found.size > YAML_BYTES_MAX)
       return refuse(`The file is larger than ${YAML_BYTES_MAX} bytes; put the members into a CSV.`);
@@ -115,8 +116,8 @@ async function readText(path: string, file: string): Promise<string | RuleFault>
 }
 
 /**
- * What one field of a rule says about another, and what only a calendar knows. `input` lacks what the schema
- * refused; whether a field stands there at all is asked of the file, so that a refused one is not missed too.
+ * Checks that involve several fields, or the calendar. `input` lacks the fields that the schema refused. The file
+ * itself tells whether a field is present, so a refused field is not also reported as missing.
  */
 function crossFaults(file: string, source: YamlSource, input: RulePart): readonly RuleFault[] {
   const has = (...path: ValuePath) => valueAt(source.value, path) !== undefined;
@@ -135,38 +136,34 @@ function crossFaults(file: string, source: YamlSource, input: RulePart): readonl
       input.timezone !== undefined &&
       schedule.timezone !== input.timezone
     )
-      add(['timezone'], 'timezone: differs from schedule.timezone; say it once.');
+      add(['timezone'], 'timezone: differs from schedule.timezone; write it only once.');
   }
   for (const [path, zone] of [
     [['timezone'], input.timezone],
     [['schedule', 'timezone'], schedule?.timezone],
   ] as const)
     if (zone !== undefined && !isZone(zone))
-      add(path, `${path.join('.')}: ${JSON.stringify(zone)} is no known time zone.`, 'ALM_RULE_TIMEZONE');
+      add(path, `${path.join('.')}: ${JSON.stringify(zone)} is not a known time zone.`, 'ALM_RULE_TIMEZONE');
 
   if (input.award !== undefined && has('award', 'tokens') === has('award', 'share'))
     add(['award'], 'award: expected either `tokens` or `share`.');
   if (has('award', 'share') && has('award', 'rounding'))
-    add(
-      ['award', 'rounding'],
-      'award.rounding: shares are whole by themselves (largest remainders); leave it out.',
-    );
-  // An op that was refused says nothing about the others.
+    add(['award', 'rounding'], 'award.rounding: shares are always whole (largest remainders); remove it.');
+  // A refused op allows no conclusion about the other fields.
   const op = has('op') ? input.op : 'credit';
   if (op !== undefined && op !== 'debit' && has('award', 'floor'))
-    add(['award', 'floor'], 'award.floor: only a debit can take a member below a balance; set `op: debit`.');
-  if (op === 'transfer' && !has('from'))
-    add(['op'], 'from: is missing; a transfer needs the member who gives.');
+    add(['award', 'floor'], 'award.floor: only a debit can lower a balance; set `op: debit`.');
+  if (op === 'transfer' && !has('from')) add(['op'], 'from: is missing; a transfer needs the giving member.');
   if (op !== undefined && op !== 'transfer' && has('from'))
-    add(['from'], 'from: only a transfer has a member who gives.');
+    add(['from'], 'from: only a transfer has a giving member.');
 
   for (const [index, name] of (limits?.cut ?? []).entries())
     if (!has('limits', name))
-      add(['limits', 'cut', index], `limits.cut: ${name} is not set, so that there is nothing to cut at.`);
+      add(['limits', 'cut', index], `limits.cut: ${name} is not set, so there is no limit to cut at.`);
   return faults;
 }
 
-/** Compiles the expressions of a rule, and checks what they give and which columns they name. */
+/** Compiles the expressions of a rule. Checks their types and the columns that they name. */
 function compileRule(file: string, source: YamlSource, input: RulePart, columns: readonly string[] | null) {
   const faults: RuleFault[] = [];
   const compile = (text: string, path: ValuePath, types: readonly string[]): PlacedExpression | null => {
@@ -190,7 +187,8 @@ function compileRule(file: string, source: YamlSource, input: RulePart, columns:
   const condition =
     input.condition === undefined ? null : compile(input.condition, ['condition'], ['bool', 'dyn']);
   const award = compileAward(input, compile);
-  // What is plainly whole needs no rounding; anything else must say it, so that nobody is surprised by a point.
+  // Whole results need no rounding. For any other result the rule must name the rounding, so that a point more or
+  // less is no surprise.
   if (
     award?.kind === 'computed' &&
     award.tokens.type !== 'int' &&
@@ -213,7 +211,7 @@ function compileAward(
 ): Award | null {
   const { share, tokens: written, rounding = null } = award ?? {};
   if (share !== undefined) {
-    // Only one of the two may stand there; what is wrong with the other is told in the same look.
+    // Only one of the two fields is allowed. Both are compiled, so that all faults appear at once.
     if (typeof written === 'string') compile(written, ['award', 'tokens'], NUMBERS);
     const { pot, weight: text } = share;
     const weight = text === undefined ? null : compile(text, ['award', 'share', 'weight'], NUMBERS);
@@ -224,15 +222,17 @@ function compileAward(
   return tokens === null ? null : { kind: 'computed', tokens, rounding };
 }
 
-/** A column or a part of the run's time that does not exist would leave everybody out. */
+/** Finds columns and fields of `run` that do not exist. Each of them would leave every member out. */
 function unknownNames(used: FactsUsed | null, columns: readonly string[] | null): string[] {
   const unknown = (names: FactsUsed['row'] | undefined, known: readonly string[]) =>
     names instanceof Set ? [...names].filter((name) => !known.includes(name)) : [];
   const rows = columns === null ? [] : unknown(used?.row, columns);
   return [
-    ...rows.map((name) => `row.${name}: the audience has no such column; it has ${columns?.join(', ')}.`),
+    ...rows.map(
+      (name) => `row.${name}: the audience does not have this column; it has ${columns?.join(', ')}.`,
+    ),
     ...unknown(used?.run, RUN_FIELDS).map(
-      (name) => `run.${name}: there is no such field; there are ${RUN_FIELDS.join(', ')}.`,
+      (name) => `run.${name}: there is no such field; expected ${RUN_FIELDS.join(', ')}.`,
     ),
   ];
 }

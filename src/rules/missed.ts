@@ -7,8 +7,8 @@ import { periodName } from './calendar.js';
 import { timesPassed } from './schedule.js';
 
 /**
- * Times of a schedule that paid nobody because nothing ran. The step that deals with a later time lists them, so that no
- * crash leaves the one without the other; a person takes them off.
+ * Scheduled times that paid no member because no scheduler ran. Handling a later time records them in the same step,
+ * so that a crash cannot separate the two. A person clears them.
  */
 
 const missedTime = z.object({
@@ -21,9 +21,9 @@ const missedTime = z.object({
 
 export type MissedTime = z.infer<typeof missedTime> & {
   readonly rule: string;
-  /** Tokens that orders of its period hold, by whichever run they came. */
+  /** Tokens that orders of its period hold, whatever run made them. */
   readonly held: bigint;
-  /** The store was rolled back after that time, and may have forgotten its run. */
+  /** True if the store was rolled back after that time, so its run may have been forgotten. */
   readonly mayBeForgotten: boolean;
 };
 
@@ -31,7 +31,7 @@ const dismissed = z.object({
   who: z.string(),
   at: z.number(),
   why: z.string().nullable(),
-  /** The batch that makes it up; null where the time was let go. */
+  /** The batch that makes up for it; null if a person dismissed the time. */
   batch: z.string().nullable(),
 });
 export type Dismissed = z.infer<typeof dismissed>;
@@ -44,19 +44,19 @@ export type PastTime = z.infer<typeof pastTime>;
 
 const UNSEEN = 'No process ran the schedules at that time.';
 
-/** How far a rule's times are looked at, and what is known of the last of them. */
+/** How far a rule's times were examined, and the facts about the last of them. */
 export type Passed = {
   readonly last: LastRun | null;
   readonly upTo: number;
-  /** Whether the time `upTo` is missed itself, and not only those before it. */
+  /** True if the time `upTo` is missed itself, not only earlier ones. */
   readonly withIt: boolean;
   /** Why the time `upTo` was not run. */
   readonly why?: string;
 };
 
 /**
- * The times that passed without a run since the last that was dealt with. Those after a person paused the schedule or
- * withdrew its approval, and one that a person skipped, were not to be run.
+ * The times that passed without a run since the last handled one. Times after a person paused the schedule or
+ * withdrew its approval do not count, nor does a skipped time.
  */
 export function missedOf(
   entry: StoredRule,
@@ -74,12 +74,12 @@ export function missedOf(
   const whyOf = (at: number) => {
     if (at === upTo && why !== undefined) return why;
     if (last === null || at > last.finishedAt) return UNSEEN;
-    return `The run of ${spellMoment(last.at, zone)} was still waiting or under way.`;
+    return `The run of ${spellMoment(last.at, zone)} was still waiting or running.`;
   };
   return { zone, older, times: missed.map((at) => [at, periodName(entry.period, at, zone), whyOf(at)]) };
 }
 
-/** How many times a note of missed ones speaks of. */
+/** The number of times in a note of missed ones. */
 export function missedCount(missed: notes.scheduledTimes.MissedToNote | null): number {
   return missed === null ? 0 : missed.times.length + missed.older;
 }
@@ -105,7 +105,7 @@ export async function missedTimes(ledger: RealmLedger, rule: string): Promise<Mi
   }));
 }
 
-/** What became of the times of one rule before a moment, newest first. */
+/** The outcomes of one rule's times before a moment, newest first. */
 export async function pastTimes(
   ledger: RealmLedger,
   rule: string,

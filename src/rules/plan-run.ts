@@ -1,13 +1,13 @@
 import type { RealmProfile } from '../core/profile.js';
 import { notes, type RealmLedger } from '../ledger/index.js';
-import { booksOf } from './awards.js';
+import { awardsOf } from './awards.js';
 import { periodName } from './calendar.js';
 import type { FactReader } from './gather-facts.js';
 import type { Bounds } from './limits.js';
 import { memberAt, type PackedAudience, rowsOf, unpackSlice } from './packed-audience.js';
 import { type ReadRequest, readCandidates } from './read-candidates.js';
 import { awardExpression, type Rule } from './rule.js';
-import type { Outcome } from './rule-jobs.js';
+import type { DecisionTotals } from './rule-jobs.js';
 import { type RuleThread, withRuleThread } from './rule-thread.js';
 import { RUN_BLOCK_MEMBERS, type RunMeta } from './run-record.js';
 import { changeRun, forgetOldRuns, listRuns, putRun } from './run-store.js';
@@ -16,18 +16,19 @@ export type PlanRunRequest = OpenRunRequest & {
   readonly profile: Pick<RealmProfile, 'caps' | 'wallets' | 'rate' | 'currency'>;
   readonly reads: FactReader;
   readonly stop: AbortSignal;
-  /** Requests made for this plan, and how many it will be at most. */
+  /** Requests made so far, and the maximum for this plan. */
   readonly onProgress: (made: number, most: number) => void;
-  /** Handed in where one thread serves many runs. */
+  /** Passed in when one thread serves many runs. */
   readonly thread?: RuleThread;
 };
 
+/** A finished plan; `resumed` if it continued an interrupted one. */
 export type PlannedRun = { readonly meta: RunMeta; readonly resumed: boolean };
 
 /**
- * Makes a plan of a rule: asks the ledger who was awarded already, reads the facts that are needed and no
- * others, decides, and freezes facts and decisions together. Interrupted at any moment, the next call goes on
- * with what was read. Nothing is paid here and nothing is promised: only a batch does that.
+ * Plans a run of a rule: asks the ledger for earlier awards, reads only the needed facts, decides, and stores facts
+ * and decisions together. If it is interrupted, the next call continues with the facts that were read. A plan pays
+ * nothing; only a batch does.
  */
 export async function planRun(request: PlanRunRequest): Promise<PlannedRun> {
   const { ledger, rule, audience } = request;
@@ -35,7 +36,7 @@ export async function planRun(request: PlanRunRequest): Promise<PlannedRun> {
   const facts = await notes.openFacts(ledger, meta.id);
   const { decided, requests, blocks } = await decideAudience({
     ...request,
-    ...(await booksOf(ledger, request.profile, { rule: rule.name, period: meta.period }, rowsOf(audience))),
+    ...(await awardsOf(ledger, request.profile, { rule: rule.name, period: meta.period }, rowsOf(audience))),
     at: meta.at,
     facts,
     keep: (block, bytes) => notes.putDecisions(ledger, meta.id, block, bytes),
@@ -51,7 +52,7 @@ export async function planRun(request: PlanRunRequest): Promise<PlannedRun> {
     requests,
     blocks,
   };
-  // A plan never takes the place of a run that has a batch.
+  // A plan never replaces a run that has a batch.
   await changeRun(ledger, meta.id, (known) => (known === null || known.batch === null ? planned : null));
   await facts.drop();
   await forgetOldRuns(ledger, rule.name, rule.keepRuns);
@@ -71,12 +72,12 @@ type OpenRunRequest = {
   readonly scheduled: boolean;
 };
 
-/** An unfinished plan can be taken up again for this long; after that its facts are too old. */
+/** How long an unfinished plan can be resumed. Older facts are out of date. */
 const RESUMED_WITHIN_MS = 24 * 3_600_000;
 
 /**
- * Goes on with a plan of the same rule, audience and period whose reading was interrupted, or begins one. Either way the
- * run has a new id, under which nobody else writes.
+ * Resumes an interrupted plan of the same rule, audience and period, or begins one. Either way the run gets a new id,
+ * which no other process writes.
  */
 async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta; resumed: boolean }> {
   const { ledger, rule, audience, at, now } = request;
@@ -149,21 +150,21 @@ function awardText(rule: Rule): string {
 type DecideRequest = Omit<ReadRequest, 'judging'> & {
   /** The time that the run stands for. */
   readonly at: number;
-  /** The share to use in place of the rule's own, where one member is tried. */
+  /** Replaces the rule's own share when a single member is tried. */
   readonly maxMissing?: number;
   readonly bounds: () => Promise<Bounds>;
   readonly thread?: RuleThread;
-  /** Keeps a block of decisions with their facts. */
+  /** Stores a block of decisions with their facts. */
   readonly keep: (block: number, bytes: Uint8Array) => Promise<void>;
 };
 
 /**
- * Reads the facts that are needed, and decides over a whole audience in a thread of its own: what is heavy
- * happens there, and this process goes on answering.
+ * Reads the needed facts and decides about a whole audience in a separate thread. The thread does the heavy work, so
+ * this process keeps answering.
  */
 export async function decideAudience(
   request: DecideRequest,
-): Promise<{ readonly decided: Outcome; readonly requests: number; readonly blocks: number }> {
+): Promise<{ readonly decided: DecisionTotals; readonly requests: number; readonly blocks: number }> {
   const { rule, audience, at, maxMissing = rule.maxMissing } = request;
   const { members, slices } = audience;
   const judging = <T>(work: (thread: RuleThread) => Promise<T>) =>

@@ -1,34 +1,35 @@
 import type { MemberId } from '../core/ids.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { notes } from '../ledger/index.js';
-import type { WalletVerdict } from '../realm/client/wallet-reply.js';
+import type { WalletMembership } from '../realm/client/wallet-reply.js';
 import type { Candidate, FactRead } from './decision.js';
 import { CALLS, type Call, needs, together } from './facts-used.js';
 import { type FactReader, factField, type GatherOptions, gatherFacts, NOT_FOUND } from './gather-facts.js';
 import { type AudienceRow, type PackedAudience, rowsOf, walletOf } from './packed-audience.js';
 import { awardExpression, type Rule } from './rule.js';
 
+/** Everything that reading the candidates needs. */
 export type ReadRequest = {
   readonly rule: Rule;
   readonly audience: PackedAudience;
   readonly profile: Pick<RealmProfile, 'wallets' | 'rate'>;
   readonly reads: FactReader;
   readonly facts: notes.FactsKept;
-  /** Members who were awarded in this period already, with the order; nothing is read of them. */
+  /** Members with an award in this period, with their order. Their facts are not read. */
   readonly already: ReadonlyMap<string, string>;
-  /** Opens a thread for as long as it is judged who meets the condition. */
+  /** Opens a thread while the condition is evaluated. */
   readonly judging: (work: (meeting: Meeting) => Promise<void>) => Promise<void>;
   readonly stop: AbortSignal;
-  /** Requests made for this plan, and how many it will be at most. */
+  /** Requests made so far, and the maximum for this plan. */
   readonly onProgress: (made: number, most: number) => void;
 };
 
-/** Who of these meets the condition, in their order. */
+/** Returns the candidates that meet the condition, in their order. */
 type Meeting = (candidates: readonly Candidate[]) => Promise<readonly boolean[]>;
 
 /**
- * Reads no more than the decisions need: wallets first, then what the condition names, and what only the
- * award names of those members alone who meet the condition.
+ * Reads only the facts that the decisions need: first wallets, then the facts of the condition. Facts that only the
+ * award uses are read just for members who meet the condition.
  */
 export async function readCandidates(
   request: ReadRequest,
@@ -37,7 +38,7 @@ export async function readCandidates(
   const { inCondition, inAward } = callsOf(rule);
   const isOpen = ({ member }: AudienceRow) => !already.has(member) && member !== rule.from;
   const { open, wallets } = await openRows(audience, isOpen);
-  // Facts that an earlier, interrupted reading has kept were requests, too.
+  // Facts from an earlier, interrupted reading were requests too.
   let made = [...facts.known.keys()].filter((field) => !field.startsWith(WALLET)).length;
   let most = open * (inCondition.length + inAward.length);
   const used = [rule.condition, awardExpression(rule)].flatMap((one) => (one === null ? [] : [one.used]));
@@ -54,7 +55,7 @@ export async function readCandidates(
     unreadMax: Math.floor(open * rule.maxMissing),
   };
   const verdictOn = await gatherWallets(wallets, request.profile.wallets.chunk, options);
-  const verdictOf = (row: AudienceRow): WalletVerdict | null => {
+  const verdictOf = (row: AudienceRow): WalletMembership | null => {
     const wallet = walletOf(audience, row);
     return wallet === null || already.has(row.member) ? null : verdictOn(wallet);
   };
@@ -66,7 +67,7 @@ export async function readCandidates(
     web3: factOf('web3', row.member, facts, unread),
   });
   if (inCondition.length + inAward.length === 0) return { readOf, requests: made };
-  // The run stops where a wallet is undetermined, whatever the facts are; none is asked for then.
+  // An undetermined wallet stops the run whatever the facts are, so no facts are read then.
   const doomed = [...wallets].some((wallet) => verdictOn(wallet) === 'undetermined');
   const isEligible = (row: AudienceRow) => !doomed && isOpen(row) && verdictOf(row) !== 'not-member';
   const gather = async (who: (row: AudienceRow) => boolean, calls: readonly Call[]) => {
@@ -121,14 +122,14 @@ async function* those(audience: PackedAudience, holds: (row: AudienceRow) => boo
   for await (const rows of rowsOf(audience)) yield rows.filter(holds);
 }
 
-/** The most requests that a plan can need, known before any is made. */
+/** The maximum number of requests of a plan, known before any is made. */
 export function requestsAtMost(rule: Rule, audience: PackedAudience, chunk: number): number {
   const { inCondition, inAward } = callsOf(rule);
   const wallets = audience.checkWallets ? Math.ceil(audience.members / chunk) : 0;
   return audience.members * (inCondition.length + inAward.length) + wallets;
 }
 
-/** The calls that the condition asks for, and those that only the award does; a floor asks for the balance. */
+/** The calls that the condition needs, and those that only the award needs. A floor needs the balance. */
 function callsOf(rule: Rule): { inCondition: readonly Call[]; inAward: readonly Call[] } {
   const { condition, floor } = rule;
   const award = awardExpression(rule);
@@ -156,12 +157,15 @@ function factOf(
 
 const WALLET = 'v:';
 
-/** Asks the realm about wallets, so many at once as the profile says; what it did not say is asked again later. */
+/**
+ * Asks the realm about wallets, in requests of the profile's size. Wallets without a verdict are asked about again in
+ * a later plan.
+ */
 async function gatherWallets(
   wallets: ReadonlySet<string>,
   chunk: number,
   { reads, facts, stop, onRead }: GatherOptions,
-): Promise<(wallet: string) => WalletVerdict> {
+): Promise<(wallet: string) => WalletMembership> {
   const open = [...wallets].filter((wallet) => !facts.known.has(WALLET + wallet));
   for (let start = 0; start < open.length && !stop.aborted; start += chunk) {
     const asked = open.slice(start, start + chunk);

@@ -14,22 +14,22 @@ import { type FaultyRule, fileStamp, type Rule } from './rule.js';
 import { encodeEntries, entryOf, RUN_BLOCK_MEMBERS } from './run-record.js';
 
 /**
- * The thread of a rule: what is heavy about one is done here, so that the process answers meanwhile. It is
- * asked by rule-thread.ts, one job at a time, and keeps what it was given between the jobs. Long lists pass in
- * slices, because taking a message apart holds up the side that takes it.
+ * The jobs that run in the thread of a rule. They do the heavy work, so that the process keeps answering.
+ * rule-thread.ts requests one job at a time, and the thread keeps its data between jobs. Long lists are transferred
+ * in slices, because deserializing a large message blocks the receiver.
  */
 const { progress } = z.object({ progress: z.instanceof(Int32Array) }).parse(workerData);
 
-/** The member that is judged now, -1 for none, beside a count that tells two judgements from each other. */
+/** Publishes the member that is judged now (-1: none), with a counter that distinguishes two judgements. */
 function mark(index: number): void {
   Atomics.store(progress, 1, index);
   Atomics.add(progress, 0, 1);
 }
 
-/** Who is in the list, in its order. */
+/** The members of the list, in order. */
 export type MemberList = {
   readonly first: readonly string[];
-  /** All of them, separated by blanks; null where they are too many to be kept and compared. */
+  /** All members, separated by blanks. Null if there are too many to store and compare. */
   readonly listed: string | null;
 };
 
@@ -44,15 +44,16 @@ export type RuleHead =
     }
   | FaultyRule;
 
+/** The result of reading a rule's files. */
 export type Looked = {
-  /** Null for a list of members that rules refer to, which is no rule. */
+  /** Null for a member list that rules refer to, which is no rule. */
   readonly head: RuleHead | null;
-  /** Every file that it rests on, as it stood before it was read. */
+  /** Every file that the result rests on, with its stamp from before it was read. */
   readonly seen: readonly { readonly path: string; readonly stamp: string }[];
 };
 
-/** What was decided, in sum; the decisions come packed, a block at a time. */
-export type Outcome = Omit<ReturnType<typeof decide>, 'decisions'> & {
+/** The totals of a decision. The decisions themselves are packed, one block at a time. */
+export type DecisionTotals = Omit<ReturnType<typeof decide>, 'decisions'> & {
   readonly leftOut: Partial<Record<LeftOut, number>>;
 };
 
@@ -92,7 +93,7 @@ const jobs = {
     candidates = [];
   },
 
-  /** Who of these meets the condition. */
+  /** For each candidate, whether it meets the condition. */
   meeting(some: readonly Candidate[]): boolean[] {
     const { rule, ...setting } = begun();
     return some.map((candidate, index) => {
@@ -110,7 +111,7 @@ const jobs = {
     }
   },
 
-  decide(bounds: Bounds): Outcome {
+  decide(bounds: Bounds): DecisionTotals {
     const { rule, ...setting } = begun();
     const { decisions: made, ...decided } = decide(rule, candidates, {
       ...setting,
@@ -130,7 +131,7 @@ const jobs = {
     return encodeEntries(some.map((decision, at) => entryOf(decision, candidates[from + at])));
   },
 
-  /** Drops what the jobs before it have left, which may be a million members. */
+  /** Releases the data of earlier jobs, which may be a million members. */
   forget(): void {
     [rows, work, candidates, decisions] = [[], null, [], []];
   },

@@ -1,41 +1,42 @@
 import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
+import { ConcurrencyLimit } from '../core/concurrency-limit.js';
 import { counted } from '../core/counted.js';
 import { AlmonerError, arrived, type Carried, hasCode } from '../core/errors/error.js';
-import { Line } from '../core/line.js';
 import type { RuleFaults } from './fault.js';
 import { slicesOf } from './packed-audience.js';
 import { fileStamp, type PackedRule, type Rule } from './rule.js';
 import type { Jobs, Looked, RuleHead } from './rule-jobs.js';
 
 /**
- * A thread for one use of a rule at a time, and the watch over it. A pattern such as `^(a+)+$` keeps the engine busy
- * for hours; only from outside can that be ended. Whoever starts a thread closes it.
+ * A thread for one use of a rule at a time, with a time limit. A pattern such as `^(a+)+$` can keep the engine busy
+ * for hours, and only another thread can end it. The caller that starts a thread must close it.
  */
 export type JudgingLimits = {
-  /** The time for one member. It is long enough for a machine that is busy with something else; microseconds are usual. */
+  /** The time for one member. A few microseconds are usual; the limit leaves room for a busy machine. */
   readonly memberMs: number;
-  /** The time for all of them together: a beginning, and more for each. */
+  /** The time for all members together: a base, and more for each member. */
   readonly totalMs: number;
   readonly totalMsPerMember: number;
 };
 
 export const JUDGING_LIMITS: JudgingLimits = { memberMs: 1_000, totalMs: 10_000, totalMsPerMember: 1 };
 
-/** A million members with their facts; an expression that wants more ends the thread, not the process. */
+/** Enough for a million members with their facts. An expression that needs more ends the thread, not the process. */
 const HEAP_MB_MAX = 2_048;
-/** Time is counted in looks: a process that was frozen, or had no time to look, has not been slow. */
+/** Time is counted in looks. A process that was frozen or overloaded must not count as a slow expression. */
 const LOOK_EVERY_MS = 50;
 
-type Judged = {
+type JudgedAudience = {
   readonly rule: Pick<Rule, 'name' | 'file'>;
-  /** How many members the whole audience has, and who one of this job is. */
+  /** How many members the audience has, and who the member of this job is. */
   readonly members: number;
   readonly memberAt: (index: number) => string;
 };
 
 type Pending = { readonly resolve: (value: never) => void; readonly reject: (error: unknown) => void };
 
+/** A thread for rule jobs, with limits on time and memory. */
 export class RuleThread {
   private readonly progress = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   private readonly worker: Worker;
@@ -60,7 +61,7 @@ export class RuleThread {
     this.endsWith(stop);
   }
 
-  /** Which signal ends it from now on. */
+  /** The signal that ends the thread from now on. */
   endsWith(stop: AbortSignal | undefined): void {
     this.stop?.removeEventListener('abort', this.onStop);
     this.stop = stop;
@@ -68,18 +69,18 @@ export class RuleThread {
     else stop?.addEventListener('abort', this.onStop, { once: true });
   }
 
-  /** It lives and has no job: another use may follow. */
+  /** True if the thread is alive and has no job, so another use may follow. */
   get isFree(): boolean {
     return this.ended === null && this.pending === null;
   }
 
-  /** Between two uses it does not keep the process alive. */
+  /** Between two uses the thread does not keep the process alive. */
   keepProcess(isKept: boolean): void {
     if (isKept) this.worker.ref();
     else this.worker.unref();
   }
 
-  /** Hands one job to the thread, and takes its answer; it has one at a time. */
+  /** Sends one job to the thread and returns its result. Only one job may run at a time. */
   ask<J extends keyof Jobs>(job: J, ...args: Parameters<Jobs[J]>): Promise<Awaited<ReturnType<Jobs[J]>>> {
     return new Promise((resolve, reject) => {
       if (this.ended !== null) return reject(this.ended);
@@ -90,9 +91,9 @@ export class RuleThread {
     });
   }
 
-  /** The same for a job that evaluates expressions: ended where they take too long. */
+  /** The same for a job that evaluates expressions. It is ended when it exceeds its time. */
   async judge<J extends 'meeting' | 'decide'>(
-    judged: Judged,
+    judged: JudgedAudience,
     job: J,
     ...args: Parameters<Jobs[J]>
   ): Promise<Awaited<ReturnType<Jobs[J]>>> {
@@ -104,13 +105,13 @@ export class RuleThread {
     }
   }
 
-  /** Nothing of it runs any more afterwards. */
+  /** Ends the thread and waits for its end. */
   async close(): Promise<void> {
     this.end(new Error('the thread of a rule was closed'));
     await this.worker.terminate();
   }
 
-  private watch(judged: Judged): NodeJS.Timeout {
+  private watch(judged: JudgedAudience): NodeJS.Timeout {
     const { memberMs, totalMs, totalMsPerMember } = this.limits;
     const allMs = totalMs + totalMsPerMember * judged.members;
     let seen = -1;
@@ -153,18 +154,22 @@ export class RuleThread {
   }
 }
 
-/** Each may take a core and HEAP_MB_MAX. */
+/** Each thread may use a core and HEAP_MB_MAX. */
 const THREADS_MAX = 2;
-const line = new Line(THREADS_MAX);
+const line = new ConcurrencyLimit(THREADS_MAX);
 
-/** A new thread takes 0.4 s of a core to load what it needs. One use often follows another, so that it stays this long. */
+/**
+ * How long an idle thread is kept. A new one needs 0.4 s of a core to load its modules, and one use often follows
+ * another.
+ */
 const IDLE_MS = 10_000;
 type Idle = { readonly thread: RuleThread; readonly closing: NodeJS.Timeout };
 const idle: Idle[] = [];
 
 /**
- * A thread that no other use has meanwhile, and that is closed or put aside whatever happens; one that is handed in,
- * because it serves many runs, is left open. Others wait for it: what waits itself, as for a realm, is done outside.
+ * Runs `work` with a thread of its own, and afterwards closes or parks the thread, whatever happens. A thread that is
+ * passed in serves many runs and stays open. Other callers wait for a free thread, so work that itself waits, as for
+ * a realm, must be done outside.
  */
 export function withRuleThread<T>(
   stop: AbortSignal | undefined,
@@ -183,6 +188,7 @@ export function withRuleThread<T>(
   });
 }
 
+/** Takes an idle thread out of the pool, if there is one. */
 function idleThread(): RuleThread | undefined {
   for (let found = idle.pop(); found !== undefined; found = idle.pop()) {
     clearTimeout(found.closing);
@@ -193,7 +199,7 @@ function idleThread(): RuleThread | undefined {
   return undefined;
 }
 
-/** The next use must find nothing of this one; a thread that was ended, or has a job still, is closed. */
+/** Clears the thread's data for the next use. A thread that has ended, or still has a job, is closed. */
 async function putAside(thread: RuleThread): Promise<void> {
   if (thread.isFree) await thread.ask('forget').catch(() => {});
   thread.endsWith(undefined);
@@ -207,28 +213,29 @@ async function putAside(thread: RuleThread): Promise<void> {
   idle.push(one);
 }
 
-function tooSlow({ rule, memberAt }: Judged, index: number, limit: string): AlmonerError {
+/** The error of an expression that took too long. It names the member, so that a person can find the cause. */
+function tooSlow({ rule, memberAt }: JudgedAudience, index: number, limit: string): AlmonerError {
   return new AlmonerError(
     'ALM_RULE_TOO_SLOW',
-    `The expressions of rule ${rule.name} (${rule.file}) took more than ${limit}, and were ended at member ${memberAt(index)}. Nothing was enqueued and nothing was sent.`,
+    `The expressions of rule ${rule.name} (${rule.file}) took more than ${limit}, and were stopped at member ${memberAt(index)}. Nothing was enqueued and nothing was sent.`,
   );
 }
 
 function tooLarge(): AlmonerError {
   return new AlmonerError(
     'ALM_RULE_TOO_LARGE',
-    `The rule needed more than ${HEAP_MB_MAX} MB of memory and was ended. Nothing was enqueued and nothing was sent.`,
+    `The rule needed more than ${HEAP_MB_MAX} MB of memory and was stopped. Nothing was enqueued and nothing was sent.`,
   );
 }
 
 function interrupted(): AlmonerError {
   return new AlmonerError(
     'ALM_RULE_INTERRUPTED',
-    'The planning of the rule was interrupted; the facts that were read are kept. Nothing was enqueued and nothing was sent.',
+    'Planning the rule was interrupted; the facts read so far are kept. Nothing was enqueued and nothing was sent.',
   );
 }
 
-/** Reads a rule file and everything it names in a thread; `file` is what people call the path. */
+/** Reads a rule file and all files that it names in a thread. `file` is the name for people. */
 export function readRule(
   path: string,
   file: string = path,
@@ -246,13 +253,13 @@ export function readRule(
 
 type RuleFile = { readonly path: string; readonly file: string };
 
-const looks = new Line(1);
+const looks = new ConcurrencyLimit(1);
 const kept = new LRUCache<string, Looked>({ max: 1_000 });
 
 /**
- * The rules of some files, without their members; lists of members that rules refer to are passed over, unless
- * somebody `named` them. One look at a time, and what was seen counts until a file of it changes: whoever asks
- * meanwhile, or again, needs no thread.
+ * Reads the rules of some files, without their members. Member lists that rules refer to are skipped, unless the
+ * caller `named` them. Only one reading runs at a time, and its result is reused until one of the files changes, so
+ * that repeated requests need no thread.
  */
 export function lookAtRules(
   files: readonly RuleFile[],
@@ -276,6 +283,7 @@ export function lookAtRules(
   });
 }
 
+/** Returns the earlier result if none of its files has changed. */
 async function unchanged(looked: Looked | undefined): Promise<Looked | undefined> {
   const stamps = await Promise.all((looked?.seen ?? []).map(({ path }) => fileStamp(path)));
   return looked?.seen.every(({ stamp }, at) => stamp === stamps[at]) ? looked : undefined;

@@ -10,23 +10,23 @@ import type { LIMITS, ROUNDINGS, RuleInput } from './schema.js';
 export type Rounding = (typeof ROUNDINGS)[number];
 export type LimitName = (typeof LIMITS)[number];
 
-/** A rule that was read and checked; all of it is data that a thread can be handed. */
+/** A rule that was read and checked. It is plain data, so it can be sent to a thread. */
 export type Rule = Readonly<Pick<RuleInput, 'name' | 'realm' | 'period' | 'op' | 'keepRuns' | 'reason'>> & {
-  /** The name that people call it by; `path` is where it lies. */
+  /** The name that people use; `path` is the location. */
   readonly file: string;
   readonly path: string;
-  /** SHA-256 of the file's bytes: what a person approves, and what a plan remembers. */
+  /** SHA-256 of the file's bytes. A person approves this hash, and a plan records it. */
   readonly hash: string;
-  /** Null: the one that the profile pays in. */
+  /** Null: the profile's own currency. */
   readonly currency: string | null;
   readonly schedule: Schedule | null;
-  /** The zone whose days, weeks and months count. */
+  /** The time zone that defines days, weeks and months. */
   readonly zone: string;
   readonly condition: PlacedExpression | null;
-  /** The member who gives, with `transfer`. */
+  /** The giving member of a `transfer`. */
   readonly from: MemberId | null;
   readonly award: Award;
-  /** The balance below which a debit takes nobody. */
+  /** A debit never takes a member's balance below this. */
   readonly floor: number | null;
   readonly limits: Readonly<Record<LimitName, number | null>>;
   readonly minimum: number | null;
@@ -41,26 +41,27 @@ export type Award =
   | { readonly kind: 'share'; readonly pot: number; readonly weight: PlacedExpression };
 
 export type PlacedExpression = Expression & {
-  /** `condition`, `award.tokens`: as the rule names it. */
+  /** The expression's name in the rule: `condition`, `award.tokens`. */
   readonly field: string;
-  /** The text as it stands in the rule file. */
+  /** The text as it is written in the rule file. */
   readonly written: Written;
 };
 
+/** A rule with its audience. */
 export type LoadedRule = { readonly rule: Rule; readonly audience: Audience };
 
-/** The same outside of the thread that read it. */
+/** A rule outside of the thread that read it. */
 export type PackedRule = { readonly rule: Rule; readonly audience: PackedAudience };
 
 export type FaultyRule = RuleFaults & { readonly name: string | null };
 
-/** The expression that says how much, if there is one. */
+/** The expression that computes the award, if there is one. */
 export function awardExpression({ award }: Rule): PlacedExpression | null {
   if (award.kind === 'fixed') return null;
   return award.kind === 'share' ? award.weight : award.tokens;
 }
 
-/** Another one for a file that was written, replaced or removed since. */
+/** Changes whenever the file is written, replaced or removed. */
 export async function fileStamp(path: string): Promise<string> {
   const found = await stat(path, { bigint: true }).catch(() => null);
   if (found === null) return 'none';

@@ -5,8 +5,8 @@ import { isRecordedMemberId } from '../core/ids.js';
 import { type Candidate, type Decision, isLeftOut, LEFT_OUT } from './decision.js';
 
 /**
- * A plan of a rule and, once a batch was made of it, a run. The facts that each decision rests on are frozen
- * with it, so that a past decision can be explained after the facts have changed.
+ * A plan of a rule; with a batch it is a run. The facts of each decision are stored with it, so that a past decision
+ * can be explained after the facts have changed.
  */
 const memberId = z.string().refine(isRecordedMemberId);
 const errorCode = z.string().refine(isErrorCode);
@@ -15,27 +15,27 @@ export const runMeta = z.object({
   id: z.string(),
   rule: z.string(),
   ruleHash: z.string(),
-  /** What the plan was made of besides the rule: which members, in which order, with which cells. */
+  /** The audience of the plan: its members, their order, and their cells. */
   audienceHash: z.string(),
   file: z.string(),
   period: z.string(),
-  /** The time the run stands for: handed in, or the scheduled one. */
+  /** The time that the run stands for: given by the caller, or the scheduled one. */
   at: z.number(),
   zone: z.string(),
   startedAt: z.number(),
   plannedAt: z.number().nullable(),
-  /** reading → planned or stopped; planned → run, or cancelled with the import of its batch. */
+  /** reading → planned or stopped; planned → run, or cancelled together with the import of its batch. */
   state: z.enum(['reading', 'planned', 'stopped', 'run', 'cancelled']),
   scheduled: z.boolean(),
   who: z.string(),
   op: z.enum(['credit', 'debit', 'transfer']),
-  /** What it was planned in; runs of before this was kept are paid in the profile's own. */
+  /** The currency of the plan. Runs from before this field are paid in the profile's own. */
   currency: z.string().nullable().optional(),
   condition: z.string().nullable(),
   award: z.string(),
   reason: z.string(),
   from: memberId.nullable(),
-  /** What all runs of the period may pay together: the rule's limit, or its pot. */
+  /** The total that all runs of the period may pay: the rule's limit, or its pot. */
   periodMax: z.number().nullable(),
   columns: z.array(z.string()),
   members: z.number(),
@@ -50,16 +50,19 @@ export const runMeta = z.object({
       column: z.number().nullable(),
     }),
   ),
-  /** Requests made to read the facts, those before an interruption included. */
+  /** Requests made to read the facts, including those before an interruption. */
   requests: z.number(),
   blocks: z.number(),
-  /** Its number in the period once a batch is made of it, part of the batch's identity: see `runNumber`. */
+  /**
+   * The run's number in the period, set when a batch is made of it. It is part of the batch's identity: see
+   * `runNumber`.
+   */
   number: z.number().nullable().default(null),
   batch: z.string().nullable(),
 });
 export type RunMeta = z.infer<typeof runMeta>;
 
-/** One member in a run. The facts are JSON texts as the realm wrote them, cut to the fields that are named. */
+/** One member in a run. The facts are JSON texts as the realm wrote them, reduced to the named fields. */
 export type RunEntry = {
   readonly decision: Decision;
   readonly cells: readonly string[];
@@ -69,6 +72,7 @@ export type RunEntry = {
   readonly wallet: string | null;
 };
 
+/** Joins a decision with the facts that it rests on. */
 export function entryOf(made: Decision, candidate: Candidate | undefined): RunEntry {
   if (candidate === undefined) throw new Error('a decision without a candidate');
   const { row, member, web3, wallet } = candidate;
@@ -88,6 +92,7 @@ export function encodeEntries(entries: readonly RunEntry[]): Buffer {
   return deflateRawSync(JSON.stringify(entries));
 }
 
+/** Decodes a block of decisions. A block without the text `having` gives none, which avoids parsing it. */
 export function decodeEntries(bytes: Uint8Array, having = ''): RunEntry[] {
   const text = inflateRawSync(bytes).toString('utf8');
   const parsed: unknown = text.includes(having) ? JSON.parse(text) : [];
@@ -96,7 +101,7 @@ export function decodeEntries(bytes: Uint8Array, having = ''): RunEntry[] {
   return parsed;
 }
 
-/** Checked by hand: a schema library copies each of them, and half of all garbage of making a batch was that. */
+/** Checked by hand. A schema library copies each entry, which was half of all garbage when a batch was made. */
 function isEntry(value: unknown): value is RunEntry {
   if (!isObject(value)) return false;
   const { decision, cells, member, web3, balance, wallet } = value;

@@ -2,14 +2,14 @@ import { AlmonerError } from '../core/errors/error.js';
 import { notes, type RealmLedger } from '../ledger/index.js';
 import { decodeEntries, type RunEntry, type RunMeta, runMeta } from './run-record.js';
 
-/** The runs of a realm's rules, each with its decided blocks. */
+/** The runs of a realm's rules, each with its blocks of decisions. */
 const runNotes = (ledger: RealmLedger) => notes.ruleNotes(ledger, 'runs', runMeta);
 
 export function putRun(ledger: RealmLedger, meta: RunMeta): Promise<void> {
   return runNotes(ledger).put(meta.id, meta);
 }
 
-/** Changes a run as it stands now; `change` says what becomes of it, or null to leave it. Returns what stands then. */
+/** Changes a run atomically. `change` returns the new value, or null to leave it. Returns the stored value. */
 export async function changeRun(
   ledger: RealmLedger,
   id: string,
@@ -23,10 +23,10 @@ export async function listRuns(ledger: RealmLedger): Promise<RunMeta[]> {
   return [...(await runNotes(ledger).all()).values()].sort((a, b) => a.startedAt - b.startedAt);
 }
 
-/** Finds a run by its id, a unique prefix of one, the batch that was made of it, or `last`. */
+/** Finds a run by its id, a unique prefix of it, the batch that was made of it, or `last`. */
 export async function findRun(ledger: RealmLedger, named: string, rule?: string): Promise<RunMeta> {
   const runs = (await listRuns(ledger)).filter((run) => rule === undefined || run.rule === rule);
-  // Where two name one batch, the later made it: the import of the earlier was cancelled.
+  // If two runs name the same batch, the later one made it: the import of the earlier was cancelled.
   const exact = runs.find(({ id }) => id === named) ?? runs.findLast(({ batch }) => batch === named);
   if (exact !== undefined) return exact;
   const matching = named === 'last' ? runs.slice(-1) : runs.filter(({ id }) => id.startsWith(named));
@@ -45,7 +45,7 @@ export async function findRun(ledger: RealmLedger, named: string, rule?: string)
   return only;
 }
 
-/** The members of a run, RUN_BLOCK_MEMBERS at a time; none of a block without the text `having`. */
+/** The members of a run, RUN_BLOCK_MEMBERS at a time. Blocks without the text `having` are skipped. */
 export async function* readEntries(
   ledger: RealmLedger,
   meta: RunMeta,
@@ -57,15 +57,16 @@ export async function* readEntries(
     if (bytes === null)
       throw new AlmonerError(
         'ALM_RULE_RUN_NOT_FOUND',
-        `The decisions of run ${meta.id} have left the store.`,
+        `The decisions of run ${meta.id} were deleted: only the newest runs keep them.`,
       );
     yield decodeEntries(bytes, having);
   }
 }
 
-/** Plans that nobody ran are kept for a while only; runs for as long as the rule says; unfinished ones stay. */
+/** How many plans without a batch are kept per rule. The rule says how many runs are kept. */
 const PLANS_KEPT = 10;
 
+/** Deletes the decisions of old plans and runs. */
 export async function forgetOldRuns(ledger: RealmLedger, rule: string, keepRuns: number): Promise<void> {
   const runs = (await listRuns(ledger)).filter((run) => run.rule === rule).reverse();
   const ran = runs.filter(({ state }) => state === 'run');
@@ -79,17 +80,18 @@ export async function forgetOldRuns(ledger: RealmLedger, rule: string, keepRuns:
 }
 
 /**
- * The number of a run in its rule and period, part of its batch's identity: who was refused, cancelled or undone is
- * paid by the next run, though its orders may be the very same. A run that has one keeps it; a schedule's is its
- * time; any other has a new one only after the batch before it is over, so that the same run given again meets its
- * own batch. The seal keeps it (see moves/seal-batch.lua). Several batches may have one number, of which the last is asked
- * for here: where the orders meet another of them that is over, the next number is taken (see `batchOfRun`).
+ * The number of a run in its rule and period. It is part of the batch's identity, so that a later run can pay members
+ * who were refused, cancelled or undone, even if its orders are the same. A run keeps its number. A scheduled run's
+ * number is its time. Any other run gets a new number only after the batch before it is over, so that repeating a run
+ * finds its own batch. The seal stores the number (see moves/seal-batch.lua). Several batches may share a number;
+ * here the last one counts. If the orders match another of these batches that is over, the next number is used (see
+ * `batchOfRun`).
  */
 export async function runNumber(
   ledger: RealmLedger,
   run: Pick<RunMeta, 'rule' | 'period' | 'scheduled' | 'at' | 'number' | 'batch'>,
 ): Promise<number | null> {
-  // A run with a batch and without a number was made before runs were numbered.
+  // A run with a batch but without a number is older than run numbers.
   if (run.number !== null || run.batch !== null) return run.number;
   if (run.scheduled) return run.at;
   const last = await notes.lastRunNumber(ledger, run.rule, run.period);

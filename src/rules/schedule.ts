@@ -2,6 +2,7 @@ import { CronExpressionParser } from 'cron-parser';
 import { messageOf } from '../core/errors/error.js';
 import { momentOf, wallOf } from '../core/zones.js';
 
+/** The times of a rule as its file writes them. */
 export type Schedule = {
   readonly cron: string;
   readonly timezone: string;
@@ -11,13 +12,13 @@ export type Schedule = {
 type Times = Pick<Schedule, 'cron' | 'timezone'>;
 
 /**
- * The times of a schedule. cron-parser walks the wall clock as if it were UTC, and each wall time is then
- * given its one moment (see calendar.ts). Its own handling of time zones is not used: looking back, it gives
- * `30 2 * * *` twice on the day that hour comes twice and not at all on the day it is left out (5.10), and a
- * reward must be paid exactly once.
+ * Yields the times of a schedule. cron-parser walks the wall clock as if it were UTC, and each wall time is then
+ * converted to its single moment (see core/zones.ts). Its own time zone support is not used: backwards, version 5.10
+ * yields `30 2 * * *` twice on the day that hour occurs twice, and not at all on the day it is skipped. A reward must
+ * be paid exactly once.
  */
 function* timesAfter({ cron, timezone }: Times, after: number): Generator<number, void, undefined> {
-  // The wall may be set back within the next hours; a step back makes sure that no time is jumped over.
+  // The wall clock may be set back within the next hours. Starting a step earlier makes sure that no time is missed.
   const times = wallTimes(cron, wallOf(after, timezone) - STEP_MS);
   let last = after;
   while (times.hasNext()) {
@@ -28,10 +29,12 @@ function* timesAfter({ cron, timezone }: Times, after: number): Generator<number
   }
 }
 
+/** The next time after a moment; null if the schedule has none. */
 export function nextTime(schedule: Times, after: number): number | null {
   return timesAfter(schedule, after).next().value ?? null;
 }
 
+/** The next times after a moment. */
 export function nextTimes(schedule: Times, after: number, count: number): number[] {
   const found: number[] = [];
   for (const time of timesAfter(schedule, after)) {
@@ -41,7 +44,7 @@ export function nextTimes(schedule: Times, after: number, count: number): number
   return found;
 }
 
-/** The newest time of the schedule that has come, if it is later than `after`. */
+/** The newest due time of the schedule, if it is later than `after`. */
 export function newestTime({ cron, timezone }: Times, after: number, now: number): number | null {
   const times = wallTimes(cron, wallOf(now, timezone) + STEP_MS);
   for (let step = 0; step < STEPS_MAX && times.hasPrev(); step++) {
@@ -56,14 +59,14 @@ function wallTimes(cron: string, from: number) {
   return CronExpressionParser.parse(cron, { currentDate: new Date(from), tz: 'UTC' });
 }
 
-/** More than any change of a zone's clock, less than a day. */
+/** More than any change of a zone's clock, but less than a day. */
 const STEP_MS = 3 * 3_600_000;
-/** A rule that runs every minute passes 180 times within STEP_MS. */
+/** A rule that runs every minute has 180 times within STEP_MS. */
 const STEPS_MAX = 500;
 
 /**
- * What may stand in each field. cron-parser knows more: its `H` is drawn anew at every parse, so that a schedule would
- * have other times at every look. `L` and `#` name days, which are the same whoever looks, and when.
+ * The characters allowed in each field. cron-parser knows more, but its `H` is drawn at random at every parse, so the
+ * schedule would have other times each time. `L` and `#` name fixed days and are allowed.
  */
 const FIELDS = [
   /^[0-9*,/-]+$/,
@@ -74,49 +77,52 @@ const FIELDS = [
 ];
 const EXPECTED = 'expected five fields: minute, hour, day of month, month, day of week';
 
-/** What is wrong with a cron text, or undefined. */
+/** Describes the fault of a cron text; undefined if it has none. */
 export function cronFault(cron: string): string | undefined {
   const fields = cron.trim().split(/\s+/);
-  if (fields.length !== FIELDS.length) return `${JSON.stringify(cron)} is no schedule; ${EXPECTED}.`;
+  if (fields.length !== FIELDS.length) return `${JSON.stringify(cron)} is not a schedule; ${EXPECTED}.`;
   const odd = fields.find((field, at) => FIELDS[at]?.test(field) !== true);
   if (odd !== undefined) {
-    const drawn = /H/.test(odd.replace(/THU/gi, '')) ? ' (H would be another time at every look)' : '';
-    return `${JSON.stringify(cron)} is no schedule: ${JSON.stringify(odd)} cannot stand there${drawn}; ${EXPECTED}.`;
+    const drawn = /H/.test(odd.replace(/THU/gi, '')) ? ' (H would be another time at each reading)' : '';
+    return `${JSON.stringify(cron)} is not a schedule: ${JSON.stringify(odd)} is not allowed there${drawn}; ${EXPECTED}.`;
   }
   try {
     wallTimes(cron, 0).next();
     return undefined;
   } catch (error) {
-    return `${JSON.stringify(cron)} is no schedule (${messageOf(error).replace(/\.$/, '')}); ${EXPECTED}.`;
+    return `${JSON.stringify(cron)} is not a schedule (${messageOf(error).replace(/\.$/, '')}); ${EXPECTED}.`;
   }
 }
 
 /**
- * Which runs are due is a pure function of the schedule, the last time that was dealt with, and the time
- * handed in. A wake-up that comes twice, late or never changes nothing of it.
+ * Which runs are due. The result is a pure function of the schedule, the last handled time, and the current time. A
+ * wake-up that comes twice, late or never does not change it.
  */
 export type Due = {
-  /** The scheduled time to run for; its period is the run's period, however late it is made up for. */
+  /** The scheduled time to run for. Its period is the run's period, however late the run is. */
   readonly run: number | null;
-  /** The last time that has come, and is not dealt with. */
+  /** The newest due time that is not handled. */
   readonly newest: number | null;
 };
 
-/** A wake-up within this time of its schedule is on time; the program may be busy, or just starting. */
+/** A wake-up within this time counts as punctual: the program may be busy or just starting. */
 export const ON_TIME_MS = 10 * 60_000;
 
+/** Finds the due time to run for. With `missed: skip`, a time that is more than ON_TIME_MS late is not run. */
 export function dueRuns(schedule: Schedule, lastRun: number, now: number): Due {
   const newest = newestTime(schedule, lastRun, now);
   const runs = newest !== null && (schedule.missed === 'once' || now - newest <= ON_TIME_MS);
   return { run: runs ? newest : null, newest };
 }
 
-/** The list of missed times keeps so many of a rule (includes/schedule.lua). */
+/** The list of missed times keeps this many per rule (includes/schedule.lua). */
 const PASSED_LISTED_MAX = 1_000;
-/** A rule that runs every minute and was away for a year is not walked to its beginning. */
+/** Bounds the work for a rule that runs every minute and was away for a year. */
 const PASSED_COUNTED_MAX = 10_000;
 
-/** The times after `after` up to and with `upTo`: the newest of them in order, and how many come before those. */
+/**
+ * The times after `after`, up to and including `upTo`: the newest of them in order, and how many come before those.
+ */
 export function timesPassed(
   { cron, timezone }: Times,
   after: number,
@@ -128,7 +134,7 @@ export function timesPassed(
   while (walls.hasPrev() && times.length + older < PASSED_COUNTED_MAX) {
     const moment = momentOf(walls.prev().getTime(), timezone);
     if (moment <= after) break;
-    // Two wall times may have one moment, on the day an hour is left out.
+    // Two wall times may have the same moment, on the day an hour is skipped.
     if (moment >= last) continue;
     last = moment;
     if (times.length < PASSED_LISTED_MAX) times.push(moment);

@@ -3,9 +3,8 @@ import { CURRENCY_ID } from '../core/currencies.js';
 import { MEMBER_ID, MEMBER_ID_EXPECTED } from '../core/ids.js';
 
 /**
- * What an operator may write into a rule file. This is the one description of the format: rule.schema.json,
- * which editors use, is made from it and a test holds the two equal. What one field says about another is
- * checked in load-rule.ts, because JSON Schema says it badly.
+ * The format of a rule file, described only here. rule.schema.json for editors is generated from it, and a test holds
+ * the two equal. Checks between fields are in load-rule.ts, because JSON Schema expresses them badly.
  */
 export const PERIODS = ['once', 'day', 'week', 'month'] as const;
 export const ROUNDINGS = ['floor', 'round', 'ceil'] as const;
@@ -160,7 +159,7 @@ export const ruleSchema = z
 
 export type RuleInput = z.output<typeof ruleSchema>;
 
-/** A rule of which anything may be missing: what is left of one with faults. */
+/** A rule with every field optional: the part that remains of a faulty rule. */
 export const rulePartSchema = ruleSchema.partial().extend({
   schedule: schedule.partial().optional(),
   award: award.extend({ share: share.partial().optional() }).optional(),
@@ -168,7 +167,7 @@ export const rulePartSchema = ruleSchema.partial().extend({
 
 export type RulePart = z.output<typeof rulePartSchema>;
 
-/** The schema for editors. The input side: what has a default may be left out. */
+/** The schema for editors. It describes the input, so fields with a default may be omitted. */
 export function ruleJsonSchema(): Record<string, unknown> {
   return { title: 'almoner rule', ...z.toJSONSchema(ruleSchema, { io: 'input' }) };
 }

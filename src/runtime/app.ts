@@ -12,32 +12,35 @@ import { readKey } from './config/secrets.js';
 import { type Logger, registerSecret } from './logger.js';
 import { openStore, type Store } from './redis/store.js';
 
-/** What one opening of the store has, shared by all views of it. */
+/** The resources of one opened store, shared by all views of it. */
 type Opened = {
   readonly config: Config;
   readonly logger: Logger;
   readonly env: NodeJS.ProcessEnv;
   readonly store: Store;
   readonly realms: OpenRealm[];
-  /** A desk asks for the same realm again and again; each would open a client and, embedded, a service. */
+  /**
+   * Realms by identity. A desk requests the same realm again and again; without this, each request would open a
+   * client and, if embedded, a service.
+   */
   readonly opening: Map<string, Promise<OpenRealm>>;
   readonly openings: Map<string, recovery.Opening>;
   readonly sessions: Set<recovery.Session>;
   readonly failure: AbortController;
 };
 
-/** Whose name and patience the calls have. */
+/** The person and the patience of the calls. */
 type View = {
   readonly scripts: ScriptClient;
-  /** Who acts, where it is a certain person; the command line's is known by the token of its environment. */
+  /** The acting person, if known. On the command line, the token in the environment identifies the person. */
   readonly person: Person | null;
-  /** The name in which changes are made; null: the configuration's. */
+  /** The name under which changes are recorded; null: the configuration's operator. */
   readonly operator: string | null;
 };
 
 /**
- * The composition root: opens the store, the books and the realms of one command, and closes them again in
- * the reverse order. Nothing else constructs connections.
+ * The composition root. It opens the store, the ledgers and the realms of one command, and closes them in reverse
+ * order. No other code creates connections.
  */
 export class App {
   readonly logger: Logger;
@@ -68,7 +71,7 @@ export class App {
     logger: Logger;
     env: NodeJS.ProcessEnv;
     clientName: string;
-    /** How long calls wait for a store that does not answer; a worker waits for ever. */
+    /** How long calls wait for a store that does not answer. A worker waits forever. */
     patienceMs: number;
   }): Promise<App> {
     const { config, logger, env, clientName } = options;
@@ -102,13 +105,13 @@ export class App {
     return new App(opened, { scripts, person: null, operator: null });
   }
 
-  /** The same connections in another person's name: what the desk does is done by who is signed in. */
+  /** The same connections in another person's name. The desk acts in the name of the signed-in person. */
   as(person: Person): App {
     const named = person.name === LOCAL_NAME ? null : person;
     return new App(this.opened, { ...this.view, person: named, operator: person.name });
   }
 
-  /** The same connections, waiting as long as this for a store that does not answer. */
+  /** The same connections with another limit for a store that does not answer. */
   patient(patienceMs: number, answerMs?: number): App {
     return new App(this.opened, { ...this.view, scripts: this.scripts.patient(patienceMs, answerMs) });
   }
@@ -122,19 +125,19 @@ export class App {
     );
   }
 
-  /** What this process knows of a ledger that it has recovered; one for all that share the connections. */
+  /** What this process knows about a recovered ledger. All views share it. */
   openingOf({ id }: RealmLedger): recovery.Opening {
     const opening = this.openings.get(id) ?? new recovery.Opening();
     this.openings.set(id, opening);
     return opening;
   }
 
-  /** The books of a realm, for what asks nothing of the realm itself. */
-  books(profile: RealmProfile): Books {
+  /** A realm's profile and ledger, for callers that send the realm no request. */
+  realmContext(profile: RealmProfile): RealmContext {
     return { profile, ledger: this.ledger(profile) };
   }
 
-  /** A realm ready to be called. The embedded one is started in this process. */
+  /** Opens a realm for calls. The embedded realm is started in this process. */
   realm(profile: RealmProfile, faults?: FaultPlan): Promise<OpenRealm> {
     if (faults !== undefined) return this.openRealm(profile, faults);
     const key = `${profile.baseUrl}\n${profile.realmId}`;
@@ -148,19 +151,19 @@ export class App {
 
   private async openRealm(profile: RealmProfile, faults: FaultPlan | undefined): Promise<OpenRealm> {
     const embedded = profile.key.from === 'embedded' ? await this.embedded(profile, faults) : null;
-    // Loaded here: most commands call no realm, and got takes longer to load than they take to answer.
+    // Imported here: most commands call no realm, and got takes longer to load than they take to answer.
     const { createRealmClient } = await import('../realm/client/client.js');
     const client = createRealmClient({
       profile,
       baseUrl: embedded?.baseUrl ?? profile.baseUrl,
       readKey: () => this.key(profile, embedded),
     });
-    const realm = { ...this.books(profile), client, embedded };
+    const realm = { ...this.realmContext(profile), client, embedded };
     this.opened.realms.push(realm);
     return realm;
   }
 
-  /** Aborted, with the error, when this process must not send any more: its journal failed, or it stalled. */
+  /** Aborted, with the error, when this process must stop sending: its journal failed, or it stalled. */
   get failed(): AbortSignal {
     return this.opened.failure.signal;
   }
@@ -188,8 +191,9 @@ export class App {
   }
 
   /**
-   * For who closes and cannot end the process: whatever waits for the store fails. Requests under way still finish, and
-   * their results stand in the journal of a session that is dead to the next opening.
+   * Makes everything that waits for the store fail. Used by callers that close but cannot end the process. Requests
+   * in progress still finish. Their results are in the journal, which the next opening reads as that of a dead
+   * session.
    */
   giveUpStore(): void {
     this.scripts.leave();
@@ -209,14 +213,14 @@ export class App {
     return startEmbeddedRealm({ redis: this.store.connect('realm'), realmId: profile.realmId, faults });
   }
 
-  /** A secret other than a realm's key. */
+  /** Reads a secret other than a realm's key. */
   secret(source: SecretSource): string {
     const secret = readKey(source, this.opened.env);
     registerSecret(secret);
     return secret;
   }
 
-  /** Read when it is used, so that a key mended while workers run counts at the next request. */
+  /** Reads the key when it is used, so that a corrected key takes effect at the next request of running workers. */
   private key(profile: RealmProfile, embedded: EmbeddedRealm | null): string {
     const key = embedded === null ? readKey(profile.key, this.opened.env) : embedded.key;
     registerSecret(key);
@@ -224,12 +228,13 @@ export class App {
   }
 }
 
-export type Books = {
+/** A realm's profile with its ledger. */
+export type RealmContext = {
   readonly profile: RealmProfile;
   readonly ledger: RealmLedger;
 };
 
-export type OpenRealm = Books & {
+export type OpenRealm = RealmContext & {
   readonly client: RealmClient;
   readonly embedded: EmbeddedRealm | null;
 };
@@ -239,7 +244,7 @@ function journalLimits(megabytes: number): recovery.JournalLimits {
   return { folderBytesMax, fileBytesMax: Math.ceil(folderBytesMax / 16) };
 }
 
-/** A store that is away would otherwise fill the log with one line a call. */
+/** Without this, an unreachable store would fill the log with one line per call. */
 function throttled(say: (message: string) => void): (message: string) => void {
   let quietUntil = 0;
   return (message) => {

@@ -12,9 +12,9 @@ export type LogDestination = { write(line: string): unknown };
 const WITHHELD = `${JSON.stringify({ level: 'warn', msg: 'a log line was withheld: it could not be freed of a secret' })}\n`;
 
 /**
- * JSON lines on stderr; stdout belongs to results. Every line is taken apart, freed of secrets and put
- * together again after pino has made it: whatever serializers, child bindings or error stacks added is
- * covered, which redaction by path alone cannot promise.
+ * Creates the logger: JSON lines on stderr, because stdout belongs to results. Each finished line is parsed, cleaned
+ * of secrets and written again. This covers what serializers, child bindings or error stacks add; redaction by path
+ * cannot promise that.
  */
 export function createLogger(options: {
   readonly level: LogLevel;
@@ -46,7 +46,10 @@ export function createLogger(options: {
   );
 }
 
-/** Made at the first line, of which most commands write none; a line cannot wait, so it is required, not imported. */
+/**
+ * Created at the first line, because most commands log nothing. A line cannot wait, so the module is required, not
+ * imported.
+ */
 function prettyStderr(): LogDestination {
   let stream: LogDestination | undefined;
   return {
@@ -67,7 +70,7 @@ function openPretty(): LogDestination {
   });
 }
 
-/** On a terminal, text from elsewhere (a realm's answer, a CSV cell) must not move the cursor or hide lines. */
+/** On a terminal, foreign text (an answer of the realm, a CSV cell) must not move the cursor or hide lines. */
 function withoutControls(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '�');
   if (Array.isArray(value)) return value.map(withoutControls);

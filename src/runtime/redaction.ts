@@ -1,32 +1,34 @@
 /**
- * Keeps registered secrets out of everything that is printed or logged. Two nets: values are replaced
- * wherever they stand, in every encoding a library is likely to have put them into; and fields that hold
- * secrets by their name are replaced whatever they hold, because a secret may not be registered yet.
+ * Keeps registered secrets out of everything that is printed or logged, in two ways. Values are replaced wherever
+ * they occur, in every encoding that a library may use. Fields with the name of a secret are replaced whatever they
+ * hold, because a secret may not be registered yet.
  */
 
 const REDACTED = '[redacted]';
 const SECRET_FIELD =
   /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key|api[-_]?key|key|password|passphrase|secret|token|access[-_]?token)$/i;
 
+/** Removes secrets from texts and values. */
 export type Redactor = {
   text(text: string): string;
-  /** A copy of a JSON value without secrets, in its strings, its field names and its numbers. */
+  /** Copies a JSON value without secrets: in its strings, field names and numbers. */
   value(value: unknown): unknown;
 };
 
 const registered = new Set<string>();
 
-/** From here on the value appears in no log line and no error of this process. */
+/** From now on the value appears in no log line and no error of this process. */
 export function registerSecret(value: string): void {
   if (value !== '') registered.add(value);
 }
 
+/** Creates a redactor for a changing set of secrets. */
 export function createRedactor(secrets: () => readonly string[] = () => []): Redactor {
   let knownCount = -1;
   let known = '';
   let pattern: RegExp | undefined;
 
-  // Secrets come in while the process runs (a rotated key), so the pattern is made again when they change.
+  // Secrets are added while the process runs (a rotated key), so the pattern is rebuilt when they change.
   const current = (): RegExp | undefined => {
     const all = [...registered, ...secrets()].filter((secret) => secret !== '');
     const fingerprint = all.join('\u0000');
@@ -62,15 +64,15 @@ export function createRedactor(secrets: () => readonly string[] = () => []): Red
 function patternFor(secrets: readonly string[]): RegExp | undefined {
   const forms = new Set(secrets.flatMap(formsOf));
   if (forms.size === 0) return undefined;
-  // Longest first, so that a form that contains another one is replaced whole.
+  // The longest form first, so that a form that contains another one is replaced whole.
   const sorted = [...forms].sort((a, b) => b.length - a.length);
   return new RegExp(sorted.map((form) => form.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')).join('|'), 'g');
 }
 
-/** The spellings of one secret: as it is, inside JSON, inside a URL, hexadecimal, and base64 in any position. */
+/** The spellings of one secret: plain, inside JSON, inside a URL, hexadecimal, and base64 at any offset. */
 function formsOf(secret: string): readonly string[] {
   const escaped = JSON.stringify(secret).slice(1, -1);
-  // A body that is logged as text inside a body: each level escapes once more.
+  // A logged body may be text inside another body; each level escapes once more.
   const twice = JSON.stringify(escaped).slice(1, -1);
   const thrice = JSON.stringify(twice).slice(1, -1);
   const bytes = Buffer.from(secret, 'utf8');
@@ -80,15 +82,15 @@ function formsOf(secret: string): readonly string[] {
     code.toLowerCase(),
   );
   forms.push(form, percentLower);
-  // Short secrets have encodings of a few letters that would be found in ordinary words.
+  // The encodings of a short secret have few letters and would match ordinary words.
   if (bytes.length >= 6)
     forms.push(bytes.toString('hex'), bytes.toString('hex').toUpperCase(), ...base64(bytes));
   return forms;
 }
 
 /**
- * base64 of `user:secret` holds the secret at one of three offsets; the characters that mix with what stands
- * before and after are left out, the rest is the same whatever surrounds it.
+ * The base64 forms of a secret inside a longer text such as `user:secret`. The secret starts at one of three offsets.
+ * The characters that mix with neighbours are left out; the rest does not depend on them.
  */
 function base64(bytes: Buffer): readonly string[] {
   return [0, 1, 2].flatMap((offset) => {
@@ -101,7 +103,7 @@ function base64(bytes: Buffer): readonly string[] {
   });
 }
 
-/** Half of a surrogate pair cannot be encoded in a URL; a round trip through bytes replaces it. */
+/** Half of a surrogate pair cannot be encoded in a URL. A round trip through bytes replaces it. */
 function safe(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8');
 }

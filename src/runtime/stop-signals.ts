@@ -6,17 +6,16 @@ const INTERRUPTED_EXIT = 130;
 const UNSETTLED_EXIT = 1;
 const SLACK_MS = 10_000;
 
-/** Long enough for every request under way: none is ever cut off by a stop. */
+/** Long enough for every request in progress: a stop never cuts one off. */
 export function stopDeadlineMs({ limits, profiles }: Pick<Config, 'limits' | 'profiles'>): number {
   const longest = Math.max(0, ...profiles.map(({ timeouts }) => timeouts.totalMs));
   return limits.stopMs ?? longest + SLACK_MS;
 }
 
 /**
- * Ctrl-C, SIGTERM and a closed terminal ask the work to stop in order: what is being sent finishes. A second one
- * leaves at once; the next start finds what was left, as after any other death.
- * `deadlineMs`: a store or realm that does not answer must not keep a stopping process for ever. A process that leaves
- * with results which the store refuses exits with 1.
+ * Ctrl-C, SIGTERM and a closed terminal ask the work to stop in order: requests in progress finish. A second signal
+ * leaves immediately; the next start recovers, as after any other death. After `deadlineMs` the process stops waiting
+ * for a store or realm that does not answer. A process that leaves with results that the store refuses exits with 1.
  */
 export async function withStopSignals<T>(
   work: (stop: AbortSignal) => Promise<T>,
@@ -38,7 +37,7 @@ export async function withStopSignals<T>(
   try {
     return await work(controller.signal);
   } finally {
-    // After a first signal it listens to the end: without a listener the next one would kill the process as it leaves.
+    // After a first signal, keep the listener. Without it, the next signal would kill the process while it leaves.
     if (!controller.signal.aborted) for (const signal of SIGNALS) process.off(signal, hear);
   }
 }

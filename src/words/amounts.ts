@@ -1,8 +1,11 @@
-import { DONE } from '../core/op-sums.js';
+import { DIRECTION_WORDS } from '../core/op-sums.js';
 import { OPS, type Op, type Order } from '../core/order.js';
 import { counted, grouped } from './spelling.js';
 
-/** How sums are put to people: what gives, takes and moves apart, with the net. A debit is nobody's payment. */
+/**
+ * Wording of sums. Given, taken and moved amounts stay apart, with the net beside them, because a debit pays no
+ * member.
+ */
 
 type Sums = Readonly<Record<Op, bigint | string>>;
 
@@ -12,7 +15,7 @@ const VERBS: Readonly<Record<Op, Readonly<Record<'would' | 'did', string>>>> = {
   transfer: { would: 'move', did: 'moved' },
 };
 
-/** `give 5,769 · take 100 · move 20 · net +5,669`; what is moved between members changes no net. */
+/** `give 5,769 · take 100 · move 20 · net +5,669`. Points moved between members do not change the net. */
 export function amountsWords(sums: Sums, when: 'would' | 'did' = 'would'): string {
   const ops = opsIn(sums);
   if (ops.length === 0) return '0';
@@ -20,7 +23,7 @@ export function amountsWords(sums: Sums, when: 'would' | 'did' = 'would'): strin
   return [...ops.map((op) => `${VERBS[op][when]} ${grouped(sums[op])}`), `net ${net}`].join(' · ');
 }
 
-/** What a rule does to so many members: `give 580 tokens to 8 members`. */
+/** The effect of a rule: `give 580 tokens to 8 members`. */
 export function ruleWords(op: Op, tokens: string, members: string): string {
   const what = counted(BigInt(tokens), 'token');
   if (op === 'credit') return `give ${what} to ${members}`;
@@ -34,7 +37,7 @@ type Effect = {
   readonly counterpart: string | null;
 };
 
-/** What an order does to one of its members, and in which direction: `take 5 from 7`, `move 5 from 7 to 8`. */
+/** The effect of an order on one of its members: `take 5 from 7`, `move 5 from 7 to 8`. */
 export function effectWords({ op, tokens, role, counterpart }: Effect, member: string): string {
   if (op === null) return 'no order';
   const [from, to] = role === 'member' ? [member, counterpart] : [counterpart, member];
@@ -42,41 +45,42 @@ export function effectWords({ op, tokens, role, counterpart }: Effect, member: s
   return `${VERBS[op].would} ${grouped(tokens ?? 0)} ${sides[op]}`;
 }
 
-/** An order as a sentence: `give 50 to 7`. */
+/** An order in words: `give 50 to 7`. */
 export function orderWords({ op, tokens, member, recipient }: Order): string {
   return effectWords({ op, tokens, role: 'member', counterpart: recipient }, member);
 }
 
-/** What the one number is that a person types: the amounts together, whatever they do. */
+/** Describes the total that a person types: all amounts together, whatever their direction. */
 export function totalWords(sums: Sums): string {
   const [op, ...more] = opsIn(sums);
-  if (op === undefined || more.length === 0) return `all that is ${op === undefined ? 'sent' : DONE[op]}`;
-  const words = opsIn(sums).map((each) => DONE[each]);
+  if (op === undefined || more.length === 0)
+    return `all that is ${op === undefined ? 'sent' : DIRECTION_WORDS[op]}`;
+  const words = opsIn(sums).map((each) => DIRECTION_WORDS[each]);
   return `the amounts ${words.slice(0, -1).join(', ')} and ${words.at(-1)} together`;
 }
 
 /**
- * The sum of a batch's orders in one state, of which the books know no kinds: where the batch has one, the word is
- * right; where it is mixed, the sum is called what it is.
+ * The sum of a batch's orders in one state. The ledger does not keep these sums per op. If the batch has only one op,
+ * its word is used; a mixed sum is called absolute.
  */
 export function sumWords(sum: bigint | string, batch: Sums, isPaid = false): string {
   const [op, ...more] = opsIn(batch);
   if (more.length > 0) return absoluteWords(sum);
   const tokens = counted(sum, 'token');
-  return isPaid && op !== undefined ? `${tokens} ${DONE[op]}` : tokens;
+  return isPaid && op !== undefined ? `${tokens} ${DIRECTION_WORDS[op]}` : tokens;
 }
 
-/** A sum of orders of which nobody asked what they do. */
+/** A sum over orders with unknown or mixed ops. */
 export function absoluteWords(sum: bigint | string | number): string {
   return `${counted(sum, 'token')}, absolute`;
 }
 
-/** Whether amounts of several kinds are added up in its sums. */
+/** True if the sums mix several ops. */
 export function isMixed(sums: Sums): boolean {
   return opsIn(sums).length > 1;
 }
 
-/** Whether it only gives: then, and only then, it is a payment. */
+/** True if the sums only give points. Only then is the batch called a payment. */
 export function onlyGives(sums: Sums): boolean {
   return BigInt(sums.debit) === 0n && BigInt(sums.transfer) === 0n;
 }

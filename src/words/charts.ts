@@ -4,28 +4,28 @@ import { counted, duration, grouped } from './spelling.js';
 import { STATES_SHOWN } from './states.js';
 
 /**
- * What the charts of reports and of the desk show and say; either face puts it into its own markup. Drawings are
- * stretched to whatever width there is, so all words stand outside of them: text inside a scaled drawing would be
- * unreadable on a phone.
+ * The charts of reports and of the desk: their shapes and texts. Each face adds its own markup. Drawings are
+ * stretched to the available width, so all texts are outside of them: scaled text would be unreadable on a phone.
  */
 
+/** A chart of stacked columns, with its texts. */
 export type Columns = {
-  /** The whole chart in one sentence, for those who cannot see it. */
+  /** The whole chart in one sentence, for readers who cannot see it. */
   readonly label: string;
   readonly columns: readonly {
     readonly key: number;
     readonly title: string;
     readonly parts: readonly { readonly css: string; readonly value: number }[];
   }[];
-  /** A dashed line across, such as the allowed pace. */
+  /** A dashed horizontal line, such as the allowed pace. */
   readonly limit?: number | null;
   readonly from: string;
   readonly to: string;
-  /** What the numbers beside it count, and what those below it are. */
+  /** The units of the numbers beside and below the chart. */
   readonly units: { readonly y: string; readonly x: string };
 };
 
-/** Stacked columns in a box that is one wide for each of them, and a hundred high. */
+/** Draws stacked columns. Each column is one unit wide, and the box is a hundred high. */
 export function drawColumns({ columns, limit = null }: Pick<Columns, 'columns' | 'limit'>) {
   const heights = columns.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0));
   const top = roundTop(Math.max(limit ?? 0, ...heights) * 1.04);
@@ -49,7 +49,7 @@ export function drawColumns({ columns, limit = null }: Pick<Columns, 'columns' |
   };
 }
 
-/** The next round number, so that the axis has numbers people like; the half of it is whole where orders are counted. */
+/** The next round number for the top of the axis. Half of it is a whole number where orders are counted. */
 export function roundTop(value: number): number {
   if (value <= 0) return 2;
   const unit = 10 ** Math.floor(Math.log10(value));
@@ -61,18 +61,18 @@ function axis(value: number): string {
   return Number.isInteger(value) ? grouped(value) : String(Math.round(value * 100) / 100);
 }
 
-/** Three decimals are a tenth of a pixel; more would only make a report larger. */
+/** Three decimals are a tenth of a pixel. More would only enlarge the report. */
 function places(value: number): string {
   return String(Math.round(value * 1_000) / 1_000);
 }
 
 const COLUMNS_MAX = 90;
 
-/** How an order may come to its end in a slice of a run, in the order in which columns are stacked. */
+/** How an order can be settled, in the order in which columns are stacked. */
 const SETTLED_AS = [
   { field: 'paid', css: 'paid', words: 'paid' },
   { field: 'failed', css: 'refused', words: 'not paid' },
-  // Nobody can say that these were not paid.
+  // It is unknown whether these were paid.
   { field: 'doubts', css: 'doubt', words: 'in doubt' },
 ] as const;
 
@@ -86,14 +86,14 @@ type Bin = {
 };
 type Series = { readonly sliceMs: number; readonly slices: readonly Readonly<Bin>[] };
 
-/** The run over time: what was settled, and the requests it took against the allowed pace. Null where nothing was sent. */
+/** The run over time: settled orders, and requests against the allowed pace. Null if no request was sent. */
 export function runCharts(series: Series, rate: Rate | null, spellTime: (at: number) => string) {
   const { bins, binMs } = binned(series);
   const [first, last] = [bins[0], bins.at(-1)];
   if (first === undefined || last === undefined) return null;
   const slice = duration(binMs);
   const spanMs = last.at + binMs - first.at;
-  // A clock that shows seconds tells nothing within one.
+  // In a short run, clock times with whole seconds would look alike, so show offsets from the start.
   const isShort = spanMs < 10_000;
   const ends = {
     from: spellTime(first.at),
@@ -135,7 +135,10 @@ function settledWords(counts: readonly number[]): string {
   return SETTLED_AS.map(({ words }, at) => `${grouped(counts[at] ?? 0)} ${words}`).join(', ');
 }
 
-/** Slices come in the order of time; they may be missing where nothing happened, and far too many to draw. */
+/**
+ * Merges the slices of a run into few enough bins to draw. Slices are in order of time; slices without activity are
+ * missing.
+ */
 export function binned({ sliceMs, slices }: Series): { bins: Bin[]; binMs: number } {
   const start = slices[0]?.at ?? 0;
   const span = slices.length === 0 ? 0 : (slices.at(-1)?.at ?? 0) + sliceMs - start;
@@ -152,10 +155,10 @@ export function binned({ sliceMs, slices }: Series): { bins: Bin[]; binMs: numbe
   return { bins, binMs };
 }
 
-/** Buckets of answers, the quickest first. */
+/** Counts of answers by time, the quickest first. */
 type Buckets = readonly { readonly upToMs: number; readonly count: number }[];
 
-/** How long the realm took to answer, in buckets that widen; empty ones at both ends are left out. */
+/** How long the realm took to answer, in buckets of growing width. Empty buckets at both ends are left out. */
 export function latencyChart(latency: Buckets): (Columns & { readonly within: string }) | null {
   const first = latency.findIndex(({ count }) => count > 0);
   if (first < 0) return null;
@@ -176,7 +179,7 @@ export function latencyChart(latency: Buckets): (Columns & { readonly within: st
   };
 }
 
-/** The upper bound of the bucket that holds the rank, so never smaller than the truth; null where there is none. */
+/** The upper bound of the bucket that holds the rank, so never smaller than the true value. Null without data. */
 export function percentile(latency: Buckets, share: number): number | null {
   let left = Math.ceil(latency.reduce((sum, { count }) => sum + count, 0) * share);
   return (
@@ -191,10 +194,10 @@ function reach(ms: number | null): string {
   return ms === null || ms > 3_600_000 ? 'longer' : duration(ms);
 }
 
-/** Out of a thousand: three doubts among 30,000 rows are the news, and must not be thinner than a hair. */
+/** The least width, out of a thousand. Three doubts among 30,000 rows matter most and must be visible. */
 const SLIVER = 8;
 
-/** One bar of all rows by state. Tiny shares are drawn a little too wide; the numbers beside it are exact. */
+/** One bar of all rows by state. Tiny shares are drawn a little too wide; the numbers beside the bar are exact. */
 export function drawStates(counts: StateCounts) {
   const present = STATES_SHOWN.map((state) => ({ state, count: counts[state] ?? 0 })).filter(
     ({ count }) => count > 0,

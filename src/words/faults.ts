@@ -1,6 +1,6 @@
 /**
- * Whether leaving rows out mends a refused file: not a fault of the file as a whole, nor one of orders that rows stand
- * in for, which are taken together or not at all.
+ * True if leaving rows out fixes a refused file. False for a fault of the whole file, and for faults of orders that
+ * rows stand in for, because those rows are accepted together or not at all.
  */
 export function isOfRow(code: string): boolean {
   return /^ALM_ROW_(?!ORDER_)/.test(code);

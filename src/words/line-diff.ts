@@ -1,9 +1,12 @@
-/** The difference between two texts, line by line: what both have, what only the first has, what only the second. */
+/**
+ * The difference between two texts, line by line: common lines, lines only of the first, lines only of the second.
+ */
 export type DiffLine = { readonly mark: ' ' | '-' | '+'; readonly text: string };
 
-/** Beyond so many pairs of lines the middle is told as replaced whole, which is true and quick. */
+/** Beyond this many pairs of lines the middle is shown as replaced, which is correct and fast. */
 const PAIRS_MAX = 1_000_000;
 
+/** Compares two texts line by line. Common lines at both ends are cut off first, because most changes are small. */
 export function lineDiff(before: string, after: string): DiffLine[] {
   const [old, now] = [before.trimEnd().split('\n'), after.trimEnd().split('\n')];
   let head = 0;
@@ -19,7 +22,7 @@ export function lineDiff(before: string, after: string): DiffLine[] {
   ];
 }
 
-/** By the longest list of lines that both have in the same order. */
+/** Compares by the longest common subsequence of lines. */
 function middle(old: readonly string[], now: readonly string[]): DiffLine[] {
   const width = now.length + 1;
   const isLarge = old.length * now.length > PAIRS_MAX;

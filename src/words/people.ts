@@ -2,7 +2,7 @@ import { LOCAL_NAME, type Person, type Requirement } from '../core/people.js';
 import { spellMoment } from '../core/zones.js';
 import { counted } from './spelling.js';
 
-/** A set time, in the zone in which it was said. */
+/** A set time in the zone in which it was given. */
 export function beginsWords(start: { readonly at: number; readonly zone: string } | null): string | null {
   return start === null ? null : spellMoment(start.at, start.zone);
 }
@@ -18,14 +18,17 @@ export function requirementWords({ overTokens, overRows }: Requirement): string 
   return `a second person has to approve more than ${limits.join(' or ')} from one person within 24 hours`;
 }
 
-/** Why somebody is not the second person; null where they are. `first`: who did it; null: no token was used, or it was not done. */
+/**
+ * Why a person cannot be the second person; null if they can. `first`: who did it; null if no token was used, or if
+ * it was not done.
+ */
 export function whyNotSecond(
   { name, roles }: Person,
   first: string | null,
   did: 'prepared' | 'asked for',
 ): string | null {
   if (name === LOCAL_NAME)
-    return 'The link that the desk printed stands for no person: sign in with a token of your own that has the role approver.';
+    return 'The link that the desk printed does not identify a person: sign in with a token of your own that has the role approver.';
   if (first !== null && first.toLowerCase() === name.toLowerCase())
     return `You ${did} it; another person has to approve it.`;
   return roles.includes('approver')
@@ -33,10 +36,11 @@ export function whyNotSecond(
     : 'Approving needs the role approver, which your token does not have.';
 }
 
-/** Of a rule that one person approved, or two with other members. */
+/** Shown for a rule that one person approved, or that two approved with other members. */
 export const NOT_BY_TWO =
-  'No two people have approved this text with its members as they are listed now: each batch that it makes waits for an approval.';
+  'This version of the rule and its member list has not been approved by two people: each batch that it makes waits for an approval.';
 
+/** The effects of revoking a token, found before it is revoked. */
 type Revoked = {
   readonly waiting: readonly string[];
   readonly rules: readonly {
@@ -47,7 +51,7 @@ type Revoked = {
   readonly prepared: readonly string[];
 };
 
-/** What a revoked token changes, and what it leaves: of a batch the rest of a sentence that begins with it. */
+/** The effects of revoking a token. For a batch, `words` continues a sentence that begins with the batch. */
 export function revokedWords({
   waiting,
   rules,
@@ -72,34 +76,37 @@ export function revokedWords({
   ];
 }
 
-/** Why a batch waits for no approval (any more). `gate`: how it stands before it begins; null: it has begun, or is over. */
+/**
+ * Why a batch does not wait for an approval (any more). `gate`: its approval before it begins; null if it has begun
+ * or is over.
+ */
 export function noApprovalWords(
   state: string,
   gate: { readonly approved: { readonly who: string } | null } | null,
 ): string {
-  if (state === 'cancelled') return 'It was cancelled: nothing more of it is sent.';
+  if (state === 'cancelled') return 'It was cancelled: no more of its orders are sent.';
   if (gate === null) return state === 'done' ? 'It is done.' : 'It has begun.';
   return gate.approved === null ? 'It needs no approval.' : `${gate.approved.who} has approved it.`;
 }
 
-/** What an approved retry leads to. */
+/** What an approved retry allows. */
 export function retryWords(letters: number): string {
-  return `Within three days ${letters === 1 ? 'this dead letter' : `these ${counted(letters, 'dead letter')}`} may be retried once, as they stand now; nothing is sent before a person retries them.`;
+  return `Within three days ${letters === 1 ? 'this dead letter' : `these ${counted(letters, 'dead letter')}`} may be retried once, in their present state; nothing is sent before a person retries them.`;
 }
 
 type After = {
-  /** Of a retry: how many dead letters. */
+  /** The number of dead letters of a retry; null for a batch. */
   readonly letters: number | null;
   readonly who: string | null;
-  /** Why it would not begin even so, in a sentence: paused or halted. */
+  /** A sentence that says why it would not begin even with the approval: it is paused or halted. */
   readonly held: string | null;
   readonly start: { readonly at: number; readonly zone: string } | null;
   readonly now: number;
-  /** Where it would begin in quiet hours: when they end. */
+  /** The end of the quiet hours, if it would begin in them. */
   readonly quietUntil: string | null;
 };
 
-/** What happens when it is approved. */
+/** What happens after the approval. */
 export function afterApprovalWords({ letters, who, held, start, now, quietUntil }: After): string {
   if (who === null)
     return 'It was prepared, or an order of it was retried, without a token, so that a second person cannot be told from the first, and cannot be approved. Cancel it, and make it again with a token.';
@@ -109,7 +116,7 @@ export function afterApprovalWords({ letters, who, held, start, now, quietUntil 
   if (letters !== null) return `${exactly} ${retryWords(letters)}`;
   if (held !== null) {
     const then = isAhead ? `, not before ${beginsWords(start)}` : '';
-    return `${exactly} It does not begin by that alone. ${held} It begins when a person resumes it${then}.${quiet}`;
+    return `${exactly} The approval alone does not start it. ${held} It begins when a person resumes it${then}.${quiet}`;
   }
   if (isAhead) return `${exactly} It begins at ${beginsWords(start)}.${quiet}`;
   const over = start === null ? '' : ` Its set time, ${beginsWords(start)}, is over.`;

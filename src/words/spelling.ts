@@ -4,19 +4,20 @@ import { formatRate, type Rate } from '../core/profile.js';
 export { counted, grouped } from '../core/counted.js';
 
 /**
- * How numbers, times and rates are spelled for people: by hand, so that neither the machine's nor the browser's
- * language changes them. An id or a sum must read alike for all, and a report must have the same bytes everywhere.
+ * The spelling of numbers, times and rates. It does not use locales, so the language of the machine or browser has no
+ * effect. An id or a sum must read the same for all people, and a report must have the same bytes everywhere.
  */
 
-/** One decimal where it says something. */
+/** Rounds to one decimal; numbers from 100 on get none. */
 export function trimmed(value: number): string {
   return value >= 100 || Number.isInteger(value) ? grouped(Math.round(value)) : value.toFixed(1);
 }
 
+/** A share in percent, rounded so that it never reads as 0 % or 100 % wrongly. */
 export function percent(part: number, whole: number): string {
   if (whole <= 0) return '0 %';
   const share = (part / whole) * 100;
-  // 99.97 % must not read as finished, nor 0.02 % as nothing.
+  // 99.97 % must not read as finished, and 0.02 % must not read as zero.
   if (share > 99 && part < whole) return `${(Math.floor(share * 10) / 10).toFixed(1)} %`;
   if (share > 0 && share < 1) return `${Math.max(0.1, share).toFixed(1)} %`;
   return `${Math.round(share)} %`;
@@ -28,12 +29,12 @@ export function bytesWords(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** What is allowed, spelled as in configurations: one unit wherever a person reads it. */
+/** An allowed rate, spelled as in the configuration, so that people see one unit everywhere. */
 export function allowedWords(rate: Rate | null): string {
   return rate === null ? 'no limit' : formatRate(rate);
 }
 
-/** What was measured, in the unit of what is allowed; without that, in the one that gives a readable number. */
+/** A measured rate in the unit of the allowed one. Without a limit, in the unit that gives a readable number. */
 export function usedWords(perSecond: number, allowed: Rate | null): string {
   const { windowMs } = allowed ?? { windowMs: perSecond >= 1 ? 1_000 : 60_000 };
   const used = (perSecond * windowMs) / 1_000;
@@ -41,6 +42,7 @@ export function usedWords(perSecond: number, allowed: Rate | null): string {
   return `${used >= 10 || used === 0 ? grouped(Math.round(used)) : used.toFixed(1)}/${unit}`;
 }
 
+/** A duration in at most two units: `3 h 12 min`. */
 export function duration(ms: number): string {
   if (ms > 0 && ms < 1) return 'under 1 ms';
   if (ms < 1_000) return `${Math.round(ms)} ms`;
@@ -53,52 +55,55 @@ export function duration(ms: number): string {
     [seconds % 60, 's'],
   ];
   const first = parts.findIndex(([amount]) => amount > 0);
-  // Two units are all anybody reads.
+  // Two units are precise enough for a reader.
   const shown = parts.slice(first, first + 2).filter(([amount]) => amount > 0);
   return shown.map(([amount, unit]) => `${amount} ${unit}`).join(' ');
 }
 
-/** An estimate: of less than a second nobody wants to know more. */
+/** An estimate. Less than a second needs no number. */
 export function roughly(ms: number): string {
   return ms < 1_000 ? 'less than a second' : `about ${duration(ms)}`;
 }
 
-/** A moment in a document for programs. */
+/** A time in a document for programs. */
 export function isoTime(at: number): string;
 export function isoTime(at: number | null): string | null;
 export function isoTime(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString();
 }
 
-/** A moment as a person types it into a command. */
+/** A time as a person types it into a command. */
 export function minuteTime(at: number): string {
   return isoTime(at).replace(/(:00)?\.000Z$/, 'Z');
 }
 
-/** A moment in a report or on a terminal, which travel between zones. */
+/** A time in a report or on a terminal, whose readers may be in other zones. */
 export function utcTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** A moment of which nobody needs the second. */
+/** The same without seconds. */
 export function utcMinute(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 const two = (value: number) => String(value).padStart(2, '0');
 
-/** A moment of today on the reader's own clock. */
+/** A time of today on the reader's own clock. */
 export function clockTime(at: Date): string {
   return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
-/** A moment on the reader's own clock. It has its date only where that is not today: most of what a desk shows happened just now. */
+/**
+ * A time on the reader's own clock. The date is added only if it is not today, because most of what the desk shows
+ * just happened.
+ */
 export function dayAndClock(at: Date, now: Date): string {
   if (at.toDateString() === now.toDateString()) return clockTime(at);
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clockTime(at)}`;
 }
 
-/** Messages that differ only in an id or an amount are one group. */
+/** A pattern that is equal for messages that differ only in an id or an amount. */
 export function messagePattern(message: string | null): string {
   return (message ?? '').slice(0, 300).replaceAll(/[0-9a-f-]*[0-9]{2}[0-9a-f-]*/gi, '#');
 }

@@ -14,50 +14,52 @@ import {
 import { Fraction } from '../core/fraction.js';
 import type { ValuePath } from './values.js';
 
-export type Place = { readonly line: number; readonly column: number };
+/** A position in a file; both numbers count from 1. */
+export type SourcePosition = { readonly line: number; readonly column: number };
 
-/** A YAML text as plain values, with the way back from each value to its line and column. */
+/** A YAML text as plain values, with the line and column of each value. */
 export type YamlSource = {
   readonly value: unknown;
-  /** The place of a value; of the nearest one around it where it does not exist. */
-  place(path: ValuePath): Place;
+  /** The place of a value. If it does not exist, the place of the nearest block around it. */
+  place(path: ValuePath): SourcePosition;
   /** The place of a field's name. */
-  placeOfKey(path: ValuePath): Place;
-  /** A text value as it is written: for faults inside expressions. */
+  placeOfKey(path: ValuePath): SourcePosition;
+  /** A text value as written in the source, to locate faults inside expressions. */
   written(path: ValuePath): Written;
 };
 
-export type Written = Place & { readonly raw: string };
+export type Written = SourcePosition & { readonly raw: string };
 
-/** What is wrong with a text, for each reader to say in its own words. */
-export type YamlFault = Place & {
+/** A fault of a YAML text. Each reader words its own message. */
+export type YamlFault = SourcePosition & {
   readonly what: 'syntax' | 'warning' | 'name' | 'twice' | keyof YamlLimits;
-  /** The value or the field that it is about. */
+  /** The value or the field that the fault is about. */
   readonly path: ValuePath;
-  /** The parser's own words. */
+  /** The parser's own message. */
   readonly detail: string;
 };
 
-/** The size that a file may have; past it, going on is the very thing to avoid. */
+/** The size limits of a file. Reading stops at a limit, because parsing further is the danger. */
 type YamlLimits = {
   readonly levels: number;
   readonly values: number;
   /** Fields of one mapping. */
   readonly fields: number;
-  /** An alias can blow up a short file to gigabytes. */
+  /** Uses of aliases, which can expand a short file to gigabytes. */
   readonly aliases: number;
 };
 
+/** How a reader wants its YAML: limits, numbers and allowed field names. */
 export type YamlReading = {
   readonly limits: YamlLimits;
-  /** What a scalar means; where nothing is handed in, numbers are read exactly. */
+  /** Converts a scalar. The default reads numbers exactly. */
   readonly scalar?: (value: unknown, source: string | undefined, path: ValuePath) => unknown;
   readonly isName?: (name: string) => boolean;
 };
 
 /**
- * Reads a YAML text into plain values. Where there are some, the faults are warnings of the parser and fields that cannot
- * stand where they do: each reader decides what those cost.
+ * Reads a YAML text into plain values. If it returns values, the faults are parser warnings and misplaced fields;
+ * each reader decides whether they matter.
  */
 export function readYaml(
   text: string,
@@ -67,7 +69,7 @@ export function readYaml(
   if (deep !== null)
     return { source: null, faults: [{ ...placeIn(text, deep), what: 'levels', path: [], detail: '' }] };
   const lines = new LineCounter();
-  const at = (offset = 0): Place => {
+  const at = (offset = 0): SourcePosition => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
@@ -75,9 +77,9 @@ export function readYaml(
     lineCounter: lines,
     intAsBigInt: true,
     prettyErrors: false,
-    // The package compares every key of a map with every other: repeated ones are found below instead.
+    // The package compares every key of a map with every other. The search for repeated keys below is faster.
     uniqueKeys: false,
-    // Whatever a %YAML directive says: 0100 is no octal number, 1:00 no sixty.
+    // Applies whatever a %YAML directive says: 0100 is not octal, and 1:00 is not sixty.
     version: '1.2',
     schema: 'core',
   });
@@ -103,7 +105,7 @@ function sourceOf(
   document: Document,
   text: string,
   value: unknown,
-  at: (offset?: number) => Place,
+  at: (offset?: number) => SourcePosition,
 ): YamlSource {
   const nodeAt = (path: ValuePath): Node | null => {
     let node: unknown = document.contents;
@@ -139,14 +141,14 @@ function pairIn(map: unknown, name: unknown): { readonly key: unknown; readonly 
   return isMap(map) ? map.items.findLast(({ key }) => isScalar(key) && nameOf(key) === name) : undefined;
 }
 
-/** A field's name as it is written: an id needs no quotes. */
+/** A field's name as written, so that an id needs no quotes. */
 function nameOf({ source, value }: Scalar): string {
   return source ?? String(value);
 }
 
 /**
- * The tree as plain values. It is converted here and not by the package's `toJS`: numbers keep their digits, aliases are
- * counted, and a field called `__proto__` is just a field.
+ * Converts the tree to plain values. The package's `toJS` is not used: here numbers keep their digits, aliases are
+ * counted, and a field named `__proto__` is an ordinary field.
  */
 function plain(
   document: Document,
@@ -191,8 +193,8 @@ function plain(
 }
 
 /**
- * Numbers are read exactly: one that a JavaScript number would round, or that is not written in its usual form (`007`),
- * becomes its text, so that ids need no quotes.
+ * Reads numbers exactly. A number that JavaScript would round, or that has an unusual form (`007`), becomes its text,
+ * so that ids need no quotes.
  */
 function exactly(value: unknown, source: string | undefined): unknown {
   if (typeof value === 'number') return isExactly(value, source ?? '') ? value : source;
@@ -203,27 +205,27 @@ function exactly(value: unknown, source: string | undefined): unknown {
     : (source ?? String(value));
 }
 
-/** False where a double is not what stands there: 9007199254740990.4 would be read as a whole number. */
+/** False if the double differs from the text: 9007199254740990.4 would read as a whole number. */
 function isExactly(value: number, source: string): boolean {
   const [read, written] = [Fraction.parse(String(value)), Fraction.parse(source)];
   return read === undefined || written === undefined || read.compare(written) === 0;
 }
 
 /**
- * Looks for nesting that nobody writes by hand, before anything is built from the text. The YAML parser
- * calls itself once per level: some thousand brackets exhaust the stack, and where that happens inside a
- * regular expression V8 ends the whole process, which no `catch` prevents. The lexer does not nest.
+ * The limit on nested brackets and marks. It is checked before the text is parsed: the YAML parser recurses once per
+ * level, so some thousand brackets exhaust the stack. If that happens inside a regular expression, V8 ends the whole
+ * process, and no `catch` prevents it. The lexer does not recurse.
  */
 const NESTING_MAX = 40;
-/** Levels of blocks cost at least a column each, so that a limit on columns is one on levels. */
+/** A nested block needs at least one more column, so a limit on columns is a limit on levels. */
 const INDENT_MAX = 200;
 
-/** The place where a text goes deeper than is read, or null. */
+/** The place where the text is nested too deeply, or null. */
 function tooDeepAt(text: string): number | null {
   const depth = { brackets: 0, inLine: 0 };
   let [offset, before] = [0, '\n'];
   for (const lexeme of new Lexer().lex(text)) {
-    // What follows the mark is a value, whatever it looks like.
+    // The token after this mark is a value, whatever it looks like.
     const kind = before === CST.SCALAR ? null : CST.tokenType(lexeme);
     if (kind === 'space' && before === '\n' && lexeme.length > INDENT_MAX) return offset;
     count(depth, kind);
@@ -235,7 +237,7 @@ function tooDeepAt(text: string): number | null {
   return null;
 }
 
-/** Brackets nest where they stand; `- - - x` nests within one line, and so does `? ? x`. */
+/** Counts brackets, and the marks that nest within one line, such as `- - - x` and `? ? x`. */
 function count(depth: { brackets: number; inLine: number }, kind: CST.TokenType | null): void {
   if (kind === 'newline') depth.inLine = 0;
   else if (kind === 'flow-seq-start' || kind === 'flow-map-start') depth.brackets += 1;
@@ -248,21 +250,22 @@ function count(depth: { brackets: number; inLine: number }, kind: CST.TokenType 
 /** Marks of the lexer that stand for no characters. */
 const MARKS: ReadonlySet<string> = new Set([CST.DOCUMENT, CST.FLOW_END, CST.SCALAR]);
 
-/** The place of a character of a text value. */
-export function placeInside({ raw, line, column }: Written, offset: number): Place {
+/** The place of a character inside a text value. */
+export function placeInside({ raw, line, column }: Written, offset: number): SourcePosition {
   const inner = placeIn(raw, innerPlace(raw, offset));
   return { line: line + inner.line - 1, column: inner.line === 1 ? column + inner.column - 1 : inner.column };
 }
 
-export function placeIn(text: string, offset: number): Place {
+/** The line and column of a character offset. */
+export function placeIn(text: string, offset: number): SourcePosition {
   const before = text.slice(0, offset).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
 /**
- * The place of a character of a YAML text value in its source. A value is its lines without indentation,
- * joined by a blank or a line feed, so both sides can be walked together. Escapes in double quotes shift the
- * place by a character or two, which still leads to the right line.
+ * Finds the source position of a character of a text value. The value is its lines without indentation, joined by a
+ * blank or a line feed, so both texts can be walked in parallel. Escapes in double quotes shift the position by a
+ * character or two, but the line stays right.
  */
 function innerPlace(source: string, offset: number): number {
   const header = /^[|>][^\n]*\n/.exec(source)?.[0];
@@ -275,14 +278,14 @@ function innerPlace(source: string, offset: number): number {
     const indent = first ? 0 : Math.min(blockIndent, line.length - line.trimStart().length);
     const length = line.length - indent;
     if (left <= length || end === -1) return Math.min(at + indent + left, source.length);
-    // One character of the value, a blank or a line feed, stands for the line's end.
+    // One character of the value (a blank or a line feed) represents the line end.
     left -= length + 1;
     at = end + 1;
   }
   return Math.min(at, source.length);
 }
 
-/** A block is indented as its first line that is not blank. */
+/** The indentation of a block is that of its first line that is not blank. */
 function indentOf(lines: string): number {
   return /^(?:[ \t]*\n)*( *)/.exec(lines)?.[1]?.length ?? 0;
 }

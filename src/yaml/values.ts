@@ -1,9 +1,10 @@
-// What was read from YAML, apart from the reader: whoever only looks at values need not load that.
+// Helpers for values read from YAML. They are separate from the reader, so that code that only inspects values need
+// not load it.
 
-/** A place inside a value: field names and list positions. */
+/** A path inside a value: field names and list positions. */
 export type ValuePath = readonly (string | number)[];
 
-/** What stands at a place; undefined where nothing does. */
+/** The value at a path; undefined if there is none. */
 export function valueAt(value: unknown, path: ValuePath): unknown {
   let here = value;
   for (const step of path) {
@@ -15,7 +16,7 @@ export function valueAt(value: unknown, path: ValuePath): unknown {
   return here;
 }
 
-/** A mapping, by its names. */
+/** True for a mapping. */
 export function isBlock(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -142,7 +142,7 @@ describe('a batch', () => {
       await page.getByRole('dialog').getByText('It begins when a person resumes it').waitFor();
       expect(await page.getByRole('dialog').getByText('as soon as a worker takes it').count()).toBe(0);
       await steer('Cancel the rest');
-      await page.getByText('It was cancelled: nothing more of it is sent.').waitFor();
+      await page.getByText('It was cancelled: no more of its orders are sent.').waitFor();
       expect(await page.getByRole('button', { name: /^(Approve|Refuse)$/ }).count()).toBe(0);
       expect(await flaws(page, 'cancelled')).toEqual([]);
       expect(await flaws(ada.page, 'long-batch')).toEqual([]);

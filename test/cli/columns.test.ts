@@ -47,7 +47,7 @@ describe('what is said of a header', { timeout: 120_000 }, () => {
     await world.file('two.csv', WEEK(6));
     const next = await world.run('plan', 'two.csv');
     expect(next.status, next.stdout).toBe(0);
-    expect(next.stdout).toMatch(/member from "Wer" \(kept\).* said on .*--forget-map takes it back/);
+    expect(next.stdout).toMatch(/member from "Wer" \(kept\).* said on .*--forget-map deletes it/);
     expect(document(await world.run('plan', 'two.csv', '--json'))).toMatchObject({
       columns: {
         kept: { who: expect.any(String) },

@@ -32,7 +32,7 @@ afterAll(() => world.end());
 function seedFor(cut: readonly boolean[]): number {
   for (let seed = 1; ; seed++) {
     const dice = createFaultDice(parseFaults([FAULT], seed), () => 0);
-    if (cut.every((wanted) => (dice.next().misfortune !== null) === wanted)) return seed;
+    if (cut.every((wanted) => (dice.next().injected !== null) === wanted)) return seed;
   }
 }
 

@@ -95,7 +95,7 @@ describe('almoner pace', () => {
     expect(stdout).toMatch(
       /^Realm guild: 50\/s configured, 25\/s learnt from being refused since \d{4}-.* UTC$/m,
     );
-    expect(stdout).toMatch(/^ {2}The realm asked for patience/m);
+    expect(stdout).toMatch(/^ {2}The realm asked almoner to wait/m);
     expect(stdout).toContain('Realm town: 50/s configured\n');
     // What is learnt is no secret of this command.
     const status = await almoner(['status'], { env, cwd });

@@ -66,7 +66,7 @@ describe('almoner realm serve', () => {
   it('makes the faults of the seed that it is given', async () => {
     const fault = 'error-before:0.5:503';
     const dice = createFaultDice(parseFaults([fault], 2), () => 0);
-    const expected = Array.from({ length: 24 }, () => (dice.next().misfortune === null ? 404 : 503));
+    const expected = Array.from({ length: 24 }, () => (dice.next().injected === null ? 404 : 503));
     expect(new Set(expected)).toEqual(new Set([404, 503]));
     const { url, realm, key, end } = await startRealmProcess(
       ['--port', '0', '--fault', fault, '--fault-seed', '2', '--rotate-key'],

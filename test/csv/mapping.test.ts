@@ -2,22 +2,22 @@ import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ColumnMap, parseColumnMap } from '../../src/csv/columns.js';
 import type { KeptColumns } from '../../src/csv/kept-columns.js';
-import { type ColumnWish, headerHash, NO_WISH } from '../../src/csv/mapping.js';
+import { type ColumnOptions, headerHash, NO_COLUMN_OPTIONS } from '../../src/csv/mapping.js';
 import { openSource } from '../../src/csv/open.js';
 import { type ParsedSheet, parseSheet } from '../../src/csv/parse.js';
 import type { FileFaults } from '../../src/csv/row.js';
 
 const ID = '119283746501928374';
 
-async function parse(text: string, wish: Partial<ColumnWish> = {}): Promise<ParsedSheet | FileFaults> {
+async function parse(text: string, wish: Partial<ColumnOptions> = {}): Promise<ParsedSheet | FileFaults> {
   const source = await openSource('-', { stdin: Readable.from([text]) });
   onTestFinished(() => source.close());
   const rules = { realms: ['guild'], currency: null, maxTokensPerOrder: null };
-  return parseSheet(source, { ...rules, wish: { ...NO_WISH, ...wish } });
+  return parseSheet(source, { ...rules, wish: { ...NO_COLUMN_OPTIONS, ...wish } });
 }
 
 /** What each column is taken for and by what, or the faults. */
-async function taken(text: string, wish: Partial<ColumnWish> = {}): Promise<string[]> {
+async function taken(text: string, wish: Partial<ColumnOptions> = {}): Promise<string[]> {
   const parsed = await parse(text, wish);
   if ('faults' in parsed) return parsed.faults.map(({ code, message }) => `${code} ${message}`);
   return (parsed.found?.columns ?? []).map(({ name, meaning, by }) => `${name}: ${meaning} ${by}`);
@@ -78,7 +78,7 @@ describe('a title above the header', () => {
   const TITLED = `November airdrop,,\nmade by Ann,,\nUser ID,Points,Name\n${ID},5,x\n`;
 
   it('is found and named', async () => {
-    expect((await taken(TITLED)).join()).toMatch(/line 3 looks like it: --header-line 3/);
+    expect((await taken(TITLED)).join()).toMatch(/line 3 looks like one\. Use --header-line 3/);
   });
 
   it('is left out where the line is said; the lines of rows stay those of the file', async () => {
@@ -164,7 +164,7 @@ describe('what is said of columns', () => {
   ])('%s: no row is left out without a word', async (_, file, line) => {
     const kept = keptUnder(['Who', 'Score', 'Level'], MAP);
     expect((await taken(file, { kept })).join()).toMatch(
-      new RegExp(`line ${line} looks like it: --header-line ${line}`),
+      new RegExp(`line ${line} looks like one\\. Use --header-line ${line}`),
     );
     for (const wish of [{ kept }, { map: MAP }])
       expect(await taken(file, { ...wish, headerLine: line })).toEqual([

@@ -47,7 +47,7 @@ describe('a table of members', () => {
     const made = await table(`member,handle\n${A},ann\n${B},Ann\n${A},ann\n`);
     expect(made.find('ann')).toEqual({
       code: 'ALM_ROW_MEMBER_AMBIGUOUS',
-      message: `"ann" stands for ${A} (line 2) and for ${B} (line 3) in members.csv; leave one of them there.`,
+      message: `"ann" stands for ${A} (line 2) and for ${B} (line 3) in members.csv; keep only one of them.`,
     });
   });
 
@@ -81,7 +81,7 @@ describe('a table of members', () => {
     ['who,wallet\n1,2\n', /members.csv, line 1: there is no column member, .*"who", "wallet"/],
     [`member,a,b\n${A},1,2\n`, /no column wallet or handle/],
     [`member,handle\n1.19E+18,ann\n`, /members.csv, line 2: .*scientific notation/],
-    [`member,handle\n${A}\n`, /line 2: the row has not the cells/],
+    [`member,handle\n${A}\n`, /line 2: the row does not have the cells/],
     ['member,handle\n', /no rows/],
     ['', /empty/],
   ])('%j is refused with its place', async (text, message) => {

@@ -57,8 +57,8 @@ describe('mended cells', () => {
     ['a line behind the end', [tokens(99, '5')], 'No row begins on line 99.'],
     ['a column that is not there', [{ line: 2, column: 'points', text: '5' }], 'no column "points"'],
     ['a cell twice', [tokens(2, '5'), tokens(2, '6')], 'Line 2, column tokens is given twice.'],
-    ['a row that is too short', [tokens(4, '5')], 'can only be mended in the file itself'],
-    ['a row with stray quotes', [tokens(5, '5')], 'can only be mended in the file itself'],
+    ['a row that is too short', [tokens(4, '5')], 'Correct it in the file itself'],
+    ['a row with stray quotes', [tokens(5, '5')], 'Correct it in the file itself'],
   ])('%s is refused, and nothing is written', async (_, cells, message) => {
     const file = 'member,tokens,reason\n1,x,"a\nb"\n2,x\n3,x,a"b\n';
     const refused = mended(file, cells);

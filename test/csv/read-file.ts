@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { ColumnMap } from '../../src/csv/columns.js';
-import { NO_WISH } from '../../src/csv/mapping.js';
+import { NO_COLUMN_OPTIONS } from '../../src/csv/mapping.js';
 import { type IntakeLimits, openSource, type Source } from '../../src/csv/open.js';
 import { parseSheet } from '../../src/csv/parse.js';
 import type { Finding, Row, Sheet } from '../../src/csv/row.js';
@@ -43,7 +43,7 @@ async function readSource(source: Source, options: ReadingOptions): Promise<Read
       realms: ['guild', '777'],
       currency: options.currency ?? null,
       maxTokensPerOrder: options.maxTokensPerOrder ?? null,
-      wish: { ...NO_WISH, map: options.map ?? new Map() },
+      wish: { ...NO_COLUMN_OPTIONS, map: options.map ?? new Map() },
       limits: options.limits ?? {},
     });
     if ('faults' in parsed)

@@ -30,7 +30,7 @@ it.each([
       line: 4,
       column: 'Payment',
       code: 'ALM_ROW_REFERENCE_CONFLICT',
-      message: `The reference "r" stands on line 2 for another order: ${old}. This row: ${new_}. The same reference is allowed only for the same op, member, recipient and tokens.`,
+      message: `The reference "r" is on line 2 for another order: ${old}. This row: ${new_}. The same reference is allowed only for the same op, member, recipient and tokens.`,
     },
   ]);
 });

@@ -76,7 +76,7 @@ test('it waits on the desk once it was asked for, is shown letter by letter, and
     payable: { orders: 1, tokens: '70', amounts: null },
     gate: { closed: 'approval', mayApprove: ['ben'] },
     after:
-      'Your approval is for exactly this, and is used once. Within three days this dead letter may be retried once, as they stand now; nothing is sent before a person retries them.',
+      'Your approval is for exactly this, and is used once. Within three days this dead letter may be retried once, in their present state; nothing is sent before a person retries them.',
   });
   expect((await say('ben', '579')).json()).toMatchObject({ error: { code: 'ALM_DESK_CHANGED' } });
   expect((await say('ben', '70', 'f'.repeat(64))).json()).toMatchObject({

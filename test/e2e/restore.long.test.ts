@@ -58,7 +58,7 @@ test('a restore under way is named, and its guard is not taken away with the fil
   await until('the restore to stand still', () => isStopped(restore.child.pid));
   const named = {
     code: 'ALM_BACKUP_RESTORE_UNFINISHED',
-    message: expect.stringContaining(`is under way (pid ${restore.child.pid}`),
+    message: expect.stringContaining(`is running (pid ${restore.child.pid}`),
     next: expect.not.stringContaining('redis/port'),
   };
   for (const args of [['status'], ['restore', 'kept', '--yes']]) {

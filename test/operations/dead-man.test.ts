@@ -68,9 +68,9 @@ test('it is called after good rounds, and not while a time is without its outcom
     // Somebody has claimed the rule and does nothing for it: two minutes after its time it has no outcome.
     await app.scripts.redis.set(`${booksOf(app).keyPrefix}:rules:claim:daily`, 'somebody');
     clock = monday + 120_000;
-    await until('a round that is not good', () => lines.some((line) => line.includes('Nobody has seen to')));
+    await until('a round that is not good', () => lines.some((line) => line.includes('was not handled')));
     const before = calls.length;
-    const rounds = () => lines.filter((line) => line.includes('Nobody has seen to')).length;
+    const rounds = () => lines.filter((line) => line.includes('was not handled')).length;
     const seen = rounds();
     await until('more such rounds', () => rounds() > seen + 3);
     expect(calls.length).toBeLessThanOrEqual(before + 1);

@@ -47,7 +47,7 @@ describe('a row that stands in for an order', () => {
         line: 5,
         column: 'almoner_order',
         code: 'ALM_ROW_ORDER_TWICE',
-        message: expect.stringContaining(`Order ${dead.ref.id}-1 stands on line 2 already`),
+        message: expect.stringContaining(`Order ${dead.ref.id}-1 is already on line 2`),
       },
     ]);
     // An invalid row would forget the order that it stood in for.

@@ -68,7 +68,7 @@ describe('a schedule that a person holds back', () => {
   test('“nothing” is not the outcome while the period’s own batch waits for a worker', async () => {
     const { at } = await due();
     await serve();
-    await told('no-worker', false, /no worker runs/);
+    await told('no-worker', false, /no worker is running/);
     const key = `${books().keyPrefix}:rules:last`;
     const { redis } = here.desk.app.scripts;
     const noted = JSON.parse((await redis.hget(key, here.rule)) ?? '{}');
@@ -78,7 +78,7 @@ describe('a schedule that a person holds back', () => {
       const now = JSON.parse((await redis.hget(key, here.rule)) ?? '{}');
       return now.at === at && now;
     });
-    await told('no-worker', false, /no worker runs.*Nobody is missing but whom it pays/);
+    await told('no-worker', false, /no worker is running.*Nobody is missing but whom it pays/);
     expect(await batches()).toHaveLength(1);
   });
 
@@ -112,7 +112,7 @@ describe('a schedule that a person holds back', () => {
     });
     expect(reply.status).toBe(200);
     await serve();
-    await told('waits-for-go', false, /^The go was taken back by olga: wrong award$/);
+    await told('waits-for-go', false, /^The approval was withdrawn by olga: wrong award$/);
     expect((await here.desk.call('/api/audit')).text).toContain(
       `took back the approval of rule ${here.rule}`,
     );

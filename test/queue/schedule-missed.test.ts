@@ -133,7 +133,7 @@ describe('why nothing ran', () => {
     expect(await missedTimes(booksOf(app), 'daily')).toMatchObject([
       {
         at: MONDAY + DAY_MS,
-        why: 'The run of 2020-11-16 09:00 UTC was still waiting or under way.',
+        why: 'The run of 2020-11-16 09:00 UTC was still waiting or running.',
       },
     ]);
   });

@@ -18,7 +18,7 @@ describe('a time that has come', () => {
   test('waits for a worker, and is paid once there is one', async () => {
     await due();
     await serve();
-    await told('no-worker', false, /enqueued, and no worker runs/);
+    await told('no-worker', false, /enqueued, but no worker is running/);
     running.push(await startWorkerBeside({ env: here.world.env, cwd: here.world.folder }));
     await toldEverywhere('paid', true, /is done: 12 orders paid\./);
     expect((await here.desk.call('/metrics')).text).toMatch(
@@ -29,7 +29,7 @@ describe('a time that has come', () => {
   test('has nothing to pay', async () => {
     await due(0, { condition: 'condition: run.year < 2000' });
     await serve();
-    await told('nothing', true, /^Nobody was to get anything\.$/);
+    await told('nothing', true, /^No member was due an award\.$/);
   });
 
   test('is stopped by a limit; a run by hand makes up for it', async () => {
@@ -61,7 +61,7 @@ describe('a time that has come', () => {
     await serve();
     await told('waits-for-go', false, /not the text that has the go/);
     await command('sync');
-    await toldEverywhere('waits-for-go', false, /waits for a go/);
+    await toldEverywhere('waits-for-go', false, /waits for an approval/);
     await command('sync', '--approve', here.rule);
     await told('missed', false, /It waited: .* A go came later/);
     expect(await batches()).toEqual([]);
@@ -92,7 +92,11 @@ describe('a time that has come', () => {
 
   test('is told as unserved while no process serves; the next one that serves makes up for it', async () => {
     await due(3);
-    const { key } = await told('unserved', false, /^Nobody was serving at .*, and nobody is now/);
+    const { key } = await told(
+      'unserved',
+      false,
+      /^No `almoner serve` was running at .*, and none is running now/,
+    );
     expect(key).toMatch(new RegExp(`^${REALM_ID}/${here.rule}/\\d+/unserved$`));
     expect((await told('unserved', false, /./)).key, 'the key stays').toBe(key);
     await serve();

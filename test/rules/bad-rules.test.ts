@@ -46,7 +46,7 @@ const FIELDS: readonly Bad[] = [
     'rounding of shares',
     { award: 'award:\n  share: { pot: 9, weight: row.score }\n  rounding: ¦floor' },
     'ALM_RULE_FIELD',
-    /leave it out/,
+    /remove it/,
   ],
   ['a floor without a debit', { award: 'award:\n  tokens: 5\n  floor: ¦10' }, 'ALM_RULE_FIELD', /op: debit/],
   ['a transfer without a giver', { x: 'op: ¦transfer' }, 'ALM_RULE_FIELD', /from: is missing/],
@@ -73,20 +73,20 @@ const FIELDS: readonly Bad[] = [
     'cron nonsense',
     { x: schedule('¦every monday') },
     'ALM_RULE_CRON',
-    /"every monday" is no schedule.*five fields/,
+    /"every monday" is not a schedule.*five fields/,
   ],
   ['a cron that never comes', { x: schedule('¦"0 9 31 2 *"') }, 'ALM_RULE_CRON', /five fields/],
   [
     'time zone nonsense',
     { x: schedule('"0 9 * * 1"', '¦Mars/Olympus') },
     'ALM_RULE_TIMEZONE',
-    /"Mars\/Olympus" is no known time zone/,
+    /"Mars\/Olympus" is not a known time zone/,
   ],
   [
     'an offset, which knows no summer time',
     { x: 'timezone: ¦"+02:00"' },
     'ALM_RULE_TIMEZONE',
-    /no known time zone/,
+    /not a known time zone/,
   ],
 ];
 
@@ -152,13 +152,13 @@ const EXPRESSIONS: readonly Bad[] = [
     'a column that the audience lacks',
     { x: 'condition: ¦row.scroe > 1' },
     'ALM_RULE_EXPRESSION',
-    /no such column; it has member, score, active/,
+    /not have this column; it has member, score, active/,
   ],
   [
     'a part of the time that does not exist',
     { x: 'condition: ¦run.minute > 1' },
     'ALM_RULE_EXPRESSION',
-    /no such field; there are at, date/,
+    /no such field; expected at, date/,
   ],
   [
     'the environment',
@@ -212,7 +212,7 @@ const FILES: readonly Bad[] = [
     'an audience that refers to its own rule',
     { audience: 'audience:\n  file: ¦rule.yaml' },
     'ALM_RULE_CIRCULAR',
-    /in a circle/,
+    /in a cycle/,
   ],
   [
     'both a file and members',
@@ -233,7 +233,7 @@ const FILES: readonly Bad[] = [
     'ALM_RULE_SYNTAX',
     /alias/,
   ],
-  ['a field that stands twice', { x: '¦name: other' }, 'ALM_RULE_SYNTAX', /"name" stands here twice/],
+  ['a field that stands twice', { x: '¦name: other' }, 'ALM_RULE_SYNTAX', /"name" occurs here twice/],
 ];
 
 describe.each([
@@ -270,7 +270,7 @@ describe('an audience', () => {
     expect(faults[0]?.message).toMatch(/scientific notation/);
     const twice = await faultsOf(ruleText(), { 'audience.csv': 'member\n101\n102\n101\n' });
     expect(twice[0]).toMatchObject({ line: 4, code: 'ALM_RULE_AUDIENCE' });
-    expect(twice[0]?.message).toMatch(/stands on line 2 already/);
+    expect(twice[0]?.message).toMatch(/is already on line 2/);
   });
 
   test('wallets to check need a column, and a wallet in every row', async () => {

@@ -202,7 +202,7 @@ describe('cron nonsense', () => {
 
   test('the fault of H, which draws its time anew at every look, names it', () => {
     expect(cronFault('H 9 * * *')).toMatch(
-      /"H" cannot stand there \(H would be another time at every look\)/,
+      /"H" is not allowed there \(H would be another time at each reading\)/,
     );
     expect(cronFault('0 9 * * THU')).toBeUndefined();
   });

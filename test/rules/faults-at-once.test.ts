@@ -8,7 +8,7 @@ describe('everything that can be seen at once is told at once', () => {
     );
     expect(faults.map(({ message }) => message)).toEqual([
       expect.stringContaining('int > string'),
-      expect.stringContaining('row.nothing: the audience has no such column'),
+      expect.stringContaining('row.nothing: the audience does not have this column'),
       expect.stringContaining('run.never: there is no such field'),
     ]);
   });

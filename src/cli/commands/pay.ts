@@ -53,7 +53,7 @@ export const plan = storeCommand({
     const { args, options, output } = context;
     const profile = await context.profile();
     const request = planRequest(context, options);
-    const planned = await planFile(app.books(profile), request, Date.now(), app);
+    const planned = await planFile(app.realmContext(profile), request, Date.now(), app);
     const { findings } = planned.plan;
     if (options.check && findings.faultCount === 0)
       await checkMembers(await app.realm(profile), planned.plan, (read, of) => {
@@ -174,7 +174,7 @@ export const rehearse = storeCommand({
     const faults = options.badDay ? parseFaults(BAD_DAY, options.faultSeed ?? 1) : undefined;
     await dropOldRehearsals(app);
     const realm = await app.realm(profile, faults);
-    const columnsOf = configured === null ? null : app.books(configured).ledger;
+    const columnsOf = configured === null ? null : app.realmContext(configured).ledger;
     const planned = await planFile(realm, { ...planRequest(context, options), columnsOf }, Date.now(), app);
     if (!(await showPlan(context, app, planned, profile))) return 3;
     return payFile(

@@ -7,7 +7,7 @@ import { type RuleStep, steerRule } from '../../operations/rules/steer-rule.js';
 import { syncRules } from '../../operations/rules/sync.js';
 import { faultLine } from '../../rules/fault.js';
 import type { RunMeta } from '../../rules/run-record.js';
-import { heldWords, type ScheduleStanding } from '../../rules/standing.js';
+import { heldWords, type ScheduleHealth } from '../../rules/schedule-health.js';
 import type { App } from '../../runtime/app.js';
 import { NOT_BY_TWO } from '../../words/people.js';
 import { counted, isoTime } from '../../words/spelling.js';
@@ -99,7 +99,7 @@ function ruleLines(rule: ListedRule, colours: Colours): string[] {
 }
 
 function standingLines(
-  { at, outcome, message, next, isGood }: ScheduleStanding,
+  { at, outcome, message, next, isGood }: ScheduleHealth,
   zone: string,
   colours: Colours,
 ): string[] {

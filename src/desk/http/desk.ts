@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { ConcurrencyLimit } from '../../core/concurrency-limit.js';
 import { messageOf } from '../../core/errors/error.js';
-import { Line } from '../../core/line.js';
 import { findBatch } from '../../ledger/index.js';
 import { AuditTrail } from '../../operations/people/audit.js';
 import { Tokens } from '../../operations/people/tokens.js';
@@ -82,10 +82,10 @@ export function openDesk(app: App, options: DeskOptions) {
     cwd,
     stop,
     /** Reads of the realm, one at a time: however often somebody asks, payments keep most of the pace. */
-    asking: new Line(1),
-    explaining: new Line(1),
+    asking: new ConcurrencyLimit(1),
+    explaining: new ConcurrencyLimit(1),
     /** What counts by who came first: looked at and done by one after the other. */
-    agreeing: new Line(1),
+    agreeing: new ConcurrencyLimit(1),
     tokens,
     sessions,
     guard: new Guard(tokens, sessions, wrongTokens, options.localToken),

@@ -4,9 +4,9 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { ConcurrencyLimit } from '../../core/concurrency-limit.js';
 import { counted } from '../../core/counted.js';
 import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
-import { Line } from '../../core/line.js';
 import type { MendSheet } from '../../csv/mend.js';
 import type { BatchRef } from '../../ledger/index.js';
 import type { PlanReply } from '../api/index.js';
@@ -26,7 +26,7 @@ export type Upload = {
   readonly bytes: number;
   readonly receivedAt: number;
   /** One plan of it is made at a time. */
-  readonly planning: Line;
+  readonly planning: ConcurrencyLimit;
 };
 
 /** A plan that waits for its confirmation. `close` removes what it keeps on disk. */
@@ -105,7 +105,7 @@ export class Uploads {
     }
     const faultsPath = join(this.folder, `${id}.faults.csv`);
     const { bytes } = watch;
-    const planning = new Line(1);
+    const planning = new ConcurrencyLimit(1);
     const upload = { id, who, name, path, faultsPath, bytes, receivedAt: Date.now(), planning };
     this.uploads.set(id, upload);
     return upload;

@@ -1,4 +1,4 @@
-import { ofLast } from '../../core/of-last.js';
+import { memoizeLast } from '../../core/memoize-last.js';
 import { openCount } from '../../core/states.js';
 import {
   allLedgers,
@@ -63,7 +63,7 @@ class RealmViews {
   private batches = new Map<string, SeenBatch>();
   private list: readonly SeenBatch[] | null = null;
   private endedSince = Number.NaN;
-  private readonly times = ofLast(timesOf);
+  private readonly times = memoizeLast(timesOf);
   private changes = 0;
   private about = '';
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { memoizeLast } from '../../core/memoize-last.js';
 import type { NoticeEvent } from '../../core/notice-events.js';
-import { ofLast } from '../../core/of-last.js';
 import type { Waiting, WaitingWhy } from '../../core/waiting.js';
 import { reading } from '../../ledger/index.js';
 import { askedBy, waitsForApproval } from '../../operations/approvals/approvals.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { MissedOfRealm } from '../../operations/rules/missed-counts.js';
-import type { ScheduleStanding } from '../../rules/standing.js';
+import type { ScheduleHealth } from '../../rules/schedule-health.js';
 import { counted, isoTime } from '../../words/spelling.js';
 import type { Matter, RealmCard } from '../api/index.js';
 import type { SeenBatch } from './batch-views.js';
@@ -59,11 +59,11 @@ type Kept = { readonly found: readonly Standing[]; readonly untilMs: number };
 export class Standings {
   private readonly byBatch = new WeakMap<ToldBatch, Kept>();
   private readonly byList = new WeakMap<readonly ToldBatch[], Kept>();
-  private readonly withoutWorker = ofLast(withoutWorker);
-  private readonly holds = ofLast(holds);
+  private readonly withoutWorker = memoizeLast(withoutWorker);
+  private readonly holds = memoizeLast(holds);
 
   /** Of everything that is seen; what waits for no person is only news (an end). */
-  of(seen: readonly ToldBatch[], schedules: readonly ScheduleStanding[], facts: Facts): Standing[] {
+  of(seen: readonly ToldBatch[], schedules: readonly ScheduleHealth[], facts: Facts): Standing[] {
     const { nowMs, holdMs, realms, missed } = facts;
     // Longer than somebody wants to be left alone with.
     const tooLong = this.holds(seen).filter(({ standing, lastsMs }) => lastsMs >= holdMs(standing.realm));
@@ -118,9 +118,9 @@ function rollbackStanding({ realm, waitsForPersonSince: since }: RealmCard): Sta
 }
 
 /** Every time of a schedule is told of, once it has its outcome. */
-const STILL_COMING: readonly ScheduleStanding['outcome'][] = ['none', 'planning', 'enqueued'];
+const STILL_COMING: readonly ScheduleHealth['outcome'][] = ['none', 'planning', 'enqueued'];
 
-function scheduleStanding(schedule: ScheduleStanding): Standing[] {
+function scheduleStanding(schedule: ScheduleHealth): Standing[] {
   const { realm, rule, key, outcome, isGood, message, next, since, asked } = schedule;
   if (STILL_COMING.includes(outcome)) return [];
   const troubled = outcome === 'waits-for-go' ? 'schedule.waits' : 'schedule.failed';

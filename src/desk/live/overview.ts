@@ -1,5 +1,5 @@
+import { memoizeLast } from '../../core/memoize-last.js';
 import { ONLY_NEWS } from '../../core/notice-events.js';
-import { ofLast } from '../../core/of-last.js';
 import { presenceOf } from '../../core/presence.js';
 import type { RealmProfile } from '../../core/profile.js';
 import type { Waiting } from '../../core/waiting.js';
@@ -18,7 +18,7 @@ import { WaitingOfMany, waitingOf } from '../../operations/batches/waiting.js';
 import { Tokens } from '../../operations/people/tokens.js';
 import { type MissedOfRealm, missedOfRealms } from '../../operations/rules/missed-counts.js';
 import { scheduleStandings, standingDocument, withoutStore } from '../../operations/rules/standings.js';
-import type { ScheduleStanding } from '../../rules/standing.js';
+import type { ScheduleHealth } from '../../rules/schedule-health.js';
 import type { App } from '../../runtime/app.js';
 import { holdMsOf } from '../../runtime/config/profiles.js';
 import { isoTime } from '../../words/spelling.js';
@@ -68,7 +68,7 @@ export class OverviewBoard {
   private readonly standings = new Standings();
   private taken: { at: number; picture: Promise<Picture> } | null = null;
   private last: Picture | null = null;
-  private readonly listed = ofLast((seen: readonly ToldBatch[]) => ({
+  private readonly listed = memoizeLast((seen: readonly ToldBatch[]) => ({
     sums: sumsByLedger(seen),
     shown: shown(seen),
     open: ledgersOfOpen(seen),
@@ -81,7 +81,7 @@ export class OverviewBoard {
   private awaySince: number | null = null;
   private slow = {
     at: Number.NEGATIVE_INFINITY,
-    schedules: [] as ScheduleStanding[],
+    schedules: [] as ScheduleHealth[],
     missed: [] as MissedOfRealm[],
   };
 

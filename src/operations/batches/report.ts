@@ -10,7 +10,7 @@ import {
   recovery,
 } from '../../ledger/index.js';
 import { writeReport } from '../../report/write-report.js';
-import type { App, Books } from '../../runtime/app.js';
+import type { App, RealmContext } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
 import { configuredProfile } from './batch-realm.js';
 
@@ -59,7 +59,7 @@ const TURN_SECONDS = 30;
  * once the report stands: a process that dies between the two leaves it to the next. Nobody waits for a folder
  * that cannot be written; it is said, and tried again. While the ledger is closed journals may bring back more of a batch.
  */
-export async function reportEnded(app: App, { ledger }: Books, say: (message: string) => void) {
+export async function reportEnded(app: App, { ledger }: RealmContext, say: (message: string) => void) {
   const { armed, untouched } = await recovery.readFence(ledger);
   if (!armed && !untouched) return;
   for (const ended of await notes.endedBatches(ledger)) {

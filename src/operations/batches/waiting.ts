@@ -1,4 +1,4 @@
-import { ofLast } from '../../core/of-last.js';
+import { memoizeLast } from '../../core/memoize-last.js';
 import { presenceOf } from '../../core/presence.js';
 import { quietUntil } from '../../core/quiet-hours.js';
 import { openCount } from '../../core/states.js';
@@ -57,7 +57,7 @@ export function waitingOfAll(batches: readonly OneBatch[], config: Profiles): Pr
  */
 export class WaitingOfMany {
   private readonly kept = new WeakMap<OwnedBatch, Kept>();
-  private readonly realmsOf = ofLast(realmsWithOpen);
+  private readonly realmsOf = memoizeLast(realmsWithOpen);
   private last: {
     readonly batches: readonly OneBatch[];
     readonly key: string;

@@ -12,7 +12,7 @@ import { Findings, lineRanges, SCREEN_FINDINGS_MAX } from '../../planning/findin
 import type { Plan } from '../../planning/plan.js';
 import { type Preview, previewPlan } from '../../planning/preview.js';
 import { readTimes, type SetTimes } from '../../planning/set-times.js';
-import type { App, Books } from '../../runtime/app.js';
+import type { App, RealmContext } from '../../runtime/app.js';
 import { orderWords } from '../../words/amounts.js';
 import { beginsWords } from '../../words/people.js';
 import { allowedWords, counted, isoTime } from '../../words/spelling.js';
@@ -48,7 +48,12 @@ export type PlanChoices = {
 
 export type Planned = { readonly plan: Plan; readonly preview: Preview };
 
-export async function planFile(realm: Books, request: PlanRequest, now: number, app: App): Promise<Planned> {
+export async function planFile(
+  realm: RealmContext,
+  request: PlanRequest,
+  now: number,
+  app: App,
+): Promise<Planned> {
   const profile = payingChosen(realm.profile, request.currency);
   const times = readTimes(profile, request, now);
   const findings = new Findings();

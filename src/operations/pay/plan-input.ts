@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RealmProfile } from '../../core/profile.js';
 import { type ColumnMap, isColumn, parseColumnMap } from '../../csv/columns.js';
 import type { KeptColumns } from '../../csv/kept-columns.js';
-import { type ColumnWish, headerHash } from '../../csv/mapping.js';
+import { type ColumnOptions, headerHash } from '../../csv/mapping.js';
 import { type MemberTable, readMemberTable } from '../../csv/member-table.js';
 import { openSource } from '../../csv/open.js';
 import type { TakenRow } from '../../csv/take-rows.js';
@@ -66,7 +66,7 @@ function wishOf(
   { columns }: RealmProfile,
   ledger: RealmLedger,
   app: App,
-): ColumnWish {
+): ColumnOptions {
   const notes = keptNotes(ledger);
   return {
     map: parseColumnMap(map),

@@ -97,7 +97,7 @@ async function inOwnSession<T>(
   work: (own: OpenRealm, session: recovery.Session) => Promise<T>,
 ): Promise<T> {
   app.failed.throwIfAborted();
-  const own = { ...realm, ...app.books(realm.profile) };
+  const own = { ...realm, ...app.realmContext(realm.profile) };
   const session = await app.session('run');
   try {
     return await work(own, session);

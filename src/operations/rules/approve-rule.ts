@@ -1,7 +1,7 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { type RealmLedger, steering } from '../../ledger/index.js';
-import { isGoOfTwo, type StoredRule } from '../../rules/approvals.js';
+import { isApprovedByTwo, type StoredRule } from '../../rules/approvals.js';
 import type { Rule } from '../../rules/rule.js';
 import type { MemberList } from '../../rules/rule-jobs.js';
 import type { Schedule } from '../../rules/schedule.js';
@@ -54,7 +54,7 @@ export async function sayer(
   const { name: who, roles } = await personWith(app, 'operator', 'approver');
   return async (rule, known) => {
     const { audience } = rule;
-    if (known !== null && isGoOfTwo(known.approved, audience)) return UNSAID;
+    if (known !== null && isApprovedByTwo(known.approved, audience)) return UNSAID;
     const hash = ruleHash(ledger, rule);
     const subject = { kind: 'rule', ledger, rule: rule.name } as const;
     const first = (await steering.approvals.ruleRequests(ledger)).get(rule.name);

@@ -1,6 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { MemberId } from '../../core/ids.js';
-import { booksOf } from '../../rules/awards.js';
+import { awardsOf } from '../../rules/awards.js';
 import { periodName } from '../../rules/calendar.js';
 import type { Stop } from '../../rules/decision.js';
 import { type AudienceRow, packAudience, rowsOf } from '../../rules/packed-audience.js';
@@ -86,7 +86,7 @@ export async function tryMember(
     profile,
     reads: pacedReads(realm, profile.currency),
     facts,
-    ...(await booksOf(ledger, profile, { rule: rule.name, period }, [[row]])),
+    ...(await awardsOf(ledger, profile, { rule: rule.name, period }, [[row]])),
     at,
     maxMissing: 1,
     stop: new AbortController().signal,

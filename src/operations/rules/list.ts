@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { RealmProfile } from '../../core/profile.js';
 import { type RealmLedger, storeNowMs } from '../../ledger/index.js';
 import {
-  isGoOfTwo,
+  isApprovedByTwo,
   type LastRun,
   lastRuns,
   type Said,
@@ -14,7 +14,7 @@ import type { RuleHead } from '../../rules/rule-jobs.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { listRuns } from '../../rules/run-store.js';
 import type { Schedule } from '../../rules/schedule.js';
-import type { ScheduleStanding } from '../../rules/standing.js';
+import type { ScheduleHealth } from '../../rules/schedule-health.js';
 import type { App } from '../../runtime/app.js';
 import { isRequired, requirementOf } from '../people/who.js';
 import { type BeforeGo, beforeGo, type NextRun, nextRuns, ruleWords } from './before-go.js';
@@ -43,7 +43,7 @@ export type ListedRule = {
   /** The realm requires a second person for its go. */
   readonly needsSecond: boolean;
   /** What became of the last time of its schedule; null where the store knows none. */
-  readonly standing: ScheduleStanding | null;
+  readonly standing: ScheduleHealth | null;
   /** What a go would be for; only where one is missing, or is not that of two people where that is required. */
   readonly beforeGo: BeforeGo | null;
   /** The last time the schedule came, and what became of it. */
@@ -99,7 +99,7 @@ async function realmOf(app: App, profile: RealmProfile) {
   return { profile, ledger, entries, last, runs, now, needsSecond: isRequired(requirementOf(profile)) };
 }
 
-function standingIn(standings: readonly ScheduleStanding[], realm: string | undefined, rule: string) {
+function standingIn(standings: readonly ScheduleHealth[], realm: string | undefined, rule: string) {
   return standings.find((one) => one.realm === realm && one.rule === rule) ?? null;
 }
 
@@ -110,7 +110,7 @@ async function readRule(
   file: string,
   loaded: ReadableRule,
   realm: RealmRules | undefined,
-  standing: ScheduleStanding | null,
+  standing: ScheduleHealth | null,
 ): Promise<ListedRule> {
   const { rule, audience } = loaded;
   const entry = realm?.entries.find((one) => one.rule === rule.name);
@@ -151,14 +151,14 @@ function lacksGo(
   audienceHash: string,
 ): boolean {
   if (state === 'waits' || state === 'changed' || state === 'unsynced') return true;
-  return state === 'approved' && needsSecond && !isGoOfTwo(entry?.approved ?? null, audienceHash);
+  return state === 'approved' && needsSecond && !isApprovedByTwo(entry?.approved ?? null, audienceHash);
 }
 
 /** The store knows it, and its file is gone. */
 async function goneRule(
   { rule, file, cron, timezone, missed }: ScheduledRule,
   { profile, ledger, last, runs }: RealmRules,
-  standing: ScheduleStanding | null,
+  standing: ScheduleHealth | null,
 ): Promise<ListedRule> {
   return {
     ...BLANK,

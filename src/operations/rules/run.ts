@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
+import { ConcurrencyLimit } from '../../core/concurrency-limit.js';
 import { AlmonerError, arrived, type Carried } from '../../core/errors/error.js';
 import { batchId } from '../../core/ids.js';
-import { Line } from '../../core/line.js';
 import type { Person } from '../../core/people.js';
 import { accountName } from '../../core/reference.js';
 import { type BatchRef, type planning, type RealmLedger, reading } from '../../ledger/index.js';
@@ -184,7 +184,7 @@ export type BatchWanted = {
 export type BatchMade = (Pick<BatchRef, 'no' | 'id'> & Pick<Imported, 'existing'>) | null;
 
 /** One at a time: each may take a core, and the store serves them one after the other anyway. */
-const line = new Line(1);
+const line = new ConcurrencyLimit(1);
 
 /** Fewer orders are a batch before a thread has begun. */
 const APART_FROM_ORDERS = 5_000;

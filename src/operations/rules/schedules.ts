@@ -22,7 +22,7 @@ import { readRule } from '../../rules/rule-thread.js';
 import type { RunMeta } from '../../rules/run-record.js';
 import { listRuns } from '../../rules/run-store.js';
 import { type Due, dueRuns } from '../../rules/schedule.js';
-import { goWords, heldWords } from '../../rules/standing.js';
+import { heldWords, missingApprovalWords } from '../../rules/schedule-health.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import { deadManPing } from './dead-man.js';
 import { type Became, lastOf, listWaited, noteTime } from './note-time.js';
@@ -153,7 +153,7 @@ class RealmWatch {
     const { approved, paused, skip } = entry;
     const done = async (became: Became, why?: string) =>
       this.note(entry, await this.lastOf(entry, at, became), why);
-    if (approved === null) return this.wait(entry, { at, why: 'go', message: goWords(entry) });
+    if (approved === null) return this.wait(entry, { at, why: 'go', message: missingApprovalWords(entry) });
     const waited = (await waitingRuns(this.realm.ledger)).get(entry.rule);
     if (waited !== undefined && waited.at < at) await listWaited(this.realm.ledger, entry, waited);
     if (paused !== null) return done({ result: 'paused', message: heldWords('Paused', paused) });

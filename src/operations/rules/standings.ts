@@ -11,19 +11,19 @@ import {
 } from '../../rules/approvals.js';
 import { periodName } from '../../rules/calendar.js';
 import { listRuns } from '../../rules/run-store.js';
+import { type ScheduleFacts, type ScheduleHealth, scheduleHealthOf } from '../../rules/schedule-health.js';
 import { PERIODS } from '../../rules/schema.js';
-import { type ScheduleFacts, type ScheduleStanding, standingOf } from '../../rules/standing.js';
 import type { App } from '../../runtime/app.js';
 import { isoTime } from '../../words/spelling.js';
 import { batchOf } from './unfinished-runs.js';
 
 /** How every schedule of every configured realm stands: what lists, pages, metrics and notices tell. */
-export async function scheduleStandings(app: App, now?: number): Promise<ScheduleStanding[]> {
+export async function scheduleStandings(app: App, now?: number): Promise<ScheduleHealth[]> {
   const all = await Promise.all(app.config.profiles.map((profile) => standingsOf(app, profile, now)));
   return all.flat();
 }
 
-async function standingsOf(app: App, profile: RealmProfile, given?: number): Promise<ScheduleStanding[]> {
+async function standingsOf(app: App, profile: RealmProfile, given?: number): Promise<ScheduleHealth[]> {
   const ledger = app.ledger(profile);
   const entries = await scheduledRules(ledger);
   if (entries.length === 0) return [];
@@ -34,7 +34,7 @@ async function standingsOf(app: App, profile: RealmProfile, given?: number): Pro
     recovery.workersAtWork(ledger),
     given ?? storeNowMs(ledger),
   ]);
-  const standings: ScheduleStanding[] = [];
+  const standings: ScheduleHealth[] = [];
   for (const entry of entries) {
     const common = {
       realm: profile.name,
@@ -44,7 +44,7 @@ async function standingsOf(app: App, profile: RealmProfile, given?: number): Pro
       now,
     };
     const tell = async (one: LastRun | null) =>
-      standingOf({
+      scheduleHealthOf({
         ...common,
         last: one,
         batch: await batchFacts(ledger, one?.batch ?? null, workers.length > 0),
@@ -98,7 +98,7 @@ async function batchFacts(
 }
 
 /** What is told while the store does not answer: of what was last known, nothing is known to be so. */
-export function withoutStore(standings: readonly ScheduleStanding[], since: number): ScheduleStanding[] {
+export function withoutStore(standings: readonly ScheduleHealth[], since: number): ScheduleHealth[] {
   return standings.map((known) => ({
     ...known,
     key: [known.realm, known.rule, since, 'store-away'].join('/'),
@@ -111,7 +111,7 @@ export function withoutStore(standings: readonly ScheduleStanding[], since: numb
 }
 
 /** The same in a document for programs. */
-export function standingDocument({ at, since, nextAt, asked, paused, skip, ...told }: ScheduleStanding) {
+export function standingDocument({ at, since, nextAt, asked, paused, skip, ...told }: ScheduleHealth) {
   const said = <S extends Said>(one: S) => ({ ...one, at: isoTime(one.at) });
   return {
     ...told,

@@ -12,7 +12,7 @@ import {
   scheduledRules,
 } from '../../rules/approvals.js';
 import { newestTime, nextTime } from '../../rules/schedule.js';
-import { heldWords } from '../../rules/standing.js';
+import { heldWords } from '../../rules/schedule-health.js';
 import type { App } from '../../runtime/app.js';
 import { record } from '../people/audit.js';
 import { lastOf, noteTime } from './note-time.js';
@@ -89,7 +89,7 @@ function wordsOf(step: RuleStep, { rule, timezone, paused, skip, approved, taken
     case 'skip':
       return `${rule}: ${skip === null ? 'no time is to come.' : `the run of ${spellMoment(skip.time, timezone)} is skipped.`}`;
     case 'revoke':
-      return `${rule}: ${takenBack === null ? runs : heldWords('the approval was taken back', takenBack)}`;
+      return `${rule}: ${takenBack === null ? runs : heldWords('the approval was withdrawn', takenBack)}`;
   }
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { batchId } from '../../core/ids.js';
 import { allLedgers, recovery, registerRealm, sending } from '../../ledger/index.js';
 import { quietly, Rounds } from '../../queue/rounds.js';
-import type { App, Books } from '../../runtime/app.js';
+import type { App, RealmContext } from '../../runtime/app.js';
 import { counted } from '../../words/spelling.js';
 import { reportEnded } from '../batches/report.js';
 import { waitingOf } from '../batches/waiting.js';
@@ -22,7 +22,7 @@ export async function workRealms(
   const { realmWorker } = await import('../../queue/worker.js');
   const session = await app.session('worker');
   const workers: { stop(): Promise<void> }[] = [];
-  const realms: Books[] = [];
+  const realms: RealmContext[] = [];
   for (const profile of app.config.profiles) {
     const realm = await app.realm(profile);
     await registerRealm(realm.ledger);

@@ -1,18 +1,19 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { isLosslessNumber, parse } from 'lossless-json';
-import type { BodyVerdict } from '../../core/classify.js';
+import type { BodyProof } from '../../core/classify.js';
 import { oneLine } from '../../core/one-line.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { isJsonObject, type JsonObject } from '../json.js';
 import { ANSWER_BYTES_MAX } from './exchange.js';
 
+/** An answer's body, decompressed and parsed if it is JSON. */
 export type AnswerBody =
   | { readonly readable: true; readonly json: unknown; readonly text: string }
   | { readonly readable: false; readonly text: string };
 
 /**
- * The body decides, not its label: JSON sent as text/plain is JSON, and an HTML page sent as
- * application/json is not.
+ * Parses an answer by its content, not by its content type. JSON sent as text/plain counts as JSON; an HTML page sent
+ * as application/json does not.
  */
 export function readAnswerBody(body: Buffer, encoding: string | undefined): AnswerBody {
   const plain = decompress(body, encoding);
@@ -25,7 +26,9 @@ export function readAnswerBody(body: Buffer, encoding: string | undefined): Answ
   }
 }
 
-/** `identity` is asked for; some servers and CDNs compress all the same. The output is bounded as well. */
+/**
+ * The client requests `identity`, but some servers and CDNs compress anyway. The decompressed size is bounded too.
+ */
 function decompress(body: Buffer, encoding: string | undefined): Buffer | undefined {
   const options = { maxOutputLength: ANSWER_BYTES_MAX };
   try {
@@ -49,23 +52,24 @@ function decompress(body: Buffer, encoding: string | undefined): Buffer | undefi
 }
 
 /**
- * What an answer's body is worth as proof of a change. Only an object is: a bare `5` may be the first half
- * of `50` where the server frames the body by closing the connection.
+ * Judges whether an answer's body proves a change. Only a JSON object does: if the server ends the body by closing
+ * the connection, a bare `5` may be the first half of `50`.
  */
-export function verdictOf(body: AnswerBody): BodyVerdict {
+export function bodyProofOf(body: AnswerBody): BodyProof {
   if (!body.readable || !isJsonObject(body.json)) return 'unreadable';
   return contradicts(body.json) ? 'contradicts' : 'readable';
 }
 
-/** An error inside an answer that claims success; a member record has no such field. */
+/** True if an answer that claims success contains an error. A member record has no such field. */
 export function reportsError(json: JsonObject): boolean {
   return Object.entries(json).some(([name, value]) => /^errors?$/i.test(name) && !isEmpty(value));
 }
 
+/** Status words that say the change was not made, or not yet. */
 const NOT_DONE =
   /^(error|fail(ed|ure)?|rejected|denied|refused|invalid|pending|queued|processing|accepted)$/i;
 
-/** JSON under a 2xx that says the change was not made, or not yet. */
+/** True if the JSON of a 2xx answer says that the change was not made, or not yet. */
 function contradicts(json: JsonObject): boolean {
   if (reportsError(json)) return true;
   return Object.entries(json).some(([name, value]) => {
@@ -87,6 +91,7 @@ function contradicts(json: JsonObject): boolean {
   });
 }
 
+/** True for values that mean "no error", such as null, false, 0, an empty text or list. */
 function isEmpty(value: unknown): boolean {
   if (value === null || value === undefined || value === false || value === '') return true;
   if (isLosslessNumber(value)) return value.value === '0';
@@ -94,7 +99,7 @@ function isEmpty(value: unknown): boolean {
   return isJsonObject(value) && Object.keys(value).length === 0;
 }
 
-/** The realm's own words about an error, where it has some. */
+/** The realm's own error text, if the answer has one; on one line and at most 300 characters. */
 export function messageIn(body: AnswerBody): string | null {
   if (!body.readable || !isJsonObject(body.json)) return null;
   for (const name of ['message', 'error', 'detail', 'title', 'reason']) {
@@ -105,6 +110,7 @@ export function messageIn(body: AnswerBody): string | null {
   return null;
 }
 
+/** The request id in the body, if the answer's headers have none. */
 export function requestIdIn(body: AnswerBody): string | null {
   if (!body.readable || !isJsonObject(body.json)) return null;
   const value = body.json.requestId ?? body.json.request_id;
@@ -112,17 +118,17 @@ export function requestIdIn(body: AnswerBody): string | null {
 }
 
 /**
- * Where a balance stands. Absent, or anything but a whole number, is null and never zero: read-back would
- * take a zero for proof.
+ * The profile fields that say where the balance is. A balance that is absent or not a whole number reads as null,
+ * never as zero: read-back would take a zero as proof.
  */
 type BalanceProfile = Pick<RealmProfile, 'balancePath' | 'currency'>;
 
-/** The balance in a member record: at the profile's path, else in the usual places. */
+/** Reads the balance from a member record: at the profile's path, or else in the usual places. */
 export function memberBalance(record: unknown, profile: BalanceProfile): string | null {
   if (profile.balancePath !== null) return wholeNumber(at(record, profile.balancePath));
   if (!isJsonObject(record)) return null;
   const balances = Object.hasOwn(record, 'balances') ? record.balances : undefined;
-  // All else in the record is of the default currency, or nobody knows of which.
+  // The other fields are in the realm's default currency, or in an unknown one.
   if (profile.currency !== null) return isJsonObject(balances) ? own(balances, profile.currency) : null;
   const single = own(record, 'newBalance') ?? own(record, 'tokenBalance');
   if (single !== null) return single;
@@ -132,9 +138,9 @@ export function memberBalance(record: unknown, profile: BalanceProfile): string 
 }
 
 /**
- * The balance in the answer to a change, which is short (`{"newBalance": n}`) or a whole record. Where the
- * change named a currency, nothing says that `newBalance` is of it: taken for it, it could end read-back by a
- * mismatch that is none. So it is left out, and read-back judges by what it reads itself.
+ * Reads the balance from the answer to a change. The answer is short (`{"newBalance": n}`) or a whole record. If the
+ * change named a currency, `newBalance` may be in another one. It is then ignored, because a false mismatch could end
+ * read-back; read-back uses only balances that it reads itself.
  */
 export function answerBalance(answer: unknown, profile: BalanceProfile): string | null {
   if (!isJsonObject(answer)) return null;
@@ -146,6 +152,7 @@ function own(record: JsonObject, name: string): string | null {
   return Object.hasOwn(record, name) ? wholeNumber(record[name]) : null;
 }
 
+/** Follows a dotted path through objects and arrays. Own properties only, so a path cannot reach a prototype. */
 function at(value: unknown, path: string): unknown {
   let here = value;
   for (const name of path.split('.')) {
@@ -155,7 +162,7 @@ function at(value: unknown, path: string): unknown {
   return here;
 }
 
-/** A JSON number or a numeric string, as digits with an optional sign; `5.0` is 5, `5.5` is no balance. */
+/** Reads a JSON number or a numeric string as digits with an optional sign. `5.0` is 5; `5.5` is no balance. */
 function wholeNumber(value: unknown): string | null {
   const text = isLosslessNumber(value) ? value.value : value;
   if (typeof text !== 'string') return null;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { RateHeaders } from '../../core/classify.js';
 import { oneLine } from '../../core/one-line.js';
 
-/** What an answer says beside its body. `nowMs` is wall-clock time, for servers that send no Date. */
+/** The facts that an answer's headers carry: request id, Retry-After and rate limits. */
 export type HeaderFacts = {
   readonly requestId: string | null;
   readonly retryAfterMs: number | null;
@@ -12,9 +12,10 @@ export type HeaderFacts = {
 const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'x-correlation-id', 'x-trace-id', 'cf-ray'];
 const REQUEST_ID_MAX = 200;
 
+/** Reads the facts from the headers. `nowMs` is the local wall-clock time, used when the server sends no Date. */
 export function headerFacts(headers: IncomingHttpHeaders, nowMs: number): HeaderFacts {
-  // Times are compared with the server's own clock where it shows it, so that a wrong clock here does no harm. Few
-  // answers hold any.
+  // Compare times with the server's own clock if it sends a Date, so that a wrong local clock does no harm. Parse it
+  // only when needed, because few answers carry times.
   const serverNowMs = () => {
     const dated = Date.parse(headers.date ?? '');
     return Number.isNaN(dated) ? nowMs : dated;
@@ -26,7 +27,7 @@ export function headerFacts(headers: IncomingHttpHeaders, nowMs: number): Header
   };
 }
 
-/** Seconds, or an HTTP date. */
+/** Reads Retry-After: seconds, or an HTTP date. */
 export function retryAfterMs(value: string | undefined, nowMs: () => number): number | null {
   if (value === undefined) return null;
   const text = value.trim();
@@ -42,6 +43,7 @@ const RATE_HEADERS = {
   window: ['x-ratelimit-window', 'ratelimit-window'],
 };
 
+/** Reads the rate headers in their usual spellings; null if there are none. */
 function rateHeaders(headers: IncomingHttpHeaders, nowMs: () => number): RateHeaders | null {
   const rate: RateHeaders = {
     limit: count(firstOf(headers, RATE_HEADERS.limit)),
@@ -58,7 +60,10 @@ function count(text: string | undefined): number | null {
   return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : null;
 }
 
-/** Milliseconds from now. Servers send seconds to go, or a point in time in seconds or milliseconds. */
+/**
+ * Milliseconds until the limit resets. Servers send either the remaining seconds or a point in time, in seconds or
+ * milliseconds.
+ */
 function resetMs(text: string | undefined, nowMs: () => number): number | null {
   if (text === undefined) return null;
   if (!/^\d{1,14}(\.\d+)?$/.test(text)) {
@@ -73,7 +78,7 @@ function resetMs(text: string | undefined, nowMs: () => number): number | null {
 
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
-/** `60`, `60s`, `1m`, `60000ms`; a bare number is seconds. */
+/** Reads `60`, `60s`, `1m` or `60000ms`; a bare number means seconds. */
 function durationMs(text: string | undefined): number | null {
   const match = text && /^(\d{1,9})\s*(ms|s|m|h)?(?:in|inutes?|ec|econds?)?$/.exec(text);
   if (!match) return null;

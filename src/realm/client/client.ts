@@ -15,50 +15,56 @@ import {
   readResult,
   writeOutcome,
 } from './outcomes.js';
-import { decodeWalletReply, type WalletVerdicts } from './wallet-reply.js';
+import { decodeWalletReply, type WalletMemberships } from './wallet-reply.js';
 
-/** A record as the realm sent it; numbers in `raw` are LosslessNumber, so that no digit is lost. */
+/** A member record as the realm sent it. Numbers in `raw` are LosslessNumber, so no digit is lost. */
 export type MemberRecord = { readonly id: MemberId; readonly balance: string | null; readonly raw: unknown };
 export type Web3Record = { readonly id: MemberId; readonly raw: unknown };
 
+/** A balance change to send. */
 type BalanceChange = {
   readonly member: MemberId;
   /** Signed: positive adds, negative subtracts. */
   readonly tokens: number;
-  /** As it was sealed with the order's batch; null: the realm's default. */
+  /** The currency that was sealed with the order's batch; null means the realm's default. */
   readonly currency: string | null;
   readonly idempotencyKey: string;
-  /** Asked when the connection stands and nothing has been written; false: the outcome is `not-sent`. */
+  /**
+   * The client calls it when the connection is established and no byte is written. If it returns false, the outcome
+   * is `not-sent`.
+   */
   readonly mayLeave: () => boolean;
 };
 type Transfer = BalanceChange & { readonly recipient: MemberId };
 
 /**
- * The five calls of the realm interface. Each makes exactly one request, never repeats it, and never throws
- * for what the realm does. A write cannot be aborted: it ends with an answer or with a time-out. Pacing and
- * repeating are the caller's.
+ * The five calls of the realm interface. Each call makes exactly one request and never repeats it. It never throws
+ * for a fault of the realm. A write cannot be aborted: it ends with an answer or a time-out. The caller does pacing
+ * and retries.
  */
 export type RealmClient = {
-  /** `currency`: of the balance; unless given, the profile's. */
+  /** `currency` chooses the balance to read; the default is the profile's currency. */
   readMember(id: MemberId, currency?: string | null): Promise<ReadResult<MemberRecord>>;
   readWeb3(id: MemberId): Promise<ReadResult<Web3Record>>;
-  checkWallets(list: readonly string[]): Promise<ReadResult<WalletVerdicts>>;
+  checkWallets(list: readonly string[]): Promise<ReadResult<WalletMemberships>>;
   changeBalance(change: BalanceChange): Promise<WriteOutcome>;
   transfer(transfer: Transfer): Promise<WriteOutcome>;
-  /** Waits for what is under way, then closes all connections. */
+  /** Waits until all calls in progress end, then closes all connections. */
   close(): Promise<void>;
 };
 
+/** The parts of a client: profile, address, key and certificate authority. */
 export type RealmClientOptions = {
   readonly profile: RealmProfile;
-  /** The address to call; differs from the profile's for the embedded service. */
+  /** The address to call. It differs from the profile's address for the embedded service. */
   readonly baseUrl: string;
-  /** Called for each request, so that a new key counts at once. */
+  /** Called for each request, so that a rotated key takes effect immediately. */
   readonly readKey: () => string;
-  /** A certificate authority to trust instead of the system's, in PEM. */
+  /** A certificate authority in PEM to trust instead of the system's. */
   readonly ca?: string;
 };
 
+/** Creates a client for one realm. It holds connections; call `close` when done. */
 export function createRealmClient(options: RealmClientOptions): RealmClient {
   const { profile } = options;
   const endpoints = createEndpoints(options.baseUrl, profile.realmId);
@@ -91,7 +97,10 @@ export function createRealmClient(options: RealmClientOptions): RealmClient {
   };
 }
 
-/** Reads and writes with the realm's key, all of them known while they are under way. */
+/**
+ * Builds the read and write functions with the realm's key. It tracks every call in progress, so that `close` can
+ * wait for it.
+ */
 function createCalls({ profile, readKey, ca }: RealmClientOptions) {
   const agents = createAgents(ca);
   const { read, check, write } = createInstances(profile, agents);
@@ -100,7 +109,7 @@ function createCalls({ profile, readKey, ca }: RealmClientOptions) {
   const inCurrency = (currency: string | null) =>
     currency === profile.currency ? profile : { ...profile, currency };
 
-  /** `close` must not tear a request apart; so everything under way is known. */
+  /** Remembers a call until it ends, so that `close` does not cut it off. */
   function track<T>(work: Promise<T>): Promise<T> {
     underWay.add(work);
     const done = () => underWay.delete(work);
@@ -150,14 +159,14 @@ function createCalls({ profile, readKey, ca }: RealmClientOptions) {
   };
 }
 
-/** The addresses of the five calls. Ids are digits and need no encoding; the realm id may hold anything. */
+/** The URLs of the five calls. Member ids are digits and need no encoding; the realm id may hold any character. */
 export function createEndpoints(baseUrl: string, realmId: string) {
   const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const usable = base?.protocol === 'http:' || base?.protocol === 'https:';
-  // A name and password in the URL would replace the Authorization header.
+  // A user name and password in the URL would replace the Authorization header.
   if (base === undefined || !usable || base.username !== '' || base.password !== '')
     throw new AlmonerError('ALM_CONFIG_INVALID', 'The base URL of the realm is not a plain http(s) address.');
-  // `.` and `..` survive encoding and would be resolved away as path segments.
+  // Encoding leaves `.` and `..` unchanged, and URL resolution would remove them as path segments.
   if (realmId === '' || realmId === '.' || realmId === '..')
     throw new AlmonerError('ALM_CONFIG_INVALID', `${JSON.stringify(realmId)} cannot be a realm id.`);
 
@@ -173,19 +182,20 @@ export function createEndpoints(baseUrl: string, realmId: string) {
 }
 
 /**
- * Bodies are put together as text, because a JavaScript number would round ids of 17 to 19 digits and no
- * stock serializer writes an integer literal from a string.
+ * The profile fields that shape a request body. Bodies are concatenated as text: a JavaScript number would round ids
+ * of 17 to 19 digits, and no common serializer writes an integer literal from a string.
  */
 type BodyProfile = Pick<RealmProfile, 'currency' | 'recipientAs'>;
 
-/** `tokens` is signed: positive adds, negative subtracts. */
+/** The body of a balance change. `tokens` is signed: positive adds, negative subtracts. */
 export function balanceBody(tokens: number, profile: BodyProfile): string {
   return `{"tokens":${integer(tokens)}${currencyField(profile)}}`;
 }
 
+/** The body of a transfer. */
 export function transferBody(recipient: MemberId, tokens: number, profile: BodyProfile): string {
-  // JSON integers have no leading zeros, and 7 is another member than 007. Rows with such ids are refused; an order that
-  // was stored before that keeps its id as text.
+  // A JSON integer has no leading zero, and 7 and 007 are different members. Planning refuses rows with such ids;
+  // older orders that hold one send it as text.
   const literal =
     profile.recipientAs === 'string' || hasLeadingZero(recipient) ? `"${recipient}"` : recipient;
   return `{"recipientId":${literal},"tokens":${integer(tokens)}${currencyField(profile)}}`;
@@ -201,7 +211,7 @@ function currencyField({ currency }: BodyProfile): string {
   return currency === null ? '' : `,"realmPointId":${JSON.stringify(currency)}`;
 }
 
-/** RFC 8941 string: printable ASCII in quotes, with `"` and `\` escaped. */
+/** Writes an RFC 8941 string: printable ASCII in quotes, with `"` and `\` escaped. */
 export function structuredString(text: string): string {
   if (!/^[\x20-\x7e]*$/.test(text)) throw new RangeError('expected printable ASCII in an idempotency key');
   return `"${text.replace(/["\\]/g, '\\$&')}"`;

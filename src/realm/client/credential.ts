@@ -1,17 +1,18 @@
 import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
 
-/** The key as it goes out, and the means to keep it out of everything that comes back. */
+/** The API key as the client sends it, with a function that removes it from text. */
 export type Credential = {
   readonly authorization: string;
-  /** Replaces the key in a text, also where it is URL- or JSON-encoded. */
+  /** Replaces the key in a text, also in its URL-encoded and JSON-encoded forms. */
   mask(text: string): string;
 };
 
 const MASKED = '[key]';
 
 /**
- * Reads the key at each use, so that a new key counts at once; the rest is made only when it changed. Answers a
- * sentence, which never holds the key, where it cannot be read or used.
+ * Returns a reader that reads the key at each use, so that a rotated key takes effect immediately. It rebuilds the
+ * credential only when the key changes. If the key cannot be read or used, it returns a sentence that never holds the
+ * key.
  */
 export function createCredentialReader(readKey: () => string, scheme: string): () => Credential | string {
   let lastKey: string | undefined;
@@ -28,6 +29,10 @@ export function createCredentialReader(readKey: () => string, scheme: string): (
   };
 }
 
+/**
+ * Checks the key and prepares all its spellings for masking. A line break or a blank in a header value would corrupt
+ * the request.
+ */
 function credentialOf(key: string, scheme: string): Credential {
   if (key.trim() === '')
     throw new AlmonerError('ALM_REALM_KEY_UNUSABLE', 'The API key is empty; nothing was sent.');
@@ -45,7 +50,7 @@ function credentialOf(key: string, scheme: string): Credential {
     encoded.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase()),
     encoded.replaceAll('%20', '+'),
   ]);
-  // The longest first: the plain key may be a part of its encoded forms.
+  // Mask the longest spelling first: the plain key may be part of its encoded forms.
   const ordered = [...spellings].sort((one, other) => other.length - one.length);
   return {
     authorization: scheme === '' ? key : `${scheme} ${key}`,

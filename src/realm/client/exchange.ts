@@ -20,11 +20,11 @@ import {
 import type { Phase } from '../../core/classify.js';
 import type { RealmProfile } from '../../core/profile.js';
 
-/** One request and everything that was seen of it. It never rejects: how it ended is the value. */
+/** One request and all that was observed of it. An exchange never rejects; the failure is part of the value. */
 export type Exchange = {
   readonly status: number | null;
   readonly headers: IncomingHttpHeaders;
-  /** What arrived of the body, still encoded as sent. */
+  /** The bytes of the body that arrived, still compressed if the server compressed them. */
   readonly body: Buffer;
   readonly latencyMs: number;
 } & (AnswerEnd | FailureEnd);
@@ -34,26 +34,29 @@ type FailureEnd = {
   readonly ended: 'failure';
   readonly phase: Exclude<Phase, 'done'>;
   readonly freshSocket: boolean;
-  /** `held-back`: `mayLeave` said no, so that nothing of the request was handed to the socket. */
+  /** `held-back`: `mayLeave` returned false, so no byte of the request was written to the socket. */
   readonly cause: 'time-out' | 'reset' | 'garbled' | 'bad-certificate' | 'held-back';
-  /** Node's error code. A hint for people; the message of the error itself may hold the request. */
+  /** Node's error code, as a hint for people. The error's message is not used, because it may contain the request. */
   readonly hint: string;
 };
 
+/** One HTTP request. */
 type ExchangeRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   /**
-   * Asked once the connection (for https the TLS handshake) is complete, right before the first byte is written; false
-   * ends the request unsent. Connecting may take long, and so may a process that is frozen meanwhile.
+   * Called when the connection (for https the TLS handshake) is complete, right before the first byte is written.
+   * False ends the request unsent. It protects against sending late: connecting may take long, or the process may be
+   * frozen meanwhile.
    */
   readonly mayLeave?: () => boolean;
 };
 
-/** Beyond got's own total time-out; see `watchdog` below. */
+/** How long the watchdog below waits after got's own total time-out. */
 const WATCHDOG_GRACE_MS = 2_000;
 
+/** Sends one request and observes how it ends. It resolves exactly once and never rejects. */
 export function exchange(instance: Got, request: ExchangeRequest, totalMs: number): Promise<Exchange> {
   const { url, mayLeave } = request;
   const startedAt = performance.now();
@@ -73,7 +76,8 @@ export function exchange(instance: Got, request: ExchangeRequest, totalMs: numbe
       settle({ ended: 'failure', phase, freshSocket: stream.reusedSocket !== true, cause, hint });
     };
 
-    // Node writes the head of a request with the first part of its body: without the body nothing leaves.
+    // Node writes the head of a request together with the first part of its body. As long as the body is withheld, no
+    // byte leaves.
     if (mayLeave !== undefined)
       stream.once('request', (native: ClientRequest) =>
         onceConnected(native, secure, () => {
@@ -85,8 +89,8 @@ export function exchange(instance: Got, request: ExchangeRequest, totalMs: numbe
         }),
       );
 
-    // Some answers leave got waiting for ever: after `101 Switching Protocols` neither its events nor its
-    // time-outs fire. An order must not hang in `sending` for that.
+    // After some answers got waits forever: after `101 Switching Protocols` neither its events nor its time-outs
+    // fire. Without the watchdog the order would hang in `sending`.
     const watchdog = setTimeout(() => {
       fail(true, 'ETIMEDOUT');
       stream.socket?.destroy();
@@ -96,7 +100,7 @@ export function exchange(instance: Got, request: ExchangeRequest, totalMs: numbe
   });
 }
 
-/** What has arrived of the answer so far. */
+/** The part of the answer that has arrived so far. */
 type Seen = { status: number | null; headers: IncomingHttpHeaders; readonly chunks: Buffer[] };
 
 type Ends = {
@@ -104,6 +108,7 @@ type Ends = {
   readonly fail: (late: boolean, hint: string) => void;
 };
 
+/** Collects status and body, and reports how the request ends. */
 function listen(stream: ReturnType<Got['stream']>, seen: Seen, { settle, fail }: Ends): void {
   let bytes = 0;
   stream.once('response', (response: { statusCode: number; headers: IncomingHttpHeaders }) => {
@@ -114,7 +119,7 @@ function listen(stream: ReturnType<Got['stream']>, seen: Seen, { settle, fail }:
     bytes += chunk.length;
     seen.chunks.push(chunk);
     if (bytes <= ANSWER_BYTES_MAX || seen.status === null) return;
-    // The status is known and the rest of the body is of no use; the socket is not either.
+    // The status is known, and a larger body is useless. The socket cannot be reused with unread data, so close it.
     stream.destroy();
     settle({ ended: 'answer', status: seen.status, oversize: true });
   });
@@ -122,7 +127,8 @@ function listen(stream: ReturnType<Got['stream']>, seen: Seen, { settle, fail }:
     if (seen.status === null) fail(false, UNEXPECTED);
     else settle({ ended: 'answer', status: seen.status, oversize: false });
   });
-  // Not once: got may emit a second error for the same request, and an unheard one ends the process.
+  // `on`, not `once`: got may emit a second error for the same request, and an unhandled error event ends the
+  // process.
   stream.on('error', (error: unknown) =>
     fail(error instanceof TimeoutError, error instanceof RequestError ? error.code : UNEXPECTED),
   );
@@ -143,6 +149,7 @@ function withoutBody({ headers, body = '' }: ExchangeRequest) {
   return { headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) } };
 }
 
+/** Calls `go` when the connection is ready for the first byte. A reused socket is ready immediately. */
 function onceConnected(request: ClientRequest, secure: boolean, go: () => void): void {
   request.once('socket', (socket: Socket) => {
     if (request.reusedSocket) go();
@@ -151,9 +158,9 @@ function onceConnected(request: ClientRequest, secure: boolean, go: () => void):
 }
 
 /**
- * How far the request got. `timings.connect` and `secureConnect` are set by the socket's own events, so
- * that their absence on a fresh socket proves that nothing was written to it. (`timings.upload` is not
- * used: it is set when the request was handed to the socket, connected or not.)
+ * How far the request got. The socket's own events set `timings.connect` and `secureConnect`. If one is missing on a
+ * fresh socket, no byte of the request was written. `timings.upload` proves nothing: got sets it when it hands the
+ * request to the socket, connected or not.
  */
 function phaseOf(
   stream: ReturnType<Got['stream']>,
@@ -162,7 +169,7 @@ function phaseOf(
 ): Exclude<Phase, 'done'> {
   if (gotHeaders) return 'body';
   const timings = stream.timings;
-  // No timings: got failed before it made a request at all.
+  // Without timings, got failed before it made a request.
   if (timings?.connect === undefined) return 'connect';
   if (secure && timings.secureConnect === undefined) return 'tls';
   const partial = !secure && stream.reusedSocket !== true && (stream.socket?.bytesRead ?? 0) > 0;
@@ -171,13 +178,13 @@ function phaseOf(
 
 const CERTIFICATE = /CERT|ALTNAME|HOSTNAME_MISMATCH|ISSUER|LEAF_SIGNATURE|INVALID_CA|INVALID_PURPOSE|CRL/;
 
-/** A name for people and codes; whether the request was sent is decided by the phase alone. */
+/** Names the cause for messages and error codes. Only the phase decides whether the request was sent. */
 function causeOf(hint: string, phase: Phase): 'reset' | 'garbled' | 'bad-certificate' {
   if (phase === 'tls' && CERTIFICATE.test(hint)) return 'bad-certificate';
   return hint.startsWith('HPE_') ? 'garbled' : 'reset';
 }
 
-/** What went wrong on the wire, as the beginning of a sentence. The hint is for people only. */
+/** Describes the failure as the beginning of a sentence. The hint is for people only. */
 export function failureSentence({ phase, cause, hint, freshSocket }: FailureEnd): string {
   const late = cause === 'time-out';
   if (cause === 'held-back') return 'The connection to the realm was made too late';
@@ -223,41 +230,42 @@ function connectSentence(hint: string): string {
 }
 
 /**
- * Connections are kept, but a socket that idled longer than this is closed instead of used again. Servers
- * close idle sockets after a few seconds; a request sent into that moment is reset and its outcome unknown.
- * Node's own options do not say this: `keepAliveMsecs` is the TCP probe, and `timeout` also applies to
- * sockets in use.
+ * Sockets are reused, but one that was idle for longer is closed. Servers close idle sockets after a few seconds; a
+ * request sent at that moment is reset and its outcome is unknown. Node's options cannot express this:
+ * `keepAliveMsecs` is the TCP probe, and `timeout` also applies to sockets in use.
  */
 export const SOCKET_IDLE_MAX_MS = 800;
-/** Looking at all of them before every request costs more than it finds. */
+/** Scanning all idle sockets before every request costs more than it saves. */
 const LOOK_EVERY_MS = 50;
 
+/** The connection pools of one client. */
 export type Agents = {
   readonly http: HttpAgent;
   readonly https: HttpsAgent;
-  /** To be called before each request: the idle timer is late when the process was blocked or frozen. */
+  /** Call it before each request. The idle timer fires late if the process was blocked or frozen. */
   dropStale(): void;
   close(): void;
 };
 
+/** Creates the connection pools for http and https. */
 export function createAgents(ca: string | undefined): Agents {
   const parkedAt = new WeakMap<Duplex, number>();
   let lookedAt = Number.NEGATIVE_INFINITY;
-  // Last in, first out: few sockets stay busy and the others age out.
+  // Last in, first out: few sockets stay busy, and the others become idle and close.
   const usual = { keepAlive: true, scheduling: 'lifo' } as const;
   const http = new HttpAgent(usual);
   const https = new HttpsAgent({ ...usual, ...(ca === undefined ? {} : { ca }) });
 
-  // Node destroys a socket whose time-out fires while it stands in the free list, and only then.
+  // Node destroys a socket whose time-out fires only while the socket is in the free list.
   for (const agent of [http, https]) {
     const keepSocketAlive = agent.keepSocketAlive.bind(agent);
     const reuseSocket = agent.reuseSocket.bind(agent);
     agent.keepSocketAlive = (socket) => {
-      // Node returns whether the socket may be kept; its type declaration says void.
+      // Node returns whether the socket may be kept, although its type declaration says void.
       const kept: unknown = keepSocketAlive(socket);
       if (kept === false) return false;
       parkedAt.set(socket, performance.now());
-      // The server's own hint (Keep-Alive: timeout=…) has been set by Node and may be shorter.
+      // Node has already applied the server's hint (Keep-Alive: timeout=…), which may be shorter.
       if (socket instanceof Socket)
         socket.setTimeout(Math.min(socket.timeout || SOCKET_IDLE_MAX_MS, SOCKET_IDLE_MAX_MS));
       return true;
@@ -278,7 +286,7 @@ export function createAgents(ca: string | undefined): Agents {
       const oldest = now - SOCKET_IDLE_MAX_MS + LOOK_EVERY_MS;
       for (const sockets of [http, https].flatMap((agent) => Object.values(agent.freeSockets))) {
         for (const socket of sockets ?? []) {
-          // The list is ordered by the time of parking; Node itself skips destroyed ones at its head.
+          // The list is ordered by the time of parking. Node skips destroyed sockets at its head.
           if ((parkedAt.get(socket) ?? 0) > oldest) break;
           socket.destroy();
         }
@@ -291,13 +299,13 @@ export function createAgents(ca: string | undefined): Agents {
   };
 }
 
-/** More than any answer of the interface needs; what is larger is some other server's page. */
+/** Larger than any answer of the interface. A longer body is a page of some other server. */
 export const ANSWER_BYTES_MAX = 256 * 1024;
 
 /**
- * Frozen got instances. Nothing in them repeats a request: writes must never be repeated here,
- * and reads are repeated where each try is paced. The instances are used as streams, which got never
- * retries, and which cost a third less than its promises.
+ * Creates the got instances for reads, wallet checks and writes. None of them retries: a write must never be repeated
+ * here, and reads are retried where each attempt is paced. They are used as streams, which got never retries and
+ * which cost a third less than its promises.
  */
 export function createInstances(
   profile: RealmProfile,
@@ -306,7 +314,7 @@ export function createInstances(
   const { connectMs, tlsMs, responseMs, totalMs } = profile.timeouts;
   const base = got.extend({
     retry: { limit: 0, methods: [], statusCodes: [], errorCodes: [], enforceRetryRules: true },
-    // A redirected PATCH is a second PATCH, and a redirected read carries the key to another place.
+    // A redirected PATCH would be a second PATCH, and a redirected read would carry the key to another host.
     followRedirect: false,
     throwHttpErrors: false,
     decompress: false,
@@ -325,18 +333,18 @@ export function createInstances(
   const json = { 'content-type': 'application/json' };
   return {
     read: base.extend({ method: 'GET' }),
-    // Apart from `read`, because a stream that may have a body waits for one.
+    // A separate instance, because got waits for a body on a stream that may have one.
     check: base.extend({ method: profile.wallets.method, allowGetBody: true, headers: json }),
     write: base.extend({ method: 'PATCH', headers: json }),
   };
 }
 
 /**
- * got gathers some forty options for every request, which takes it a tenth of the whole, and Node copies them; all but
- * these say nothing here.
+ * got collects about forty options for every request, which takes a tenth of the total time, and Node copies them.
+ * This client needs only these two.
  */
 const withFewOptions: HandlerFunction = (options, next) => {
-  // Headers are known only by then.
+  // got knows the final headers only at this point.
   options.createNativeRequestOptions = () => ({ headers: options.headers, method: options.method }) as Native;
   return next(options);
 };

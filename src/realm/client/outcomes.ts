@@ -7,17 +7,17 @@ import { isJsonObject } from '../json.js';
 import {
   type AnswerBody,
   answerBalance,
+  bodyProofOf,
   messageIn,
   readAnswerBody,
   reportsError,
   requestIdIn,
-  verdictOf,
 } from './answer-body.js';
 import { headerFacts } from './answer-headers.js';
 import type { Credential } from './credential.js';
 import { type Exchange, failureSentence } from './exchange.js';
 
-/** What a pacer or a metric wants to know of a request, whatever it came to. */
+/** The facts of a request that pacing and metrics use, whatever its outcome. */
 type AnswerFacts = Pick<WriteOutcome, 'status' | 'requestId' | 'retryAfterMs' | 'rate' | 'latencyMs'>;
 
 const NO_REQUEST: AnswerFacts = {
@@ -28,6 +28,7 @@ const NO_REQUEST: AnswerFacts = {
   latencyMs: 0,
 };
 
+/** Collects these facts. The request id comes from a header, or else from the body, with the key masked. */
 function factsOf(seen: Exchange, body: AnswerBody, credential: Credential): AnswerFacts {
   const head = headerFacts(seen.headers, Date.now());
   const id = head.requestId ?? requestIdIn(body);
@@ -40,20 +41,22 @@ function factsOf(seen: Exchange, body: AnswerBody, credential: Credential): Answ
   };
 }
 
-/** What exactly one read request came to. */
+/** The result of exactly one read request. */
 export type ReadResult<T> =
   | { readonly ok: true; readonly value: T; readonly facts: AnswerFacts }
   | {
       readonly ok: false;
       readonly error: AlmonerError;
       readonly retryable: boolean;
-      /** False: no connection came about, so it says nothing of what was asked for. */
+      /** False if no connection was established. The result then says nothing about the member. */
       readonly reached: boolean;
       readonly facts: AnswerFacts;
     };
 
+/** What was read, for the error message. */
 export type ReadSubject = { readonly what: 'member' | 'web3' | 'wallets'; readonly name: string };
 
+/** Turns a read exchange into a value, or into an error with the advice whether to retry. */
 export function readResult(
   seen: Exchange,
   credential: Credential,
@@ -65,12 +68,12 @@ export function readResult(
   if (fault === undefined && body.readable) return { ok: true, value: maskedJson(body, credential), facts };
   const { code, message, retryable } = fault ?? notJson(body);
   const named = facts.requestId === null ? message : `${message} Request id: ${facts.requestId}.`;
-  // The cause is left out on purpose: got's errors carry the request's headers, the key among them.
+  // Do not attach the cause: got's errors carry the request's headers, which hold the key.
   const reached = seen.ended === 'answer' || !seen.freshSocket || !['connect', 'tls'].includes(seen.phase);
   return { ok: false, error: new AlmonerError(code, credential.mask(named)), retryable, reached, facts };
 }
 
-/** The key could not be used, so that no request was made. */
+/** The result of a read whose API key could not be used. No request was made. */
 export function keylessRead(message: string): ReadResult<never> {
   const error = new AlmonerError('ALM_REALM_KEY_UNUSABLE', message);
   return { ok: false, error, retryable: false, reached: false, facts: NO_REQUEST };
@@ -78,6 +81,7 @@ export function keylessRead(message: string): ReadResult<never> {
 
 type Fault = { readonly code: RealmErrorCode; readonly message: string; readonly retryable: boolean };
 
+/** The fault of a read exchange; undefined if it succeeded. */
 function faultOf(seen: Exchange, body: AnswerBody, subject: ReadSubject): Fault | undefined {
   if (seen.ended === 'failure') {
     const message = `${failureSentence(seen)}; nothing was changed.`;
@@ -103,6 +107,7 @@ function cutCode(phase: string): RealmErrorCode {
   return phase === 'body' ? 'ALM_REALM_NOT_JSON' : 'ALM_REALM_UNREACHABLE';
 }
 
+/** Maps the status of a failed read to an error code and a sentence. */
 function statusFault(
   status: number,
   location: string | undefined,
@@ -146,7 +151,7 @@ function said(status: number, body: AnswerBody, meaning: string): string {
   return `The realm answered ${status} ${meaning}${words === null ? '' : `: ${words.replace(/\.$/, '')}`}.`;
 }
 
-/** A record may echo the key; it is then masked in every text of it. Numbers and ids stay as they are. */
+/** A record may echo the key; it is then masked in every text of the record. Numbers and ids stay as they are. */
 function maskedJson(body: Extract<AnswerBody, { readable: true }>, credential: Credential): unknown {
   return credential.mask(body.text) === body.text ? body.json : maskDeep(body.json, credential);
 }
@@ -162,15 +167,15 @@ function maskDeep(value: unknown, credential: Credential): unknown {
   return Object.fromEntries(pairs);
 }
 
-/** Characters kept of an answer's body: enough to recognize it, few enough to keep for every dead letter. */
+/** Characters kept of an answer's body: enough to recognize it, and few enough to store with every dead letter. */
 const EXCERPT_CHARS = 500;
 
-/** From what was seen of one write to the value everybody else works with. */
+/** Turns a write exchange into the outcome that all other code works with. */
 export function writeOutcome(seen: Exchange, credential: Credential, profile: RealmProfile): WriteOutcome {
   const body = readAnswerBody(seen.body, seen.headers['content-encoding']);
   const classified = classify(attemptOf(seen, body), profile.statusOverrides);
   const facts = factsOf(seen, body, credential);
-  // Field by field: spread together, they cost as much as reading the whole answer.
+  // Fields are copied one by one: object spread would cost as much as parsing the whole answer.
   return {
     kind: classified.kind,
     code: classified.code,
@@ -181,13 +186,16 @@ export function writeOutcome(seen: Exchange, credential: Credential, profile: Re
     latencyMs: facts.latencyMs,
     message: credential.mask(messageOf(seen, body, classified)),
     phase: seen.ended === 'answer' ? 'done' : seen.phase,
-    // Masked before it is cut: a cut key would no longer be recognized.
+    // Mask before cutting: a key that was cut in half would no longer be recognized.
     body: excerpt(credential.mask(body.text)),
     balance: classified.kind === 'paid' && body.readable ? answerBalance(body.json, profile) : null,
   };
 }
 
-/** The key could not be used: no request was made, and the whole realm has to wait for a person. */
+/**
+ * The outcome of a write whose API key could not be used. No request was made; the realm halts until a person
+ * replaces the key.
+ */
 export function keylessOutcome(message: string): WriteOutcome {
   return {
     ...classify({ ended: 'no-key' }),
@@ -201,9 +209,10 @@ export function keylessOutcome(message: string): WriteOutcome {
 
 function attemptOf(seen: Exchange, body: AnswerBody): AttemptFacts {
   if (seen.ended === 'failure') return seen;
-  return { ended: 'answer', status: seen.status, body: seen.oversize ? 'unreadable' : verdictOf(body) };
+  return { ended: 'answer', status: seen.status, body: seen.oversize ? 'unreadable' : bodyProofOf(body) };
 }
 
+/** Says in one sentence what the realm answered and whether the change was applied. */
 function messageOf(seen: Exchange, body: AnswerBody, { kind }: Classification): string {
   if (seen.ended === 'failure') {
     const applied = kind === 'not-sent' ? 'nothing was sent' : 'the change may or may not have been applied';
@@ -231,6 +240,6 @@ function bodyTrouble(oversize: boolean, body: AnswerBody): string {
 
 function excerpt(text: string): string {
   const cut = text.slice(0, EXCERPT_CHARS);
-  // Half of a surrogate pair would not survive being written as UTF-8.
+  // Remove half of a surrogate pair: it cannot be written as UTF-8.
   return cut.replace(/[\ud800-\udbff]$/, '');
 }

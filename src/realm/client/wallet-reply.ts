@@ -2,14 +2,16 @@ import { isJsonObject, type JsonObject } from '../json.js';
 import { comparableWallet } from '../wallet.js';
 
 /**
- * The interface does not show what the wallet check answers. Understood are a boolean, a map of wallet to
- * boolean, a list of matches, and an object that holds one of these; everything else, and every wallet the
- * reply is silent about, is `undetermined` rather than a guess.
+ * The verdict on one wallet. The interface does not document the reply of the wallet check. The decoder understands a
+ * boolean, a map of wallet to boolean, a list of matches, and an object that holds one of these. Any other reply, and
+ * any wallet that the reply does not mention, is `undetermined`; the decoder never guesses.
  */
-export type WalletVerdict = 'member' | 'not-member' | 'undetermined';
-export type WalletVerdicts = Map<string, WalletVerdict>;
+export type WalletMembership = 'member' | 'not-member' | 'undetermined';
+export type WalletMemberships = Map<string, WalletMembership>;
 
-/** Fields that may hold the answer, the surest first; `wallets` last, as it may only echo the question. */
+/**
+ * Fields that may hold the result, the most certain first. `wallets` comes last because it may only echo the request.
+ */
 const HOLDERS = [
   'includes',
   'included',
@@ -25,13 +27,14 @@ const ADDRESS_FIELDS = ['wallet', 'address', 'walletAddress', 'wallet_address', 
 const FLAG_FIELDS = ['included', 'includes', 'isMember', 'member', 'inRealm', 'exists', 'found', 'match'];
 const HOLDER_DEPTH_MAX = 3;
 
-export function decodeWalletReply(reply: unknown, asked: readonly string[]): WalletVerdicts {
-  const verdicts: WalletVerdicts = new Map(asked.map((wallet) => [wallet, 'undetermined']));
+/** Reads the reply into one verdict per requested wallet. */
+export function decodeWalletReply(reply: unknown, asked: readonly string[]): WalletMemberships {
+  const verdicts: WalletMemberships = new Map(asked.map((wallet) => [wallet, 'undetermined']));
   decode(reply, verdicts, 0);
   return verdicts;
 }
 
-function decode(reply: unknown, verdicts: WalletVerdicts, depth: number): void {
+function decode(reply: unknown, verdicts: WalletMemberships, depth: number): void {
   if (typeof reply === 'boolean') decodeBoolean(reply, verdicts);
   else if (Array.isArray(reply)) decodeList(reply, verdicts);
   else if (isJsonObject(reply) && !decodeMap(reply, verdicts) && depth < HOLDER_DEPTH_MAX) {
@@ -40,13 +43,16 @@ function decode(reply: unknown, verdicts: WalletVerdicts, depth: number): void {
   }
 }
 
-/** `true` speaks for the whole list; `false` only for a list of one: some other wallet may be inside. */
-function decodeBoolean(inside: boolean, verdicts: WalletVerdicts): void {
+/**
+ * `true` applies to the whole list. `false` applies only to a list of one: otherwise some of the wallets may still be
+ * members.
+ */
+function decodeBoolean(inside: boolean, verdicts: WalletMemberships): void {
   if (!inside && verdicts.size !== 1) return;
   for (const wallet of verdicts.keys()) verdicts.set(wallet, inside ? 'member' : 'not-member');
 }
 
-function decodeMap(reply: JsonObject, verdicts: WalletVerdicts): boolean {
+function decodeMap(reply: JsonObject, verdicts: WalletMemberships): boolean {
   const flags = new Map(Object.entries(reply).map(([wallet, flag]) => [comparableWallet(wallet), flag]));
   let understood = false;
   for (const wallet of verdicts.keys()) {
@@ -58,8 +64,9 @@ function decodeMap(reply: JsonObject, verdicts: WalletVerdicts): boolean {
   return understood;
 }
 
-function decodeList(list: readonly unknown[], verdicts: WalletVerdicts): void {
-  // By identity, since one wallet may have been asked for in two spellings.
+/** Reads a list of matches: wallets, or objects with a wallet and an optional flag. */
+function decodeList(list: readonly unknown[], verdicts: WalletMemberships): void {
+  // Compare normalized wallets, because a caller may have asked for one wallet in two spellings.
   const asked = new Set([...verdicts.keys()].map(comparableWallet));
   const found = new Map<string, boolean>();
   let allRecognized = true;
@@ -72,7 +79,7 @@ function decodeList(list: readonly unknown[], verdicts: WalletVerdicts): void {
   for (const wallet of verdicts.keys()) {
     const inside = found.get(comparableWallet(wallet));
     if (inside !== undefined) verdicts.set(wallet, inside ? 'member' : 'not-member');
-    // Silence means "no" only in a list of which every entry was understood.
+    // A missing wallet means "no" only if every entry of the list was understood.
     else if (allRecognized) verdicts.set(wallet, 'not-member');
   }
 }

@@ -4,27 +4,25 @@ import { z } from 'zod';
 import type { Rate } from '../../core/profile.js';
 import { comparableWallet } from '../wallet.js';
 import type { Admission } from './answer.js';
-import { ADMIT, asking, MOVE_POINTS, READ_MEMBER, realmKeys, runScript } from './store.js';
+import { ADMIT, MOVE_POINTS, onStore, READ_MEMBER, realmKeys, runScript } from './store.js';
 
-/**
- * The realm's books as the five calls see them. Every change is one script: balance, stored answer and
- * the line in the applied log happen together, so that a service killed at any moment leaves whole books.
- */
+/** How many answers and applied changes the service keeps. */
 
 const RETENTION = {
-  /** Answers are kept at least this long, and at most twice as long; see lua/includes/answers.lua. */
+  /** Answers are kept at least this long and at most twice as long; see lua/includes/answers.lua. */
   answersKeptMs: 48 * 60 * 60 * 1000,
-  /** In each of the two generations. */
+  /** The limit for each of the two generations. */
   answersMax: 1_000_000,
   appliedMax: 2_000_000,
 };
 
+/** One balance change or transfer. */
 export type Change = {
   readonly member: string;
-  /** Of a transfer. */
+  /** The receiving member of a transfer; null for other changes. */
   readonly recipient: string | null;
   readonly tokens: number;
-  /** Null: the realm's own. */
+  /** Null: the realm's own currency. */
   readonly currency: string | null;
   readonly idempotencyKey: string | null;
   readonly requestId: string;
@@ -38,7 +36,7 @@ const points = z
   .regex(/^-?\d+$/)
   .transform(Number);
 
-/** The balance of the recipient stands only in the reply to a transfer. */
+/** The reply of the move script. Only a transfer returns the recipient's balance. */
 const moveReply = z.union([
   z
     .tuple([z.enum(['applied', 'replayed']), points, points.or(z.literal(''))])
@@ -57,7 +55,7 @@ const moveReply = z.union([
 const memberReply = z.tuple([z.string().nullable(), z.string().nullable(), z.array(z.string())]);
 const admitReply = z.tuple([z.number(), z.number(), z.number()]);
 
-/** As the script gives them: a currency and what is held of it, in turn. */
+/** Turns the script's flat list (currency, balance, currency, balance …) into an object. */
 function balancesOf(others: readonly string[]): Record<string, number> {
   const found = new Map<string, number>();
   for (let at = 0; at < others.length; at += 2) found.set(others[at] ?? '', Number(others[at + 1]));
@@ -66,14 +64,18 @@ function balancesOf(others: readonly string[]): Record<string, number> {
 
 export type RealmAccounts = ReturnType<typeof openAccounts>;
 
+/**
+ * Opens the balances of the realms. Every change is one script: balance, stored answer and line in the applied log
+ * change together. A service that is killed at any moment leaves a consistent ledger.
+ */
 export function openAccounts(redis: Redis, retention: Partial<typeof RETENTION> = {}) {
   const { answersKeptMs, answersMax, appliedMax } = { ...RETENTION, ...retention };
   return {
-    /** Undefined: no such member. */
+    /** Undefined if the realm has no such member. */
     async member(realmId: string, member: string) {
       const { balances, profiles, currencies } = realmKeys(realmId);
       const keys = [balances, profiles, currencies];
-      const reply = await asking(redis, () => runScript(redis, READ_MEMBER, keys, [member]));
+      const reply = await onStore(redis, () => runScript(redis, READ_MEMBER, keys, [member]));
       const [balance, profile, others] = memberReply.parse(reply);
       if (balance === null || profile === null) return undefined;
       const [createdAt = ''] = profile.split(':', 1);
@@ -85,15 +87,15 @@ export function openAccounts(redis: Redis, retention: Partial<typeof RETENTION> 
       };
     },
 
-    /** For each wallet, in the order asked: whether it belongs to a member. */
+    /** For each wallet, in the given order: whether it belongs to a member. */
     async walletsKnown(realmId: string, wallets: readonly string[]): Promise<boolean[]> {
       if (wallets.length === 0) return [];
       const fields = wallets.map(comparableWallet);
-      const owners = await asking(redis, () => redis.hmget(realmKeys(realmId).wallets, ...fields));
+      const owners = await onStore(redis, () => redis.hmget(realmKeys(realmId).wallets, ...fields));
       return owners.map((owner) => owner !== null);
     },
 
-    /** Adds or, where `tokens` is negative, subtracts; to a recipient it moves. */
+    /** Adds points, subtracts them if `tokens` is negative, or moves them to the recipient. */
     async change(realmId: string, change: Change) {
       const { member, recipient, tokens, currency, idempotencyKey, requestId } = change;
       const { balances, answers, answersBefore, applied, profiles, currencies } = realmKeys(realmId);
@@ -108,13 +110,14 @@ export function openAccounts(redis: Redis, retention: Partial<typeof RETENTION> 
         ...kept,
         currency ?? '',
       ];
-      return moveReply.parse(await asking(redis, () => runScript(redis, MOVE_POINTS, keys, args)));
+      return moveReply.parse(await onStore(redis, () => runScript(redis, MOVE_POINTS, keys, args)));
     },
 
+    /** Counts a request in the realm's sliding window, and says whether it is within the rate. */
     async admit(realmId: string, rate: Rate): Promise<Admission> {
       const args = [rate.requests, Math.round(rate.windowMs * 1000)];
       const key = realmKeys(realmId).requests;
-      const reply = await asking(redis, () => runScript(redis, ADMIT, [key], args));
+      const reply = await onStore(redis, () => runScript(redis, ADMIT, [key], args));
       const [admitted, remaining, resetUs] = admitReply.parse(reply);
       return { admitted: admitted === 1, remaining, resetMs: resetUs / 1000 };
     },

@@ -11,16 +11,22 @@ const BLOCK_KEYS = 1_000;
 
 export type RealmAdmin = ReturnType<typeof createRealmAdmin>;
 
-/** The service's own side door: makes realms, keys and members. A realm is made by its first key or member. */
+/**
+ * The administration of the realm service: creates realms, API keys and members. The first key or member creates its
+ * realm.
+ */
 export function createRealmAdmin(redis: Redis) {
   const apiKeys = openApiKeys(redis);
 
-  /** Returns how many members are new. Of one that exists is left: all, only the balance, or nothing. */
+  /**
+   * Writes members and returns how many are new. `existing` says what happens to a member that exists: keep it
+   * unchanged, keep only its balance, or replace it.
+   */
   const putMembers = async (
     realmId: string,
     members: AsyncIterable<MemberSeed> | Iterable<MemberSeed>,
     existing: 'leave' | 'keep' | 'replace' = 'replace',
-    /** Of the tokens; null: the realm's own. */
+    /** The currency of the tokens; null: the realm's own. */
     currency: string | null = null,
   ): Promise<number> => {
     const { realm, balances, profiles, wallets } = realmKeys(realmId);
@@ -50,7 +56,7 @@ export function createRealmAdmin(redis: Redis) {
 
     putMembers,
 
-    /** Beside the realm's own; every member begins with nothing of it. */
+    /** Adds currencies to the realm's own. Every member begins with a balance of zero in them. */
     async addCurrencies(realmId: string, names: readonly string[]): Promise<void> {
       if (names.length > 0) await redis.sadd(realmKeys(realmId).currencies, ...names);
     },
@@ -61,15 +67,16 @@ export function createRealmAdmin(redis: Redis) {
       const others = await redis.smembers(named.currencies);
       const maps = [named.balances, named.profiles, ...others.map((name) => mapIn(named.balances, name))];
       const keys = Array.from({ length: SHARDS }, (_, shard) => maps.map((map) => `${map}:${shard}`)).flat();
-      // Members first: a change that comes meanwhile leaves an answer only where it still finds its member.
+      // Delete the members first: a change that arrives meanwhile leaves an answer only if it still finds its member.
       keys.push(...Object.values(named));
-      // By blocks, so that no single command names them all; UNLINK frees the memory in the background.
+      // Delete in blocks, so that no single command names all keys. UNLINK frees the memory in the background.
       for (let at = 0; at < keys.length; at += BLOCK_KEYS)
         await redis.unlink(keys.slice(at, at + BLOCK_KEYS));
     },
   };
 }
 
+/** Packs a member for the script; throws if the seed has a fault. */
 function packSeed(seed: MemberSeed): [string, string, string[], string] {
   const fault = seedFault(seed);
   if (fault !== undefined)
@@ -77,14 +84,15 @@ function packSeed(seed: MemberSeed): [string, string, string[], string] {
   const wallets = [...new Set((seed.wallets ?? []).map(comparableWallet))];
   const { web3 = {}, attributes = {} } = seed;
   const says = [wallets, web3, attributes].some((facts) => Object.keys(facts).length > 0);
-  // Lossless: the facts may hold token ids beyond 2^53 as LosslessNumber.
+  // Lossless JSON: the facts may hold token ids beyond 2^53 as LosslessNumber.
   const profile = says ? stringify({ wallets, web3, attributes }) : undefined;
   return [seed.member, String(seed.tokens), wallets, profile ?? ''];
 }
 
+/** The state that the operator requests for a realm. */
 type RealmPreparation = {
   readonly realmId: string;
-  /** A key the operator brings along; null: the service makes one where the realm has none. */
+  /** An API key that the operator supplies. Null: the service creates one if the realm has none. */
   readonly ownKey: string | null;
   readonly rotateKey: boolean;
   readonly membersFile: string | null;
@@ -92,29 +100,33 @@ type RealmPreparation = {
 };
 
 type PreparedRealm = {
-  /** Only when it was made now: it is stored hashed and can never be shown again. */
+  /** Set only if the key was created now: the service stores a hash and cannot show the key again. */
   readonly newKey: string | null;
   readonly membersCreated: number;
 };
 
-/** Brings a realm to the state the operator asked for. Doing it again changes nothing that exists. */
+/**
+ * Brings a realm to the requested state. Running it again changes no existing member and no key, unless `rotateKey`
+ * asks for a new one.
+ */
 export async function prepareRealm(admin: RealmAdmin, wanted: RealmPreparation): Promise<PreparedRealm> {
   const { realmId, membersFile, currencies } = wanted;
   if (!isRealmId(realmId)) {
     const message = `${JSON.stringify(realmId)} cannot be a realm id. The realm service was not started.`;
     throw new AlmonerError('ALM_SERVICE_REALM_ID_INVALID', message);
   }
-  // Members first: a file with faults must not leave a realm with a new key behind.
+  // Load the members first: a faulty file must not leave a realm with a new key behind.
   const membersCreated =
     membersFile === null ? 0 : await admin.putMembers(realmId, await membersOfCsv(membersFile), 'keep');
   await admin.addCurrencies(realmId, currencies);
   return { newKey: await keyFor(admin, wanted), membersCreated };
 }
 
+/** Stores the supplied key, rotates keys, or issues the first key. Returns a key only if it was created now. */
 async function keyFor(admin: RealmAdmin, wanted: RealmPreparation): Promise<string | null> {
   const { realmId, ownKey } = wanted;
   if (ownKey !== null) {
-    // With a key brought along, rotating means that every other one ends.
+    // With a supplied key, rotation means that all other keys stop working.
     if (wanted.rotateKey) await admin.revokeKeys(realmId);
     await admin.adoptKey(realmId, ownKey);
     return null;

@@ -1,13 +1,13 @@
 import type { Rate } from '../../core/profile.js';
 
-/** What a call comes to before it goes on the wire. Refusals are values like any other answer. */
+/** The result of a call before it is sent. A refusal is a value like any other answer. */
 export type Answer = {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Stable names of everything the service refuses, as the `error` field shows them. */
+/** The stable names of all refusals, as the `error` field shows them. */
 export type RefusalCode =
   | 'unauthorized'
   | 'forbidden'
@@ -31,6 +31,7 @@ export function ok(body: Answer['body'], headers: Answer['headers'] = {}): Answe
   return { status: 200, body, headers };
 }
 
+/** An answer that refuses a call. `details` helps programs, the message helps people. */
 export function refuse(
   status: number,
   error: RefusalCode,
@@ -40,6 +41,7 @@ export function refuse(
   return { status, body: { error, message, ...(details === undefined ? {} : { details }) }, headers: {} };
 }
 
+/** Refuses a request that cannot be read, and names the field. */
 export function invalid(message: string, field?: string): Answer {
   return refuse(400, 'invalid_request', message, field === undefined ? undefined : { field });
 }
@@ -57,10 +59,13 @@ export function unreadable(message: string, field?: string): Read<never> {
   return { ok: false, refusal: invalid(message, field) };
 }
 
-/** What the realm's sliding window says of one request. */
+/** The decision of the realm's sliding window about one request. */
 export type Admission = { readonly admitted: boolean; readonly remaining: number; readonly resetMs: number };
 
-/** Headers of every answer under a limit. Times are whole seconds from now, rounded up, as Retry-After is. */
+/**
+ * The rate headers of every answer when a limit is set. Times are whole seconds from now, rounded up, as in
+ * Retry-After.
+ */
 export function rateHeaders(rate: Rate, admission: Admission): Record<string, string> {
   return {
     'x-ratelimit-limit': String(rate.requests),
@@ -70,6 +75,7 @@ export function rateHeaders(rate: Rate, admission: Admission): Record<string, st
   };
 }
 
+/** The answer to a request over the rate, with the seconds to wait. */
 export function tooManyRequests(retryAfterMs: number): Answer {
   const seconds = secondsUp(retryAfterMs);
   const refusal = refuse(

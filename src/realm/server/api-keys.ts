@@ -3,19 +3,21 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
 import { type Answer, refuse } from './answer.js';
-import { API_KEYS, asking, realmKeys } from './store.js';
+import { API_KEYS, onStore, realmKeys } from './store.js';
 
 /**
- * API keys, each linked to one realm. Only a SHA-256 digest is stored: the keys we make are 256 random
- * bits, which no dictionary reaches, so a slow password hash would only slow down every request.
- * The index is found by the first half of the digest and compared on the whole of it in constant time,
- * so that the time of an answer tells nothing about a stored digest.
+ * API keys, each bound to one realm. The service stores only their SHA-256 digest. Its own keys are 256 random bits,
+ * beyond any dictionary, so a slow password hash would only slow down every request. The index is found by the first
+ * half of the digest. The whole digest is then compared in constant time, so that response times reveal nothing about
+ * a stored digest.
  */
 
-/** Beyond this the oldest issued key of a realm ends: killed processes cannot fill the store with theirs. */
+/**
+ * Beyond this number the oldest issued key of a realm ends, so that killed processes cannot fill the store with keys.
+ */
 export const KEYS_PER_REALM_MAX = 1_000;
 
-/** What an Authorization header can carry without quoting. */
+/** Characters that an Authorization header can carry without quoting. */
 const API_KEY = /^[\x21-\x7e]{1,512}$/;
 
 const storedKey = z.object({ realm: z.string(), digest: z.string() });
@@ -24,6 +26,7 @@ function isApiKey(text: string): boolean {
   return API_KEY.test(text);
 }
 
+/** The index entry of a key, and its whole digest. */
 function digestOf(key: string): { id: string; digest: Buffer } {
   const digest = createHash('sha256').update(key).digest();
   return { id: digest.subarray(0, 16).toString('hex'), digest };
@@ -45,17 +48,17 @@ function ofAnotherRealm(owner: string): AlmonerError {
 
 export type ApiKeys = ReturnType<typeof openApiKeys>;
 
-/** Finds keys and keeps them, by their digest alone. */
+/** Reads and writes keys by their digest. */
 function storedKeys(redis: Redis) {
   const lookUp = async (key: string): Promise<string | undefined> => {
     const { id, digest } = digestOf(key);
-    const stored = await asking(redis, () => redis.hget(API_KEYS, id));
+    const stored = await onStore(redis, () => redis.hget(API_KEYS, id));
     if (stored === null) return undefined;
     const record = storedKey.parse(JSON.parse(stored));
     return timingSafeEqual(Buffer.from(record.digest, 'hex'), digest) ? record.realm : undefined;
   };
 
-  /** The realm's own list is written first and cleared last: it always names every key that works. */
+  /** Writes the realm's own list first and clears it last, so that the list always names every valid key. */
   const store = async (realmId: string, key: string, score: number | '+inf'): Promise<void> => {
     const keys = realmKeys(realmId);
     const { id, digest } = digestOf(key);
@@ -75,6 +78,7 @@ function storedKeys(redis: Redis) {
   return { lookUp, store, revoke };
 }
 
+/** Opens the API keys of all realms in a store. */
 export function openApiKeys(redis: Redis) {
   const { lookUp, store, revoke } = storedKeys(redis);
 
@@ -85,11 +89,11 @@ export function openApiKeys(redis: Redis) {
   };
 
   return {
-    /** The realm a key belongs to; undefined: no such key. */
+    /** The realm that a key belongs to; undefined for an unknown key. */
     realmOf: lookUp,
     issue,
 
-    /** Takes over a key that an operator brings along. It never gives way to issued ones. */
+    /** Stores a key that the operator supplies. The limit on issued keys never removes it. */
     async adopt(realmId: string, key: string): Promise<void> {
       if (!isApiKey(key)) throw notAKey();
       const owner = await lookUp(key);
@@ -97,7 +101,7 @@ export function openApiKeys(redis: Redis) {
       await store(realmId, key, '+inf');
     },
 
-    /** A new key; every other key of the realm ends. */
+    /** Issues a new key and revokes all other keys of the realm. */
     async rotate(realmId: string): Promise<string> {
       const before = await redis.zrange(realmKeys(realmId).apiKeys, 0, '-1');
       const key = await issue(realmId);
@@ -116,9 +120,9 @@ export function openApiKeys(redis: Redis) {
 }
 
 /**
- * Who may call. `Authorization: Bearer <key>` or the bare key. The two rules of the interface are decided
- * from the key alone, before anything is looked up about the addressed realm: a key of another realm gets
- * the same 403 whether the addressed realm exists or not.
+ * Checks the API key: `Authorization: Bearer <key>` or the bare key. Both rules of the interface are decided from the
+ * key alone, before the addressed realm is looked up. A key of another realm therefore gets the same 403 whether the
+ * addressed realm exists or not.
  */
 export async function authenticate(
   apiKeys: ApiKeys,
@@ -139,6 +143,7 @@ export async function authenticate(
   return undefined;
 }
 
+/** Reads the key from the header; undefined if the header is missing or malformed. */
 function keyFrom(header: string | undefined): string | undefined {
   const words = (header ?? '').trim().split(/ +/);
   const [first = '', second] = words;

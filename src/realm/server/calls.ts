@@ -12,10 +12,10 @@ import {
   unknownCurrency,
 } from './request.js';
 
-/** One authenticated request, free of the web framework: handlers turn it into an answer. */
+/** One authenticated request, independent of the web framework. A handler turns it into an answer. */
 export type Call = {
   readonly realmId: string;
-  /** The path segment as sent; empty where the call has none. */
+  /** The member id as sent in the path; empty for calls without one. */
   readonly memberText: string;
   readonly contentType: string | undefined;
   readonly bodyText: string;
@@ -35,10 +35,10 @@ const getMember = memberCall((ids, { balance, others, wallets, attributes, creat
   createdAt: new Date(createdAtMs).toISOString(),
 }));
 
-/** Call 2: a member's web3 data. The stored facts are shown as they are, beside the fields that always exist. */
+/** Call 2: a member's web3 data. The stored facts appear unchanged beside the fields that always exist. */
 const getWeb3 = memberCall((ids, { wallets, web3 }) => {
   const own = { ...ids, wallets };
-  // Named twice: first for their place, last so that no stored fact can pass for them.
+  // Listed twice: first to fix the order of fields, last so that no stored fact overrides them.
   return { ...own, nfts: [], chains: [], ...web3, ...own };
 });
 
@@ -57,7 +57,7 @@ function memberCall(
   };
 }
 
-/** Call 3: which of these wallets belong to members. Answered under the spelling the caller used. */
+/** Call 3: which of these wallets belong to members. The answer spells each wallet as the caller did. */
 const checkWallets: Handler = async (call, accounts) => {
   const body = readBody(call.contentType, call.bodyText);
   if (!body.ok) return body.refusal;
@@ -67,7 +67,10 @@ const checkWallets: Handler = async (call, accounts) => {
   return ok({ wallets: Object.fromEntries(wallets.value.map((wallet, at) => [wallet, known[at] === true])) });
 };
 
-/** Call 4 adds (positive tokens) or subtracts; call 5 moves points to a recipient, whole or not at all. */
+/**
+ * Calls 4 and 5. Call 4 adds tokens, or subtracts them if negative. Call 5 moves points to a recipient, completely or
+ * not at all.
+ */
 function writeCall(isTransfer: boolean): Handler {
   return async (call, accounts) => {
     const member = readMemberId(call.memberText);
@@ -92,7 +95,7 @@ function writeCall(isTransfer: boolean): Handler {
 
 type WriteResult = Awaited<ReturnType<RealmAccounts['change']>>;
 
-/** What both writes answer. Each refusal says that nothing was changed: a client may rely on it. */
+/** The answer to both writes. Each refusal says that nothing was changed, and clients may rely on it. */
 function answerOf(result: WriteResult, { member, recipient: other, tokens, currency }: Change): Answer {
   const recipient = other ?? member;
   switch (result.kind) {
@@ -135,15 +138,16 @@ function memberNotFound(member: string): Answer {
 
 export const PREFIX = '/api/v4';
 
+/** One call of the interface: its method, path and handler. */
 export type Route = {
   readonly operationId: string;
   readonly method: 'GET' | 'PATCH';
-  /** Below the prefix, parameters in braces as the OpenAPI document writes them. */
+  /** The path below the prefix; parameters are in braces, as in the OpenAPI document. */
   readonly path: string;
   readonly handle: Handler;
 };
 
-/** The whole interface. The literal `includes` wins over a member id because the router prefers literals. */
+/** The whole interface. The router prefers literals, so `includes` never counts as a member id. */
 export const ROUTES: readonly Route[] = [
   route('getMember', 'GET', '/members/{memberID}', getMember),
   route('getWeb3', 'GET', '/web3/members/{memberID}', getWeb3),

@@ -2,8 +2,8 @@ import { closest } from 'fastest-levenshtein';
 import { AlmonerError } from '../../core/errors/error.js';
 
 /**
- * Faults for rehearsals: everything an upstream does on a bad day, each with a probability. `before` means
- * that the change is not applied, `after` that it is although the caller cannot see it.
+ * Faults for rehearsals: the failures of an upstream service on a bad day, each with a probability. After a `before`
+ * fault the change is not applied; after an `after` fault it is applied, although the caller cannot see it.
  */
 export const FAULT_NAMES = [
   'latency',
@@ -21,13 +21,14 @@ type FaultName = (typeof FAULT_NAMES)[number];
 type FaultRule = {
   readonly name: FaultName;
   readonly probability: number;
-  /** See FAULT_VALUES for its meaning. */
+  /** Its meaning is in FAULT_VALUES. */
   readonly value: number;
 };
 
+/** The rules of the `--fault` switches, and the seed of the generator. */
 export type FaultPlan = { readonly rules: readonly FaultRule[]; readonly seed: number };
 
-/** The value behind the second colon: what it is, what it is when left out, and its bounds. */
+/** The value after the second colon: its meaning, its default, and its bounds. */
 const FAULT_VALUES: Readonly<
   Record<FaultName, { meaning: string; usual: number; min: number; max: number }>
 > = {
@@ -42,13 +43,14 @@ const FAULT_VALUES: Readonly<
   truncate: { meaning: 'bytes of the body that are sent, 0: half of it', usual: 0, min: 0, max: 1_000_000 },
 };
 
-/** Reads `--fault name:probability[:value]` switches; a later one replaces an earlier one of the same name. */
+/** Reads `--fault name:probability[:value]` switches. A later switch replaces an earlier one with the same name. */
 export function parseFaults(switches: readonly string[], seed = 1): FaultPlan {
   const rules = new Map<FaultName, FaultRule>();
   for (const text of switches) for (const rule of parseFault(text)) rules.set(rule.name, rule);
   return { rules: [...rules.values()], seed };
 }
 
+/** Parses one switch; `all` makes a rule for every fault. */
 function parseFault(text: string): FaultRule[] {
   const [name = '', odds, worth, ...rest] = text.split(':');
   const probability = Number(odds);
@@ -87,14 +89,14 @@ function fault(text: string, why: string): AlmonerError {
   );
 }
 
-/** An accident of one request, before the change is made or after it; FAULT_VALUES has what `value` means. */
-export type Misfortune = {
+/** A fault of one request, before or after the change is made. FAULT_VALUES explains `value`. */
+export type InjectedFault = {
   readonly kind: 'storm' | 'error' | 'hang' | 'reset' | 'truncate';
   readonly when: 'before' | 'after';
   readonly value: number;
 };
 
-const ACCIDENTS: Readonly<Record<Exclude<FaultName, 'latency'>, Omit<Misfortune, 'value'>>> = {
+const INJECTED: Readonly<Record<Exclude<FaultName, 'latency'>, Omit<InjectedFault, 'value'>>> = {
   storm: { kind: 'storm', when: 'before' },
   'error-before': { kind: 'error', when: 'before' },
   'hang-before': { kind: 'hang', when: 'before' },
@@ -105,15 +107,15 @@ const ACCIDENTS: Readonly<Record<Exclude<FaultName, 'latency'>, Omit<Misfortune,
   truncate: { kind: 'truncate', when: 'after' },
 };
 
-/** What is to happen to one request beside being served. */
-type Fate = { readonly latencyMs: number; readonly misfortune: Misfortune | null };
+/** The faults drawn for one request. */
+type Draw = { readonly latencyMs: number; readonly injected: InjectedFault | null };
 
-export type FaultDice = { next(): Fate };
+export type FaultDice = { next(): Draw };
 
 /**
- * Draws a fate per request from a seeded generator. Every rule takes exactly one number for every request,
- * hit or not, so that the same seed and the same requests in the same order meet the same faults. When
- * several hit, latency comes on top and the first of the others in the plan's order wins.
+ * Draws the faults of each request from a seeded generator. Every rule consumes one random number per request,
+ * whether it hits or not. The same seed with the same requests in the same order therefore gives the same faults. If
+ * several rules hit, latency is added and the first of the other rules wins.
  */
 export function createFaultDice(plan: FaultPlan, nowMs: () => number): FaultDice {
   const random = mulberry32(plan.seed);
@@ -121,21 +123,21 @@ export function createFaultDice(plan: FaultPlan, nowMs: () => number): FaultDice
   return {
     next() {
       let latencyMs = 0;
-      let misfortune: Misfortune | null = null;
+      let injected: InjectedFault | null = null;
       for (const { name, probability, value } of plan.rules) {
         if (random() >= probability) continue;
         if (name === 'latency') latencyMs = value;
-        else misfortune ??= { ...ACCIDENTS[name], value };
+        else injected ??= { ...INJECTED[name], value };
       }
-      if (misfortune?.kind === 'storm') stormUntilMs = Math.max(stormUntilMs, nowMs() + misfortune.value);
+      if (injected?.kind === 'storm') stormUntilMs = Math.max(stormUntilMs, nowMs() + injected.value);
       const stormLeftMs = stormUntilMs - nowMs();
-      if (stormLeftMs > 0) misfortune = { ...ACCIDENTS.storm, value: stormLeftMs };
-      return { latencyMs, misfortune };
+      if (stormLeftMs > 0) injected = { ...INJECTED.storm, value: stormLeftMs };
+      return { latencyMs, injected };
     },
   };
 }
 
-/** A small generator with a 32-bit state: plenty for dice, and the same on every machine. */
+/** A small generator with a 32-bit state: sufficient for faults, and the same on every machine. */
 function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -25,13 +25,13 @@ export type HttpOptions = {
 
 const BODY_MAX_BYTES = 256 * 1024;
 const RECEIVE_MAX_MS = 30_000;
-/** Room for a realm id of 128 characters, percent-encoded. */
+/** Long enough for a realm id of 128 characters, percent-encoded. */
 const PATH_PARAMETER_MAX = 2_048;
 const ALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 const params = z.object({ realmID: z.string(), memberID: z.string().default('') });
 
-/** Fastify around the route table: who may call, how often, and how every failure becomes the same JSON. */
+/** Builds the HTTP server: authentication, rate limit, the route table, and one JSON shape for every failure. */
 export function buildHttp(options: HttpOptions): FastifyInstance {
   const { serving } = options;
   const app = Fastify({
@@ -42,9 +42,9 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
     routerOptions: { maxParamLength: PATH_PARAMETER_MAX },
     frameworkErrors: (error, request, reply) => sendAnswer(reply, request.id, failure(error)),
   });
-  // The wallet check is a GET with a body, which Fastify drops unless the method is declared to have one.
+  // The wallet check is a GET with a body. Fastify drops such bodies unless the method is declared to have one.
   app.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
-  // Bodies stay text: reads ignore theirs, and the calls that need one read it without losing digits.
+  // Bodies stay text: reads ignore them, and the other calls parse them without losing digits.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
 
@@ -90,7 +90,10 @@ export function buildHttp(options: HttpOptions): FastifyInstance {
   return app;
 }
 
-/** Before the body is read: who cannot call cannot make the service read, and a request counts on arrival. */
+/**
+ * Runs before the body is read: an unauthorized caller cannot make the service read a body, and a request counts on
+ * arrival.
+ */
 async function admit(options: HttpOptions, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { realmID } = params.parse(request.params);
   const refusal = await authenticate(options.apiKeys, request.headers.authorization, realmID);
@@ -101,6 +104,7 @@ async function admit(options: HttpOptions, request: FastifyRequest, reply: Fasti
   return admission.admitted ? undefined : sendAnswer(reply, request.id, tooManyRequests(admission.resetMs));
 }
 
+/** Reads the call from the request and serves it. */
 async function handle(options: HttpOptions, route: Route, request: FastifyRequest, reply: FastifyReply) {
   const header = route.method === 'PATCH' ? request.headers['idempotency-key'] : undefined;
   const key = readIdempotencyKey(header);
@@ -118,6 +122,7 @@ async function handle(options: HttpOptions, route: Route, request: FastifyReques
   return reply;
 }
 
+/** Answers other methods on known paths with 405 and the list of allowed methods. */
 function refuseOtherMethods(app: FastifyInstance): void {
   for (const path of new Set([...ROUTES.map((route) => route.path), '/openapi.json'])) {
     const served: string[] = ROUTES.filter((route) => route.path === path).map((route) => route.method);
@@ -138,12 +143,12 @@ function refuseOtherMethods(app: FastifyInstance): void {
   }
 }
 
-/** `/realms/{realmID}` as the router writes it. */
+/** Translates `{realmID}` to the router's `:realmID`. */
 function routerPath(path: string): string {
   return `${PREFIX}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
 }
 
-/** What Fastify itself refuses (body too large, bad URL …), in the service's own shape. */
+/** Gives Fastify's own refusals (body too large, bad URL …) the JSON shape of the service. */
 function failure(error: FastifyError): Answer {
   switch (error.statusCode) {
     case 413:

@@ -9,20 +9,20 @@ import { BrokenFile } from '../../csv/row.js';
 import { isJsonObject, type JsonObject } from '../json.js';
 import { isWallet } from '../wallet.js';
 
-/** A member as it is loaded: from a CSV, from the rows of a rehearsal, or from a test. */
+/** A member to load: from a CSV, from the rows of a rehearsal, or from a test. */
 export type MemberSeed = {
   readonly member: string;
   readonly tokens: number;
   readonly wallets?: readonly string[];
-  /** Facts for the web3 call, as JSON; reward rules read them. */
+  /** Facts for the web3 call, as JSON. Reward rules read them. */
   readonly web3?: Readonly<Record<string, unknown>>;
-  /** Facts shown in the member record under `attributes`. */
+  /** Facts that the member record shows under `attributes`. */
   readonly attributes?: Readonly<Record<string, unknown>>;
 };
 
 const WALLETS_PER_MEMBER_MAX = 100;
 
-/** What is wrong with a seed, as column and sentence; undefined: nothing. */
+/** The fault of a seed, as column and sentence; undefined if it has none. */
 export function seedFault(seed: MemberSeed): { column: string; message: string } | undefined {
   const fault = (column: string, message: string) => ({ column, message });
   const { member, tokens, wallets = [] } = seed;
@@ -37,15 +37,15 @@ export function seedFault(seed: MemberSeed): { column: string; message: string }
   return fault('wallets', `not a wallet of 1 to 128 visible characters: ${JSON.stringify(bad)}`);
 }
 
-/**
- * Members from a CSV: `member`, `tokens`, `wallets` (separated by blanks or `|`), `web3` (JSON); every
- * further column becomes an attribute of the member record. The file is read twice, first for faults, so
- * that a file with a fault on its last line loads nobody.
- */
+/** The number of faults that an error lists. */
 
 const FAULTS_SHOWN_MAX = 100;
 
-/** The members of a file that has no fault. */
+/**
+ * Reads members from a CSV: `member`, `tokens`, `wallets` (separated by blanks or `|`) and `web3` (JSON). Every other
+ * column becomes an attribute of the member record. The file is read twice, first for faults, so that a fault on the
+ * last line loads no member.
+ */
 export async function membersOfCsv(path: string): Promise<AsyncIterable<MemberSeed>> {
   const source = await openSource(path).catch((cause: unknown) => {
     const why = messageOf(isAlmonerError(cause) ? (cause.cause ?? cause) : cause);
@@ -71,6 +71,7 @@ export async function membersOfCsv(path: string): Promise<AsyncIterable<MemberSe
   }
 }
 
+/** Reads the members in a second pass, after the first found no fault. */
 async function* seedsOf(source: Source): AsyncGenerator<MemberSeed> {
   try {
     for await (const row of readMembersCsv(source)) {
@@ -82,7 +83,7 @@ async function* seedsOf(source: Source): AsyncGenerator<MemberSeed> {
   }
 }
 
-/** Each line: a member, or a sentence that says what is wrong with it and where. */
+/** Yields one item per line: a member, or a sentence that says what is wrong and where. */
 async function* readMembersCsv(source: Source): AsyncGenerator<MemberSeed | string> {
   const lineOfMember = new Map<string, number>();
   try {
@@ -118,7 +119,7 @@ function faultAt(line: number, column: string | null, message: string): string {
 
 const OWN_COLUMNS = ['member', 'tokens', 'wallets', 'web3'];
 const INTEGER = /^-?[0-9]{1,16}$/;
-/** Up to 15 digits are surely exact as a number; longer ones are ids and stay text. */
+/** Up to 15 digits are exact as a JavaScript number. Longer values are treated as ids and stay text. */
 const NUMBER = /^-?(0|[1-9][0-9]{0,14})$/;
 
 function headerFault(header: readonly string[]): string | undefined {
@@ -131,6 +132,7 @@ function headerFault(header: readonly string[]): string | undefined {
   return `expected a header with member, tokens and perhaps wallets and web3; missing: ${missing.join(', ')}`;
 }
 
+/** Turns a row into a member, or into a sentence about its fault. */
 function memberRow(names: readonly string[], cells: readonly string[], line: number): MemberSeed | string {
   const own = new Map<string, string>();
   const attributes = new Map<string, unknown>();
@@ -157,13 +159,14 @@ function memberRow(names: readonly string[], cells: readonly string[], line: num
   return wrong === undefined ? seed : faultAt(line, wrong.column, wrong.message);
 }
 
+/** Reads a cell as a number, true, false or text. */
 function attributeOf(cell: string): unknown {
   if (NUMBER.test(cell)) return Number(cell);
   if (cell === 'true' || cell === 'false') return cell === 'true';
   return cell;
 }
 
-/** The facts, or a sentence that says why they cannot be read. */
+/** The parsed facts, or a sentence that says why they cannot be read. */
 function web3From(cell: string): JsonObject | string {
   if (cell === '') return {};
   try {

@@ -1,8 +1,9 @@
 import { MEMBER_ID as MEMBER_ID_SYNTAX } from '../../core/ids.js';
 
 /**
- * The OpenAPI document that the service serves. Written by hand, because it is a promise to callers and
- * not a by-product of the code; a test holds its operations equal to the route table.
+ * The patterns and parameters of the OpenAPI document that the service serves. The document is written by hand,
+ * because it is a promise to callers and not a by-product of the code. A test holds its operations equal to the route
+ * table.
  */
 
 const MEMBER_ID_PATTERN = MEMBER_ID_SYNTAX.source;

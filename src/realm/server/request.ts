@@ -7,8 +7,8 @@ import { isWallet } from '../wallet.js';
 import { type Answer, invalid, type Read, read, refuse, unreadable } from './answer.js';
 
 /**
- * Request bodies, read without ever turning digits into a double: an id beyond 2^53 or an amount like
- * 9007199254740993 arrives exactly as it was written, or is refused by name. Unknown fields are ignored.
+ * Readers for request bodies. They never turn digits into a double: an id beyond 2^53 or an amount such as
+ * 9007199254740993 arrives exactly, or is refused by name. Unknown fields are ignored.
  */
 
 const JSON_TYPE = /^application\/(json|[^;\s]+\+json)\s*(;|$)/i;
@@ -16,14 +16,15 @@ const INTEGER = /^-?(0|[1-9][0-9]*)$/;
 const WALLETS_MAX = 1_000;
 /** The largest amount of one change. */
 const TOKENS_MAX = 1_000_000_000_000_000;
-/** The name of the realm's own currency; a request need not name it. */
+/** The name of the realm's own currency. A request may omit it. */
 export const OWN_CURRENCY = 'default';
 
-/** The name of a further one, as a profile's `realmPointId` may be. */
+/** True if the text can name a further currency, as in a profile's `realmPointId`. */
 export function isCurrency(text: string): boolean {
   return CURRENCY_ID.test(text) && text !== OWN_CURRENCY;
 }
 
+/** Reads a JSON object from the body, or returns the refusal. */
 export function readBody(contentType: string | undefined, text: string): Read<JsonObject> {
   if (text.trim() === '') return unreadable('The request needs a JSON object as its body; it was empty.');
   if (contentType === undefined || !JSON_TYPE.test(contentType)) {
@@ -40,7 +41,7 @@ export function readBody(contentType: string | undefined, text: string): Read<Js
   }
 }
 
-/** `signed`: positive adds and negative subtracts; otherwise only positive amounts make sense. */
+/** Reads the amount. `signed` allows negative amounts, which subtract. */
 export function readTokens(body: JsonObject, sign: 'signed' | 'positive'): Read<number> {
   const value = field(body, 'tokens');
   if (value === undefined) return unreadable('The field tokens is missing.', 'tokens');
@@ -65,7 +66,7 @@ export function readTokens(body: JsonObject, sign: 'signed' | 'positive'): Read<
   return read(Number(digits));
 }
 
-/** A JSON integer as documented, or the same digits as a string, which some callers send. */
+/** Reads a JSON integer, as documented, or the same digits as a string, which some callers send. */
 export function readRecipient(body: JsonObject): Read<string> {
   const value = field(body, 'recipientId');
   if (value === undefined) return unreadable('The field recipientId is missing.', 'recipientId');
@@ -82,7 +83,7 @@ export function readRecipient(body: JsonObject): Read<string> {
   return read(digits);
 }
 
-/** Null: the realm's own. Whether the realm has any other is known where its points are moved. */
+/** Reads the currency; null is the realm's own. The move script checks whether the realm has the named one. */
 export function readCurrency(body: JsonObject): Read<string | null> {
   const value = field(body, 'realmPointId');
   if (value === undefined || value === OWN_CURRENCY) return read(null);
@@ -93,7 +94,7 @@ export function readCurrency(body: JsonObject): Read<string | null> {
   );
 }
 
-/** Naming a currency that the realm does not have is a mistake that must not move points. */
+/** A change in a currency that the realm does not have is refused; it must not move points. */
 export function unknownCurrency(named: string, others: readonly string[]): Answer {
   const known = [OWN_CURRENCY, ...[...others].sort()].map(shorten);
   const exist = known.length === 1 ? `only ${known[0]} exists` : `${known.join(', ')} exist`;
@@ -101,6 +102,7 @@ export function unknownCurrency(named: string, others: readonly string[]): Answe
   return invalid(message, 'realmPointId');
 }
 
+/** Reads a list of wallets, or returns the refusal. */
 export function readWallets(body: JsonObject): Read<string[]> {
   const value = field(body, 'wallets');
   if (value === undefined) return unreadable('The field wallets is missing.', 'wallets');
@@ -146,13 +148,14 @@ export function readMemberId(text: string): Read<string> {
 }
 
 /**
- * The Idempotency-Key header: an RFC 8941 string (`"abc"`, with \" and \\ escaped) or the bare token that
- * many clients send. Both spellings of one text are one key.
+ * The Idempotency-Key header: an RFC 8941 string (`"abc"`, with \" and \\ escaped), or the bare token that many
+ * clients send. Both spellings of one text are the same key.
  */
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
 const BARE = /^[\x21\x23-\x7e]+$/;
 const IDEMPOTENCY_KEY_MAX = 255;
 
+/** Reads the Idempotency-Key header; null if the request has none. */
 export function readIdempotencyKey(header: string | string[] | undefined): Read<string | null> {
   if (header === undefined) return read(null);
   const text = typeof header === 'string' ? header.trim() : '';

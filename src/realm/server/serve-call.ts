@@ -3,10 +3,11 @@ import { messageOf } from '../../core/errors/error.js';
 import type { RealmAccounts } from './accounts.js';
 import { type Answer, refuse, tooManyRequests } from './answer.js';
 import type { Call, Route } from './calls.js';
-import type { FaultDice, Misfortune } from './faults.js';
+import type { FaultDice, InjectedFault } from './faults.js';
 import { StoreFailure } from './store.js';
 import type { Wire } from './wire.js';
 
+/** The parts that serving a call needs. */
 export type Serving = {
   readonly accounts: RealmAccounts;
   readonly running: RunningKeys;
@@ -15,26 +16,26 @@ export type Serving = {
 };
 
 /**
- * The life of an admitted request: claim the key, meet what fate puts before the change, make the change,
- * give the key back, meet what fate puts after it, answer. The answer leaves only once Redis has
- * acknowledged the change.
+ * Serves an admitted request: claim the key, apply a `before` fault, make the change, release the key, apply an
+ * `after` fault, answer. The answer leaves only after Redis has acknowledged the change.
  */
 export async function serveCall(serving: Serving, route: Route, call: Call, wire: Wire): Promise<void> {
   const release = serving.running.claim(call.realmId, call.idempotencyKey);
   if (release === undefined) return wire.send(keyRunning());
-  const { latencyMs, misfortune } = serving.dice?.next() ?? { latencyMs: 0, misfortune: null };
+  const { latencyMs, injected } = serving.dice?.next() ?? { latencyMs: 0, injected: null };
   let answer: Answer;
   try {
     if (latencyMs > 0) await wire.wait(latencyMs);
-    if (misfortune?.when === 'before') return await meet(misfortune, null, wire);
+    if (injected?.when === 'before') return await inject(injected, null, wire);
     answer = await answerCall(serving, route, call);
   } finally {
     release();
   }
-  if (misfortune === null) wire.send(answer);
-  else await meet(misfortune, answer, wire);
+  if (injected === null) wire.send(answer);
+  else await inject(injected, answer, wire);
 }
 
+/** Runs the handler. A failure of the store becomes an answer that says whether the change may have been applied. */
 async function answerCall(serving: Serving, route: Route, call: Call): Promise<Answer> {
   try {
     return await route.handle(call, serving.accounts);
@@ -53,7 +54,7 @@ async function answerCall(serving: Serving, route: Route, call: Call): Promise<A
   }
 }
 
-/** `applied` is part of the answer because a caller must know whether asking again could pay twice. */
+/** `applied` is part of the answer, because the caller must know whether a repeated request could pay twice. */
 export function storeUnavailable(unknown: boolean): Answer {
   return unknown
     ? refuse(
@@ -65,12 +66,13 @@ export function storeUnavailable(unknown: boolean): Answer {
     : refuse(503, 'store_unavailable', 'The store is not reachable. Nothing was changed.', { applied: 'no' });
 }
 
-async function meet({ kind, value }: Misfortune, answer: Answer | null, wire: Wire): Promise<void> {
+/** Carries out an injected fault on the wire. `answer` is the real answer, if the change was made. */
+async function inject({ kind, value }: InjectedFault, answer: Answer | null, wire: Wire): Promise<void> {
   switch (kind) {
     case 'storm':
       return wire.send(tooManyRequests(value));
     case 'error':
-      return wire.send(injected(value));
+      return wire.send(faultAnswer(value));
     case 'hang':
       return wire.hang(value);
     case 'reset':
@@ -80,8 +82,8 @@ async function meet({ kind, value }: Misfortune, answer: Answer | null, wire: Wi
   }
 }
 
-/** The same text before and after the change: a caller must not be able to tell the two apart. */
-function injected(status: number): Answer {
+/** The text is the same before and after the change, so that a caller cannot tell the two apart. */
+function faultAnswer(status: number): Answer {
   return refuse(status, 'injected_fault', 'A fault of the rehearsal.');
 }
 
@@ -92,15 +94,15 @@ function keyRunning(): Answer {
 }
 
 /**
- * Keys whose request has arrived in this process and has not reached the store yet. The change itself is
- * one script, so two requests can never both apply; but while the first is held up before it (slow store,
- * a rehearsed delay) a second one is told 409 instead of overtaking it. The list lives in the process on
- * purpose: a marker in Redis would need an expiry, and a request slower than that would be overtaken anyway.
+ * Idempotency keys whose request has arrived in this process and has not reached the store yet. The change is one
+ * script, so two requests can never both apply. But while the first is delayed before the script (slow store,
+ * rehearsed delay), a second gets 409 instead of overtaking it. The list is in this process on purpose: a marker in
+ * Redis would need an expiry, and a request slower than that would be overtaken anyway.
  */
 export class RunningKeys {
   readonly #running = new Set<string>();
 
-  /** Undefined when a request with this key is under way; otherwise the function that ends the claim. */
+  /** Returns the function that releases the claim; undefined if a request with this key is in progress. */
   claim(realmId: string, key: string | null): (() => void) | undefined {
     if (key === null) return () => {};
     const name = `${realmId}\n${key}`;

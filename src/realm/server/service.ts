@@ -12,19 +12,20 @@ import { RunningKeys } from './serve-call.js';
 
 export type RealmServiceOptions = {
   /**
-   * Only copied: the service opens a connection of its own from it, see below. A Cluster is used as it is;
-   * hand in one that resends nothing.
+   * The service only copies its options for a connection of its own, see SENDS_ONCE. A Cluster is used as it is; pass
+   * one that resends no command.
    */
   readonly redis: Redis;
   readonly logger?: Logger;
   readonly faults?: FaultPlan | undefined;
-  /** Requests allowed per realm in a sliding window; left out: no limit. */
+  /** Requests allowed per realm in a sliding window. Omitted: no limit. */
   readonly rateLimit?: Rate | null;
 };
 
+/** A running realm service. */
 export type RealmService = {
   listen(address: { readonly host: string; readonly port: number }): Promise<{ readonly url: string }>;
-  /** Lets running requests finish for a moment, ends hanging ones, closes the connection to Redis. */
+  /** Gives running requests a short time to finish, ends hanging ones, and closes the connection to Redis. */
   close(): Promise<void>;
 };
 
@@ -32,9 +33,9 @@ const STORE_ANSWER_MS = 10_000;
 const CLOSE_GRACE_MS = 3_000;
 
 /**
- * A connection that never sends a command twice: ioredis repeats commands whose reply was lost, and a
- * repeated balance change without an Idempotency-Key would pay twice. No offline queue either, so that
- * a request during an outage is answered 503 instead of being applied long after its caller left.
+ * Options of a connection that never sends a command twice. ioredis normally repeats commands whose reply was lost,
+ * and a repeated balance change without an Idempotency-Key would pay twice. The offline queue is off too: a request
+ * during an outage gets 503, instead of being applied long after its caller left.
  */
 const SENDS_ONCE = {
   lazyConnect: true,
@@ -44,6 +45,7 @@ const SENDS_ONCE = {
   commandTimeout: STORE_ANSWER_MS,
 } as const;
 
+/** Creates the realm service; `listen` starts it. */
 export function createRealmService(options: RealmServiceOptions): RealmService {
   const redis = options.redis.isCluster ? options.redis : options.redis.duplicate(SENDS_ONCE);
   const own = redis !== options.redis;
@@ -55,7 +57,7 @@ export function createRealmService(options: RealmServiceOptions): RealmService {
   );
 
   const closing = new AbortController();
-  // Every request that a fault delays or hangs listens; they are bounded by the requests under way.
+  // Every request that a fault delays adds a listener. Their number is bounded by the requests in progress.
   setMaxListeners(0, closing.signal);
   const app = buildHttp({
     apiKeys: openApiKeys(redis),
@@ -112,7 +114,10 @@ function portTaken(host: string, port: number, cause: unknown): AlmonerError {
   return new AlmonerError('ALM_SERVICE_PORT_TAKEN', message, { cause });
 }
 
-/** Unique across services and restarts by its random start, and cheap: one number more for every request. */
+/**
+ * Request ids are unique across services and restarts because of the random start. Each further id costs only a
+ * counter.
+ */
 function requestIds(): () => string {
   const start = randomBytes(6).toString('hex');
   let count = 0;

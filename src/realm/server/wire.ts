@@ -6,19 +6,20 @@ import type { Answer } from './answer.js';
 
 const CONTENT_TYPE = 'application/json; charset=utf-8';
 
-/** The ways a request can end on the wire: a whole answer, or one of the rehearsed accidents. */
+/** The ways in which a request can end on the wire: a complete answer, or one of the rehearsed faults. */
 export type Wire = {
   send(answer: Answer): void;
-  /** Delays the call; a closing service does not wait and serves it at once. */
+  /** Delays the call. A closing service ends the delay and serves the call immediately. */
   wait(ms: number): Promise<void>;
-  /** Says nothing until the caller leaves, the time is over or the service closes. */
+  /** Sends no answer until the caller leaves, the time is over or the service closes. */
   hang(closeAfterMs: number): Promise<void>;
-  /** Closes with RST, as a crashed or cut-off peer does. */
+  /** Closes the connection with RST, as a crashed peer does. */
   reset(): void;
-  /** Announces the whole body, sends a part of it and cuts the connection. */
+  /** Announces the whole body, sends part of it and closes the connection. */
   truncate(answer: Answer, bytes: number): void;
 };
 
+/** Opens the wire of one request over its HTTP reply. */
 export function openWire(reply: FastifyReply, requestId: string, closing: AbortSignal): Wire {
   const socket = reply.raw.socket;
   return {
@@ -50,6 +51,7 @@ export function openWire(reply: FastifyReply, requestId: string, closing: AbortS
   };
 }
 
+/** Sends a complete answer. Errors also carry the request id, so that a caller can quote it. */
 export function sendAnswer(reply: FastifyReply, requestId: string, answer: Answer): FastifyReply {
   return reply
     .code(answer.status)
@@ -63,6 +65,7 @@ function bodyText(answer: Answer, requestId: string): string {
   return stringify(body) ?? '{}';
 }
 
+/** Keeps the socket open without an answer. */
 async function silence(socket: Socket, closeAfterMs: number, closing: AbortSignal): Promise<void> {
   if (socket.destroyed) return;
   await new Promise<void>((resolve) => {
@@ -73,7 +76,8 @@ async function silence(socket: Socket, closeAfterMs: number, closing: AbortSigna
       closing.removeEventListener('abort', end);
       resolve();
     });
-    // Node stops reading a socket whose request is unanswered; without this a departed caller goes unseen.
+    // Node stops reading from a socket with an unanswered request. Without `resume`, a caller that leaves would go
+    // unnoticed.
     socket.resume();
     if (closing.aborted) end();
     else closing.addEventListener('abort', end, { once: true });

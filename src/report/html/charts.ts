@@ -5,7 +5,7 @@ import { allowedWords, utcTime } from '../../words/spelling.js';
 import type { Summary } from '../summary.js';
 import { type Html, html } from './markup.js';
 
-/** The run over time: requests against the allowed pace, and below it what was settled. */
+/** Charts of the run over time: requests against the allowed pace, and below them the settled orders. */
 export function runOverTime(series: RunSeries, rate: Rate | null): Html | null {
   const charts = runCharts(series, rate, utcTime);
   if (charts === null) return null;
@@ -29,7 +29,7 @@ export function answersByTime(latency: LatencyHistogram): Html | null {
 function columns(chart: Columns): Html {
   const { top, half, width, bars, limitY } = drawColumns(chart);
   const { label, from, to, units } = chart;
-  // The date once where one is enough: two full dates do not fit side by side on a phone.
+  // Print the date once if both ends have the same one: two full dates do not fit side by side on a phone.
   const end = from.length > 11 && to.startsWith(from.slice(0, 11)) ? to.slice(11) : to;
   const drawn = bars.map(
     ({ title, rects }) =>

@@ -1,6 +1,6 @@
 /**
- * Markup that cannot forget to escape: only the literal parts of the template are markup, every value put
- * in is text unless it was made by `html` itself.
+ * Markup with automatic escaping. Only the literal parts of a template are markup. Every inserted value is text,
+ * unless `html` itself made it.
  */
 export class Html {
   constructor(readonly markup: string) {}
@@ -8,6 +8,7 @@ export class Html {
 
 export type Content = Html | string | number | bigint | null | undefined | readonly Content[];
 
+/** Template tag: escapes every inserted value unless `html` made it. */
 export function html(literals: TemplateStringsArray, ...values: readonly Content[]): Html {
   let markup = literals[0] ?? '';
   values.forEach((value, at) => {
@@ -16,7 +17,7 @@ export function html(literals: TemplateStringsArray, ...values: readonly Content
   return new Html(markup);
 }
 
-/** A sentence of ours in which commands stand between backticks, as in the error catalogue. */
+/** A sentence with commands in backticks, as in the error catalogue; the commands are set as code. */
 export function prose(text: string): Content {
   return text.split('`').map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part));
 }
@@ -29,8 +30,8 @@ function rendered(value: Content): string {
 }
 
 /**
- * Control characters and those that turn the direction of text become visible: a message from outside must
- * not be able to show other words than it holds.
+ * Escapes text and makes control characters and direction marks visible, so that a foreign message cannot display
+ * other words than it holds.
  */
 function escaped(text: string): string {
   return text
@@ -42,13 +43,13 @@ function escaped(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** The heads of a table, each with the class of its cells: `n` for numbers. */
+/** The headings of a table, each with the class of its cells: `n` for numbers. */
 type Columns = Readonly<Record<string, '' | 'n' | 'id' | 'wide'>>;
 
-/** A table that scrolls by itself on a narrow screen, and can be reached by keyboard for it. */
+/** A table that scrolls by itself on a narrow screen and can be focused by keyboard. */
 export function table(label: string, columns: Columns, rows: readonly (readonly Content[])[]): Html {
   const css = Object.values(columns);
-  // An id column's head is a word like any other; only its cells are set in fixed width.
+  // The heading of an id column is ordinary text; only its cells use fixed width.
   const heads = Object.entries(columns).map(
     ([head, kind]) => html`<th scope="col" class="${kind === 'n' ? 'n' : ''}">${head}</th>`,
   );

@@ -7,7 +7,7 @@ import type { Summary } from '../summary.js';
 import { stateBar } from './charts.js';
 import { type Content, type Html, html, table } from './markup.js';
 
-/** Title and verdict: what somebody who reads three lines must know. */
+/** Title and result: enough for a person who reads three lines. */
 export function headline(record: BatchRecord, summary: Summary): Html {
   const { manifest } = record.batch;
   return html`<header class="top">
@@ -17,6 +17,7 @@ export function headline(record: BatchRecord, summary: Summary): Html {
 </header>`;
 }
 
+/** The result of the batch in one sentence. */
 function verdict(summary: Summary): string {
   const { counts, rows, state, manifest } = summary;
   const orders = rows - counts.invalid - counts.duplicate;
@@ -34,6 +35,7 @@ function verdict(summary: Summary): string {
   return `${grouped(counts.paid)} of ${counted(rows, 'row')} paid (${amountsWords(paidSums(summary), 'did')} points)${rest === '' ? '' : `; ${rest}`}`;
 }
 
+/** The tiles with the main numbers. */
 export function tiles(record: BatchRecord, summary: Summary): Html {
   const { counts, tokens, manifest } = summary;
   const failed = unpaid(counts);
@@ -50,6 +52,7 @@ ${paceTile(record, summary)}
 </dl>`;
 }
 
+/** The table of rows by state. */
 export function states(summary: Summary): Html {
   const present = STATES_SHOWN.filter((state) => summary.counts[state] > 0);
   const rows = present.map((state): Content[] => [
@@ -71,7 +74,7 @@ ${marks === '' ? null : html`<p class="soft">Of these: ${marks}.</p>`}
 </section>`;
 }
 
-/** What was carried out, exactly: every row was added up. */
+/** The sums that were paid, exact, because every row was added up. */
 function paidSums({ paid }: Summary) {
   return { credit: paid.credit.tokens, debit: paid.debit.tokens, transfer: paid.transfer.tokens };
 }
@@ -80,7 +83,7 @@ function unpaid({ refused, exhausted, invalid }: Summary['counts']): number {
   return refused + exhausted + invalid;
 }
 
-/** The amounts that are not nothing, each with its word. */
+/** The amounts other than zero, each with its word. */
 function listed(amounts: readonly (readonly [number | string, string])[]): string {
   return amounts
     .filter(([amount]) => Number(amount) > 0)
@@ -101,7 +104,7 @@ function activeNote({ durationMs, activeMs }: Summary): string {
   return durationMs === null ? 'at work so far' : `${duration(activeMs)} of it sending`;
 }
 
-/** A run that is too short for a rate has its requests and their time instead. */
+/** The tile about the pace. A run that is too short for a rate shows its requests and their time instead. */
 function paceTile({ batch: { rate } }: BatchRecord, { pace, requests, activeMs }: Summary): Html {
   const allowed = rate === null ? 'no limit was set' : allowedWords(rate);
   if (pace.usedPerMinute !== null) {

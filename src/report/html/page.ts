@@ -4,13 +4,13 @@ import { type Html, html, table } from './markup.js';
 import { STYLE } from './style.js';
 
 /**
- * One self-contained file. The policy allows exactly this style sheet and nothing else: no script, no
- * picture, no font, no request; so even markup that slipped through could neither run nor call home.
+ * One self-contained HTML file. Its content policy allows exactly this style sheet: no script, picture, font or
+ * request. Markup that slipped through escaping could neither run nor contact a server.
  */
 export function page(title: string, rehearsal: boolean, body: Html): string {
   const styleHash = createHash('sha256').update(STYLE.markup).digest('base64');
   const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; base-uri 'none'; form-action 'none'`;
-  const banner = html`<div class="rehearsal" role="note"><strong>REHEARSAL</strong> Played on the embedded realm service. No real points were moved.</div>`;
+  const banner = html`<div class="rehearsal" role="note"><strong>REHEARSAL</strong> This ran on the embedded realm service. No real points were moved.</div>`;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -31,10 +31,10 @@ ${body}
 `.markup;
 }
 
-/** What one line of a public list says, and all it says. */
+/** One line of a public list. It holds every field that the public page may show. */
 export type PublicLine = {
   readonly member: string;
-  /** By how much the member's balance moved: what was given counts up, what was taken or passed on down. */
+  /** By how much the member's balance changed: given points count up, taken or passed-on points count down. */
   readonly tokens: number;
   readonly reason: string | null;
   readonly time: string | null;
@@ -44,13 +44,13 @@ export type PublicSums = { readonly orders: number; readonly tokens: string };
 
 type PublicFacts = {
   readonly rehearsal: boolean;
-  /** The moment it is true of, where it was written half-way. */
+  /** The moment at which an unfinished batch was reported; null for a finished one. */
   readonly unfinishedAt: number | null;
   readonly totals: Readonly<Record<'given' | 'taken' | 'passedOn', PublicSums>>;
   readonly shown: readonly PublicLine[];
 };
 
-/** public.html: what a community may see. It gets nothing else to show, so it cannot show anything else. */
+/** public.html: the page for the community. It receives no other data, so it cannot show any. */
 export function publicPage({ rehearsal, unfinishedAt, totals, shown }: PublicFacts): string {
   const count = totals.given.orders + totals.taken.orders + totals.passedOn.orders;
   const tile = (name: string, { orders, tokens }: PublicSums): Html | null =>

@@ -10,7 +10,7 @@ import { headline, states, tiles } from './overview.js';
 import { page } from './page.js';
 import { failing, slowest } from './troubles.js';
 
-/** report.html: first what needs a person, then what happened, then how it is known. */
+/** report.html: first the orders that need a person, then what happened, then how it is known. */
 export function reportPage(record: BatchRecord, summary: Summary, facts: RunFacts): string {
   const body = html`${headline(record, summary)}
 <main>
@@ -30,6 +30,7 @@ ${audit(record.audit)}
   return page(`Batch ${summary.batch} · ${summary.realm}`, summary.rehearsal, body);
 }
 
+/** The section about the run over time. */
 function course(record: BatchRecord, summary: Summary): Html | null {
   const chart = runOverTime(record.series, record.batch.rate);
   if (summary.requests === 0 && chart === null) return null;
@@ -46,7 +47,7 @@ ${answersByTime(record.latency)}
 </section>`;
 }
 
-/** Why the batch stands still, and how it goes on. */
+/** Why the batch is paused or halted, and how to resume it. */
 function standstill({ reason, state }: Summary): Html | null {
   if (reason === null) return null;
   return html`<section class="stop"><h2>Why it is ${state}</h2>
@@ -55,8 +56,8 @@ function standstill({ reason, state }: Summary): Html | null {
 }
 
 /**
- * Doubts come before everything else: they are the only orders that the program cannot finish, and whoever
- * pays them again by hand without looking may pay twice.
+ * Doubts come first. Only a person can settle these orders, and paying them again by hand without a check may pay
+ * twice.
  */
 function doubts(summary: Summary, shown: readonly RowView[]): Html | null {
   const count = summary.counts.doubt;
@@ -75,7 +76,7 @@ function doubts(summary: Summary, shown: readonly RowView[]): Html | null {
     ],
   ]);
   return html`<section class="alert"><h2>${counted(count, 'order')} in doubt: please decide</h2>
-<p>${count === 1 ? 'It was' : 'They were'} sent, but no answer proves whether anything was moved (${sumWords(summary.tokens.doubt, summary.manifest.tokens).replace('token', 'point')}). Nothing will be sent again until somebody decides. <strong>Do not pay by hand before looking.</strong></p>
+<p>${count === 1 ? 'It was' : 'They were'} sent, but no answer proves whether anything was moved (${sumWords(summary.tokens.doubt, summary.manifest.tokens).replace('token', 'point')}). almoner sends nothing again until a person decides. <strong>Do not pay by hand before looking.</strong></p>
 <ol><li>Look at the evidence, then at the member’s history in the realm at the minute given there:
 <pre tabindex="0">almoner doubt show ${first}</pre></li>
 <li>Say what you found. <code>--unpaid</code> sends nothing by itself; <code>almoner dead retry</code> does.
@@ -103,6 +104,7 @@ function checks({ manifest, rows }: Summary): Html {
 <li><b>✓ Sums tie.</b> ${counted(total, 'point')}, absolute, over all states, as planned: ${amountsWords(manifest.tokens)}.</li></ul></section>`;
 }
 
+/** The section about overrides and accepted risks. */
 function caveats({ caveats: lines }: Summary): Html | null {
   if (lines.length === 0) return null;
   return html`<section class="alert"><h2>To know beside the numbers</h2>
@@ -110,11 +112,12 @@ function caveats({ caveats: lines }: Summary): Html | null {
 }
 
 const CERTAINTY_WORDS: Readonly<Record<Manifest['certainty'], string>> = {
-  idempotent: 'idempotent: a lost answer is asked for again with the same key',
-  readback: 'readback: a lost answer is looked up in the member’s balance',
-  manual: 'manual: a lost answer becomes a doubt, and a person decides',
+  idempotent: 'idempotent: after a lost answer, almoner sends the request again with the same key',
+  readback: 'readback: after a lost answer, almoner checks the member’s balance',
+  manual: 'manual: after a lost answer, the order is in doubt and a person decides',
 };
 
+/** The section about the origin of the batch: realm, file, checksums and settings. */
 function origin({ manifest, files }: Summary): Html {
   const planned = OPS.filter((op) => manifest.orders[op] > 0).map(
     (op) => `${grouped(manifest.orders[op])} ${op}`,
@@ -144,6 +147,7 @@ function origin({ manifest, files }: Summary): Html {
 <p class="soft">${files.map((file) => file.name).join(', ')} and summary.json, which holds their checksums.</p></section>`;
 }
 
+/** The section with the audit trail. */
 function audit(entries: readonly AuditEntry[]): Html | null {
   if (entries.length === 0) return null;
   const rows = entries

@@ -5,7 +5,7 @@ const STATE_COLOURS = ORDER_STATES.map(
   (state) => `.f-${state}{fill:var(--${state})}.b-${state}{background:var(--${state})}`,
 ).join('\n');
 
-/** Light and dark by the reader's own setting, readable on a phone, and printable in black and white. */
+/** Light or dark by the reader's own setting, readable on a phone, printable in black and white. */
 export const STYLE = new Html(`
 :root{color-scheme:light dark;
 --page:#f6f7f9;--card:#fff;--ink:#1b2330;--soft:#566072;--line:#dfe3ea;--wash:#eef1f5;--accent:#1d5fbf;

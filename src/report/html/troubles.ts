@@ -7,7 +7,7 @@ import { type Content, type Html, html, prose, table } from './markup.js';
 
 const GROUPS_SHOWN_MAX = 20;
 
-/** What went wrong, gathered by cause, with the first orders of each and what helps. */
+/** The failures, grouped by cause, with the first orders of each group and the remedy. */
 export function failing(summary: Summary, facts: RunFacts): Html | null {
   const groups = facts.failing.list();
   if (groups.length === 0) return null;
@@ -44,6 +44,7 @@ ${groups.length > GROUPS_SHOWN_MAX ? html`<p class="soft">And ${counted(groups.l
 </section>`;
 }
 
+/** The slowest orders, and the times per kind of order. */
 export function slowest(facts: RunFacts): Html | null {
   const orders = facts.slowest.orders();
   if (orders.length === 0) return null;

@@ -26,18 +26,19 @@ export { secretsOf } from './secrets.js';
 
 export const CONFIG_FILE_NAME = 'almoner.config.yaml';
 
+/** Everything from which a configuration is read. */
 export type ConfigInput = {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly flags: ConfigFlags;
   /**
-   * `ignored` leaves the environment's realm variables alone. `almoner realm serve` reads ALMONER_API_KEY as
-   * the first key of the service itself, without a URL beside it.
+   * `ignored` skips the environment's realm variables. `almoner realm serve` reads ALMONER_API_KEY as the first key
+   * of the service itself, without a URL.
    */
   readonly environmentRealm?: 'used' | 'ignored';
 };
 
-/** The embedded profile takes the two settings of a realm that the environment may set alone. */
+/** The embedded profile accepts the two realm settings that the environment may set alone. */
 const schema = configSchema.extend({
   embedded: z
     .object({
@@ -47,7 +48,10 @@ const schema = configSchema.extend({
     .optional(),
 });
 
-/** Defaults < file < environment < flags. Throws one ALM_CONFIG_INVALID that lists every fault there is. */
+/**
+ * Loads the configuration: defaults < file < environment < flags. Throws one ALM_CONFIG_INVALID that lists all
+ * faults.
+ */
 export async function loadConfig(input: ConfigInput): Promise<Config> {
   const { env, cwd } = input;
   const home = homeOf(env);
@@ -90,7 +94,7 @@ export async function loadConfig(input: ConfigInput): Promise<Config> {
   });
 }
 
-/** The settings of all layers together, and how a path among them is resolved. */
+/** The settings of all layers together, and how their paths are resolved. */
 async function readSettings(
   { env, cwd, flags, ...input }: ConfigInput,
   configFile: string | null,
@@ -127,15 +131,16 @@ function tokenOf(env: NodeJS.ProcessEnv, resolve: (text: string) => string): Con
   return secretAt(variable(env, name) === undefined ? undefined : name, variable(env, file), resolve);
 }
 
-/** The reader of YAML is loaded for a file alone: in a container the environment often says all. */
+/** Loads the YAML reader only for a file. In a container the environment is often enough. */
 async function readFile(path: string, name: string): Promise<ConfigFile> {
   const { readConfigFile } = await import('./file.js');
   return readConfigFile(path, name);
 }
 
+/** Finds the configuration file: the named one, or `almoner.config.yaml` in the current folder. */
 function findFile({ env, cwd, flags }: ConfigInput, home: string): string | null {
   const named = flags.config ?? variable(env, CONFIG_VARIABLE);
-  // A file that was named must exist: going on with defaults would pay with other settings than meant.
+  // A named file must exist. Continuing with defaults would pay with other settings than meant.
   if (named !== undefined) return resolvePath(named, cwd, home);
   const usual = join(cwd, CONFIG_FILE_NAME);
   return existsSync(usual) ? usual : null;
@@ -146,7 +151,7 @@ function nameFor(path: string, cwd: string): string {
   return short.startsWith('..') || isAbsolute(short) ? path : short;
 }
 
-/** `embedded` is a place of the layered tree only; in a file it is a name like any other unknown one. */
+/** `embedded` is a name in the layered tree only. In a file it is an unknown name. */
 function withoutEmbedded(file: ConfigFile): ConfigFile {
   if (!Object.hasOwn(file.settings, 'embedded')) return file;
   const { embedded: _, ...settings } = file.settings;
@@ -178,6 +183,7 @@ function originsOf(layered: Layered): Record<string, string> {
   return origins;
 }
 
+/** Freezes the configuration, so that no code changes it while the program runs. */
 function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
@@ -190,16 +196,16 @@ function homeOf(env: NodeJS.ProcessEnv): string {
   return env.HOME !== undefined && isAbsolute(env.HOME) ? env.HOME : homedir();
 }
 
-/** `~` is the home folder, also where no shell has expanded it: in a YAML file or a compose file. */
+/** Resolves `~` to the home folder, even if no shell has expanded it, as in a YAML or compose file. */
 function resolvePath(text: string, base: string, home: string): string {
   if (text === '~') return home;
   return text.startsWith('~/') ? join(home, text.slice(2)) : resolve(base, text);
 }
 
-/** One data folder per user, so that books do not depend on where a command happens to be started. */
+/** One data folder per user, so that the ledger does not depend on the folder in which a command starts. */
 export function defaultDataFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
   const xdg = env.XDG_DATA_HOME;
-  // The XDG rules say that a relative value is to be ignored.
+  // The XDG rules say to ignore a relative value.
   if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'almoner');
   if (platform === 'darwin') return join(homeOf(env), 'Library', 'Application Support', 'almoner');
   return join(homeOf(env), '.local', 'share', 'almoner');
@@ -212,7 +218,7 @@ function defaultStateFolder(env: NodeJS.ProcessEnv): string {
   return join(state, 'almoner');
 }
 
-/** Containers often run under a number that has no name; the audit then shows the number. */
+/** Containers often run under a user id without a name; the audit then shows the id. */
 function systemUser(env: NodeJS.ProcessEnv): string {
   try {
     return userInfo().username;

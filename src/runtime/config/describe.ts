@@ -1,14 +1,14 @@
 import { formatRate, type RealmProfile } from '../../core/profile.js';
 import type { Config, Notifications, SecretSource } from './model.js';
 
-/** One line of `almoner doctor`: a setting, its value as it may be shown, and where it came from. */
+/** One line of `almoner doctor`: a setting, its printable value, and where it came from. */
 export type DescribedSetting = {
   readonly name: string;
   readonly value: string;
   readonly origin: string;
 };
 
-/** Every setting with its origin. Keys are described by their place; passwords inside URLs are masked. */
+/** Describes every setting with its origin. Keys are described by their source; passwords inside URLs are masked. */
 export function describeConfig(config: Config): readonly DescribedSetting[] {
   const origin = (name: string) => config.origins[name] ?? 'default';
   const setting = (name: string, value: string, from = name): DescribedSetting => ({
@@ -32,7 +32,7 @@ export function describeConfig(config: Config): readonly DescribedSetting[] {
     setting('retentionDays', String(config.retentionDays)),
     setting(
       'deadMan',
-      config.deadMan === null ? 'none is called' : placeOf(config.deadMan),
+      config.deadMan === null ? 'no URL' : placeOf(config.deadMan),
       `deadMan.${config.deadMan?.from === 'file' ? 'urlFile' : 'urlEnv'}`,
     ),
     ...Object.entries(config.limits).map(([name, value]) =>
@@ -109,19 +109,19 @@ export function placeOf(source: SecretSource): string {
   return source.from === 'env' ? `environment variable ${source.name}` : `file ${source.path}`;
 }
 
-/** The path of a webhook often is its password, so only the server is shown. */
+/** Shows only the server, because the path of a webhook often is its password. */
 function webhookOrigin(url: string): string {
   return `${new URL(url).origin}/***`;
 }
 
-/** How values are shown to people: passwords and tokens inside URLs never, long values cut. */
+/** Secrets inside printed values: passwords and tokens in URLs are masked, long values are cut. */
 
 const SHOWN_MAX = 80;
 const SECRET_PARAMETER = /([?&](?:[^=&#]*(?:pass|secret|token|key|auth)[^=&#]*)=)[^&#]*/gi;
 
 /**
- * Works on text, not on a parsed URL: a mistyped URL and a Sentinel list of hosts do not parse, and still
- * must not give their password away. Everything up to the last `@` counts as user name and password.
+ * Works on text, not on a parsed URL: a mistyped URL or a list of Sentinel hosts does not parse, but must not reveal
+ * its password. Everything up to the last `@` counts as user name and password.
  */
 export function maskUrl(text: string): string {
   const at = text.lastIndexOf('@');

@@ -9,10 +9,10 @@ import { didYouMean, type Layered } from './layers.js';
 import type { Origin, SettingPath } from './model.js';
 import { DEFAULT_BACKOFF, DEFAULT_RATE } from './realm-settings.js';
 
-/** What people put into files most often and must not. */
+/** Names under which people put secrets into the file, where they must not be. */
 const KEY_ITSELF = /^(api[-_]?key|key|token|secret|password|authorization)$/i;
 
-/** Every fault the schema found, in the form `realms.main.rate: expected …, got … (where)`. */
+/** Turns schema issues into faults of the form `realms.main.rate: expected …, got … (where)`. */
 export function faultsOf(error: z.ZodError, layered: Layered, schema: z.ZodType): readonly string[] {
   return error.issues.flatMap((issue) => {
     const path = issue.path.map(String);
@@ -25,7 +25,7 @@ export function faultsOf(error: z.ZodError, layered: Layered, schema: z.ZodType)
   });
 }
 
-/** An environment variable or flag is named itself: that is what the reader has to change. */
+/** A fault of an environment variable or flag names it, because that is what the reader must change. */
 function faultAt(path: SettingPath, message: string, layered: Pick<Layered, 'origin'>): string {
   const origin = layered.origin(path);
   const name = path.join('.');
@@ -42,12 +42,12 @@ function where(origin: Origin): string {
 function unknownName(path: SettingPath, key: string, layered: Layered, names: readonly string[]): string {
   const hint =
     KEY_ITSELF.test(key) && names.includes('keyEnv')
-      ? '; a key never stands in the file: name its place with keyEnv or keyFile'
+      ? '; the key itself must not be in the file: name its source with keyEnv or keyFile'
       : didYouMean(key, names);
   return faultAt([...path, key], `not a setting that almoner knows${hint}`, layered);
 }
 
-/** The names a block of the schema knows. */
+/** The names that a block of the schema knows. */
 function namesAt(schema: unknown, path: SettingPath): readonly string[] {
   const [step, ...rest] = path;
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault)
@@ -60,8 +60,8 @@ function namesAt(schema: unknown, path: SettingPath): readonly string[] {
 }
 
 /**
- * Faults between settings. They are looked for in the raw tree, not in the parsed one: a schema stops before
- * its cross checks once a single value is wrong, and then faults would come out one at a time.
+ * Finds faults between settings. It checks the raw tree: a schema skips its cross checks after a single wrong value,
+ * and faults would then appear one at a time.
  */
 export function consistencyFaults(layered: Layered, resolve: ResolveFile): readonly string[] {
   const faults: string[] = [];
@@ -88,8 +88,8 @@ export function consistencyFaults(layered: Layered, resolve: ResolveFile): reado
     const identity = identityOf(realm);
     if (identity === undefined) continue;
     const twin = seen.get(identity);
-    // Books and pace belong to the realm, so two profiles of one realm would each spend the whole rate.
-    if (twin !== undefined) fault(at, `expected a realm of its own, got the realm of realms.${twin} again`);
+    // Ledger and pace belong to the realm. Two profiles of one realm would each spend the whole rate.
+    if (twin !== undefined) fault(at, `expected another realm, got the realm of realms.${twin} again`);
     else {
       seen.set(identity, name);
       sharedKeyFault(fault, at, { realm, identity }, { keys, resolve });
@@ -98,11 +98,14 @@ export function consistencyFaults(layered: Layered, resolve: ResolveFile): reado
   return faults;
 }
 
-/** A path is that of one balance: read for another currency, it would prove what is not so. */
+/**
+ * Refuses a balance path together with several currencies. The path belongs to one balance; for another currency it
+ * would prove something false.
+ */
 function balanceFault(fault: Report, at: SettingPath, { balancePath, currencies }: Block): void {
   if (typeof balancePath !== 'string' || !Array.isArray(currencies) || currencies.length === 0) return;
   const message =
-    'expected none beside currencies: it is the place of one balance, and the others stand in `balances` of the member record';
+    'expected no balancePath together with currencies: it names one balance, and the others are in `balances` of the member record';
   fault([...at, 'balancePath'], message);
 }
 
@@ -127,7 +130,7 @@ type ResolveFile = (path: SettingPath, text: string) => string;
 type Keyed = { readonly at: SettingPath; readonly identity: string };
 
 /**
- * A key belongs to one realm. Read for two, it would be handed to the other's host, and where that is the same
+ * Refuses one key for two realms. A key belongs to one realm; it would be sent to the other's host, and on the same
  * host the answer would be a 403.
  */
 function sharedKeyFault(
@@ -152,7 +155,7 @@ function sharedKeyFault(
     );
 }
 
-/** The same for every name and link of a file. */
+/** Identifies a file, equal for all its names and links. */
 function fileAt(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
   return found === undefined ? path : `${found.dev} ${found.ino}`;
@@ -181,6 +184,7 @@ function reserveFault(fault: Report, at: SettingPath, realm: Block): void {
     );
 }
 
+/** Refuses a longest pause below the first one. */
 function backoffFault(fault: Report, at: SettingPath, realm: Block): void {
   const { backoffMs, backoffMaxMs } = {
     ...DEFAULT_BACKOFF,

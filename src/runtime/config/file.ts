@@ -4,7 +4,7 @@ import { readYaml, type YamlFault } from '../../yaml/read-yaml.js';
 import { isBlock, type ValuePath, valueAt } from '../../yaml/values.js';
 import type { Origin, SettingPath } from './model.js';
 
-/** The YAML file as plain values, with the place of each. */
+/** The YAML file as plain values, with the place of each value. */
 export type ConfigFile = {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly faults: readonly string[];
@@ -15,10 +15,11 @@ export type ConfigFile = {
 const FILE_BYTES_MAX = 256 * 1024;
 const LIMITS = { levels: 12, values: 5_000, fields: Number.POSITIVE_INFINITY, aliases: 50 };
 
-/** These are text even when they look like numbers. */
+/** Settings that are text even if they look like numbers. */
 const TEXT_SETTINGS: ReadonlySet<unknown> = new Set(['realmId', 'realmPointId', 'currencies', 'operator']);
 const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
+/** Reads the configuration file, or throws one error with all its faults. */
 export function readConfigFile(path: string, name: string): ConfigFile {
   let text: string;
   try {
@@ -41,7 +42,7 @@ function parseConfigFile(text: string, name: string): ConfigFile {
     isName: (label) => !FORBIDDEN_NAMES.has(label),
   });
   const texts = faults.map((fault) => faultText(fault, name));
-  // What the parser warns of makes the file mean something else than it says.
+  // The parser's warnings mean that the file may say something else than its author meant.
   const isUnsound = faults.some(({ what }) => what === 'syntax' || what === 'warning');
   if (source === null || isUnsound) return refused(...(isUnsound ? texts : texts.slice(-1)));
   const { value } = source;
@@ -65,7 +66,7 @@ function parseConfigFile(text: string, name: string): ConfigFile {
   };
 }
 
-/** Ids of 18 digits that are written without quotes keep their digits. */
+/** Keeps all digits of an id that is written without quotes. */
 function settingOf(value: unknown, source: string | undefined, path: ValuePath): unknown {
   if (typeof value !== 'number' && typeof value !== 'bigint') return value;
   const name = path.findLast((part) => typeof part === 'string');
@@ -81,11 +82,11 @@ function faultText({ what, path, detail, line, column }: YamlFault, name: string
     case 'name':
       return `${path.join('.')}: not a name for a setting ${at}`;
     case 'twice':
-      return `${path.join('.')}: stands here twice ${at}`;
+      return `${path.join('.')}: occurs here twice ${at}`;
     case 'aliases':
-      return `${name}: expected at most ${LIMITS.aliases} uses of YAML aliases; nothing of the file was used`;
+      return `${name}: expected at most ${LIMITS.aliases} uses of YAML aliases; the file was not used`;
     default:
-      return `${name}: expected at most ${LIMITS[what]} ${what}; nothing of the file was used`;
+      return `${name}: expected at most ${LIMITS[what]} ${what}; the file was not used`;
   }
 }
 

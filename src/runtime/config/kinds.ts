@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** The kinds of setting. Each one's message starts with `expected`; what was got is added with the place. */
+/** The kinds of settings. Each message begins with `expected`; the actual value is added together with the place. */
 
 /**
- * What docs/configuration.md says of a setting. It stands last in the setting's chain, and is the one home of these
- * words; the unit is the end of the setting's name.
+ * Adds the description that docs/configuration.md shows. It comes last in the setting's chain. The setting's name
+ * ends with its unit.
  */
 export function said(description: string, example?: unknown) {
   return { description, examples: example === undefined ? [] : [example] };
@@ -24,7 +24,7 @@ export function pattern(what: string, shape: RegExp) {
   return z.string({ error }).regex(shape, { error });
 }
 
-/** Text that is printed in logs, CSV files and pages: no line ends, no control characters. */
+/** Text for logs, CSV files and pages: no line ends, no control characters. */
 export function printable(what: string, lengthMax: number) {
   const error = `expected ${what} of 1 to ${lengthMax} printable characters`;
   return z
@@ -34,11 +34,11 @@ export function printable(what: string, lengthMax: number) {
 
 export function path(what: string) {
   const error = `expected the path of ${what}`;
-  // `~name` is another user's home in a shell and would be a folder of that very name here.
+  // In a shell `~name` is another user's home; here it would be a folder with that name.
   return z.string({ error }).refine((text) => text.trim() !== '' && !/\0|^~[^/]/.test(text), { error });
 }
 
-/** Text that a parser turns into a value, with the parser's own fault as the message. */
+/** Text that a parser turns into a value. The parser's own fault is the message. */
 export function parsed<T>(what: string, parse: (text: string) => { value: T } | { fault: string }) {
   return z.string({ error: `expected ${what}` }).transform((text, context): T => {
     const result = parse(text);
@@ -48,14 +48,14 @@ export function parsed<T>(what: string, parse: (text: string) => { value: T } | 
   });
 }
 
-/** A block that refuses names it does not know. */
+/** A block that refuses unknown names. */
 export function block<const T extends z.core.$ZodShape>(shape: T) {
   return z.strictObject(shape, {
     error: (issue) => (issue.code === 'invalid_type' ? 'expected a block of settings' : undefined),
   });
 }
 
-/** An address without a secret in it. */
+/** A web address without a secret in it. */
 export function webUrl() {
   const error = 'expected a URL that starts with https:// or http://, without user name and password';
   return z.string({ error }).refine(isPlainWebUrl, { error });

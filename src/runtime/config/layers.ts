@@ -5,8 +5,8 @@ import type { ConfigFile } from './file.js';
 import type { ConfigFlags, Origin, SettingPath } from './model.js';
 
 /**
- * Lays environment and flags over the file, setting by setting, and remembers where each value came from.
- * The result is one tree for one schema, so that a fault anywhere is found in the same pass.
+ * Lays environment and flags over the file, setting by setting, and records where each value came from. The result is
+ * one tree for one schema, so that all faults appear in one pass.
  */
 export type Layered = {
   readonly tree: Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ export type Layered = {
 
 type Tree = { [name: string]: unknown };
 
-/** The environment variables that set one setting each. */
+/** Environment variables that set one setting each. */
 const SETTINGS: readonly { name: string; setting: string; read?: (text: string) => unknown }[] = [
   { name: 'REDIS_URL', setting: 'redisUrl' },
   { name: 'ALMONER_DATA', setting: 'dataFolder' },
@@ -30,7 +30,7 @@ const SETTINGS: readonly { name: string; setting: string; read?: (text: string) 
   { name: 'ALMONER_ACCEPT_RISKS', setting: 'risks', read: asList },
 ];
 
-/** The variables that describe one realm, by the setting of its profile that each one makes. */
+/** Variables that describe one realm, by the profile setting that each one sets. */
 const REALM_VARIABLES = {
   baseUrl: 'ALMONER_REALM_URL',
   realmId: 'ALMONER_REALM_ID',
@@ -41,10 +41,10 @@ const REALM_VARIABLES = {
 } as const;
 
 export const CONFIG_VARIABLE = 'ALMONER_CONFIG';
-/** Who gives the command: a person's own, and so no setting of a file that others share. */
+/** The token of the person who runs the command. It is personal, so it is no setting of a file that others share. */
 export const TOKEN_VARIABLES = { env: 'ALMONER_TOKEN', file: 'ALMONER_TOKEN_FILE' } as const;
 
-/** All of them with the setting that each makes, whose words are theirs; some have none. */
+/** All variables with the setting that each one sets, whose description they share. Some have none. */
 export const VARIABLES: readonly { readonly name: string; readonly setting: string }[] = [
   ...SETTINGS,
   ...Object.entries(REALM_VARIABLES).map(([key, name]) => ({ name, setting: `realms.NAME.${key}` })),
@@ -54,6 +54,7 @@ export const VARIABLES: readonly { readonly name: string; readonly setting: stri
 ];
 const KNOWN = VARIABLES.map(({ name }) => name);
 
+/** Lays environment and flags over the tree of the file. */
 export function layer(
   file: ConfigFile,
   env: NodeJS.ProcessEnv,
@@ -77,8 +78,8 @@ export function layer(
 }
 
 /**
- * The realm of the environment comes whole or not at all: a forgotten id must not send a batch to another
- * realm, and a forgotten URL must not turn a payout into a rehearsal.
+ * The realm of the environment must be complete or absent. A forgotten id must not send a batch to another realm, and
+ * a forgotten URL must not turn a payout into a rehearsal.
  */
 function layRealm(
   tree: Tree,
@@ -94,7 +95,7 @@ function layRealm(
   const key = read('key');
   const keyFile = read('keyFile');
   const whole = baseUrl !== undefined && realmId !== undefined && (key ?? keyFile) !== undefined;
-  // A profile of the file may look for its key in ALMONER_API_KEY; set for that, it asks for no URL beside it.
+  // A profile of the file may take its key from ALMONER_API_KEY. The variable then needs no URL beside it.
   const keyIsTheFiles = baseUrl === undefined && realmId === undefined && namesKeyVariable(tree);
   const some = [baseUrl, realmId, keyIsTheFiles ? undefined : key, keyFile].some(
     (value) => value !== undefined,
@@ -118,7 +119,7 @@ function layRealm(
     put(['realms', name, 'keyFile'], key === undefined ? keyFile : undefined, 'keyFile');
     names = [name];
   }
-  // Beside a realm of the environment they mean that realm; without one they overrule the file's realms.
+  // With a realm in the environment these variables apply to it; otherwise they override the realms of the file.
   for (const setting of ['rate', 'certainty'] as const) {
     const text = read(setting);
     if (text === undefined) continue;
@@ -127,6 +128,7 @@ function layRealm(
   }
 }
 
+/** Names the missing variables of an incomplete realm. */
 function missingParts(...[baseUrl, realmId, key]: readonly (string | undefined)[]): readonly string[] {
   const parts: readonly [string, string | undefined][] = [
     ['ALMONER_REALM_URL', baseUrl],
@@ -151,7 +153,7 @@ function isSameRealm(tree: Tree, name: string, baseUrl: string, realmId: string)
   );
 }
 
-/** False where the file has something other than a block on the way; the schema then reports that. */
+/** Returns false if the file has a value that is not a block on the way. The schema then reports that. */
 function put(tree: Tree, path: SettingPath, value: unknown): boolean {
   const [head, ...rest] = path;
   if (head === undefined) return false;
@@ -180,15 +182,15 @@ function namesKeyVariable(tree: Tree): boolean {
   return realms.some((realm) => isBlock(realm) && realm.keyEnv === REALM_VARIABLES.key);
 }
 
-/** An empty variable counts as unset: compose files and CI hand over empty ones for what was left out. */
+/** Reads a variable; an empty one counts as unset. Compose files and CI pass empty variables for omitted values. */
 export function variable(env: NodeJS.ProcessEnv, name: string): string | undefined {
   const text = env[name]?.trim();
   return text === '' ? undefined : text;
 }
 
 /**
- * A mistyped variable would silently leave a limit or a realm at its default, so unknown ones are refused.
- * Values are never shown: an unknown variable may well hold a key.
+ * Refuses unknown ALMONER_ variables. A mistyped one would silently leave a limit or a realm at its default. Values
+ * are never shown, because an unknown variable may hold a key.
  */
 export function unknownVariables(env: NodeJS.ProcessEnv, named: ReadonlySet<string>): readonly string[] {
   return Object.keys(env)
@@ -214,7 +216,7 @@ function asList(text: string): readonly string[] {
     .filter((part) => part !== '');
 }
 
-/** Names that are right elsewhere and miss by meaning, not by spelling. */
+/** Names that other tools use for the same setting. Spelling distance would not find them. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   url: 'baseUrl',
   id: 'realmId',
@@ -230,7 +232,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   balance: 'balancePath',
 };
 
-/** ` – did you mean "rate"?`, or nothing when no name is near enough to be meant. */
+/** Returns ` – did you mean "rate"?`, or an empty text if no name is near enough. */
 export function didYouMean(word: string, names: readonly string[]): string {
   const synonym = SYNONYMS[word.toLowerCase()];
   if (synonym !== undefined && names.includes(synonym)) return ` – did you mean "${synonym}"?`;

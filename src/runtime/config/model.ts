@@ -2,58 +2,62 @@ import type { NoticeEvent } from '../../core/notice-events.js';
 import type { KeySource, RealmProfile } from '../../core/profile.js';
 import type { Limits, LogLevel } from './settings.js';
 
-/** What flags may set. Keys are no part of it: a key never comes from argv. */
+/** The settings that flags can set. Keys are not among them: a key never comes from argv. */
 export type ConfigFlags = {
   readonly config?: string | undefined;
   readonly logLevel?: string | undefined;
 };
 
-/** Where a secret other than a realm's key is; like a key it is read when it is used. */
+/** The source of a secret other than a realm's key. Like a key it is read when it is used. */
 export type SecretSource = Exclude<KeySource, { from: 'embedded' }>;
 
-/** Who is told of what a realm's batches, schedules and holds come to. */
+/** Who is notified about a realm's batches, schedules and holds. */
 export type Notifications = {
-  /** null: realms without their own, and what belongs to none. */
+  /** Null: realms without settings of their own, and events of no realm. */
   readonly profile: string | null;
-  /** JSON by POST; with a secret the body is signed. */
+  /** JSON by POST. With a secret, the body is signed. */
   readonly webhook: { readonly url: string; readonly secret: SecretSource | null } | null;
   /** A Discord webhook's URL is itself the secret. */
   readonly discord: SecretSource | null;
-  /** null: all. */
+  /** Null: all events. */
   readonly events: readonly NoticeEvent[] | null;
   readonly holdMs: number;
 };
 
+/** The whole configuration after all layers and checks. */
 export type Config = {
-  /** The file that was read; null when there is none. */
+  /** The file that was read; null if there is none. */
   readonly configFile: string | null;
-  /** null: a private Redis under the data folder. */
+  /** Null: a private Redis under the data folder. */
   readonly redisUrl: string | null;
   readonly dataFolder: string;
-  /** The data folder is gone with its process. */
+  /** True if the data folder disappears with its process. */
   readonly ephemeral: boolean;
-  /** Where the witnesses of data folders are. */
+  /** The folder with the witnesses of data folders. */
   readonly stateFolder: string;
   readonly reportsFolder: string;
   readonly jobsFolder: string;
   readonly logLevel: LogLevel;
-  /** Who did it, in the audit. */
+  /** The name of the acting person, for the audit. */
   readonly operator: string;
-  /** Where the token of whoever gives the command is. */
+  /** The source of the acting person's token. */
   readonly token: SecretSource | null;
   readonly profiles: readonly RealmProfile[];
   readonly notifications: readonly Notifications[];
-  /** A URL that is called after each good round of the schedules; whoever knows it can say that all is well. */
+  /**
+   * A URL to call after each good round of the schedules. A person who knows it can report that all is well, so it is
+   * a secret.
+   */
   readonly deadMan: SecretSource | null;
-  /** Store risks that an operator accepted by name, e.g. `no-append-only`. A name nobody asks for accepts nothing. */
+  /** Store risks that an operator accepted by name, e.g. `no-append-only`. An unknown name accepts nothing. */
   readonly risks: readonly string[];
   readonly retentionDays: number;
   readonly limits: Limits;
-  /** Where each setting that is not a default came from, by its dotted name. */
+  /** The source of each setting that is not a default, by its dotted name. */
   readonly origins: Readonly<Record<string, string>>;
 };
 
-/** The place a value came from, to name in a fault and in `almoner doctor`. */
+/** Where a value came from, for faults and `almoner doctor`. */
 export type Origin =
   | { readonly from: 'file'; readonly file: string; readonly line: number; readonly column: number }
   | { readonly from: 'environment'; readonly name: string }
@@ -61,6 +65,7 @@ export type Origin =
 
 export type SettingPath = readonly string[];
 
+/** The origin of a value in words, for faults. */
 export function originText(origin: Origin): string {
   switch (origin.from) {
     case 'file':

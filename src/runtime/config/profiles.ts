@@ -10,9 +10,10 @@ import {
   realmSchema,
 } from './realm-settings.js';
 
-/** Turns a path as it was written into an absolute one; the setting's name says what it is relative to. */
+/** Makes a written path absolute. The setting's name says what the path is relative to. */
 type ResolveSetting = (setting: string, text: string) => string;
 
+/** Builds a realm's profile from its parsed settings. */
 export function profileOf(name: string, realm: ParsedRealm, resolve: ResolveSetting): RealmProfile {
   const { keyEnv = '', keyFile, realmPointId, notifications: _, ...settings } = realm;
   const { maxTokensPerOrder, maxTokensPerBatch, maxTokensPerDay, approval, quietHours, ...taken } = settings;
@@ -38,14 +39,14 @@ export function profileOf(name: string, realm: ParsedRealm, resolve: ResolveSett
   };
 }
 
-/** A block that names neither limit asks for a second person always. */
+/** A block that names neither limit always requires a second person. */
 function requirementOf(approval: ParsedRealm['approval']): Requirement {
   if (approval === undefined) return { overTokens: null, overRows: null };
   const { overTokens, overRows } = approval;
   return overTokens === null && overRows === null ? { overTokens: 0, overRows: null } : approval;
 }
 
-/** The realm service that almoner starts itself: it honours keys and has no limit of its own. */
+/** The profile of the embedded realm service. It honours idempotency keys and has no rate limit of its own. */
 export function embeddedProfile(settings: {
   readonly rate?: Rate | null | undefined;
   readonly certainty?: Certainty | undefined;
@@ -61,7 +62,7 @@ export function embeddedProfile(settings: {
   };
 }
 
-/** `profile` null: those of the file's top level. */
+/** The notification settings of a profile; for null those of the file's top level. */
 export function notificationsOf(
   profile: string | null,
   given: ParsedNotifications | undefined,
@@ -87,13 +88,13 @@ export function notificationsOf(
 
 const MINUTE_MS = 60_000;
 
-/** How long a hold of the realm may last before it is told of. */
+/** How long a hold of the realm may last before it is notified. */
 export function holdMsOf({ notifications }: Pick<Config, 'notifications'>, realm: string): number {
   const of = (profile: string | null) => notifications.find((each) => each.profile === profile);
   return (of(realm) ?? of(null))?.holdMs ?? DEFAULT_HOLD_MINUTES * MINUTE_MS;
 }
 
-/** Where a secret is, by the two settings that may say so; null where neither does. */
+/** The source of a secret, from the two settings that can name it; null if neither does. */
 export function secretAt(
   env: string | undefined,
   file: string | undefined,
@@ -103,7 +104,7 @@ export function secretAt(
   return file === undefined ? null : { from: 'file', path: resolve(file) };
 }
 
-/** The realm a command works on: the one that was named, or the only one there is. */
+/** The realm of a command: the named one, or the only one. */
 export function pickProfile(config: Config, realm?: string): RealmProfile {
   const known = config.profiles.map(({ name, realmId, baseUrl, key }) =>
     key.from === 'embedded'

@@ -9,12 +9,12 @@ import { leavesNothing, parseQuietSpan, QUIET_EXPECTED } from '../../core/quiet-
 import { isZone } from '../../core/zones.js';
 import { block, choice, parsed, path, pattern, printable, said, webUrl, wholeNumber } from './kinds.js';
 
-/** The settings of one realm, and who is told of what waits in it. */
+/** The settings of one realm, and who is notified about it. */
 
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** No blanks, nothing that has a meaning in a path, a URL or a Redis hash tag. */
+/** No blanks, and no character with a meaning in a path, a URL or a Redis hash tag. */
 export const REALM_ID = /^[^\s/\\?#%{}\p{C}]{1,128}$/u;
-/** The characters of an HTTP token; empty means that the key stands alone in the header. */
+/** The characters of an HTTP token. Empty means that the header holds only the key. */
 const AUTH_SCHEME = /^[A-Za-z0-9!#$&'*+.^_`|~-]{0,32}$/;
 const BALANCE_PATH = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+){0,7}$/;
 const STATUS = /^[1-5][0-9][0-9]$/;
@@ -23,7 +23,7 @@ const ZONE_EXPECTED = 'expected a time zone such as Europe/Berlin';
 
 export const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** For how long a request may still arrive, where nobody says otherwise. */
+/** How long a request may still arrive, unless the profile says otherwise. */
 export const SETTLE_MS = 20 * MINUTE_MS;
 export const DEFAULT_RATE = { requests: 20, windowMs: MINUTE_MS };
 export const DEFAULT_BACKOFF = { backoffMs: 1_000, backoffMaxMs: MINUTE_MS };
@@ -69,7 +69,7 @@ export const notifications = block({
 });
 export type ParsedNotifications = z.output<typeof notifications>;
 
-/** One realm of the file. The key itself has no setting here, on purpose. */
+/** The schema of one realm in the file. It deliberately has no setting for the key itself. */
 export const realmSchema = block({
   baseUrl: parsed('a URL that starts with https:// or http://', (text) => {
     const result = parseBaseUrl(text);

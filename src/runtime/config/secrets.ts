@@ -7,8 +7,8 @@ import type { Config } from './model.js';
 const KEY_BYTES_MAX = 16 * 1024;
 
 /**
- * Reads a realm's key where and when it is used, so that a corrected or rotated key is found without a
- * restart and none is kept in a configuration. Whoever reads a key registers it with the logger's secrets.
+ * Reads a realm's key when it is used. A corrected or rotated key takes effect without a restart, and no
+ * configuration keeps one. The caller registers the key with the logger's secrets.
  */
 export function readKey(source: KeySource, env: NodeJS.ProcessEnv): string {
   switch (source.from) {
@@ -17,11 +17,11 @@ export function readKey(source: KeySource, env: NodeJS.ProcessEnv): string {
     case 'file':
       return usable(readKeyFile(source.path), `file ${source.path}`);
     case 'embedded':
-      throw new Error('the embedded realm service hands over its own key; there is none to read');
+      throw new Error('the embedded realm service provides its own key; there is no key to read');
   }
 }
 
-/** A key file that other users of the machine may read; `almoner doctor` shows this. */
+/** Warns about a key file that other users of the machine may read; `almoner doctor` shows this. */
 export function keyWarnings(source: KeySource): readonly string[] {
   if (source.from !== 'file' || process.platform === 'win32') return [];
   let stats: Stats;
@@ -46,7 +46,9 @@ function readKeyFile(path: string): string {
   }
 }
 
-/** A key goes into a header: a line end or another odd character inside it is a damaged or forged key. */
+/**
+ * Checks that a key fits into a header. A line end or another odd character means that the key is damaged or forged.
+ */
 function usable(text: string, place: string): string {
   const key = text.replace(/^\uFEFF/, '').trim();
   if (key === '') throw missing(`the ${place} holds no key`);
@@ -59,7 +61,7 @@ function missing(what: string, cause?: unknown): AlmonerError {
   return new AlmonerError('ALM_CONFIG_KEY_MISSING', `No request was sent: ${what}.`, { cause });
 }
 
-/** Every secret that can be known without reading a file, to register before the first line is logged. */
+/** All secrets that are known without reading a file. They are registered before the first line is logged. */
 export function secretsOf(config: Config, env: NodeJS.ProcessEnv): readonly string[] {
   const sources = [
     ...config.profiles.map((profile) => profile.key),
@@ -68,7 +70,7 @@ export function secretsOf(config: Config, env: NodeJS.ProcessEnv): readonly stri
     ...config.notifications.flatMap((each) => [each.discord, each.webhook?.secret]),
   ];
   const fromEnvironment = sources.map((source) => (source?.from === 'env' ? env[source.name] : undefined));
-  // The realm service takes its first key from here, also where no profile names the variable.
+  // The realm service takes its first key from this variable, even if no profile names it.
   return [...fromEnvironment, env.ALMONER_API_KEY, ...passwordsOf(config.redisUrl)]
     .map((secret) => secret?.trim() ?? '')
     .filter((secret) => secret !== '');

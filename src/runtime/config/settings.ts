@@ -59,7 +59,7 @@ const limits = block({
 });
 export type Limits = Readonly<z.output<typeof limits>>;
 
-/** The whole configuration, whatever it came from. Names are those of almoner.config.yaml. */
+/** The schema of the whole configuration, whatever its source. The names are those of almoner.config.yaml. */
 export const configSchema = block({
   redisUrl: z
     .string({ error: 'expected a URL that starts with redis:// or rediss://' })

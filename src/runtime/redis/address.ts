@@ -1,15 +1,15 @@
 import { AlmonerError } from '../../core/errors/error.js';
 
 /**
- * Where an outside Redis is, parsed once from REDIS_URL:
+ * The address of an outside Redis, parsed once from REDIS_URL:
  *
  *   redis://[user:password@]host[:port][/db]
  *   redis+sentinel://[user:password@]host[:port],host[:port]/master-name[/db]
  *   redis+cluster://[user:password@]host[:port],host[:port]
  *
- * `rediss` in place of `redis` means TLS. TLS takes `?ca=FILE&cert=FILE&key=FILE`, Sentinel takes
- * `?sentinelUser=…&sentinelPassword=…` where the sentinels have credentials of their own. WHATWG URL does
- * not read host lists, hence the grammar here; there is no switch that turns certificate checks off.
+ * `rediss` instead of `redis` means TLS. TLS takes `?ca=FILE&cert=FILE&key=FILE`. Sentinel takes
+ * `?sentinelUser=…&sentinelPassword=…` if the sentinels have credentials of their own. This file has its own grammar,
+ * because WHATWG URL does not read host lists. No option turns certificate checks off.
  */
 export type StoreAddress = {
   readonly user: string | null;
@@ -44,7 +44,7 @@ const REDIS_PORT = 6379;
 const TLS_QUERY = ['ca', 'cert', 'key'];
 const SENTINEL_QUERY = ['sentinelUser', 'sentinelPassword'];
 
-/** For the configuration schema, which collects faults: no fault ever repeats a password. */
+/** Used by the configuration schema, which collects faults. A fault never repeats a password. */
 export function readStoreAddress(text: string): { address: StoreAddress } | { faults: readonly string[] } {
   const faults: string[] = [];
   const parts = URL_PARTS.exec(text.trim())?.groups;
@@ -95,6 +95,7 @@ export function readStoreAddress(text: string): { address: StoreAddress } | { fa
   return faults.length > 0 ? { faults } : { address };
 }
 
+/** Parses REDIS_URL or throws one error with all faults. */
 export function parseStoreAddress(text: string): StoreAddress {
   const result = readStoreAddress(text);
   if ('address' in result) return result.address;
@@ -103,7 +104,7 @@ export function parseStoreAddress(text: string): StoreAddress {
   });
 }
 
-/** The address for people: no password and no query, which may hold one. */
+/** The address for people, without the password and without the query, which may hold one. */
 export function maskAddress(address: StoreAddress): string {
   const scheme = address.tls === null ? 'redis' : 'rediss';
   const login =
@@ -139,7 +140,7 @@ function readLogin(text: string, faults: string[]): { user: string | null; passw
   const colon = text.indexOf(':');
   const user = decode(colon === -1 ? text : text.slice(0, colon), faults);
   const password = colon === -1 ? '' : decode(text.slice(colon + 1), faults);
-  // A user alone would be sent nowhere: ioredis logs in only where there is a password.
+  // ioredis logs in only with a password; it would silently ignore a user name alone.
   if (password === '') faults.push('expected REDIS_URL to hold a password after the user, as user:password@');
   return { user: user === '' ? null : user, password: password === '' ? null : password };
 }
@@ -149,7 +150,7 @@ function readHost(text: string, defaultPort: number, faults: string[]): HostPort
   const host = match?.[1] ?? match?.[2];
   const port = match?.[3] === undefined ? defaultPort : Number(match[3]);
   if (host === undefined || port < 1 || port > 65_535) {
-    // The text is not repeated: a password with an unencoded `@` or `/` would stand in it.
+    // Do not repeat the text: a password with an unencoded `@` or `/` would appear in it.
     faults.push('expected REDIS_URL to name host:port; encode @ : / in user and password as %40 %3A %2F');
     return NO_HOST;
   }

@@ -6,20 +6,20 @@ import { AlmonerError, messageOf } from '../../core/errors/error.js';
 import type { StoreAddress, TlsFiles } from './address.js';
 
 /**
- * What a connection is for decides what happens to a command whose reply was lost.
- * `ledger`: it fails at once and is never sent again by itself (ioredis would run an INCR twice).
- * `service`: it waits for ever, which is what BullMQ's workers ask for.
+ * The purpose of a connection decides what happens to a command whose reply was lost. `ledger`: the command fails
+ * immediately and is never resent (ioredis would run an INCR twice). `service`: the command waits forever, as
+ * BullMQ's workers require.
  */
 export type Purpose = 'ledger' | 'service';
 
 /**
- * A store host that vanishes closes no connection, and TCP gives up on it after a quarter of an hour. So a
- * connection on which commands wait and nothing comes for so long is destroyed, and what waited on it has the
- * fate of a lost connection: a new one is made, and nothing of the old one can come back mixed up with it.
- * Longer than the slowest script takes; a command asked again because of it counts once.
+ * How long a connection with waiting commands may be silent. A store host that vanishes closes no connection, and TCP
+ * gives up only after a quarter of an hour. So a silent connection is destroyed and its commands fail like those of a
+ * lost connection. The next connection is new, so late replies cannot mix with new ones. The limit is longer than the
+ * slowest script takes; a command that is repeated because of it counts once.
  */
 const ANSWER_LIMIT_MS = 10_000;
-/** BullMQ's workers ask with commands that block; none for longer than this. */
+/** BullMQ's workers use blocking commands; none blocks longer than this. */
 const BLOCKING_MAX_MS = 15_000;
 
 const BY_PURPOSE = {
@@ -30,18 +30,18 @@ const BY_PURPOSE = {
 const RETRY_MAX_MS = 1000;
 const CONNECT_TIMEOUT_MS = 5000;
 
-/** An address whose TLS files have been read; from here on nothing is asynchronous. */
+/** An address whose TLS files have been read, so that creating a client is synchronous. */
 export type Target = {
   readonly address: StoreAddress;
   readonly tls: ConnectionOptions | null;
   readonly answerMs: number;
-  /** The longest that a command of BullMQ's workers blocks. */
+  /** The longest time that a command of BullMQ's workers blocks. */
   readonly blockingMaxMs: number;
-  /** Once aborted, nobody connects again: commands that wait for a store that is away are refused instead. */
+  /** Once aborted, no connection is made any more. Commands that wait for an unreachable store fail instead. */
   readonly givenUp: AbortController;
 };
 
-/** A connected ledger, and what to do when it is given back. */
+/** A connected ledger, and what to do when it is released. */
 export type Joined = {
   readonly address: string;
   readonly target: Target;
@@ -50,12 +50,13 @@ export type Joined = {
   leave(): Promise<void>;
 };
 
-/** How long a connection waits for replies; each has a default. */
+/** How long a connection waits for replies. Each limit has a default. */
 export type ReplyLimits = {
   readonly answerMs?: number | undefined;
   readonly blockingMaxMs?: number | undefined;
 };
 
+/** Reads the TLS files of an address. */
 export async function loadTarget(address: StoreAddress, limits: ReplyLimits = {}): Promise<Target> {
   const { answerMs = ANSWER_LIMIT_MS, blockingMaxMs = BLOCKING_MAX_MS } = limits;
   const tls = address.tls === null ? null : await readTls(address.tls);
@@ -64,7 +65,7 @@ export async function loadTarget(address: StoreAddress, limits: ReplyLimits = {}
 
 const backoffMs = (times: number) => Math.min(50 * times, RETRY_MAX_MS);
 
-/** Creates a client without connecting it; the caller says when. */
+/** Creates a client without connecting it. The caller connects. */
 export function createClient(target: Target, purpose: Purpose, connectionName: string): Redis {
   const { address, tls, answerMs, blockingMaxMs, givenUp } = target;
   const common = {
@@ -88,7 +89,7 @@ export function createClient(target: Target, purpose: Purpose, connectionName: s
         sentinels: [...address.sentinels],
         name: address.master,
         sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
-        // A primary that was demoted under us answers READONLY: ask the sentinels again, resend nothing.
+        // A primary that was demoted answers READONLY. Reconnect through the sentinels, and resend no command.
         reconnectOnError: (error) => error.message.startsWith('READONLY'),
         ...(address.sentinelUser === null ? {} : { sentinelUsername: address.sentinelUser }),
         ...(address.sentinelPassword === null ? {} : { sentinelPassword: address.sentinelPassword }),
@@ -100,22 +101,23 @@ export function createClient(target: Target, purpose: Purpose, connectionName: s
         redisOptions,
         lazyConnect,
         clusterRetryStrategy: retryStrategy,
-        // ioredis resends a command whose connection closed; the ledger asks again itself, with its nonce.
+        // ioredis would resend a command whose connection closed. The ledger repeats commands itself, with their
+        // nonce.
         ...(purpose === 'ledger' ? { enableOfflineQueue: false, retryDelayOnFailover: 0 } : {}),
       });
-      // Cluster answers to every command of Redis, and almoner uses commands, events, duplicate, quit and
-      // disconnect only. One type for all forms keeps the layers above from knowing which one is in use.
+      // Cluster offers all commands of Redis, and almoner uses only commands, events, duplicate, quit and disconnect.
+      // One type for all forms hides from the layers above which one is in use.
       return cluster as unknown as Redis;
     }
   }
 }
 
-/** Neither a refused login nor a certificate mends itself by waiting. */
+/** Waiting does not cure a refused login or a bad certificate. */
 const DENIED = /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|DENIED)/;
 
 /**
- * Connects and waits until the connection is ready to take commands, trying again until the limit. The
- * last error seen is told, because ioredis itself only says that the connection is closed.
+ * Connects and waits until the connection accepts commands. Retries until the limit. The error names the last cause,
+ * because ioredis itself only says that the connection is closed.
  */
 export function untilReady(client: Redis, limitMs: number, shownAddress: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -134,7 +136,7 @@ export function untilReady(client: Redis, limitMs: number, shownAddress: string)
       finish();
     };
     client.on('ready', onReady).on('error', onError).on('end', onEnd);
-    // The first closed connection rejects connect(), while the client itself goes on trying.
+    // The first closed connection rejects connect(), while the client keeps retrying.
     client.connect().catch(() => {});
   });
 }
@@ -155,6 +157,7 @@ function unreachableError(shownAddress: string, cause: unknown): AlmonerError {
   );
 }
 
+/** True for errors about the server's certificate. */
 function isCertificateError(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
   return /CERT|UNABLE_TO_VERIFY/.test(error.code);
@@ -178,18 +181,17 @@ async function readTls(files: TlsFiles): Promise<ConnectionOptions> {
 }
 
 /**
- * A client whose commands of one moment leave in one write. ioredis writes each command by itself, and with
- * sixty orders under way the system calls cost more than the commands. Nothing else changes: every command
- * still has its own reply, its own error and its own fate when the connection breaks, which is why this is
- * not a pipeline.
+ * A client that sends the commands of one moment in one write. ioredis writes each command separately, and with sixty
+ * orders in progress the system calls cost more than the commands. This is not a pipeline: every command keeps its
+ * own reply, error and outcome when the connection breaks.
  *
- * And one that ends when it is told to. While ioredis waits to connect again there is no stream whose end it could
- * hear: `disconnect` cancels the next attempt, says `end` to nobody and fails nothing; and commands that were to be
- * sent again are forgotten by a connection that opened and never became ready. BullMQ waits for both, for ever.
+ * It also ends reliably. While ioredis waits to reconnect, there is no stream whose end it could notice. `disconnect`
+ * then cancels the next attempt, emits no `end` and fails no command. Commands to be resent are forgotten by a
+ * connection that opened but never became ready. BullMQ would wait for both forever.
  */
 class SharingRedis extends Redis {
   private corked = false;
-  /** Commands of connections that are lost; empty again where they were sent on a new one. */
+  /** Commands of lost connections. Emptied when they are sent on a new connection. */
   private unanswered: Redis['commandQueue'][] = [];
 
   constructor(options: Omit<RedisOptions, 'replyMapping'>) {
@@ -205,21 +207,21 @@ class SharingRedis extends Redis {
   }
 
   override disconnect(reconnect = false): void {
-    // One that has not begun to connect ends at once.
+    // A connection that has not begun to connect ends immediately.
     if (!reconnect && this.status === 'reconnecting') this.status = 'wait';
     super.disconnect(reconnect);
   }
 
-  /** BullMQ makes the connection on which it waits for work in this way. */
+  /** BullMQ uses `duplicate` to make the connection on which it waits for jobs. */
   override duplicate<Override extends Partial<RedisOptions> | undefined = undefined>(override?: Override) {
     const other: Redis = new SharingRedis({ ...this.options, ...override });
-    // The type that ioredis works out from how replies are mapped, which almoner leaves alone.
+    // ioredis derives this type from reply mapping, which almoner does not use.
     return other as unknown as ReturnType<typeof Redis.prototype.duplicate<Override>>;
   }
 
   override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
     const { stream } = this;
-    // A second argument is somebody's pipeline, which collects by itself.
+    // A second argument is a pipeline, which collects commands itself.
     if (args[1] === undefined && !this.corked && stream?.writable) {
       this.corked = true;
       stream.cork();
@@ -232,14 +234,14 @@ class SharingRedis extends Redis {
   }
 }
 
-/** In the words of ioredis, by which BullMQ knows it. */
+/** The message that ioredis uses, by which BullMQ recognizes it. */
 const CLOSED = 'Connection is closed.';
 
 const QUIET_MS = 1000;
 
 /**
- * Logs a connection's errors at most once a second: a Redis that is out of memory or gone makes thousands
- * of them. What was left out is counted, not lost. Without a listener ioredis would print them to stderr.
+ * Logs a connection's errors at most once a second: a Redis that is gone or out of memory causes thousands. The
+ * suppressed errors are counted. Without a listener ioredis would print them to stderr.
  */
 export function logErrorsOf(client: Redis | Cluster, use: string, logger: Logger): void {
   let lastAt = Number.NEGATIVE_INFINITY;

@@ -10,28 +10,30 @@ import { persistence } from './embedded.js';
 import { command } from './probe.js';
 
 /**
- * A copy of the whole store as it stands at one instant, while it is written to. Redis makes it for a replica that asks
- * SYNC: it forks, the child writes a snapshot of that instant, and the parent goes on. almoner reads the snapshot and
- * leaves before it would be sent anything else.
+ * The result of a store copy: the whole store at one instant, taken while others write to it. Redis makes such a copy
+ * for a replica that sends SYNC: it forks, the child writes a snapshot of that instant, and the parent continues.
+ * almoner reads the snapshot and disconnects before Redis would send further commands.
  *
- * BGSAVE would need the server's own disk and one file name that two backups would share. A dump of each key by itself
- * would hold keys of different instants.
+ * BGSAVE would need the server's own disk, and a file name that two backups would share. A dump per key would mix
+ * different instants.
  */
 export type CopiedStore = { readonly bytes: number; readonly sha256: string };
 
+/** Options of a store copy. */
 export type Copying = {
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, of: number) => void;
-  /** While a snapshot is waited for that Redis is making for somebody else: of how many keys it holds how many. */
+  /** Called while Redis is still writing a snapshot for another client: how many keys of how many are written. */
   readonly onWait: (keys: number, of: number) => void;
 };
 
-/** Redis says at least something every ten seconds while it prepares the snapshot. */
+/** While Redis prepares the snapshot, it sends at least something every ten seconds. */
 const SILENCE_MS = 60_000;
 const LINE_BYTES_MAX = 4096;
 const OTHER_SNAPSHOT_LIMIT_MS = 3_600_000;
 const ASK_EVERY_MS = 100;
 
+/** Copies the whole store at one instant into a file that Redis can load. */
 export async function copyStore(
   target: Target,
   client: Redis,
@@ -54,8 +56,9 @@ export async function copyStore(
 }
 
 /**
- * Redis answers a second SYNC with the snapshot that it is making for the first. That one may be of an instant before this
- * backup began, while the manifest says how far the store had come by then. One that begins during the wait is new enough.
+ * Waits until no older snapshot is being written. Redis answers a second SYNC with the snapshot that it is making for
+ * the first. That one may be older than this backup, whose manifest says how far the store had come. A snapshot that
+ * begins during the wait is new enough.
  */
 async function untilNoOlderSnapshot(
   { address }: Target,
@@ -66,10 +69,10 @@ async function untilNoOlderSnapshot(
   const begunMs = performance.now();
   for (;;) {
     signal.throwIfAborted();
-    // A store that denies INFO denies SYNC as well, and says so there.
+    // A store that denies INFO denies SYNC as well; the error then comes from SYNC.
     const now = await persistence(client).catch(() => null);
     const waitedMs = performance.now() - begunMs;
-    // Whole seconds, rounded down.
+    // Redis rounds whole seconds down.
     const ageMs = (Number(now?.rdb_current_bgsave_time_sec ?? -1) + 1) * 1_000;
     if (now?.rdb_bgsave_in_progress !== '1' || ageMs < waitedMs) return;
     if (waitedMs > OTHER_SNAPSHOT_LIMIT_MS)
@@ -82,9 +85,9 @@ async function untilNoOlderSnapshot(
   }
 }
 
-/** To the very server that the ledger's connection is with: with Sentinel that is the primary of now. */
+/** Opens a socket to the same server as the ledger's connection: with Sentinel, to the current primary. */
 function connected({ address, tls }: Target, { stream }: Redis): Socket {
-  if (address.form === 'cluster') throw refused('a Redis Cluster has no one instant for all its nodes');
+  if (address.form === 'cluster') throw refused('a Redis Cluster cannot copy all its nodes at one instant');
   const { host, port } =
     address.form === 'single' ? address.host : { host: stream.remoteAddress, port: stream.remotePort };
   if (host === undefined || port === undefined) throw refused('the store is not connected');
@@ -92,9 +95,9 @@ function connected({ address, tls }: Target, { stream }: Redis): Socket {
   return socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error('the store fell silent')));
 }
 
-/** The lines that a server answers before the snapshot, which end with its size. */
+/** Parses the lines that the server sends before the snapshot. The last one holds the snapshot's size. */
 class Handshake {
-  /** Of the snapshot; -1 until it is known. */
+  /** The size of the snapshot; -1 until it is known. */
   size = -1;
   private head = Buffer.alloc(0);
 
@@ -103,7 +106,7 @@ class Handshake {
     private readonly onSignedIn: () => void,
   ) {}
 
-  /** Answers what of the piece belongs to the snapshot. */
+  /** Returns the part of the data that belongs to the snapshot. */
   read(piece: Buffer): Buffer {
     let rest = piece;
     while (this.size < 0 && rest.length > 0) {
@@ -118,7 +121,7 @@ class Handshake {
   }
 
   private take(line: string): void {
-    // An empty line says that the snapshot is still being made.
+    // An empty line means that the snapshot is still being made.
     if (line === '') return;
     if (line.startsWith('-')) throw refused(line.slice(1));
     if (!this.signedIn && line === '+OK') {
@@ -129,6 +132,7 @@ class Handshake {
   }
 }
 
+/** Logs in, sends SYNC and writes the snapshot to the file. */
 async function readSnapshot(
   socket: Socket,
   { address: { user, password } }: Target,
@@ -136,7 +140,7 @@ async function readSnapshot(
   { signal, onProgress }: Copying,
 ): Promise<CopiedStore> {
   const login = password === null ? [] : ['AUTH', ...(user === null ? [] : [user]), password];
-  // One after the other: Redis refuses SYNC while an answer is on its way.
+  // Send the commands one after the other: Redis refuses SYNC while a reply is outstanding.
   socket.write(login.length > 0 ? command(...login) : command('SYNC'));
   const output = await open(file, 'wx', 0o600);
   try {

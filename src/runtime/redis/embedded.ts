@@ -19,15 +19,15 @@ import { probePort } from './probe.js';
 import { ensureServer, pidFile, START_LIMIT_MS } from './server.js';
 
 /**
- * A command's life with the embedded server: join (adopt or start it), keep (bring it back when it dies
- * while we work), leave (the last one shuts it down).
+ * Connects a command to the embedded server in three steps: join (use or start it), keep (restart it if it dies
+ * meanwhile), leave (the last command shuts it down).
  */
 
 const READY_LIMIT_MS = 3000;
 const LEAVE_LIMIT_MS = 5000;
 const KEEP_PAUSE_MS = 1000;
 const ASK_EVERY_MS = 10;
-/** A third of a second to read. */
+/** Redis needs a third of a second to read this much. */
 const REWRITE_FROM_BYTES = 8 * 1024 * 1024;
 const REWRITE_LIMIT_MS = 15_000;
 
@@ -39,9 +39,10 @@ type Joining = {
   readonly limits: ReplyLimits;
 };
 
-/** The embedded server, and how a client reaches it. */
+/** The embedded server and how a client reaches it. */
 type Server = { readonly folder: StoreFolder; readonly target: Target; readonly logger: Logger };
 
+/** Joins the embedded server of a data folder and keeps it running until `leave`. */
 export async function joinEmbedded({
   dataFolder,
   token,
@@ -69,7 +70,7 @@ function targetOf({ port, password }: StoreFolder, limits: ReplyLimits): Promise
   return loadTarget({ form: 'single', host, db: 0, user: null, password, tls: null }, limits);
 }
 
-/** Begins again when the server goes down between two steps, as it does when its last user just left. */
+/** Retries if the server ends between two steps, as it does when its last user has just left. */
 async function joinLedger({ folder, target, logger }: Server, name: string, address: string): Promise<Redis> {
   const startedAt = performance.now();
   for (;;) {
@@ -93,9 +94,9 @@ async function joinLedger({ folder, target, logger }: Server, name: string, addr
 }
 
 /**
- * Starts the server again when it dies under a command that goes on, such as `serve`. The connections come
- * back by themselves. Whether the ledger may go on as well is for its fence to say, not for us.
- * Returns how to stop: it waits for a start under way, so that none outlives the command unnoticed.
+ * Restarts the server if it dies during a long command such as `serve`. The connections recover by themselves. The
+ * ledger's fence decides whether the ledger may continue. Returns a function that stops this; it waits for a start in
+ * progress, so that no start outlives the command.
  */
 function keepServer(folder: StoreFolder, ledger: Redis, logger: Logger): () => Promise<void> {
   const stopping = new AbortController();
@@ -126,24 +127,30 @@ function keepServer(folder: StoreFolder, ledger: Redis, logger: Logger): () => P
   };
 }
 
-/** See below for why nobody can slip in between the look and the shutdown. */
+/**
+ * Shuts the server down if no other command uses it. PRESENT below explains why no command can slip in between the
+ * check and the shutdown.
+ */
 async function leave(server: Server, token: string): Promise<void> {
   const { folder, logger } = server;
   if ((await probePort(folder.port, folder.password)).kind !== 'ours') return;
   await shutDown(server, token, (client) =>
-    // What cannot be written is no reason to stay.
+    // If the file cannot be rewritten, the command leaves all the same.
     rewriteFile(client, folder).catch((error: unknown) =>
       logger.debug(`the store’s file stays as it is: ${messageOf(error)}`),
     ),
   );
 }
 
-/** For who has no connection: shuts the server down where no command uses it, and names those that do. */
+/**
+ * For callers without a connection: shuts the server down if no command uses it, and otherwise names those commands.
+ */
 export async function endIfAlone(folder: StoreFolder, token: string, logger: Logger): Promise<string[]> {
   const target = await targetOf(folder, {});
   return shutDown({ folder, target, logger }, token, () => Promise.resolve());
 }
 
+/** Shuts the server down unless another command uses it. Returns the other commands. */
 async function shutDown(
   { folder, target, logger }: Server,
   token: string,
@@ -162,32 +169,33 @@ async function shutDown(
       () => null,
       (error: unknown) => messageOf(error),
     );
-    // The answer to SHUTDOWN is a closed connection; a reply is a refusal, e.g. while the disk is full.
+    // Redis answers SHUTDOWN by closing the connection. A reply is a refusal, for example while the disk is full.
     if (refusal !== null && /^(ERR|NOPERM|BUSY|MISCONF)/.test(refusal))
       logger.warn(`the embedded Redis keeps running, the next command will use it: ${refusal}`);
     else await untilGone(folder);
   } catch (error) {
-    // Cut off before the look: somebody came, or somebody else was faster in shutting it down.
-    logger.debug(`left the embedded Redis to others: ${messageOf(error)}`);
+    // A new command disconnected us before the check, or another leaving command shut the server down first.
+    logger.debug(`left the embedded Redis to another command: ${messageOf(error)}`);
   } finally {
-    // A connection that the server has ended would be waited for by a timer of ioredis, and that by the process.
+    // An ended connection would keep a timer of ioredis, and that would keep the process alive.
     if (client.status !== 'end') client.disconnect();
   }
   return [];
 }
 
 /**
- * Before the next command can ask anything, Redis reads its file: every command since the file was last written anew is
- * done again, which takes six times as long as reading what came of it. A newcomer cuts this off, and it goes on.
+ * Rewrites the append-only file before the shutdown. At its next start, Redis executes every command since the last
+ * rewrite, which takes six times as long as reading their result. A command that joins meanwhile cancels the
+ * shutdown; the rewrite then continues.
  */
 async function rewriteFile(client: Redis, { path }: StoreFolder): Promise<void> {
   const tried = join(path, 'rewrite-tried');
   const { aof_current_size: all, aof_base_size: base } = await persistence(client);
   if (Number(all) - Number(base) < REWRITE_FROM_BYTES) return rm(tried, { force: true });
-  // One that came to nothing, because the store is large or its disk full, is not tried at every leave.
+  // Do not retry a failed rewrite (large store, full disk) at every leave: wait until the file has grown by half.
   if (Number(all) < 1.5 * Number(await readFile(tried, 'utf8').catch(() => 0))) return;
   await writeFile(tried, `${all}`, { mode: 0o600 });
-  // One that is under way already serves as well.
+  // A rewrite that is already running serves as well.
   await client.bgrewriteaof().catch(() => {});
   const until = performance.now() + REWRITE_LIMIT_MS;
   for (;;) {
@@ -205,8 +213,8 @@ export async function persistence(client: Redis): Promise<Readonly<Record<string
 }
 
 /**
- * Waits until the server has ended, or turns out to be in use because a new command cut us off. The port
- * tells: it is given back after the last fsync. The pid does not: an orphan may stay a zombie for seconds.
+ * Waits until the server has ended, or is in use because a new command disconnected us. The port shows it: the server
+ * releases it after its last fsync. The pid does not, because an orphan may stay a zombie for seconds.
  */
 async function untilGone(folder: StoreFolder): Promise<void> {
   const startedAt = performance.now();
@@ -219,25 +227,25 @@ async function untilGone(folder: StoreFolder): Promise<void> {
 }
 
 /**
- * Who uses the embedded server, told by the names of the connections, so that it needs neither a lock nor
- * a count that a killed command could leave wrong.
+ * The names of connections show which commands use the embedded server. A lock or a counter would be wrong after a
+ * command was killed.
  *
- * Coming and going can cross: the last command sees nobody, a new one connects, and then the server ends
- * under it. Redis runs one command at a time, which is enough to exclude that:
- *   leaving:  1. name yourself `almoner-closing`   2. list the clients   3. nobody: SHUTDOWN
- *   coming:   1. name yourself `almoner`           2. list the clients   3. disconnect every closing one
- * Either the leaving one lists after the coming one was named, and lets the server live; or the coming one
- * sees it and cuts it off. A SHUTDOWN that was faster cuts the coming one, which begins again.
+ * Joining and leaving can overlap: the last command sees no other, a new one connects, and then the server ends. Redis
+ * runs one command at a time, which is enough to prevent that:
+ *   leaving:  1. set the name `almoner-closing`   2. list the clients   3. if there is no other: SHUTDOWN
+ *   joining:  1. set the name `almoner`           2. list the clients   3. disconnect every closing one
+ * Either the leaving command lists after the joining one has its name, and keeps the server running. Or the joining
+ * command sees the leaving one and disconnects it. If the SHUTDOWN was faster, the joining command retries.
  */
 const PRESENT = 'almoner:';
 const CLOSING = 'almoner-closing:';
 
-/** One per process and opening: tells its own connections from those of others. */
+/** One token per process and opening. It distinguishes own connections from others. */
 export function newPresenceToken(): string {
   return `${process.pid}-${randomBytes(4).toString('hex')}`;
 }
 
-/** Redis refuses blanks and line ends in names. */
+/** The connection name of a command that uses the store. Redis refuses blanks and line ends in names. */
 export function presentName(clientName: string, token: string, use: string): string {
   const plain = (text: string) => text.replace(/[^A-Za-z0-9._-]/g, '_');
   return `${PRESENT}${plain(clientName)}:${token}:${plain(use)}`;
@@ -247,13 +255,13 @@ function closingName(token: string): string {
   return `${CLOSING}${token}`;
 }
 
-/** Cuts off whoever is about to shut the server down. It fails where that one was faster. */
+/** Disconnects commands that are about to shut the server down. Fails if one of them was faster. */
 async function stay(client: Redis): Promise<void> {
   for (const { id, name } of await listClients(client))
     if (name.startsWith(CLOSING)) await client.client('KILL', 'ID', id);
 }
 
-/** Asked by a connection that carries the closing name: the other commands, as `worker, pid 12`. */
+/** The other commands, as `worker, pid 12`. The calling connection already has the closing name. */
 async function othersPresent(client: Redis, token: string): Promise<string[]> {
   const names = (await listClients(client)).map(({ name }) => name);
   const others = names.filter((name) => name.startsWith(PRESENT) && !name.includes(`:${token}:`));

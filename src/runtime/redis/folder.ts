@@ -12,16 +12,16 @@ export type StoreFolder = {
   readonly password: string;
 };
 
-/** Below the ports that systems hand out for outgoing connections, which would come and go on ours. */
+/** Below the ports that systems assign to outgoing connections, which would sometimes occupy ours. */
 const PORT_MIN = 21_000;
 const PORT_MAX = 31_999;
 const PORT_TRIES_MAX = 50;
 const LOG_BYTES_MAX = 1_000_000;
 
 /**
- * Opens the folder, choosing port and password at the first time. Both stay for the folder's life: the
- * bound port is what keeps a second server from writing the same append-only file, so that choosing
- * another one by itself, say because a stranger holds it, would take the guard away.
+ * Opens the folder and chooses port and password the first time. Both stay for the folder's life. The bound port is
+ * the lock that keeps a second server from writing the same append-only file. Choosing another port automatically,
+ * for example because another program holds it, would remove this lock.
  */
 export async function openStoreFolder(dataFolder: string): Promise<StoreFolder> {
   const path = join(resolve(dataFolder), 'redis');
@@ -45,8 +45,9 @@ export async function openStoreFolder(dataFolder: string): Promise<StoreFolder> 
 }
 
 /**
- * A copied folder has the same port and secret as the original, whose store may run. The identity of the folder makes another
- * password of it, so that the copy cannot use that store. Some network file systems give a folder no lasting identity.
+ * Derives the password from the secret and the folder's identity. A copied folder has the port and secret of the
+ * original, whose store may be running. With another identity the copy gets another password, so it cannot use that
+ * store. Some network file systems give a folder no lasting identity.
  */
 async function passwordOf(dataFolder: string, secret: string): Promise<string> {
   await recovery.ensurePlace(dataFolder);
@@ -55,14 +56,15 @@ async function passwordOf(dataFolder: string, secret: string): Promise<string> {
   return createHash('sha256').update(`${secret}\n${place.id}`).digest('base64url');
 }
 
-/** The port that commands take the store to be on now: a person may have removed the file meanwhile. */
+/** The port where commands expect the store now. A person may have removed the file meanwhile. */
 export async function portNow({ path }: Pick<StoreFolder, 'path'>): Promise<number> {
   return Number(await readIfThere(join(path, 'port')));
 }
 
 /**
- * Reads a file, or writes it if it is not there; of several processes at once exactly one writes, and all
- * read the same. The file appears whole: it is written aside and linked, which fails where one exists.
+ * Reads a file, or creates it if it does not exist. Of several processes exactly one writes, and all read the same
+ * content. The file appears complete: it is written under another name and then linked, which fails if the name
+ * exists.
  */
 async function onceWritten(file: string, make: () => Promise<string>): Promise<string> {
   const existing = await readIfThere(file);
@@ -78,7 +80,7 @@ async function onceWritten(file: string, make: () => Promise<string>): Promise<s
   return (await readFile(file, 'utf8')).trim();
 }
 
-/** Writes a file so that others see the old content or the new one, never a part. */
+/** Replaces a file atomically: other processes see the old or the new content, never a part. */
 export async function replaceFile(file: string, content: string): Promise<void> {
   const aside = await writeAside(file, content);
   try {
@@ -113,6 +115,7 @@ async function readIfThere(file: string): Promise<string | null> {
   }
 }
 
+/** Chooses a random free port. */
 async function choosePort(): Promise<number> {
   for (let tries = 0; tries < PORT_TRIES_MAX; tries += 1) {
     const port = randomInt(PORT_MIN, PORT_MAX + 1);
@@ -129,7 +132,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Keeps one older log beside the current one, so that years of short commands do not fill the disk. */
+/** Opens the server's log and keeps one older log beside it, so that years of short commands do not fill the disk. */
 export async function openServerLog(path: string): Promise<{ file: string; startBytes: number }> {
   const file = join(path, 'server.log');
   const { size } = await stat(file).catch(() => ({ size: 0 }));

@@ -14,8 +14,8 @@ import { probePort } from './probe.js';
 import { findServerBinary, quote, tailOf } from './server.js';
 
 /**
- * A server of this process alone, on a copied store: a backup that is checked, or one that is about to be put back. It
- * reads the copy through a link and never writes it. It ends with this process, also where that is killed.
+ * A Redis server for this process alone, on a copied store: a backup to verify, or one to restore. It reads the copy
+ * through a link and never writes it. It ends with this process, even if that is killed.
  */
 export type PrivateStore = {
   readonly scripts: ScriptClient;
@@ -24,8 +24,9 @@ export type PrivateStore = {
   end(): Promise<void>;
 };
 
+/** What to load, and where. */
 export type Opening = {
-  /** Empty, and of this process alone. */
+  /** An empty folder for this process alone. */
   readonly folder: string;
   readonly copy: string;
   readonly db: number;
@@ -41,11 +42,11 @@ const PATIENCE_MS = 10_000;
 const COPY = 'store.rdb';
 
 /**
- * `read` ends when this process does, however it ends: its end of the pipe closes. The reader ends with the server, so that
- * it never kills a process that was given the server's number later.
+ * The shell script that ends the server with this process. `read` returns when this process ends, because its end of
+ * the pipe closes. The reader ends with the server, so it never kills a process that later gets the server's pid.
  *
- * Redis refuses SIGTERM while it writes its first append-only file. After two seconds the whole process group is killed:
- * the shell, the server and the child that writes the file. A store that is complete loses nothing by that, because every
+ * Redis refuses SIGTERM while it writes its first append-only file. After two seconds the whole process group is
+ * killed: the shell, the server and the child that writes the file. A complete store loses nothing, because every
  * write was fsynced.
  */
 const GUARD = [
@@ -57,6 +58,7 @@ const GUARD = [
   'exit "$code"',
 ].join('\n');
 
+/** Starts a server on a copied store. Throws if the installed Redis cannot load the copy. */
 export async function openPrivateStore(opening: Opening): Promise<PrivateStore> {
   const { folder, copy, db, archives, signal } = opening;
   await symlink(resolve(copy), join(folder, COPY));
@@ -90,7 +92,7 @@ export async function openPrivateStore(opening: Opening): Promise<PrivateStore> 
   };
 }
 
-/** Another program may take the port between the look and the start. */
+/** Starts the server on a free port. Another program may take the port between the check and the start. */
 async function started(folder: string, password: string, db: number, signal: AbortSignal) {
   const binary = await findServerBinary();
   for (let start = 1; ; start++) {
@@ -118,7 +120,7 @@ async function started(folder: string, password: string, db: number, signal: Abo
   }
 }
 
-/** Waits as long as it loads; false where it ended instead. */
+/** Waits while the server loads. False if it ended instead. */
 async function isLoaded(
   child: ChildProcess,
   port: number,
@@ -138,6 +140,7 @@ async function isLoaded(
   }
 }
 
+/** Turns the append-only file on and waits until it is complete. */
 async function keepOnDisk(client: Redis, folder: string, signal: AbortSignal): Promise<void> {
   await client.config('SET', 'appendonly', 'yes');
   for (;;) {
@@ -146,7 +149,7 @@ async function keepOnDisk(client: Redis, folder: string, signal: AbortSignal): P
     const isWriting = now.aof_rewrite_in_progress !== '0';
     const isOk = now.aof_last_bgrewrite_status === 'ok';
     if (!isWriting && isOk && now.aof_rewrite_scheduled === '0' && now.aof_enabled === '1') return;
-    // After a failure Redis schedules the next try, from the third on a minute later: on a full disk that has no end.
+    // After a failure Redis schedules a retry, from the third one a minute later. On a full disk that never ends.
     if (!isWriting && !isOk)
       throw new AlmonerError(
         'ALM_BACKUP_FAILED',
@@ -175,7 +178,7 @@ type Settings = {
   readonly db: number;
 };
 
-/** Nothing of it is ever saved into the copy: without `save`, and with the append-only file off, nothing is written. */
+/** The settings never write into the copy: there is no `save`, and the append-only file is off. */
 function config({ folder, port, password, db }: Settings): string {
   return [
     'bind 127.0.0.1',

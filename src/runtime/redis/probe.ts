@@ -1,22 +1,22 @@
 import { connect } from 'node:net';
 import { hasCode } from '../../core/errors/error.js';
 
-/** What stands behind the folder's port. */
+/** What answers at the folder's port. */
 export type Probe =
   | { readonly kind: 'absent' }
-  /** Our server: it took our password. */
+  /** Our server: it accepted our password. */
   | { readonly kind: 'ours'; readonly pid: number; readonly loading: boolean }
-  /** Closed on us, or without an answer in time: a server that is starting, ending or very busy. */
+  /** The connection closed, or no answer came in time: a server that is starting, ending or very busy. */
   | { readonly kind: 'unclear'; readonly seen: string }
-  /** `asksPassword`: a Redis that does not take ours. */
+  /** `asksPassword`: a Redis that refuses our password. */
   | { readonly kind: 'foreign'; readonly seen: string; readonly asksPassword: boolean };
 
 const ANSWER_LIMIT_MS = 2000;
 const SHOWN_MAX = 80;
 
 /**
- * Asks who holds the port, by hand rather than through ioredis: that one takes a server that wants no
- * password for ours, and tells a stranger from a server on its way down only by guessing.
+ * Finds out who holds the port. It speaks the protocol directly, because ioredis takes a server without a password
+ * for ours, and cannot tell a foreign server from one that is stopping.
  */
 export function probePort(
   port: number,
@@ -30,7 +30,9 @@ export function probePort(
       socket.destroy();
       resolve(probe);
     };
-    socket.setTimeout(answerMs, () => finish({ kind: 'unclear', seen: 'it accepts but says nothing' }));
+    socket.setTimeout(answerMs, () =>
+      finish({ kind: 'unclear', seen: 'it accepts the connection but does not answer' }),
+    );
     socket.on('connect', () =>
       socket.write(command('AUTH', password) + command('INFO', 'server') + command('INFO', 'persistence')),
     );
@@ -46,6 +48,7 @@ export function probePort(
   });
 }
 
+/** Classifies the server by its reply; null while the reply is incomplete. */
 function readAnswer(answer: string): Probe | null {
   const end = answer.indexOf('\r\n');
   if (end === -1 && answer.length <= SHOWN_MAX) return null;
@@ -61,12 +64,12 @@ function readAnswer(answer: string): Probe | null {
   return { kind: 'ours', pid: Number(pid), loading: loading === '1' };
 }
 
-/** One command in the protocol of Redis. */
+/** One command in the Redis protocol. */
 export function command(...words: string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
 }
 
-/** A process of another user lives as well: the signal is refused then. */
+/** True if the process exists. A process of another user refuses the signal, but exists too. */
 export function lives(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);

@@ -15,24 +15,25 @@ import { probePort } from './probe.js';
 import { noteHold, RESTORING, refuseWhileHeld, removeHoldNote } from './restore-notes.js';
 
 /**
- * Replacing the files of the embedded store. Nothing but a bound port keeps a server from opening them (see server.ts), so
- * whoever replaces them holds the port itself, from before the first step to after the last.
+ * Replaces the files of the embedded store. Only the bound port keeps a server from opening them (see server.ts), so the
+ * restore holds the port from before the first step to after the last.
  *
- *   hold     the server is shut down if no other command uses it, the port is bound, and a note says so to other commands
- *   note     `restoring.json`: from here on no command starts a server, also after a kill, which gives the port back
- *   look     no process has begun to work meanwhile, nor taken another port: with the note there, none can from here on
- *   aside    the present files are moved into a folder beside, and kept
- *   in       the prepared files take their place
- *   done     the note goes, then the port
+ *   hold     shut the server down if no other command uses it, bind the port, and write a note for other commands
+ *   note     write `restoring.json`: from now on no command starts a server, even if a kill releases the port
+ *   look     check that no process has begun to work and that the port is the same; with the note, none can begin now
+ *   aside    move the present files into a folder beside, and keep them
+ *   in       move the prepared files into their place
+ *   done     remove the note, then release the port
  *
- * A kill at any step leaves the present files where they were, or aside, where the note says. The same restore given again
- * begins anew.
+ * A kill at any step leaves the present files in their place, or aside in the folder that the note names. Running the
+ * same restore again starts from the beginning.
  */
 export type HeldStore = { readonly folder: StoreFolder; release(): Promise<void> };
 
 const HOLD_LIMIT_MS = 10_000;
 const ASK_EVERY_MS = 50;
 
+/** Shuts the server down, binds its port and writes the note. Throws if another command uses the store. */
 export async function holdStore(dataFolder: string, logger: Logger): Promise<HeldStore> {
   const folder = await openStoreFolder(dataFolder);
   const startedAt = performance.now();
@@ -95,11 +96,11 @@ async function closed(server: Server): Promise<void> {
   await once(server, 'close');
 }
 
-/** What Redis reads at its start: of 7.0 and later, and of 6.2. */
+/** The files that Redis reads at its start: of 7.0 and later, and of 6.2. */
 const STORE_FILES = ['appendonlydir', 'appendonly.aof'];
 const STAGED = /^redis\.restoring-[0-9a-f]+$/;
 
-/** A rename changes neither number; a copy or another folder of the same name has others. */
+/** Identifies a file. A rename changes neither number; a copy, or another folder with the same name, has others. */
 const placed = z.object({ name: z.string(), ino: z.number(), mtimeMs: z.number() });
 type Placed = z.infer<typeof placed>;
 
@@ -107,13 +108,15 @@ const note = z.object({
   at: z.string(),
   aside: z.string(),
   /**
-   * The files of the backup that were about to take the store's place. A restore that is given again deletes these alone: a
+   * The files of the backup that were about to replace the store. A repeated restore deletes only these, because a
    * person may have moved the former store back in between.
    */
   placed: z.array(placed).default([]),
 });
 
-/** A new, empty folder for the files that are to take the store's place. What killed restores left goes. */
+/**
+ * Creates a new, empty folder for the files that will replace the store, and removes the remains of killed restores.
+ */
 export async function stageFolder(dataFolder: string, name: string): Promise<string> {
   for (const entry of await readdir(dataFolder))
     if (STAGED.test(entry)) await rm(join(dataFolder, entry), { recursive: true, force: true });
@@ -122,7 +125,10 @@ export async function stageFolder(dataFolder: string, name: string): Promise<str
   return staged;
 }
 
-/** Before anything is changed: a rename from one disk to another fails, and amid the replacement that would block the store. */
+/**
+ * Checks before any change that all files are on one disk. Otherwise a rename would fail amid the replacement and
+ * block the store.
+ */
 export async function refuseOtherDisk({ folder }: HeldStore, staged: string): Promise<void> {
   const [from, to] = [join(staged, 'same-disk'), join(folder.path, `same-disk.${process.pid}`)];
   await writeFile(from, '');
@@ -141,24 +147,31 @@ export async function refuseOtherDisk({ folder }: HeldStore, staged: string): Pr
   }
 }
 
+/** Where the former files are kept after a replacement. */
 export type Replaced = {
-  /** Where the former store is kept; null where there was none. */
+  /** Where the former store is kept; null if there was none. */
   readonly aside: string | null;
-  /** Where files are kept that stood in the store's place after an earlier restore was killed; null where none did. */
+  /**
+   * Where files are kept that were in the store's place after an earlier restore was killed; null if there were none.
+   */
   readonly alsoKept: string | null;
 };
 
+/** The parts of a replacement. */
 export type Replacing = {
   readonly dataFolder: string;
   readonly staged: string;
   readonly at: Date;
-  /** Throws where a process works on the data folder. */
+  /** Throws if a process works on the data folder. */
   readonly lookAgain: () => Promise<void>;
-  /** Changes other files that belong to the new store. A kill amid it leaves the note, so no command sees half of it. */
+  /**
+   * Changes other files that belong to the new store. The note is present meanwhile, so no command sees a partial
+   * change even after a kill.
+   */
   readonly alongWith: () => Promise<void>;
 };
 
-/** Puts the files of `staged` in the place of the store's. */
+/** Replaces the store's files with those of `staged`. */
 export async function replaceStore(
   { folder }: HeldStore,
   { dataFolder, staged, at, lookAgain, alongWith }: Replacing,
@@ -166,7 +179,7 @@ export async function replaceStore(
   const data = resolve(dataFolder);
   try {
     const earlier = await readNote(folder);
-    // With milliseconds: what two restores in one second put aside is kept apart.
+    // With milliseconds, so that the files of two restores in one second stay separate.
     const stamp = at.toISOString().replaceAll(/[:.]/g, '-');
     const aside = earlier?.aside ?? join(data, `redis.before-${stamp}`);
     await writeNote(folder, { at: at.toISOString(), aside, placed: earlier?.placed ?? [] });
@@ -178,7 +191,7 @@ export async function replaceStore(
         ]);
       await lookAgain();
     } catch (error) {
-      // Nothing was moved yet by this restore. The note of an earlier one stays.
+      // This restore has moved no file yet. The note of an earlier restore stays.
       if (earlier === null) await rm(join(folder.path, RESTORING), { force: true });
       throw error;
     }
@@ -205,18 +218,19 @@ export async function replaceStore(
     throw new AlmonerError(
       'ALM_BACKUP_FAILED',
       `The files of the store in ${folder.path} could not be replaced (${messageOf(error)}). The former store is kept.`,
-      { next: 'Mend the folder, then give the same `almoner restore DIR` again.', cause: error },
+      { next: 'Repair the folder, then run the same `almoner restore DIR` again.', cause: error },
     );
   }
 }
 
 type Clearing = {
   readonly aside: string;
-  /** For a file whose name is taken in `aside`. */
+  /** The folder for files whose name already exists in `aside`. */
   readonly beside: string;
   readonly earlier: z.infer<typeof note> | null;
 };
 
+/** Empties the store's place. The backup's own files are deleted, all others are kept. */
 async function clearPlace(
   { path }: StoreFolder,
   { aside, beside, earlier }: Clearing,
@@ -247,7 +261,7 @@ async function placedIn(folder: string): Promise<Placed[]> {
   );
 }
 
-/** Whether the data folder has a store. To ask one that is not there would begin an empty one. */
+/** True if the data folder has a store. Connecting to one that does not exist would create an empty one. */
 export async function hasStore(dataFolder: string): Promise<boolean> {
   const names: string[] = await readdir(join(dataFolder, 'redis')).catch(() => []);
   return STORE_FILES.some((name) => names.includes(name));
@@ -258,8 +272,8 @@ async function readNote({ path }: StoreFolder): Promise<z.infer<typeof note> | n
   return text === null ? null : note.parse(JSON.parse(text));
 }
 
-async function writeNote({ path }: StoreFolder, told: z.infer<typeof note>): Promise<void> {
-  await replaceFile(join(path, RESTORING), JSON.stringify(told));
+async function writeNote({ path }: StoreFolder, content: z.infer<typeof note>): Promise<void> {
+  await replaceFile(join(path, RESTORING), JSON.stringify(content));
   await syncFolder(path);
 }
 

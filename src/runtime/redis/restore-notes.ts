@@ -6,18 +6,19 @@ import { replaceFile, type StoreFolder } from './folder.js';
 import { lives, probePort } from './probe.js';
 
 /**
- * Two notes in the store's folder tell other commands of a restore.
+ * Two notes in the store's folder announce a restore to other commands.
  *
- *   restore-holds.json   a restore holds the port, and has changed nothing of the store yet. It counts while that process
- *                        lives and the port is held, so a killed restore blocks no command.
- *   restoring.json       the files are being swapped. It counts until a restore has ended: a server that is started between
- *                        two steps would find no files and begin an empty ledger.
+ *   restore-holds.json   A restore holds the port and has not changed the store yet. The note is valid while that process
+ *                        lives and holds the port, so a killed restore blocks no command.
+ *   restoring.json       The files are being replaced. The note is valid until a restore has ended: a server that starts
+ *                        between two steps would find no files and begin an empty ledger.
  */
 export const RESTORING = 'restoring.json';
 const HOLDS = 'restore-holds.json';
 
 const holds = z.object({ pid: z.number().int(), port: z.number().int(), at: z.string() });
 
+/** Writes the note that this process holds the store's port. */
 export async function noteHold({ path, port }: StoreFolder, at: Date): Promise<void> {
   await replaceFile(join(path, HOLDS), JSON.stringify({ pid: process.pid, port, at: at.toISOString() }));
 }
@@ -26,17 +27,21 @@ export async function removeHoldNote({ path }: StoreFolder): Promise<void> {
   await rm(join(path, HOLDS), { force: true });
 }
 
+/** Refuses to start a server while a restore replaces the files. */
 export async function refuseWhileRestoring(folder: StoreFolder): Promise<void> {
   await refuseWhileHeld(folder);
   const note = await readNote(folder.path, RESTORING);
   if (note === null) return;
   throw new AlmonerError(
     'ALM_BACKUP_RESTORE_UNFINISHED',
-    `The store in ${folder.path} is being replaced by a backup, or that was killed amid it (${note}). Nothing was started.`,
+    `The store in ${folder.path} is being replaced by a backup, or a restore was killed half-way (${note}). Nothing was started.`,
   );
 }
 
-/** The port of the note is asked, not the folder's: with the file `port` removed the folder would have another one. */
+/**
+ * Checks the port of the note, not that of the folder. If a person removed the file `port`, the folder would choose
+ * another one.
+ */
 export async function refuseWhileHeld({ path, password }: StoreFolder): Promise<void> {
   const note = await readNote(path, HOLDS);
   const held = note === null ? null : parsed(note);
@@ -45,8 +50,8 @@ export async function refuseWhileHeld({ path, password }: StoreFolder): Promise<
   if (kind === 'absent' || kind === 'ours') return;
   throw new AlmonerError(
     'ALM_BACKUP_RESTORE_UNFINISHED',
-    `A restore of the store in ${path} is under way (pid ${held.pid}, since ${held.at}). Nothing was started.`,
-    { next: 'Wait until the restore has ended, then give the same command again.' },
+    `A restore of the store in ${path} is running (pid ${held.pid}, since ${held.at}). Nothing was started.`,
+    { next: 'Wait until the restore has ended, then run the same command again.' },
   );
 }
 

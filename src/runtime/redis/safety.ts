@@ -4,7 +4,7 @@ import { STORE_ERRORS } from '../../core/errors/store-and-realm.js';
 import { LEDGER_SCRIPTS, type LuaScript, loadScripts, type ScriptClient } from '../../ledger/index.js';
 import { serverVersion } from './versions.js';
 
-/** Something about this Redis that could lose an order or pay one twice. */
+/** A property of this Redis that could lose an order or pay one twice. */
 export type StoreFinding = {
   readonly code: keyof typeof STORE_ERRORS;
   readonly message: string;
@@ -12,14 +12,14 @@ export type StoreFinding = {
 };
 
 /**
- * `doctor` prints the findings; a command that pays refuses to start on any of them. Empty: safe. It is as patient as
- * every other call: a store that is away says nothing of its safety.
+ * Checks whether the store is safe. `doctor` prints the findings; a command that pays refuses to start if there are
+ * any. It waits like every other call: an unreachable store says nothing about its safety.
  */
 export function storeFindings(scripts: ScriptClient): Promise<StoreFinding[]> {
   return scripts.ask('inspect the store', () => inspectStore(scripts.redis));
 }
 
-/** The realm service is loaded only here: few commands need the rest of it. */
+/** Loads the realm service here only, because few commands need it. */
 async function allScripts(): Promise<readonly LuaScript[]> {
   const { SERVICE_SCRIPTS } = await import('../../realm/server/store.js');
   return [...LEDGER_SCRIPTS.values(), ...SERVICE_SCRIPTS];
@@ -36,6 +36,7 @@ export async function inspectStore(
   return [...distinct.values()];
 }
 
+/** Checks fsync, eviction, role and version of the server. */
 async function inspectServer(client: Redis, scripts: readonly LuaScript[]): Promise<StoreFinding[]> {
   const findings: StoreFinding[] = [];
   const info = await readInfo(client);
@@ -45,17 +46,17 @@ async function inspectServer(client: Redis, scripts: readonly LuaScript[]): Prom
     findings.push(
       finding(
         'ALM_STORE_UNPROVEN',
-        `Redis denies reading its settings (${config.denied ?? info.denied}), so nothing proves that it fsyncs every write.`,
+        `Redis denies reading its settings (${config.denied ?? info.denied}), so almoner cannot prove that it fsyncs every write.`,
       ),
     );
 
-  // INFO tells append-only and eviction too: a server that is provably unsafe stays so when CONFIG is denied.
+  // INFO also shows append-only and eviction. So an unsafe server is found even if CONFIG is denied.
   const appendOnly = config.values.get('appendonly') ?? yesNo(info.values.get('aof_enabled'));
   if (appendOnly !== undefined && appendOnly !== 'yes')
     findings.push(finding('ALM_STORE_NOT_APPEND_ONLY', `Redis has appendonly ${appendOnly}.`));
 
   const fsync = config.values.get('appendfsync');
-  // With the second, `always` stands still while the file is rewritten or a snapshot is taken.
+  // With the second setting, `always` stops syncing during a rewrite or snapshot.
   const onRewrite = config.values.get('no-appendfsync-on-rewrite');
   if (fsync !== undefined && fsync !== 'always')
     findings.push(finding('ALM_STORE_FSYNC', `Redis has appendfsync ${fsync}.`));
@@ -93,7 +94,7 @@ async function inspectScripts(
     return [
       finding(
         'ALM_STORE_UNPROVEN',
-        `Redis denies SCRIPT (${refused.denied}), so nothing proves that it compiles every script.`,
+        `Redis denies SCRIPT (${refused.denied}), so almoner cannot prove that it compiles every script.`,
       ),
     ];
   return refused.map(({ script, message }) =>
@@ -121,19 +122,22 @@ const SETTINGS = ['appendonly', 'appendfsync', 'no-appendfsync-on-rewrite', 'max
 async function readConfig(client: Redis): Promise<Read> {
   const values = new Map<string, string>();
   try {
-    // One by one: Redis before 7.0 takes a single name.
+    // One setting per command, because Redis before 7.0 accepts only one name.
     for (const name of SETTINGS) {
       const reply: unknown = await client.config('GET', name);
       if (Array.isArray(reply) && typeof reply[1] === 'string') values.set(name, reply[1]);
     }
-    if (values.size < SETTINGS.length) return { values, denied: 'CONFIG GET leaves settings out' };
+    if (values.size < SETTINGS.length) return { values, denied: 'CONFIG GET omits settings' };
     return { values, denied: null };
   } catch (error) {
     return denied(error);
   }
 }
 
-/** Denied by an ACL, or renamed away as managed services do. Anything else, such as a lost connection, is thrown. */
+/**
+ * True for a command that an ACL denies, or that a managed service renamed. Any other error, such as a lost
+ * connection, is thrown.
+ */
 function denied(error: unknown): Read {
   const message = messageOf(error);
   if (

@@ -9,26 +9,26 @@ import { openServerLog, replaceFile, type StoreFolder } from './folder.js';
 import { lives, type Probe, probePort } from './probe.js';
 import { refuseWhileRestoring } from './restore-notes.js';
 
-/** How long a command that finds the store on its way up or down begins again. */
+/** How long a command retries while the store is starting or stopping. */
 export const START_LIMIT_MS = 10_000;
-/** A server that reads its append-only file answers all the while, so that it is given more time. */
+/** A server that reads its append-only file answers meanwhile, so it gets more time. */
 const LOADING_LIMIT_MS = 600_000;
 const ASK_EVERY_MS = 25;
-/** One failed start may be bad luck, two are a cause. */
+/** One failed start may be chance; two have a cause. */
 const FAILED_STARTS_MAX = 2;
 const LOG_LINES_SHOWN = 5;
 
 /**
- * Makes sure that the folder's server runs: it adopts one that is there, whoever started it, or starts one. Any number of commands may do so at once, and nobody takes a lock, which a
- * kill -9 could leave behind: each may start a server, and all but one end at once, because the port is
- * bound before the append-only file is opened.
+ * Makes sure that the folder's server runs: uses a running one, whoever started it, or starts one. Any number of
+ * commands may do this at once, without a lock, which a kill -9 could leave behind. Several may start a server; all
+ * but one end immediately, because a server binds the port before it opens the append-only file.
  */
 export async function ensureServer(
   folder: StoreFolder,
   logger: Logger,
   options: {
     limitMs?: number;
-    /** How long the folder's port may say nothing each time it is asked. */
+    /** How long the port may be silent at each probe. */
     answerMs?: number;
     signal?: AbortSignal;
   } = {},
@@ -41,7 +41,7 @@ export async function ensureServer(
     options.signal?.throwIfAborted();
     await refuseWhileRestoring(folder);
     const probe = await probePort(folder.port, folder.password, options.answerMs);
-    // The pid file names the server that answered, not the one that was started, which may have lost the race.
+    // The pid file names the server that answered. The one started here may have lost the race.
     if (probe.kind === 'ours' && !probe.loading) return replaceFile(pidFile(folder), `${probe.pid}\n`);
     if (probe.kind === 'foreign')
       throw probe.asksPassword ? otherStore(folder) : portTaken(folder, probe.seen);
@@ -63,12 +63,14 @@ export function pidFile(folder: StoreFolder): string {
   return join(folder.path, 'server.pid');
 }
 
+/** A server process that was just started. */
 type StartAttempt = {
   ended(): boolean;
-  /** Why the server ended, or null where it only found the port taken by another one of ours. */
+  /** Why the server ended. Null if it only found the port taken by another of our servers. */
   failure(): Promise<string | null>;
 };
 
+/** Starts the server as a process that outlives this command. */
 async function startServer(folder: StoreFolder): Promise<StartAttempt> {
   const binary = await findServerBinary();
   const configFile = join(folder.path, 'redis.conf');
@@ -80,10 +82,10 @@ async function startServer(folder: StoreFolder): Promise<StartAttempt> {
   try {
     child = spawn(binary, [configFile], {
       cwd: folder.path,
-      // A process group of its own: neither Ctrl-C nor a closed terminal reaches it.
+      // A separate process group, so that neither Ctrl-C nor a closed terminal reaches the server.
       detached: true,
       stdio: ['ignore', output.fd, output.fd],
-      // It outlives us, so it does not inherit our environment, where a realm's key may stand.
+      // The server outlives this command, so it must not inherit the environment, which may hold a realm's key.
       env: { PATH: process.env.PATH ?? '' },
     });
     child.on('error', (error) => {
@@ -99,12 +101,12 @@ async function startServer(folder: StoreFolder): Promise<StartAttempt> {
       const said = await tailOf(log.file, log.startBytes);
       if (failedToRun !== null) return failedToRun;
       if (child.exitCode === 0 || said.includes('Address already in use')) return null;
-      return said === '' ? `it ended with ${child.exitCode ?? child.signalCode} and said nothing` : said;
+      return said === '' ? `it ended with ${child.exitCode ?? child.signalCode} and logged no reason` : said;
     },
   };
 }
 
-/** What the server has said since, in its last lines. */
+/** The last lines that the server has logged since then. */
 export async function tailOf(file: string, startBytes: number): Promise<string> {
   const handle = await open(file, 'r');
   try {
@@ -124,6 +126,7 @@ function portTaken(folder: StoreFolder, seen: string): AlmonerError {
   );
 }
 
+/** The error for a Redis with another password on our port, as for a copied data folder. */
 function otherStore(folder: StoreFolder): AlmonerError {
   return new AlmonerError(
     'ALM_STORE_PORT_TAKEN',
@@ -143,6 +146,7 @@ function startFailed(folder: StoreFolder, said: string): AlmonerError {
   );
 }
 
+/** The error for a server that does not become ready in time. */
 async function noAnswer(folder: StoreFolder, probe: Probe, limitMs: number): Promise<AlmonerError> {
   const seconds = Math.round(limitMs / 1000);
   if (probe.kind !== 'unclear') return startFailed(folder, `it is not ready after ${seconds} s`);
@@ -153,13 +157,13 @@ async function noAnswer(folder: StoreFolder, probe: Probe, limitMs: number): Pro
     'ALM_STORE_UNREACHABLE',
     `The embedded Redis in ${folder.path} (pid ${pid}) runs but does not answer: ${seen}. Nothing was read or written.`,
     {
-      next: `See what holds process ${pid} up: a disk that does not answer, or a stop (\`kill -CONT ${pid}\` lets it go on).`,
+      next: `Find out what blocks process ${pid}: a disk that does not answer, or a stop (\`kill -CONT ${pid}\` continues it).`,
     },
   );
 }
 
 const NAMES = ['redis-server', 'valkey-server'];
-/** Where packages put the server although the PATH of an ordinary user or a service does not lead there. */
+/** Folders where packages install the server, although the PATH of an ordinary user or service may lack them. */
 const USUAL_FOLDERS = [
   '/usr/sbin',
   '/usr/local/bin',
@@ -170,6 +174,7 @@ const USUAL_FOLDERS = [
   '/home/linuxbrew/.linuxbrew/bin',
 ];
 
+/** Finds redis-server or valkey-server in PATH and in the usual folders. */
 export async function findServerBinary(
   path: string = process.env.PATH ?? '',
   usualFolders: readonly string[] = USUAL_FOLDERS,
@@ -193,8 +198,8 @@ export async function findServerBinary(
 }
 
 /**
- * The embedded server's settings. They go through a file for its owner only, so that the password never
- * stands in argv, and not through stdin: a starter killed half-way would leave a server without settings.
+ * The embedded server's settings. They go through a file for its owner only, so that the password never appears in
+ * argv. Stdin is not used: a starter killed half-way would leave a server without settings.
  */
 function serverConfig(folder: StoreFolder): string {
   return [
@@ -211,7 +216,7 @@ function serverConfig(folder: StoreFolder): string {
     'appendonly yes',
     'appendfsync always',
     'no-appendfsync-on-rewrite no',
-    '# A torn tail is a write that nobody was told of: cut it and start.',
+    '# A torn tail is a write that was never acknowledged: cut it and start.',
     'aof-load-truncated yes',
     'save ""',
     'maxmemory 0',
@@ -220,7 +225,7 @@ function serverConfig(folder: StoreFolder): string {
   ].join('\n');
 }
 
-/** Redis reads double quotes with C-like escapes; a folder's name may hold anything. */
+/** Redis reads double quotes with C-like escapes. A folder's name may hold any character. */
 export function quote(text: string): string {
   const escaped = text.replace(/["\\]/g, '\\$&').replace(/[\x00-\x1f]/g, (control) => {
     return `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`;

@@ -12,45 +12,47 @@ import {
 import { type CopiedStore, type Copying, copyStore } from './copy-store.js';
 import { joinEmbedded, newPresenceToken, presentName } from './embedded.js';
 
-/** All connections of one command to its Redis. Nothing else opens any. */
+/** All connections of one command to its Redis. No other code opens any. */
 export type Store = {
   readonly embedded: boolean;
-  /** The number of the database in it. */
+  /** The number of the database. */
   readonly db: number;
-  /** For people: secrets are masked. */
+  /** For people, with secrets masked. */
   readonly address: string;
-  /** Resends nothing, queues nothing: a command fails when its reply is lost, and the ledger asks again. */
+  /** Resends and queues no command. A command fails when its reply is lost, and the ledger repeats it. */
   readonly ledger: Redis;
-  /** A new connection for BullMQ or a service; its commands wait while Redis is away. */
+  /** Opens a connection for BullMQ or a service. Its commands wait while Redis is unreachable. */
   connect(use: string): Redis;
-  /** Writes all of it, as it stands at one instant, into a new file that Redis can load. */
+  /** Writes a copy of the store at one instant into a new file that Redis can load. */
   copyTo(file: string, copying: Copying): Promise<CopiedStore>;
-  /** The store is not waited for any longer, by anybody here: what waits fails. */
+  /** Stops waiting for the store: all waiting commands of this process fail. */
   giveUp(): void;
-  /** Ends all connections and, where nobody else uses it, the embedded server. Safe to call twice. */
+  /** Ends all connections and, if no other command uses it, the embedded server. Safe to call twice. */
   close(): Promise<void>;
 };
 
+/** How to open the store. */
 export type StoreOptions = {
   readonly redisUrl: string | null;
   readonly dataFolder: string;
   /** The command's name, as CLIENT LIST shows it. */
   readonly clientName: string;
   readonly logger: Logger;
-  /** How long a store that does not answer is waited for before its connection is given up. */
+  /** How long a silent connection is kept before it is given up. */
   readonly answerMs?: number | undefined;
-  /** The longest that a command of a service blocks; its connection is given up this much later. */
+  /** The longest time that a service's command blocks. Its connection is given up this much later. */
   readonly blockingMaxMs?: number | undefined;
-  /** How long an outside store that cannot be reached is tried before it is reported. */
+  /** How long an outside store is tried before it is reported as unreachable. */
   readonly readyLimitMs?: number | undefined;
   /** How long `close` waits for a store that does not answer. */
   readonly quitLimitMs?: number | undefined;
 };
 
-/** The most that a first connection may take, and no more than one answer may (`limits.storeAnswerMs`). */
+/** Limits the first connection, together with `limits.storeAnswerMs`. */
 const OUTSIDE_READY_LIMIT_MS = 5000;
 const QUIT_LIMIT_MS = 2000;
 
+/** Opens the store: the outside Redis if REDIS_URL names one, otherwise the embedded server. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { redisUrl, logger, readyLimitMs = OUTSIDE_READY_LIMIT_MS, quitLimitMs = QUIT_LIMIT_MS } = options;
   const token = newPresenceToken();
@@ -91,7 +93,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     copyTo: (file, copying) => copyStore(joined.target, joined.ledger, file, copying),
     giveUp() {
       joined.target.givenUp.abort();
-      // One that is about to connect again ends by itself; one whose host fell silent would be noticed much later.
+      // A client that is about to reconnect ends by itself. A client whose host is silent would notice much later.
       for (const client of services) if (client.status !== 'reconnecting') client.disconnect();
     },
     close() {
@@ -120,7 +122,7 @@ async function joinOutside(
   return { address, target, ledger, async beforeQuit() {}, async leave() {} };
 }
 
-/** Lets commands under way finish, but does not wait for a Redis that is gone. */
+/** Lets running commands finish, but does not wait for an unreachable Redis. */
 async function quit(client: Redis, limitMs: number): Promise<void> {
   if (client.status === 'end') return;
   if (client.status !== 'ready') return client.disconnect();

@@ -1,10 +1,10 @@
-/** The servers that almoner supports. Of Redis 8 the tests have met the first milestone of 8.0, no release. */
+/** The supported servers. For Redis 8, the tests have run with the first milestone of 8.0, not with a release. */
 const SUPPORTED: Readonly<Record<string, readonly string[]>> = {
   Redis: ['6.2', '7.0', '7.2', '7.4', '8'],
   Valkey: ['7.2', '8'],
 };
 
-/** Servers that speak the protocol of Redis under a version of their own, which INFO names. */
+/** Servers that speak the Redis protocol under a version of their own, which INFO names. */
 const OTHERS: readonly (readonly [field: string, name: string])[] = [
   ['valkey_version', 'Valkey'],
   ['dragonfly_version', 'Dragonfly'],
@@ -14,13 +14,14 @@ const OTHERS: readonly (readonly [field: string, name: string])[] = [
 ];
 const OLDEST: readonly [number, number] = [6, 2];
 
+/** Which server it is, and whether almoner supports it. */
 export type ServerVersion = {
   /** For example `Valkey 8.0.1`. */
   readonly shown: string;
   readonly fault: 'too-old' | 'unsupported' | null;
 };
 
-/** Reads which server INFO describes; null where INFO names no version. */
+/** Identifies the server that INFO describes. Null if INFO names no version. */
 export function serverVersion(info: ReadonlyMap<string, string>): ServerVersion | null {
   const [name, version] = nameAndVersion(info);
   if (version === undefined) return null;
@@ -37,7 +38,7 @@ function nameAndVersion(info: ReadonlyMap<string, string>): [name: string, versi
     const version = info.get(field);
     if (version !== undefined) return [name, version];
   }
-  // KeyDB of some versions names only its executable.
+  // Some versions of KeyDB name only their executable.
   if (/keydb-server$/.test(info.get('executable') ?? '')) return ['KeyDB', info.get('redis_version')];
   return ['Redis', info.get('redis_version')];
 }

@@ -159,14 +159,14 @@ export const DEEDS: Readonly<
   'pay/plan-input.ts keepColumns': async () => {
     const file = await world.file('words.csv', 'wer,wieviel\n1,5\n');
     const map = ['member=wer', 'tokens=wieviel'];
-    const books = app.books(pickProfile(app.config, 'town'));
+    const books = app.realmContext(pickProfile(app.config, 'town'));
     const { plan } = await planFile(books, { file, map, ...CHOICES }, Date.now(), app);
     plan.findings.close();
     const what = `kept the columns of ${plan.source} in realm town: member=wer, tokens=wieviel`;
     return { act: () => keepColumns(books.ledger, plan, 'ben'), lines: [line(what)] };
   },
   'pay/plan-file.ts planFile': async () => {
-    const books = app.books(pickProfile(app.config, 'town'));
+    const books = app.realmContext(pickProfile(app.config, 'town'));
     const file = await world.file('words.csv', 'wer,wieviel\n1,5\n');
     const request = { file, map: [], forgetColumns: true, ...CHOICES };
     const what = 'forgot the columns kept in realm town: member=wer, tokens=wieviel';

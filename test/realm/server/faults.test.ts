@@ -119,7 +119,7 @@ describe('the dice', () => {
 
   it('hit about as often as the probability says', () => {
     const dice = createFaultDice(parseFaults(['error-after:0.2'], 3), () => 0);
-    const hits = Array.from({ length: 5_000 }, () => dice.next()).filter((fate) => fate.misfortune !== null);
+    const hits = Array.from({ length: 5_000 }, () => dice.next()).filter((draw) => draw.injected !== null);
     expect(hits.length).toBeGreaterThan(900);
     expect(hits.length).toBeLessThan(1_100);
   });

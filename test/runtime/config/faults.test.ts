@@ -88,7 +88,7 @@ describe('a bad value is named with what was expected, what was got, and where',
     ],
     [
       realm('balancePath: data.balance\n    currencies: [gold]'),
-      'realms.main.balancePath: expected none beside currencies: it is the place of one balance, and the others stand in `balances` of the member record (almoner.config.yaml line 6, column 18)',
+      'realms.main.balancePath: expected no balancePath together with currencies: it names one balance, and the others are in `balances` of the member record (almoner.config.yaml line 6, column 18)',
     ],
     [
       realm('attempts: { backoffMs: 70000 }'),
@@ -169,7 +169,7 @@ describe('unknown names are refused with a hint', () => {
 
   test('a key in the file is refused without being repeated', async () => {
     const [fault] = await faultsOf({ yaml: realm('apiKey: sk-canary-123') });
-    expect(fault).toContain('a key never stands in the file: name its place with keyEnv or keyFile');
+    expect(fault).toContain('the key itself must not be in the file: name its source with keyEnv or keyFile');
     expect(fault).not.toContain('canary');
   });
 
@@ -220,7 +220,7 @@ realms:
     'realms.main: expected keyEnv or keyFile, got neither',
     'realms.bad name: expected a realm name without blanks',
     'realms.embedded: expected another name',
-    'realms.twin: expected a realm of its own',
+    'realms.twin: expected another realm',
     'ALMONER_REALM_ID: missing',
     'ALMONER_API_KEY: missing',
     'ALMONER_DATTA: not a variable',

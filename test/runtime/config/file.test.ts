@@ -19,7 +19,7 @@ describe('the file itself', () => {
 
   test.each([
     ['logLevel: [info', 'not valid YAML'],
-    ['logLevel: info\nlogLevel: debug', 'logLevel: stands here twice'],
+    ['logLevel: info\nlogLevel: debug', 'logLevel: occurs here twice'],
     ['logLevel: !!js/function x', 'not valid YAML: Unresolved tag'],
     ['a: 1\n---\nb: 2', 'not valid YAML'],
     ['- a', 'expected a block of settings at the top'],

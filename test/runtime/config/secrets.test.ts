@@ -52,7 +52,7 @@ describe('a key is read where and when it is used', () => {
   );
 
   test('the embedded realm has none to read', () => {
-    expect(() => readKey({ from: 'embedded' }, {})).toThrow(/hands over its own key/);
+    expect(() => readKey({ from: 'embedded' }, {})).toThrow(/provides its own key/);
   });
 });
 

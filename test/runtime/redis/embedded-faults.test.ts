@@ -73,7 +73,7 @@ describe('the embedded Redis says what is wrong', () => {
     const limits = { limitMs: 1, answerMs: 200 };
     await expect(ensureServer(storeFolder, pino({ level: 'silent' }), limits)).rejects.toMatchObject({
       code: 'ALM_STORE_PORT_TAKEN',
-      message: expect.stringContaining('accepts but says nothing'),
+      message: expect.stringContaining('accepts the connection but does not answer'),
     });
   });
 

@@ -145,7 +145,7 @@ export async function plannedRule(at: number) {
 export const missedAt = Date.parse('2020-11-16T09:00:00Z');
 export async function missed() {
   const times = [[missedAt, '2020-11-16', 'x']] as const;
-  const realm = app.books(pickProfile(app.config, 'town'));
+  const realm = app.realmContext(pickProfile(app.config, 'town'));
   await noteMissed(realm.ledger, 'daily', { zone: 'UTC', older: 0, times });
   return realm.ledger;
 }

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { z } from 'zod';
-import type { Outcome } from '../../../src/core/schedule-outcomes.js';
+import type { ScheduleOutcome } from '../../../src/core/schedule-outcomes.js';
 import { listBatches, readBatch } from '../../../src/ledger/read/batches.js';
 import { startSchedules } from '../../../src/operations/rules/schedules.js';
 import { scheduleStandings } from '../../../src/operations/rules/standings.js';
@@ -116,7 +116,7 @@ export function scheduleOutcomes() {
   const onTheDesk = async () => ofRule(overview.parse((await desk.call('/api/overview')).json()).schedules);
 
   /** Waits for the outcome. */
-  async function told(outcome: Outcome, isGood: boolean, message: RegExp) {
+  async function told(outcome: ScheduleOutcome, isGood: boolean, message: RegExp) {
     return until(`the outcome ${outcome}, ${message}`, async () => {
       const one = ofRule(await scheduleStandings(desk.app));
       return one?.outcome === outcome && one.isGood === isGood && message.test(one.message) && one;
@@ -124,7 +124,7 @@ export function scheduleOutcomes() {
   }
 
   /** The same outcome in the list, on the desk, in what notices are written of, and for Prometheus. */
-  async function toldEverywhere(outcome: Outcome, isGood: boolean, message: RegExp): Promise<void> {
+  async function toldEverywhere(outcome: ScheduleOutcome, isGood: boolean, message: RegExp): Promise<void> {
     await told(outcome, isGood, message);
     const expected = { rule: name, outcome, isGood, message: expect.stringMatching(message) };
     const list = await world.run('rules', 'list', '--json');

@@ -1,12 +1,12 @@
 --[==[
-  First answers by Idempotency-Key, in two generations so that they end without a timer or an index:
-  a new key goes into the current generation; once that is `keepMs` old or holds `max` answers it
-  becomes the one before, and what was before is forgotten. An answer is therefore kept for at least
-  keepMs and at most twice as long, unless `max` newer ones push it out earlier.
+  First answers by Idempotency-Key, in two generations, so that they expire without a timer or an index.
+  A new key goes into the current generation. Once that is `keepMs` old or holds `max` answers, it becomes
+  the previous generation, and the old previous generation is deleted. An answer is therefore kept for at
+  least keepMs and at most twice as long, unless `max` newer answers push it out earlier.
   (A string with a TTL per key cannot be capped; a sorted set as index cost 100 bytes more per answer.)
 
-  The field `#since` holds the start of the current generation; keys carry a `=` before them, so that
-  none can be taken for it.
+  The field `#since` holds the start of the current generation. Keys are stored with a leading `=`, so that
+  no key can collide with it.
 ]==]
 local function firstAnswer(current, before, key)
   return redis.call('HGET', current, '=' .. key) or redis.call('HGET', before, '=' .. key)

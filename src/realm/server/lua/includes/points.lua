@@ -1,6 +1,6 @@
 --[==[
-  Balances are integers within +/- (2^53 - 1), so Lua's doubles hold them exactly, and the sum of two of
-  them can be compared with the bound before it is written; HINCRBY does the arithmetic on 64 bits.
+  Balances are integers within +/- (2^53 - 1), so Lua's doubles hold them exactly. The sum of two balances can
+  therefore be compared with the bound before it is written. HINCRBY does the arithmetic on 64 bits.
 ]==]
 local POINTS_MAX = 9007199254740991
 

@@ -1,75 +1,77 @@
-import { OUTCOMES, type Outcome } from '../core/schedule-outcomes.js';
+import { OUTCOMES, type ScheduleOutcome } from '../core/schedule-outcomes.js';
 import type { BatchState } from '../core/states.js';
 import { spellMoment } from '../core/zones.js';
 import { counted } from '../words/spelling.js';
 import { dealtWithUntil, type LastRun, type Said, type ScheduledRule, type WaitingRun } from './approvals.js';
 import { newestTime, nextTimes } from './schedule.js';
 
-export type ScheduleStanding = {
+/** The health of one schedule, for the command line, the desk and notifications. */
+export type ScheduleHealth = {
   readonly realm: string;
   readonly rule: string;
-  /** The same for as long as it is about the same time and has the same outcome. */
+  /** Stays the same as long as the time and the outcome are the same. */
   readonly key: string;
   /** The scheduled time that it is about; null before the first. */
   readonly at: number | null;
-  readonly outcome: Outcome;
-  /** Nobody has to do anything. */
+  readonly outcome: ScheduleOutcome;
+  /** True if no action is needed. */
   readonly isGood: boolean;
   readonly message: string;
-  /** What a person does about it. */
+  /** The next step for a person. */
   readonly next: string | null;
   readonly since: number;
   readonly batch: string | null;
-  /** When it runs next; null while it would not. */
+  /** The next scheduled time; null if it would not run. */
   readonly nextAt: number | null;
-  /** Who wants its go, while a second person has to say it. */
+  /** Who requested the approval, while a second person has not given it. */
   readonly asked: Said | null;
   readonly paused: Said | null;
-  /** The time to come that is passed over. */
+  /** A future time that a person skipped. */
   readonly skip: (Said & { readonly time: number }) | null;
 };
 
+/** The stored facts from which the health is computed. */
 export type ScheduleFacts = {
   readonly realm: string;
   readonly entry: ScheduledRule;
   readonly last: LastRun | null;
   readonly waiting: WaitingRun | null;
-  /** The batch of `last`, where the store has it. */
+  /** The batch of `last`, if the store has it. */
   readonly batch: {
     readonly state: BatchState;
     readonly rows: number;
     readonly unpaid: number;
-    /** Somebody is there to send it. */
+    /** True if a worker or a run can send it. */
     readonly hasSender: boolean;
   } | null;
-  /** When somebody last looked for what is due. */
+  /** When the scheduler last checked for due times. */
   readonly lookedAt: number | null;
   readonly now: number;
 };
 
-/** Every time has an outcome within this. */
+/** Every time must have an outcome within this. */
 const OUTCOME_MS = 60_000;
-/** Whoever serves looks every half minute. */
+/** The scheduler checks every half minute; beyond this it counts as absent. */
 const SERVED_MS = 90_000;
 
 /**
- * How a schedule stands: what became of the last time that came, whoever asks. It is computed from what the books
- * hold, so that a time of which nobody noted anything is told as well: then nobody was serving.
+ * The health of a schedule: the outcome of its last due time. It is computed from the ledger alone, so every caller
+ * gets the same result. A time without any record is reported too: no scheduler ran then.
  */
-export function standingOf(facts: ScheduleFacts): ScheduleStanding {
+export function scheduleHealthOf(facts: ScheduleFacts): ScheduleHealth {
   const { realm, entry, now } = facts;
   const { rule, paused, approved } = entry;
-  const told = waitingOutcome(facts) ?? lastOutcome(facts);
+  const latest = waitingOutcome(facts) ?? lastOutcome(facts);
   const skip = entry.skip !== null && entry.skip.time > now ? entry.skip : null;
   const [first = null, second = null] = nextTimes(entry, Math.max(now, facts.last?.at ?? 0), 2);
-  const isGood = OUTCOMES[told.outcome] === null || told.at === null;
+  const isGood = OUTCOMES[latest.outcome] === null || latest.at === null;
   return {
     realm,
     rule,
-    key: [realm, rule, told.at ?? 'none', told.outcome].join('/'),
-    ...told,
+    key: [realm, rule, latest.at ?? 'none', latest.outcome].join('/'),
+    ...latest,
     isGood,
-    next: OUTCOMES[told.outcome],
+    next: OUTCOMES[latest.outcome],
     nextAt: approved === null || paused !== null ? null : first === skip?.time ? second : first,
     asked: approved === null ? entry.asked && saidOf(entry.asked) : null,
     paused,
@@ -77,10 +79,10 @@ export function standingOf(facts: ScheduleFacts): ScheduleStanding {
   };
 }
 
-type Told = Pick<ScheduleStanding, 'at' | 'outcome' | 'message' | 'since' | 'batch'>;
+type TimeOutcome = Pick<ScheduleHealth, 'at' | 'outcome' | 'message' | 'since' | 'batch'>;
 
-/** Of a time that has come and is not dealt with; null where there is none, or it came just now. */
-function waitingOutcome({ entry, last, waiting: noted, lookedAt, now }: ScheduleFacts): Told | null {
+/** The outcome of a due time that is not handled. Null if there is none, or if it came just now. */
+function waitingOutcome({ entry, last, waiting: noted, lookedAt, now }: ScheduleFacts): TimeOutcome | null {
   const until = dealtWithUntil(entry, last);
   const due = newestTime(entry, until, now);
   if (due === null) return null;
@@ -93,8 +95,8 @@ function waitingOutcome({ entry, last, waiting: noted, lookedAt, now }: Schedule
   if (now - due <= OUTCOME_MS) return null;
   const when = spellMoment(due, entry.timezone);
   const message = isServed
-    ? `Nobody has seen to the time of ${when}.`
-    : `Nobody was serving at ${when}, and nobody is now.${waiting === null ? '' : ` Before that: ${waiting.message}`}`;
+    ? `The time ${when} was not handled, although the scheduler runs.`
+    : `No \`almoner serve\` was running at ${when}, and none is running now.${waiting === null ? '' : ` Before that: ${waiting.message}`}`;
   return { at: due, outcome: 'unserved', message, since: due + OUTCOME_MS, batch: null };
 }
 
@@ -104,15 +106,16 @@ const WAITS = {
   realm: 'realm-away',
   store: 'store-away',
   trouble: 'trouble',
-} as const satisfies Record<WaitingRun['why'], Outcome>;
+} as const satisfies Record<WaitingRun['why'], ScheduleOutcome>;
 
-function lastOutcome(facts: ScheduleFacts): Told {
+/** The outcome of the last handled time. */
+function lastOutcome(facts: ScheduleFacts): TimeOutcome {
   const { entry, last } = facts;
   if (entry.approved === null) {
     return {
       at: null,
       outcome: 'waits-for-go',
-      message: goWords(entry),
+      message: missingApprovalWords(entry),
       since: entry.waitsSince,
       batch: null,
     };
@@ -121,7 +124,7 @@ function lastOutcome(facts: ScheduleFacts): Told {
     return {
       at: null,
       outcome: 'none',
-      message: 'No time has come since the go.',
+      message: 'No scheduled time has come since the approval.',
       since: entry.approved.at,
       batch: null,
     };
@@ -138,17 +141,18 @@ function lastOutcome(facts: ScheduleFacts): Told {
   return { at: last.at, outcome, message, since: last.finishedAt, batch: last.batch };
 }
 
-type Worded = readonly [Outcome, words: string];
+type Worded = readonly [ScheduleOutcome, words: string];
 
 const FINAL: Readonly<Record<Exclude<LastRun['result'], 'enqueued'>, (last: LastRun) => Worded>> = {
-  nothing: () => ['nothing', 'Nobody was to get anything.'],
+  nothing: () => ['nothing', 'No member was due an award.'],
   stopped: () => ['stopped', 'A limit stopped the run; nothing was paid.'],
   failed: () => ['fault', 'The rule could not be run.'],
-  skipped: ({ run }) => [run === null ? 'skipped' : 'unfinished', 'The time was passed over.'],
-  missed: () => ['missed', 'Nobody was serving at that time.'],
+  skipped: ({ run }) => [run === null ? 'skipped' : 'unfinished', 'The time was skipped.'],
+  missed: () => ['missed', 'No `almoner serve` was running at that time.'],
   paused: () => ['paused', 'The schedule was paused.'],
 };
 
+/** The outcome of a batch: being paid, waiting for a worker, halted or done. */
 function batchOutcome({ batch, last }: ScheduleFacts): Worded {
   const name = `Batch ${last?.batch}`;
   if (batch === null) return ['enqueued', `${name} was enqueued.`];
@@ -161,14 +165,16 @@ function batchOutcome({ batch, last }: ScheduleFacts): Worded {
   if (state === 'paused' || state === 'halted') return ['halted', `${name} is ${state}.`];
   return batch.hasSender
     ? ['enqueued', `${name} is being paid.`]
-    : ['no-worker', `${name} is enqueued, and no worker runs: nothing of it is sent.`];
+    : ['no-worker', `${name} is enqueued, but no worker is running, so no order is sent.`];
 }
 
-/** Why it has no go. */
-export function goWords({ takenBack, asked }: ScheduledRule): string {
+/** Explains why the schedule has no approval. */
+export function missingApprovalWords({ takenBack, asked }: ScheduledRule): string {
   if (asked !== null)
-    return `${asked.who} asks for its go${asked.why === null ? '' : ` (${asked.why})`}; a second person has to say it.`;
-  return takenBack === null ? 'It waits for a go.' : heldWords('The go was taken back', takenBack);
+    return `${asked.who} requests its approval${asked.why === null ? '' : ` (${asked.why})`}; a second person must approve it.`;
+  return takenBack === null
+    ? 'It waits for an approval.'
+    : heldWords('The approval was withdrawn', takenBack);
 }
 
 /** Who held it back, and why. */
@@ -176,7 +182,7 @@ export function heldWords(what: string, { who, why }: Said): string {
   return `${what} by ${who}${why === null ? '.' : `: ${why}`}`;
 }
 
-/** What was said, without what only a go is held against. */
+/** Keeps name, time and reason, without the fields that only an approval has. */
 function saidOf({ who, at, why }: Said): Said {
   return { who, at, why };
 }

@@ -10,13 +10,13 @@ import { FIELDS, isWellFormed, type TakenRow } from './take-rows.js';
 import { NO_COLUMNS } from './taken-columns.js';
 
 /**
- * Rows of a program as a sheet. Each is read by the very reader of a file's rows, so that the same orders have the same
- * faults and are the same batch.
+ * The rows of a program get line numbers as if a header were on line 1. The reader for files reads each of them, so
+ * the same orders have the same faults and form the same batch.
  */
 const FIRST_LINE = 2;
 const ROWS_AT_ONCE = 256;
 
-/** A row goes by the line it would have below a header; which row that was, or null where all of them are meant. */
+/** Converts a line back to the index of the row; null if the line means all rows. */
 export function rowOfLine(line: number): number | null {
   return line < FIRST_LINE ? null : line - FIRST_LINE;
 }
@@ -27,7 +27,8 @@ type Columns = {
   readonly replaces: boolean;
 };
 
-export function readGivenRows(
+/** Reads the rows that a program passed in, as if they came from a file. */
+export function readProgramRows(
   rows: readonly TakenRow[],
   rules: RowRules,
   limits: IntakeLimits = INTAKE_LIMITS,
@@ -44,6 +45,7 @@ export function readGivenRows(
   return { sheet: shape.sheet, found: null, standsIn: columns.replaces, blocks, sha256: () => null };
 }
 
+/** Reads the rows in small blocks, so that other work of the process gets its turn. */
 async function* readBlocks(
   rows: readonly TakenRow[],
   columns: Columns,
@@ -57,7 +59,7 @@ async function* readBlocks(
       throw new BrokenFile(
         'ALM_FILE_RECORD_TOO_LARGE',
         line,
-        `The row is larger than ${recordBytesMax} bytes; nothing after it was read.`,
+        `The row is larger than ${recordBytesMax} bytes; no row after it was read.`,
       );
     if (given.faults.length > 0) {
       const findings = given.faults.map((fault) => ({ line, code: 'ALM_ROW_FIELD' as const, ...fault }));
@@ -77,12 +79,13 @@ function columnsOf(rows: readonly TakenRow[]): Columns {
     for (const name of Object.keys(row.texts)) used.add(name);
     for (const name of row.further.keys()) further.add(name);
   }
-  // Beside transfers each row says its op (see `opOf`).
+  // With transfers among the rows, each row needs an op (see `opOf`).
   if (used.has('recipient')) used.add('op');
   const fields = FIELDS.filter((field) => used.has(field));
   return { fields, further: [...further], replaces: used.has('replaces') };
 }
 
+/** Builds the shape that a file with these columns would have. */
 function shapeOf({ fields, further, replaces }: Columns): Shape {
   const header = [...fields, ...further];
   const names = replaces ? [...header, 'almoner_order'] : header;
@@ -101,15 +104,15 @@ function shapeOf({ fields, further, replaces }: Columns): Shape {
   };
 }
 
-/** A further column that has a meaning in files would not have it here. */
+/** A further column must not have a name with a meaning: it would have that meaning in a file, but not here. */
 function furtherFaults(name: string): Finding[] {
   const known = columnNamed(name) ?? ownColumnNamed(name);
   if (known !== undefined)
     return [
-      ofFile('ALM_FILE_COLUMN_TWICE', `columns: ${show(name)} means ${known}; it is a field of its own.`),
+      ofFile('ALM_FILE_COLUMN_TWICE', `columns: ${show(name)} means ${known}, which is a field of its own.`),
     ];
   return name.trim() === '' || !isWellFormed(name)
-    ? [ofFile('ALM_FILE_COLUMN_MISSING', `columns: ${show(name)} is no name for a column.`)]
+    ? [ofFile('ALM_FILE_COLUMN_MISSING', `columns: ${show(name)} is not a name for a column.`)]
     : [];
 }
 
@@ -122,8 +125,8 @@ function cellsOf({ texts, further }: TakenRow, columns: Columns): string[] {
 }
 
 /**
- * In a file of transfers an empty recipient is refused unless the op is said, for it may be a forgotten cell. A field
- * that a program leaves out is not there at all, and the sign decides as it does where nobody is a recipient.
+ * Adds the op to a row that omits it. In a file with transfers, an empty recipient without an op is refused, because
+ * the cell may be forgotten. A program that omits the field means that there is no recipient, so the sign decides.
  */
 function opOf({ op, recipient, tokens }: TakenRow['texts']): string | undefined {
   if (op !== undefined || recipient !== undefined) return op;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readGivenRows, rowOfLine } from '../../src/csv/given-rows.js';
 import { INTAKE_LIMITS } from '../../src/csv/open.js';
+import { readProgramRows, rowOfLine } from '../../src/csv/program-rows.js';
 import type { Finding } from '../../src/csv/row.js';
 import { takeRows } from '../../src/csv/take-rows.js';
 import { RULES, readGiven } from './read-given.js';
@@ -72,7 +72,7 @@ describe('rows that a program gives', () => {
       { member: '1', tokens: 1, columns: { handle: 'ann' } },
       { member: '2', tokens: 1, columns: { guild: 'north' } },
     ];
-    const sheet = readGivenRows(takeRows(rows), RULES);
+    const sheet = readProgramRows(takeRows(rows), RULES);
     expect('sheet' in sheet && sheet.sheet.header).toEqual(['member', 'tokens', 'handle', 'guild']);
     expect((await readGiven(rows)).map(({ cells }) => cells)).toEqual([
       ['1', '1', 'ann', ''],
@@ -90,13 +90,13 @@ describe('refused by name, with the row', () => {
     ],
     ['a bigint as an id', { member: 1n, tokens: 1 }, /member: expected text, got the number 1/],
     ['a number as a reference', { member: '1', tokens: 1, reference: 7 }, /reference: expected text/],
-    ['a fraction', { member: '1', tokens: 1.5 }, /tokens: 1.5 is no whole number/],
+    ['a fraction', { member: '1', tokens: 1.5 }, /tokens: 1.5 is not a whole number/],
     [
       'a number beyond the exact ones',
       { member: '1', tokens: 2 ** 53 },
-      /tokens: 9007199254740992 is no whole number/,
+      /tokens: 9007199254740992 is not a whole number/,
     ],
-    ['no number', { member: '1', tokens: Number.NaN }, /tokens: NaN is no whole number/],
+    ['no number', { member: '1', tokens: Number.NaN }, /tokens: NaN is not a whole number/],
     ['null', { member: '1', tokens: 1, reference: null }, /reference: expected text, got null/],
     ['half a character', { member: '1', tokens: 1, reference: '\ud800' }, /half of a character/],
     ['a field nobody knows', { member: '1', tokens: 1, refrence: 'a' }, /no field "refrence"/],

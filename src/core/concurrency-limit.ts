@@ -1,5 +1,5 @@
-/** Lets so many through at a time; whoever comes besides waits in line. */
-export class Line {
+/** Limits how many pieces of work run at the same time. Further callers wait, first come first served. */
+export class ConcurrencyLimit {
   private readonly waiting: (() => void)[] = [];
 
   constructor(private free: number) {}
@@ -7,8 +7,8 @@ export class Line {
   async through<T>(work: () => Promise<T>): Promise<T> {
     if (this.free > 0) this.free -= 1;
     else
-      await new Promise<void>((go) => {
-        this.waiting.push(go);
+      await new Promise<void>((admit) => {
+        this.waiting.push(admit);
       });
     try {
       return await work();
