@@ -1,17 +1,10 @@
-// Writes docs/configuration.md from the built schema (run `npm run build` first). The words of a setting stand in the
+// Writes docs/reference/configuration.md from the built schema (run `npm run build` first). The words of a setting stand in the
 // schema itself (src/runtime/config), its unit is the end of its name, and what it takes is what the schema
 // says when it is given something else.
 import { realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-
-const UNITS = [
-  [/Ms$/, 'ms'],
-  [/Days$/, 'days'],
-  [/Minutes$/, 'minutes'],
-  [/Megabytes$/, 'MB'],
-  [/^maxTokens/, 'tokens'],
-];
+import { wrapped } from './wrapped.mjs';
 
 /** Every setting by its dotted name, blocks before what is in them; `NAME` stands for a name of one's own. */
 export function settingsOf(schema, path = []) {
@@ -57,52 +50,42 @@ export function configurationPage({ configSchema, variables, rateWords }) {
   const missing = unsaid(configSchema);
   if (missing.length > 0) throw new Error(missing.join('\n'));
   const settings = settingsOf(configSchema);
-  const words = new Map(settings.map(({ name, schema }) => [name, schema.meta().description]));
-  const chapters = settings.filter(({ block }) => block);
-  const chapterOf = (name) =>
-    name
-      .split('.')
-      .slice(0, -1)
-      .filter((part) => part !== 'NAME')
-      .join('.');
-  const rows = (chapter) =>
-    settings
-      .filter(({ name, block }) => !block && chapterOf(name) === chapter)
-      .map(({ name, schema }) => row(name, schema, variables, rateWords));
-  const table = (chapter) =>
-    rows(chapter).length === 0
-      ? []
-      : [
-          '',
-          '| setting | means | takes | default | unit | example |',
-          '|---|---|---|---|---|---|',
-          ...rows(chapter),
-        ];
-  const lines = [
-    ...HEAD,
-    ...table(''),
-    ...chapters.flatMap(({ name, schema }) => [
+  const inBlock = (block) =>
+    settings.filter((one) => !one.block && one.name.split('.').slice(0, -1).join('.') === block);
+  const chapter = ({ name, schema }) => {
+    // A block may stand at the top and in a realm: it is described once.
+    const inner = name.replace('realms.NAME.', '');
+    if (inner !== name && settings.some((one) => one.block && one.name === inner))
+      return inner.includes('.')
+        ? []
+        : [
+            '',
+            `## ${name}`,
+            '',
+            schema.meta().description,
+            `It takes the settings of [${inner}](#${inner}).`,
+          ];
+    const rows = inBlock(name === 'realms' ? 'realms.NAME' : name);
+    return [
       '',
       `## ${name}`,
       '',
-      schema.meta().description,
-      ...table(
-        name
-          .split('.')
-          .filter((part) => part !== 'NAME')
-          .join('.'),
-      ),
-    ]),
+      ...wrapped(schema.meta().description),
+      ...(rows.length === 0 ? [] : ['', ...rows.flatMap((one) => item(one, variables, rateWords))]),
+    ];
+  };
+  const known = new Set(settings.map(({ name }) => name));
+  const lines = [
+    ...HEAD,
+    '',
+    ...inBlock('').flatMap((one) => item(one, variables, rateWords)),
+    ...settings.filter(({ block }) => block).flatMap(chapter),
     '',
     '## Environment variables',
     '',
-    'An empty one counts as unset, and one that begins with `ALMONER_` and is not known is refused. `ALMONER_REALM_URL`,',
-    '`ALMONER_REALM_ID` and a key together make a realm of their own; `ALMONER_RATE` and `ALMONER_CERTAINTY` are that',
-    'realm’s, or where there is none all realms’ of the file.',
+    ...ENVIRONMENT,
     '',
-    '| variable | sets | means |',
-    '|---|---|---|',
-    ...variables.map(({ name, setting }) => variableRow(name, setting, words)),
+    ...variables.flatMap(({ name, setting }) => wrapped(variableItem(name, setting, known), '  ')),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -110,35 +93,47 @@ export function configurationPage({ configSchema, variables, rateWords }) {
 const HEAD = [
   '# Configuration',
   '',
-  'Defaults are overruled by `almoner.config.yaml` (in the folder where a command is started, or `--config FILE`), that',
-  'by the environment, and that by options. Unknown names are refused with a hint. `almoner doctor` prints what is in use',
-  'and where each value came from, with secrets masked; `almoner init` writes a first file.',
+  'The configuration file `almoner.config.yaml` overrides the defaults, the environment overrides the file, and options',
+  'override both. `--config FILE` names another file. almoner refuses unknown names with a hint. `almoner init` writes a first',
+  'file. `almoner doctor` prints each value with its origin and masks secrets.',
   '',
-  'This page is written by `node scripts/write-config-docs.mjs`; a test holds it equal to the program. Examples are YAML.',
+  'Each entry has the name, the meaning, the accepted values, the default and an example in YAML. The end of a name is its unit:',
+  '`Ms` for milliseconds, `Days`, `Minutes`, `Megabytes`. `NAME` stands for a name of your own.',
+  '',
+  '`node scripts/write-config-docs.mjs` writes this page. A test compares it with the program.',
+];
+
+const ENVIRONMENT = [
+  'An empty variable counts as unset. almoner refuses an unknown variable that begins with `ALMONER_`. `ALMONER_REALM_URL`,',
+  '`ALMONER_REALM_ID` and a key together make a realm. `ALMONER_RATE` and `ALMONER_CERTAINTY` apply to that realm; without',
+  'one they apply to every realm of the file.',
 ];
 
 const WITHOUT_SETTING = {
   token:
-    'A token of your own (`almoner desk token add`): who prepares and who approves, where a realm requires a second person. Never an argument of a command.',
-  tokenFile: 'The file that holds it, instead.',
-  config: 'The file to read instead of `almoner.config.yaml`.',
-  'realms.NAME.key': 'The realm’s key itself. No setting holds it, so that it stands in no file of settings.',
+    'your own desk token: it names who prepares and who approves, where a realm requires a second person. Never an argument.',
+  tokenFile: 'the file that holds your desk token.',
+  config: 'the file to read instead of `almoner.config.yaml`.',
+  'realms.NAME.key': 'the realm’s key itself. It has no setting, so that no configuration file holds it.',
 };
 
-function variableRow(name, setting, words) {
-  const says = words.get(setting) ?? WITHOUT_SETTING[setting];
+function variableItem(name, setting, known) {
+  const says = known.has(setting) ? `sets \`${setting}\`` : WITHOUT_SETTING[setting];
   if (says === undefined) throw new Error(`${name} sets ${setting}, of which nothing is said`);
-  return `| \`${name}\` | ${words.has(setting) ? `\`${setting}\`` : ''} | ${cell(says)} |`;
+  return `- \`${name}\`: ${says}`;
 }
 
-function row(name, schema, variables, rateWords) {
+function item({ name, schema }, variables, rateWords) {
   const { description, examples } = schema.meta();
   const key = name.split('.').at(-1);
-  const unit = UNITS.find(([end]) => end.test(key))?.[1] ?? '';
   const variable = variables.find(({ setting }) => setting === name)?.name;
-  const means = variable === undefined ? description : `${description} (\`${variable}\`)`;
   const example = `\`${key}: ${yaml(examples[0])}\``;
-  return `| \`${key}\` | ${cell(means)} | ${cell(takes(schema))} | ${defaultOf(schema, rateWords)} | ${unit} | ${cell(example)} |`;
+  const facts = [takes(schema), defaultOf(schema, rateWords), example];
+  return [
+    // The backslash is Markdown's line break.
+    ...wrapped(`- \`${key}\`${variable === undefined ? '' : ` (\`${variable}\`)`}: ${description}\\`, '  '),
+    ...wrapped(`  ${facts.join('; ')}`, '  '),
+  ];
 }
 
 function takes(schema) {
@@ -149,18 +144,14 @@ function takes(schema) {
 function defaultOf(schema, rateWords) {
   const { success, data } = schema.safeParse(undefined);
   if (!success) return 'required';
-  if (data === undefined) return 'unset';
+  if (data === undefined) return 'default unset';
   const isRate = typeof data === 'object' && data !== null && 'windowMs' in data;
-  return `\`${isRate ? rateWords(data) : yaml(data)}\``;
+  return `default \`${isRate ? rateWords(data) : yaml(data)}\``;
 }
 
 /** Digits that are text keep their quotes. */
 function yaml(value) {
   return typeof value === 'string' && !/^[0-9]/.test(value) && value !== '' ? value : JSON.stringify(value);
-}
-
-function cell(text) {
-  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }
 
 const here = fileURLToPath(import.meta.url);
@@ -172,5 +163,5 @@ if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === here) {
   const { VARIABLES } = await built('runtime/config/layers.js');
   const { formatRate } = await built('core/profile.js');
   const page = configurationPage({ configSchema, variables: VARIABLES, rateWords: formatRate });
-  writeFileSync(join(root, 'docs', 'configuration.md'), page);
+  writeFileSync(join(root, 'docs', 'reference', 'configuration.md'), page);
 }

@@ -1,8 +1,9 @@
-// Writes docs/errors.md from the built catalogue (run `npm run build` first). Each table of src/core/errors is
+// Writes docs/reference/errors.md from the built catalogue (run `npm run build` first). Each table of src/core/errors is
 // one chapter; its comment is the chapter's first sentence.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { wrapped } from './wrapped.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const built = join(root, process.env.ALMONER_TEST_DIST ?? 'dist', 'core', 'errors');
@@ -17,15 +18,13 @@ const EXITS = {
   130: 'interrupted, resumable',
 };
 
-const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 const lines = [
   '# Errors',
   '',
-  'Every code a user can meet. Codes are stable; the message beside a code says what happened in that very',
-  'case, what was and was not done, and ends with the next step. With `--json` the same stands on stdout as',
-  '`{"error": {"code", "message", "details", "next"}}`.',
+  'Each entry has the code, the exit status in brackets, the meaning, and what to do. Codes are stable. The message beside a',
+  'code describes the single case. With `--json`, stdout holds `{"error": {"code", "message", "details", "next"}}`.',
   '',
-  'This page is written by `node scripts/write-error-docs.mjs`; a test holds it equal to the program.',
+  '`node scripts/write-error-docs.mjs` writes this page. A test compares it with the program.',
   '',
   '| exit | meaning |',
   '|---|---|',
@@ -41,15 +40,15 @@ const chapters = texts.flatMap((text) => [
 const written = new Set();
 for (const [, intro, name, body] of chapters.sort(([, , a], [, , b]) => (a < b ? -1 : 1))) {
   lines.push('', `## ${name[0]}${name.slice(1).toLowerCase()}`, '', intro, '');
-  lines.push('| code | means | what to do | exit |', '|---|---|---|---|');
   const codes = [...body.matchAll(/^ {2}(ALM_[A-Z_]+): /gm)].map(([, code]) => code);
   for (const code of codes.sort()) {
     const { means, next, exit } = CATALOGUE[code];
-    lines.push(`| \`${code}\` | ${cell(means)} | ${cell(next)} | ${exit} |`);
+    // The backslash is Markdown's line break.
+    lines.push(...wrapped(`- \`${code}\` (${exit}) ${means}\\`, '  '), ...wrapped(`  ${next}`, '  '));
     written.add(code);
   }
 }
 
 const left = Object.keys(CATALOGUE).filter((code) => !written.has(code));
 if (left.length > 0) throw new Error(`no source file was found for: ${left.join(', ')}`);
-writeFileSync(join(root, 'docs', 'errors.md'), `${lines.join('\n')}\n`);
+writeFileSync(join(root, 'docs', 'reference', 'errors.md'), `${lines.join('\n')}\n`);

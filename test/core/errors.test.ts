@@ -5,16 +5,15 @@ import { CATALOGUE } from '../../src/core/errors/catalogue.js';
 
 const codes = Object.keys(CATALOGUE);
 
-/** The tables of docs/errors.md, read back. */
+/** The entries of docs/reference/errors.md, read back. */
 function documented(): Readonly<Record<string, { means: string; next: string; exit: number }>> {
-  const rows = readFileSync('docs/errors.md', 'utf8').matchAll(
-    /^\| `(ALM_[A-Z0-9_]+)` \| ((?:[^|\\]|\\.)*) \| ((?:[^|\\]|\\.)*) \| (\d+) \|$/gm,
-  );
-  const plain = (text = '') => text.replaceAll('\\|', '|');
+  const page = readFileSync('docs/reference/errors.md', 'utf8');
+  const entries = page.matchAll(/^- `(ALM_[A-Z0-9_]+)` \((\d+)\) (.+?)\\\n(.+?)(?=\n- |\n\n|\n$)/gms);
+  const oneLine = (text = '') => text.trim().replaceAll(/\n +/g, ' ');
   return Object.fromEntries(
-    [...rows].map(([, code = '', means, next, exit]) => [
+    [...entries].map(([, code = '', exit, means, next]) => [
       code,
-      { means: plain(means), next: plain(next), exit: Number(exit) },
+      { means: oneLine(means), next: oneLine(next), exit: Number(exit) },
     ]),
   );
 }
@@ -27,7 +26,7 @@ function sourceOutsideTheCatalogue(): string {
 }
 
 describe('the catalogue of errors', () => {
-  test('docs/errors.md says exactly what the program says (node scripts/write-error-docs.mjs writes it)', () => {
+  test('docs/reference/errors.md says exactly what the program says (node scripts/write-error-docs.mjs writes it)', () => {
     expect(documented()).toEqual(CATALOGUE);
   });
 

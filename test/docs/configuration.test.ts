@@ -28,7 +28,7 @@ test('a setting that is not described is named, with where to describe it', () =
   ]);
 });
 
-test('docs/configuration.md says exactly what the schema says (node scripts/write-config-docs.mjs writes it)', () => {
+test('docs/reference/configuration.md says exactly what the schema says (node scripts/write-config-docs.mjs writes it)', () => {
   const page = configurationPage({ configSchema, variables: VARIABLES, rateWords: formatRate });
-  expect(readFileSync('docs/configuration.md', 'utf8')).toBe(page);
+  expect(readFileSync('docs/reference/configuration.md', 'utf8')).toBe(page);
 });

@@ -8,8 +8,8 @@ export const CLI_ERRORS = {
     'Type the total when asked, or pass --yes in a script.',
   ),
   ALM_CLI_INTERRUPTED: interrupted(
-    'A question was left without an answer: Ctrl-C, Ctrl-D, or a closed terminal. Nothing was done.',
-    'Give the same command again when it is meant.',
+    'A question got no answer: Ctrl-C, Ctrl-D, or a closed terminal. Nothing was done.',
+    'Repeat the command when you mean it.',
   ),
   ALM_CLI_INTERNAL: bug(
     'A bug: something failed that should not have.',
@@ -24,11 +24,11 @@ export const CLI_ERRORS = {
 /** The library: what a program that imports almoner got wrong, or stopped. */
 export const LIBRARY_ERRORS = {
   ALM_LIBRARY_USAGE: usage(
-    'A call of the library was given something it cannot take, or its callback has failed.',
-    'Mend the call; docs/library.md and the types say what it takes.',
+    'A library call got an unusable argument, or its callback failed.',
+    'Correct the call; docs/library.md and the types describe it.',
   ),
   ALM_LIBRARY_INTERNAL: bug(
-    'A bug: something failed in a call of the library that should not have.',
+    'A bug: a call of the library failed.',
     "Open it with logLevel: 'debug', call again, and report the log and the error’s cause.",
   ),
   ALM_LIBRARY_CLOSED: usage(
@@ -36,28 +36,28 @@ export const LIBRARY_ERRORS = {
     'Open it again; what was being paid goes on with the same call.',
   ),
   ALM_LIBRARY_STOPPED: interrupted(
-    'Paying was stopped by its signal, or by closing, before its batch was made.',
-    'Call it again when it is meant to be paid.',
+    'A signal or a close stopped the call before its batch was made.',
+    'Call it again if you still want to pay.',
   ),
 };
 
 /** Two people, one payment. */
 export const PEOPLE_ERRORS = {
   ALM_PEOPLE_NAMELESS: refused(
-    'This realm requires approvals, so the person who acts has to be known by a token.',
-    'Act with a token of your own: sign in to the desk with it, or put it into ALMONER_TOKEN, or the name of a file that holds it into ALMONER_TOKEN_FILE; `almoner desk token add NAME --role operator` makes one.',
+    'This realm requires approvals, so each person must act with a named token.',
+    'Sign in to the desk, or set ALMONER_TOKEN or ALMONER_TOKEN_FILE. `almoner desk token add NAME --role operator` makes a token.',
   ),
   ALM_PEOPLE_TOKEN: usage(
-    'The token is none that is known here: it was revoked, or is of another store.',
-    'Ask an admin for a new one; `almoner desk token list` names those that count.',
+    'The token is unknown here: it was revoked, or belongs to another store.',
+    'Ask an admin for a new one; `almoner desk token list` names the valid ones.',
   ),
   ALM_PEOPLE_ROLE: refused(
-    'The token does not have the role for this.',
-    'Somebody with the role does it, or an admin makes a token with it.',
+    'The token lacks the role for this.',
+    'Ask a person with the role, or let an admin make a token with it.',
   ),
   ALM_PEOPLE_SAME: refused(
-    'The person who prepared it, or asked for it, cannot approve it.',
-    'Another person with the role approver approves it, with a token of their own.',
+    'You prepared it or asked for it, so you cannot approve it.',
+    'Another person with the role approver approves it, with their own token.',
   ),
   ALM_PEOPLE_CHANGED: refused(
     'What was shown is not what would be approved.',
@@ -81,8 +81,8 @@ export const CONFIG_ERRORS = {
     'Pass one of the listed names to --realm, or add the realm to almoner.config.yaml.',
   ),
   ALM_CONFIG_KEY_MISSING: usage(
-    "The realm's API key is not where the profile looks for it, or cannot be used as it stands.",
-    'Put the key into the named environment variable or file, then run the command again.',
+    'The profile finds no usable API key for the realm.',
+    'Put the key into the named environment variable or file, then repeat the command.',
   ),
 };
 
@@ -97,12 +97,12 @@ export const DESK_ERRORS = {
     'Check that it was copied whole, or make a new one with `almoner desk token add`.',
   ),
   ALM_DESK_TOO_MANY_TRIES: usage(
-    'The desk token is not known here, and too many such came from this address in a short time.',
-    'Check that it was copied whole; a right one is taken at once, a wrong one after a minute.',
+    'The desk token is unknown, and this address sent too many unknown ones.',
+    'Check that you copied all of it. The right token works at once, a wrong one after a minute.',
   ),
   ALM_DESK_ROLE: usage(
-    'The signed-in person’s role does not allow a change, or to have the realm asked.',
-    'Ask somebody with the role operator, or sign in with such a token.',
+    'Your role does not allow a change or a question to the realm.',
+    'Ask a person with the role operator, or sign in with such a token.',
   ),
   ALM_DESK_CSRF: usage(
     'A change was asked for without the page’s own token.',
@@ -117,7 +117,7 @@ export const DESK_ERRORS = {
     'Start it with --public-url set to the address people use.',
   ),
   ALM_DESK_INSECURE: usage(
-    'The desk would be reachable from other machines without encryption.',
+    'Other machines could reach the desk without encryption.',
     'Put TLS in front and pass --public-url https://…, or accept the risk with --insecure-http.',
   ),
   ALM_DESK_PUBLIC_URL: usage(
@@ -125,12 +125,12 @@ export const DESK_ERRORS = {
     'Write scheme and host only, for example --public-url https://desk.example.org.',
   ),
   ALM_DESK_PORT_TAKEN: usage(
-    'The desk’s port is in use by another program, or the address is not of this machine.',
+    'Another program uses the desk’s port, or the address is not of this machine.',
     'Choose another one with --port, or end the other program.',
   ),
   ALM_DESK_TOKEN_NAME: usage(
-    'The name of a desk token cannot stand in an audit.',
-    'Use 1 to 64 letters, digits, dots, dashes, underscores or @; `local` is taken by the desk itself.',
+    'The desk token’s name is not usable in the audit.',
+    'Use 1 to 64 letters, digits, dots, dashes, underscores or @. The desk itself uses `local`.',
   ),
   ALM_DESK_TOKEN_EXISTS: usage(
     'A desk token of that name exists.',
@@ -138,8 +138,8 @@ export const DESK_ERRORS = {
   ),
   ALM_DESK_TOKEN_UNKNOWN: usage('No desk token has that name.', '`almoner desk token list` shows them.'),
   ALM_DESK_LAST_ADMIN: refused(
-    'The token is the only one with the role admin: without it nobody gives or takes tokens on the desk.',
-    'Make another admin first, or revoke it knowing that; after it only `almoner desk token add` on a machine that reaches the store makes one.',
+    'This is the only admin token. Without it nobody can manage tokens on the desk.',
+    'Make another admin first, or confirm the revocation. Then only `almoner desk token add` on a machine with the store makes one.',
   ),
   ALM_DESK_BAD_REQUEST: usage(
     'The desk could not understand the request.',
@@ -151,19 +151,19 @@ export const DESK_ERRORS = {
     'Look at the new numbers and confirm again.',
   ),
   ALM_DESK_UPLOAD_TOO_LARGE: refused(
-    'The uploaded file is larger than the desk takes, or too many wait to be started.',
-    'Split the file, or use `almoner import FILE` on the machine itself.',
+    'The file exceeds the desk’s limit, or too many uploads wait for a start.',
+    'Split the file, or run `almoner import FILE` on the machine itself.',
   ),
   ALM_DESK_UPLOAD_BROKEN: refused(
     'The upload did not arrive whole, or came too slowly.',
     'Upload the file again.',
   ),
   ALM_DESK_UPLOAD_UNKNOWN: usage(
-    'The uploaded file is not there any more, or is another person’s; uploads are kept for an hour.',
+    'The upload is gone, or belongs to another person. The desk keeps uploads for an hour.',
     'Upload the file again.',
   ),
   ALM_DESK_TABLE_UNKNOWN: usage(
-    'The uploaded table of members is not there any more, or is another person’s.',
+    'The uploaded member table is gone, or belongs to another person.',
     'Upload the table again, or plan the file without it.',
   ),
   ALM_DESK_BUSY: usage(
@@ -172,8 +172,8 @@ export const DESK_ERRORS = {
   ),
   ALM_DESK_NO_PAGES: bug('The desk’s pages were not built; its API works.', 'Run `npm run build`.'),
   ALM_DESK_INTERNAL: bug(
-    'A bug: something failed in the desk that should not have.',
-    'Look at the log of `almoner serve` for the time of the request and report what it says.',
+    'A bug: something failed in the desk.',
+    'Report what the log of `almoner serve` says at the time of the request.',
   ),
 };
 
@@ -189,27 +189,27 @@ export const RULES_ERRORS = {
   ),
   ALM_RULE_SYNTAX: refused(
     'The rule file is not readable YAML.',
-    'Mend the named place; indentation and quotes are the usual causes.',
+    'Correct the named place. Check indentation, and quote an expression that holds `: ` or ` #`.',
   ),
   ALM_RULE_UNKNOWN_FIELD: refused(
-    'The rule has a field that no rule has.',
-    'Correct or remove the field; docs/rules.md lists all of them.',
+    'The rule has an unknown field.',
+    'Correct or remove the field; docs/reference/rules.md lists all fields.',
   ),
   ALM_RULE_FIELD: refused(
-    'A field of the rule is missing, or holds something that it cannot hold.',
-    'Mend the named field; docs/rules.md says what it may hold.',
+    'A field of the rule is missing, or has a value it cannot take.',
+    'Correct the named field; docs/reference/rules.md lists its values.',
   ),
   ALM_RULE_EXPRESSION: refused(
-    'An expression of the rule cannot be read, names something unknown, or is too large.',
-    'Mend the expression at the named place; `almoner rules try FILE --member ID` shows what it gives.',
+    'An expression of the rule cannot be read, uses an unknown name, or is too large.',
+    'Correct the named place; `almoner rules try FILE --member ID` shows the result.',
   ),
   ALM_RULE_VALUE: refused(
-    'An expression met a member for whom it gives no usable value. Nothing was enqueued.',
-    'Mend the expression, or the facts of that member; `almoner rules try FILE --member ID` shows both.',
+    'An expression gave no usable value for a member. Nothing was enqueued.',
+    'Correct the expression or the member’s facts; `almoner rules try FILE --member ID` shows both.',
   ),
   ALM_RULE_TOO_SLOW: refused(
-    'The expressions of a rule took too long, on one member or on all, and were ended. Nothing was enqueued.',
-    'Make the expression simpler: no patterns with nested repetition, no lists within lists.',
+    'The rule’s expressions took too long, and almoner ended them. Nothing was enqueued.',
+    'Simplify the expression: no patterns with nested repetition, no lists within lists.',
   ),
   ALM_RULE_TOO_LARGE: refused(
     'A rule needed too much memory and was ended. Nothing was enqueued.',
@@ -225,7 +225,7 @@ export const RULES_ERRORS = {
   ),
   ALM_RULE_AUDIENCE: refused(
     'A row of the audience cannot be used.',
-    'Mend the named row; each member stands once, as 1 to 20 digits without a leading zero.',
+    'Correct the named row. Each member stands once, as 1 to 20 digits without a leading zero.',
   ),
   ALM_RULE_CRON: refused(
     'The schedule is no cron expression, or one that never comes.',
@@ -236,28 +236,28 @@ export const RULES_ERRORS = {
     'Write a name of the time zone database such as Europe/Berlin, or UTC.',
   ),
   ALM_RULE_REALM: usage(
-    'The rule is for a realm that is not configured, or not for the one that was chosen.',
-    'Correct `realm` in the rule, or configure that realm; `almoner doctor` lists the configured ones.',
+    'The rule’s realm is not configured, or is not the chosen one.',
+    'Correct `realm` in the rule, or configure it. `almoner doctor` lists the realms.',
   ),
   ALM_RULE_NAME_TAKEN: refused(
     'Two rule files have the same name, and would spend each other’s references.',
     'Give one of them another `name`.',
   ),
   ALM_RULE_OVER_LIMIT: refused(
-    'The orders go over a limit of the rule. Nothing was enqueued.',
-    'Look at the plan; raise the limit in the rule and run it, or write it under `limits.cut` to have awards cut.',
+    'The orders exceed a limit of the rule. Nothing was enqueued.',
+    'Read the plan. Raise the limit and run the rule, or name the limit in `limits.cut`.',
   ),
   ALM_RULE_MISSING_FACTS: refused(
     'More members lack a fact than the rule allows (maxMissing). Nothing was enqueued.',
-    'Check the names of the facts with `almoner member ID --web3`, or raise `maxMissing`.',
+    'Check the facts’ names with `almoner member ID --web3`, or raise `maxMissing`.',
   ),
   ALM_RULE_WALLETS: refused(
-    'The realm did not say of every wallet whether it belongs to a member. Nothing was enqueued.',
-    'Ask about the named wallets with `almoner wallets`; the profile’s `wallets` settings may need a change.',
+    'The realm did not answer for every wallet. Nothing was enqueued.',
+    'Check the named wallets with `almoner wallets`, and the profile’s `wallets` settings.',
   ),
   ALM_RULE_INTERRUPTED: interrupted(
-    'The reading of facts was interrupted. What was read is kept; nothing was enqueued.',
-    'Run the same command again; it goes on where it was interrupted.',
+    'Reading facts was interrupted. almoner keeps them and enqueued nothing.',
+    'Run the same command again; it resumes there.',
   ),
   ALM_RULE_RUN_NOT_FOUND: usage(
     'No plan or run of a rule has that id, or it has left the store.',
@@ -268,7 +268,7 @@ export const RULES_ERRORS = {
     'Give more of the id; `almoner rules list` shows the last ones.',
   ),
   ALM_RULE_PLAN_UNUSABLE: refused(
-    'The plan was stopped by a limit or never finished, so that no batch can be made of it.',
+    'A limit stopped the plan, or it never finished. almoner makes no batch of it.',
     'Plan again with `almoner rules plan FILE`.',
   ),
   ALM_RULE_NOT_IN_RUN: usage(
@@ -276,19 +276,19 @@ export const RULES_ERRORS = {
     'Check the member id and the run; `almoner rules plan` shows who would get what now.',
   ),
   ALM_RULE_ALREADY_RUN: refused(
-    'Another process has dealt with this time of the rule’s schedule, it has not come by the store’s clock, or a person has paused or skipped it. Nothing was enqueued.',
-    'Nothing to do; `almoner rules list` shows what became of it.',
+    'This scheduled time was handled by another process, paused or skipped by a person, or lies ahead of the store’s clock. Nothing was enqueued.',
+    'Nothing to do; `almoner rules list` shows its outcome.',
   ),
   ALM_RULE_NOT_MISSED: usage(
-    'The time is not on the rule’s list of missed times: it was run or made up, a person has taken it off, or it was never missed.',
+    'The time is not on the rule’s list of missed times.',
     'List the missed times with `almoner rules calendar`.',
   ),
   ALM_RULE_OTHER_PERIOD: refused(
-    'The rule counts other periods now than when the time was missed, so that making it up could pay members twice. Nothing was enqueued.',
-    'Look at who was paid (`almoner rules calendar RULE`, `almoner history MEMBER`); pay who is missing with a CSV file, then take the time off with `almoner rules dismiss`.',
+    'The rule’s periods changed after the missed time, so a late run could pay members twice. Nothing was enqueued.',
+    'Check who was paid (`almoner rules calendar RULE`, `almoner history MEMBER`). Pay the others with a CSV file, then run `almoner rules dismiss`.',
   ),
   ALM_RULE_EDITED: refused(
-    'The rule file is not the text that the plan was made of. Named with --plan, the plan is paid as it was planned, with this warning; the desk makes no batch of it, and a run of another text that is not through goes on by nobody’s hand but a person’s.',
-    'Plan again with `almoner rules plan FILE` if the edit should count; `almoner rules run --plan ID` pays the plan as it was; cancel the batch of a run that should not go on.',
+    'The rule file changed after the plan. With --plan, almoner pays the plan and warns. The desk refuses such a plan, and only a person can continue an unfinished run.',
+    'Plan again with `almoner rules plan FILE`, pay the old plan with `almoner rules run --plan ID`, or cancel the unfinished batch.',
   ),
 };

@@ -3,36 +3,36 @@ import { refused } from './entry.js';
 /** A whole file or batch that is refused before anything is sent, and what is odd about a whole file. */
 export const PLAN_ERRORS = {
   ALM_PLAN_CURRENCY: refused(
-    'The realm’s profile does not pay in the currency that was chosen.',
-    'List it under `currencies` of the profile if the realm has it, or choose one of those that stand there.',
+    'The realm’s profile does not pay in the chosen currency.',
+    'Choose a currency of the profile, or add this one to its `currencies`.',
   ),
   ALM_PLAN_TIME: refused(
-    'The time at which the batch is to begin, or to be over, cannot be read or is over.',
-    'Write it as 18:00 or 2026-11-20 18:00, in the time zone of the realm’s profile, or with an offset.',
+    'The batch’s start or finish time cannot be read, or is past.',
+    'Write 18:00 or 2026-11-20 18:00 in the profile’s time zone, or give an offset.',
   ),
   ALM_PLAN_LATE: refused(
-    'At the realm’s pace the batch would be over later than it should be. Only a warning.',
-    'Begin earlier, make the file smaller, or ask the realm for a higher rate.',
+    'Warning: at the realm’s pace the batch finishes later than asked.',
+    'Start earlier, make the file smaller, or ask the realm for a higher rate.',
   ),
   ALM_PLAN_LOOKS_PAID: refused(
-    'Rows without references repeat orders of the last 30 days that are paid or may still be: from five rows or a fifth of them on, and at the first that stands in for an order, the file is refused; below that it is a warning. Or equal rows of a file stand in for orders of two batches, or its own batch was recovered from journals and is archived or cancelled.',
-    'Look at the named batches. --new-rows-only pays the other rows, and given again goes on with them; --again LABEL pays all of them on purpose. A file that is meant to repeat takes a label each time, or a reference column.',
+    'Rows without references repeat orders of the last 30 days that were or may be paid. Fewer than five rows and a fifth of the file are a warning. More rows, a row that replaces an order, or rows of a recovered batch refuse the file.',
+    'Compare the named batches. Pay only the other rows with --new-rows-only, or all of them on purpose with --again LABEL. A reference column prevents this.',
   ),
   ALM_PLAN_CHANGED: refused(
-    'Between the preview and the start other batches were sealed, cancelled or refused, or the file’s own was started and stands still, and the file would not do what was shown.',
-    'Plan the file again, look at the new numbers and confirm those.',
+    'Other batches changed after the preview, or this batch was started and stopped. The file would not do what the preview showed.',
+    'Plan the file again and confirm the new numbers.',
   ),
   ALM_PLAN_OTHER_ADDRESS: refused(
-    'The same realm id was paid before under another address (localhost for 127.0.0.1, a moved domain), whose books are not these.',
-    'If it is the same realm at the same place, configure the named address: its books know what was paid. If the realm has moved, or is another one with the same id, pass --new-address once.',
+    'The same realm id was paid under another address, which has a ledger of its own.',
+    'For the same realm at the same place, configure the named address. If the realm moved or is another one, pass --new-address once.',
   ),
   ALM_PLAN_MAYBE_FORGOTTEN: refused(
-    'The store has forgotten payments that no journal knows, as a person accepted in the last 30 days, or that this file’s batch was cancelled and followed by another: it may have been paid.',
-    'Look at the balances of some of its members upstream. If part was paid, first run `almoner references add paid.csv` with the old report, then run the file with `--again LABEL`. If nothing was paid, run it with `--again LABEL`. A rule pays again in its next period.',
+    'The file may have been paid: a person accepted in the last 30 days that payments were lost, or its recovered batch is incomplete.',
+    'Check balances upstream. If part was paid, run `almoner references add paid.csv` with the old report first. Then run the file with `--again LABEL`. A rule pays again in its next period.',
   ),
   ALM_PLAN_KEPT_COLUMNS: refused(
-    'A mapping that was kept under the file’s header changes what the file means, or would close or move a column that bears the name of a meaning. A warning in a plan that a person sees; a fault with --yes, in the library, and at a start through the API that does not name the plan that was shown.',
-    'Say the --map again, with the column that is meant now, or pass --forget-map. A realm’s profile names columns for good.',
+    'A saved column mapping changes the meaning of this file, or would move a column with a standard name. A person gets a warning. A start without a preview (--yes, library, API) gets a fault.',
+    'Give --map again, or drop the saved mapping with --forget-map. The realm’s profile can name columns permanently.',
   ),
   ALM_PLAN_IDS_DAMAGED: refused(
     'Many long ids end in zeros after digit 15: a spreadsheet has rounded them.',
@@ -51,11 +51,11 @@ export const PLAN_ERRORS = {
     'Check that they are meant to be paid more than once.',
   ),
   ALM_PLAN_MEMBER_GAINS_AND_LOSES: refused(
-    'Warning: some members both gain and lose in this file, and order between rows is not promised.',
+    'Warning: some members both gain and lose, and almoner does not promise an order between rows.',
     'Pass --in-order if the order matters, or split the file.',
   ),
   ALM_PLAN_ROW_INSIDE_CELL: refused(
-    'Warning: a quoted cell holds what looks like whole rows, which are not paid.',
+    'Warning: a quoted cell looks like whole rows. almoner does not pay those.',
     'Look for a quote that was opened and closed in different rows.',
   ),
   ALM_PLAN_AMOUNT_UNUSUAL: refused(
@@ -63,12 +63,12 @@ export const PLAN_ERRORS = {
     'Check the named lines for a slipped decimal point or a pasted id.',
   ),
   ALM_PLAN_ID_ENDS_IN_ZEROS: refused(
-    'Warning: a long id ends in zeros after digit 15, as ids do that a spreadsheet has rounded.',
+    'Warning: a long id ends in zeros after digit 15, like an id that a spreadsheet rounded.',
     'Compare the named ids with their source.',
   ),
   ALM_PLAN_READ_AS: refused(
-    'Warning: cells are not written plainly, and have one plain meaning all the same.',
-    'Look whether they are read as they are meant.',
+    'Warning: some cells are written unusually but have one plain meaning.',
+    'Check that almoner read them as you mean them.',
   ),
   ALM_FILE_NOT_FOUND: refused('There is no such file.', 'Check the name and the folder.'),
   ALM_FILE_UNREADABLE: refused(
@@ -86,8 +86,8 @@ export const PLAN_ERRORS = {
     'Remove columns that are not needed.',
   ),
   ALM_FILE_RECORD_TOO_LARGE: refused(
-    'One record is larger than the limit; often a quote was opened and never closed.',
-    'Look at the named line; close the quote or shorten the cell.',
+    'One record exceeds the limit, often through a quote that is never closed.',
+    'Close the quote on the named line, or shorten the cell.',
   ),
   ALM_FILE_EMPTY: refused(
     'The file is empty.',
@@ -107,8 +107,8 @@ export const PLAN_ERRORS = {
     'Save the file with LF or CR LF line ends, for example as "CSV UTF-8".',
   ),
   ALM_FILE_QUOTES: refused(
-    'Quotes do not match, so that it is not certain where a row ends.',
-    'Mend the named line: close the quote, and write a quote inside a quoted cell twice.',
+    'Quotes do not match, so the end of a row is uncertain.',
+    'Close the quote on the named line, and double each quote inside a quoted cell.',
   ),
   ALM_FILE_SEPARATOR: refused(
     'The sep= line names a delimiter that is not supported.',
@@ -119,24 +119,24 @@ export const PLAN_ERRORS = {
     'Put a first line with the names of the columns, at least member and tokens.',
   ),
   ALM_FILE_HEADER_BELOW: refused(
-    'The first line is no header; a line below it looks like one.',
-    'Say which line the header is with --header-line N, or take out what stands above it.',
+    'The first line is no header; a lower line looks like one.',
+    'Name it with --header-line N, or remove the lines above it.',
   ),
   ALM_FILE_HEADER_LINE: refused(
-    'The line that was named as the header is not there, or no row begins on it.',
-    'Name the line on which the header stands, counted from 1.',
+    'The named header line does not exist, or no row starts there.',
+    'Name the header’s line, counted from 1.',
   ),
   ALM_FILE_ROWS_ABOVE: refused(
-    'Lines above the header look like rows of another table, and would not be paid.',
-    'Put each table into a file of its own, or the rows below the header in its columns; a line that is no row is deleted.',
+    'Lines above the header look like rows of another table. almoner would not pay them.',
+    'Give each table its own file, move the rows below the header, or delete them.',
   ),
   ALM_FILE_MEMBERS: refused(
-    'The table of members cannot be used.',
-    'Mend the named line of the table: it needs a column member with the ids, and a column wallet or handle.',
+    'The member table cannot be used.',
+    'Correct the named line. The table needs a column member with ids, and a column wallet or handle.',
   ),
   ALM_FILE_MEND: refused(
-    'Cells cannot be put into the file so.',
-    'Look at the file again, and mend it where it comes from if that is all that is left.',
+    'These cells cannot be written into the file.',
+    'Check the file again. If it still fails, correct it at its source.',
   ),
   ALM_FILE_COLUMN_MISSING: refused(
     'A column that is needed is missing.',
@@ -155,7 +155,7 @@ export const PLAN_ERRORS = {
     'Write --map MEANING=COLUMN with a column of the header.',
   ),
   ALM_FILE_IS_RESULTS: refused(
-    'The file is a results.csv of a report: most of its rows may be paid already.',
+    'The file is a report’s results.csv: most of its rows may be paid.',
     'Run failed.csv or unprocessed.csv of that report, or the original file.',
   ),
   ALM_PLAN_REFERENCE_BUSY: refused(
@@ -167,16 +167,16 @@ export const PLAN_ERRORS = {
     'Check that it is the right file; correct the expectation if it is.',
   ),
   ALM_PLAN_FAULTS: refused(
-    'The file has faults and was refused as a whole; nothing was sent.',
-    'Mend what is listed; rows that are faulty by themselves can be left out with --skip-invalid.',
+    'The file has faults, and almoner refused all of it. Nothing was sent.',
+    'Correct the listed places, or leave faulty rows out with --skip-invalid.',
   ),
   ALM_PLAN_OVER_DAY_CAP: refused(
-    'The batch is larger than what is left of the realm’s daily cap.',
-    'It will halt when the cap is reached and can be resumed the next day (UTC).',
+    'Warning: the batch exceeds the rest of the realm’s daily cap.',
+    'It halts at the cap; resume it the next day (UTC).',
   ),
   ALM_PLAN_WALLET_NOT_FOUND: refused(
     'The realm knows no member with a wallet of the table, or does not say.',
-    'Mend the table of members, or ask the member which wallet the realm has.',
+    'Correct the member table, or ask the member for the wallet that the realm has.',
   ),
   ALM_PLAN_MEMBER_NOT_FOUND: refused(
     'The realm does not know the member.',

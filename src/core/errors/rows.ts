@@ -3,7 +3,7 @@ import { refused } from './entry.js';
 /** Faults and warnings of single CSV rows and cells. */
 export const ROW_ERRORS = {
   ALM_ROW_FIELD: refused(
-    'A row that a program gave has a field that is unknown, or of another type than it must be.',
+    'A row from a program has an unknown field or a wrong type.',
     'Give ids, references and reasons as strings, tokens as a safe integer, a bigint or digits.',
   ),
   ALM_ROW_TOKENS_INVALID: refused(
@@ -27,12 +27,12 @@ export const ROW_ERRORS = {
     'Write the id as plain digits, exactly as its source shows it.',
   ),
   ALM_ROW_ID_LEADING_ZERO: refused(
-    'A member or recipient id begins with a zero; a realm that reads numbers would take it for another member.',
-    'Write the id as its source shows it, without zeros that fill it up.',
+    'A member or recipient id begins with a zero. A realm that reads numbers would take it for another member.',
+    'Write the id as its source shows it, without added zeros.',
   ),
   ALM_ROW_ID_DIGITS_LOST: refused(
     'A spreadsheet wrote the id in scientific notation; its last digits are lost.',
-    'Format the id column as text before the ids are put in, and export again.',
+    'Format the empty id column as text, enter the ids, and export again.',
   ),
   ALM_ROW_OP_UNKNOWN: refused(
     'The op is not credit, debit or transfer.',
@@ -64,8 +64,8 @@ export const ROW_ERRORS = {
     'Run it with --realm of that realm, or remove the row.',
   ),
   ALM_ROW_CURRENCY_OTHER: refused(
-    'The row is meant for another currency than the one of this run.',
-    'Choose that currency (`--currency`), which the realm’s profile has to list, or remove the row.',
+    'The row names another currency than this run.',
+    'Choose that currency with `--currency`, if the profile lists it, or remove the row.',
   ),
   ALM_ROW_REFERENCE_INVALID: refused(
     'The reference cannot be used as a key.',
@@ -96,7 +96,7 @@ export const ROW_ERRORS = {
     'Save the file with LF or CR LF line ends throughout.',
   ),
   ALM_ROW_DUPLICATE: refused(
-    'The row’s reference is already spent by an order with the same content; it is not paid again.',
+    'An order with the same content has this reference; almoner does not pay it again.',
     'Nothing to do; the named order pays or has paid it.',
   ),
   ALM_ROW_REFERENCE_SPENT: refused(
@@ -104,32 +104,32 @@ export const ROW_ERRORS = {
     'Give the row a reference of its own, or leave it out.',
   ),
   ALM_ROW_ORDER_UNKNOWN: refused(
-    'The order in almoner_order is not in the books of this realm.',
-    'Use the books (data folder or REDIS_URL) that the report came from, or remove the column.',
+    'The realm’s ledger does not know the order in almoner_order.',
+    'Use the ledger of the report (data folder or REDIS_URL), or remove the column.',
   ),
   ALM_ROW_ORDER_MAY_BE_PAID: refused(
-    'The order in almoner_order, or the one that keeps the reference, was paid or may still be paid.',
-    'Leave the row out; settle the order first (`almoner status`, `almoner doubt list`), and wait where its request may still arrive.',
+    'The order in almoner_order, or the order that holds the reference, was paid or may be paid.',
+    'Leave the row out. Settle that order first (`almoner status`, `almoner doubt list`) and wait for its settle time.',
   ),
   ALM_ROW_ORDER_ARCHIVED: refused(
-    'The row stands in for an order of a batch that is archived, and can no longer be marked as replaced.',
-    'Look the order up with `almoner report`; to pay it, empty its almoner_order cell and give it a reference.',
+    'The row replaces an order of an archived batch, which cannot be marked any more.',
+    'Look it up with `almoner report`. To pay it, empty almoner_order and give the row a reference.',
   ),
   ALM_ROW_ORDER_REPLACED: refused(
     'The order in almoner_order was already put into another file.',
     'Leave the row out, or mend the order of that batch.',
   ),
   ALM_ROW_ORDER_TWICE: refused(
-    'The same order stands in almoner_order on two rows of the file; both would pay it.',
-    'Leave one of the two rows; where the second is meant as well, empty its almoner_order cell and give it a reference.',
+    'Two rows name the same order in almoner_order; both would pay it.',
+    'Keep one row. If you mean both, empty the second almoner_order and give that row a reference.',
   ),
   ALM_ROW_REFERENCE_OTHER: refused(
-    'The row stands in for an order, and not under that order’s reference, which would stay free.',
-    'Leave the reference as the report wrote it; where the row is another payment, empty its almoner_order cell.',
+    'The row replaces an order but has another reference, so the order’s reference would stay free.',
+    'Keep the reference of the report. For another payment, empty almoner_order.',
   ),
   ALM_ROW_UNDO_OTHER: refused(
-    'The row’s reference says that it undoes an order, and it is not what takes that order back, or what is left of it.',
-    'Leave undo rows as `almoner undo BATCH` wrote them; give any other row a reference of its own.',
+    'The row’s reference undoes an order, but the row is not the exact inverse of that order.',
+    'Leave undo rows as `almoner undo BATCH` wrote them. Give other rows a reference of their own.',
   ),
   ALM_ROW_UNDO_OF_UNDO: refused(
     'The row undoes an order that is itself an undo.',

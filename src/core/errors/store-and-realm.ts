@@ -8,47 +8,47 @@ export const STORE_ERRORS = {
   ),
   ALM_STORE_DENIED: usage(
     'Redis answers, but refuses the user or password.',
-    'Put the right user and password into REDIS_URL (percent-encoded), e.g. rediss://user:password@host:6379/0.',
+    'Put the right user and password into REDIS_URL, percent-encoded: rediss://user:password@host:6379/0.',
   ),
   ALM_STORE_NO_SERVER: usage(
-    'The embedded store needs redis-server or valkey-server, and neither was found.',
-    'Install one (Debian, Ubuntu: `sudo apt-get install redis-server`; macOS: `brew install redis`). For a first start `docker compose up`, or REDIS_URL set to a Redis you have, will do as well; where you have paid before, either is another ledger.',
+    'The embedded store needs redis-server or valkey-server, and neither is installed.',
+    'Install one (`sudo apt-get install redis-server`, `brew install redis`). For a first start, `docker compose up` or REDIS_URL work too; each is a new ledger.',
   ),
   ALM_STORE_FOLDER: usage(
-    'The data folder cannot be used for the embedded store.',
-    'Check that ALMONER_DATA names your data folder, make it writable for this user, or free space on its disk. An empty folder instead would know nothing of what was paid.',
+    'The data folder cannot hold the embedded store.',
+    'Check ALMONER_DATA, its permissions and its free space. Never use an empty folder instead: it knows no payment.',
   ),
   ALM_STORE_PORT_TAKEN: halted(
-    'Another program holds the loopback port that belongs to this data folder.',
-    'End that program; or, while it runs, remove the file `redis/port` in the data folder so that a new port is chosen.',
+    'Another program holds the loopback port of this data folder.',
+    'End that program, or remove the file `redis/port` in the data folder while that program runs.',
   ),
   ALM_STORE_START_FAILED: halted(
     'The embedded redis-server did not start.',
-    'Read `redis/server.log` in the data folder; the usual causes are a full disk and a folder owned by another user.',
+    'Read `redis/server.log` in the data folder. Usual causes are a full disk and another owner.',
   ),
   ALM_STORE_DAMAGED: halted(
-    'The append-only file of the embedded store is damaged, and redis-server refuses to load it.',
-    'Copy the folder `redis` first, then run `redis-check-aof --fix` on the file ending in `.manifest` there, then `almoner recover`.',
+    'The embedded store’s append-only file is damaged, and redis-server refuses to load it.',
+    'Copy the folder `redis`. Run `redis-check-aof --fix` on its file ending in `.manifest`, then `almoner recover`.',
   ),
   ALM_STORE_NOT_APPEND_ONLY: halted(
-    'Redis keeps no append-only file: a restart could forget that an order was sent.',
-    'Set `appendonly yes` (CONFIG SET appendonly yes, and in redis.conf).',
+    'Redis keeps no append-only file: a restart could forget a sent order.',
+    'Set `appendonly yes`, by CONFIG SET and in redis.conf.',
   ),
   ALM_STORE_FSYNC: halted(
-    'Redis acknowledges writes before they are on disk: a power cut could forget that an order was sent.',
-    'Set `appendfsync always` and `no-appendfsync-on-rewrite no` (with CONFIG SET, and in redis.conf).',
+    'Redis acknowledges writes before they are on disk: a power cut could forget a sent order.',
+    'Set `appendfsync always` and `no-appendfsync-on-rewrite no`, by CONFIG SET and in redis.conf.',
   ),
   ALM_STORE_EVICTS: halted(
-    'Redis may throw keys away when memory is short.',
-    'Set `maxmemory-policy noeviction` (CONFIG SET maxmemory-policy noeviction, and in redis.conf).',
+    'Redis may evict keys when memory is short.',
+    'Set `maxmemory-policy noeviction`, by CONFIG SET and in redis.conf.',
   ),
   ALM_STORE_REPLICA: halted(
     'REDIS_URL names a replica, which takes no writes.',
-    'Name the primary in REDIS_URL, or use the Sentinel form, which follows it.',
+    'Name the primary, or use the Sentinel form, which follows it.',
   ),
   ALM_STORE_UNPROVEN: halted(
-    'Redis does not let this user read its settings, so its safety cannot be checked.',
-    'Allow `CONFIG GET` and `INFO` for this user, or attest the settings in the configuration; every report says so then.',
+    'This user cannot read the settings of Redis, so almoner cannot check its safety.',
+    'Allow `CONFIG GET` and `INFO`, or attest the settings in the configuration. Every report then says so.',
   ),
   ALM_STORE_TOO_OLD: halted(
     'This Redis is older than 6.2, the oldest that is supported.',
@@ -59,81 +59,81 @@ export const STORE_ERRORS = {
     'Use Redis 6.2, 7.0, 7.2, 7.4 or 8, or Valkey 7.2 or 8.',
   ),
   ALM_STORE_OLDER: halted(
-    'The store holds ledgers of an older version of almoner, which this one does not read.',
-    'End what is open with the version that wrote it (`almoner status`), then give this version a store or a data folder of its own and carry the spent references over: `almoner references add PAID.CSV…` with the paid.csv files of the old reports.',
+    'The store holds ledgers of an older version, which this version does not read.',
+    'Finish open batches with the old version. Then use a new store or data folder and run `almoner references add PAID.CSV…` with paid.csv of each old report.',
   ),
   ALM_STORE_NEWER: halted(
     'The store holds ledgers of a newer version of almoner.',
     'Update almoner on this machine to the version that the others have.',
   ),
   ALM_STORE_SCRIPT: halted(
-    'The server refuses to compile one of the Lua scripts that move orders. This cannot be accepted as a risk.',
-    'Use Redis 6.2, 7.0, 7.2, 7.4 or 8, or Valkey 7.2 or 8, and report this with the output of `almoner doctor`.',
+    'The server refuses to compile a Lua script of almoner. No setting accepts this risk.',
+    'Use Redis 6.2, 7.0, 7.2, 7.4 or 8, or Valkey 7.2 or 8, and report the output of `almoner doctor`.',
   ),
 };
 
 /** The ledger: broken invariants and safety stops. */
 export const LEDGER_ERRORS = {
   ALM_LEDGER_DOES_NOT_TIE: bug(
-    'Counts or sums do not add up to the manifest; nothing is printed from such books.',
-    'Keep the data folder as it is and report this with the output of `almoner doctor`.',
+    'Counts or sums do not tie to the manifest, so almoner prints nothing from this ledger.',
+    'Keep the data folder unchanged and report the output of `almoner doctor`.',
   ),
   ALM_LEDGER_PLAN_MISSING: halted(
     'A part of a batch’s plan is not in the store.',
     'Restore the store from its backup; keep the data folder as it is.',
   ),
   ALM_LEDGER_JOURNAL_FAILED: bug(
-    'The journal of what is about to be sent could not be written or fsynced, so the process sends nothing more and ends.',
-    'Free some space or mend the data folder, then start the same command again; it finds what was left.',
+    'The process could not write or fsync its journal, so it sends nothing more and ends.',
+    'Free some space or repair the data folder, then repeat the command. It resumes the open orders.',
   ),
   ALM_LEDGER_DISARMED: halted(
-    'The ledger is closed: the store was restarted, failed over or restored, and the journals of at least one session or data folder are not merged yet. Nothing is sent.',
-    'Run `almoner recover` on the machine of each session and data folder named; where a disk is lost, `almoner recover` says which command gives it up.',
+    'The ledger is closed: the store restarted, failed over or was restored, and journals of a session or data folder are not merged. Nothing is sent.',
+    'Run `almoner recover` on the machine of each named session and data folder. For a lost disk, it prints the command that gives it up.',
   ),
   ALM_LEDGER_ROLLED_BACK: halted(
-    'The store has forgotten moves that a sending process had seen acknowledged, from further back than the journals here still know.',
-    'Restore a newer copy of the store. Where there is none, `almoner recover` says what `almoner recover --accept-missing removed` would make a doubt.',
+    'The store forgot acknowledged moves that are older than the journals on this machine.',
+    'Restore a newer copy of the store. Without one, `almoner recover` shows what `almoner recover --accept-missing removed` would make a doubt.',
   ),
   ALM_LEDGER_AFTER_ROLLBACK: halted(
-    'The store was rolled back, and the journals restored the payments that they know. The store may have lost a pause or a cancel. New payments wait until you check. Unclear payments are still being settled.',
-    'Look at the batches (`almoner status`), cancel any batch you no longer want, then `almoner resume --after-rollback`.',
+    'The store was rolled back, and the journals restored the payments they know. A pause or a cancel may be lost. New payments wait for a person; almoner still settles unknown orders.',
+    'Check `almoner status`, cancel batches you no longer want, then run `almoner resume --after-rollback`.',
   ),
   ALM_LEDGER_FOLDER_BEHIND: halted(
-    'The data folder was put back to an earlier time together with its journals, and this machine has paid from it since.',
-    'Put the newer data folder back if you still have it. Where you do not, `almoner recover` says what `almoner recover --accept-missing removed` would make a doubt.',
+    'The data folder and its journals were restored to an earlier time, and this machine has paid since.',
+    'Put the newer data folder back. Without one, `almoner recover` shows what `almoner recover --accept-missing removed` would make a doubt.',
   ),
   ALM_LEDGER_FOLDER_COPIED: halted(
-    'The store was written in another data folder: this folder was copied, moved or restored from a backup.',
-    'If you moved the whole folder and nothing was paid from the old one since, run `almoner recover --accept-moved`. If it is an older backup, `almoner recover` says what `almoner recover --accept-missing removed` would make a doubt.',
+    'Another data folder wrote this store: this folder was copied, moved or restored.',
+    'After a move of the whole folder, without payments from the old one, run `almoner recover --accept-moved`. For an older backup, `almoner recover` shows what `almoner recover --accept-missing removed` would make a doubt.',
   ),
   ALM_LEDGER_ELSEWHERE: refused(
-    'This ledger has paid nothing in this realm yet, and this machine has paid the realm from another ledger.',
-    'Set ALMONER_DATA (and REDIS_URL where you use one) to the named ledger: it knows what was paid. If a new ledger is meant, pass --new-ledger once.',
+    'This machine has paid the realm from another ledger; this ledger has paid nothing there.',
+    'Point ALMONER_DATA (and REDIS_URL) to the named ledger. For a new ledger on purpose, pass --new-ledger once.',
   ),
   ALM_LEDGER_GIVEN_UP: bug(
-    'An operator gave this sending process up as lost while it lived, so it ended.',
-    'Start it again: it comes back as a new session. Look at what it was sending with `almoner doubt list` and `almoner status`.',
+    'An operator gave this live sending process up as lost, so it ended.',
+    'Start it again. Check its last orders with `almoner doubt list` and `almoner status`.',
   ),
   ALM_LEDGER_FLOOR_DAMAGED: halted(
-    'The note of which journals were removed is damaged, so that a store that forgot too much could not be told.',
-    'Restore the file from a backup of the data folder. Where the store was never restored from a backup nor failed over, remove the file instead.',
+    'The file that lists removed journals is damaged, so almoner cannot detect a store that forgot too much.',
+    'Restore the file from a backup. If the store was never restored and never failed over, remove the file.',
   ),
   ALM_LEDGER_SESSION: usage('No unmerged session has that id.', 'List them with `almoner recover`.'),
   ALM_LEDGER_ARCHIVE_MISSING: halted(
-    'The rows of an archived batch are in a file that cannot be read here.',
+    'The rows of this archived batch are in a file that is not on this machine.',
     'Run the command on the machine whose data folder holds the archive, or copy the file to the same place here.',
   ),
   ALM_LEDGER_ARCHIVE_DAMAGED: halted(
-    'The file of an archived batch is not what was written, or another store wrote it.',
-    'Restore it from the backup of the data folder’s archive, or put `BATCH.alm.before-TIME` back beside it where you moved one away.',
+    'The archive file of the batch was changed, or another store wrote it.',
+    'Restore it from a backup, or put `BATCH.alm.before-TIME` back if you moved one away.',
   ),
   ALM_LEDGER_UNSETTLED: bug(
-    'The store refused the results of requests until the process had to stop. The journal keeps them, and nothing is sent again.',
-    'Mend what the error text says of the store; then run `almoner recover` on this machine, or start almoner there again: it settles them from the journal.',
+    'The store refused results until the process had to stop. The journal keeps them, and nothing is sent again.',
+    'Remove the store’s fault named in the error. Then run `almoner recover` or any almoner sender on this machine.',
   ),
   ALM_LEDGER_STALLED: bug(
-    'Work was waiting, the store answered, and the process took none: it ended so that it is started afresh.',
-    'A supervisor starts it again; should it happen again and again, report it with the log.',
+    'Work was waiting and the store answered, but the process took none and ended itself.',
+    'A supervisor starts it again. If it repeats, report it with the log.',
   ),
 };
 
@@ -144,52 +144,52 @@ export const BACKUP_ERRORS = {
     'Name a folder that does not exist yet, or an empty one.',
   ),
   ALM_BACKUP_PLACE: usage(
-    'The folder for the backup cannot be made, or is no folder that a finished backup can take the place of.',
-    'Name a folder that does not exist yet, inside one that this user may write.',
+    'almoner cannot make the backup folder, or cannot put a finished backup in its place.',
+    'Name a new folder inside one that this user may write.',
   ),
   ALM_BACKUP_INSIDE: usage(
-    'The folder for the backup lies inside the data folder, with which it would be lost.',
+    'The backup folder lies inside the data folder and would be lost with it.',
     'Name a folder outside the data folder, best on another disk.',
   ),
   ALM_BACKUP_INTERRUPTED: interrupted(
-    'The command was stopped before its last step. No half backup is left under its name, and the store is as it was.',
-    'Give the same command again.',
+    'The command stopped before its last step. It left no partial backup, and the store is unchanged.',
+    'Repeat the command.',
   ),
   ALM_BACKUP_FAILED: bug(
     'A file of the backup could not be read or written.',
     'Free some space or mend the folder, then give the same command again.',
   ),
   ALM_BACKUP_STORE_REFUSED: halted(
-    'The store does not hand out a copy of itself, as managed Redis services and Redis Cluster do not.',
-    'Copy Redis with its own means first (its append-only files or a snapshot), then the folders `journal` and `archive` of the data folder.',
+    'The store does not give a copy of itself. Managed Redis and Redis Cluster do not.',
+    'Copy Redis by its own means first, then the folders `journal` and `archive` of the data folder.',
   ),
   ALM_BACKUP_INVALID: refused(
     'The folder holds no backup that this version can read.',
     'Name the folder that `almoner backup` wrote, with its manifest.json.',
   ),
   ALM_BACKUP_DAMAGED: refused(
-    'Files of the backup are missing, or are not what was written.',
-    'Use another copy of this backup, or another backup; `almoner verify --backup DIR` checks one.',
+    'Files of the backup are missing or changed.',
+    'Use another copy or another backup; `almoner verify --backup DIR` checks it.',
   ),
   ALM_BACKUP_STORE_UNREADABLE: refused(
-    'The copied store cannot be loaded by the Redis that is installed here.',
-    'Install the version of Redis or Valkey that the backup was made with, or a later one; if it is installed, use another backup.',
+    'The Redis on this machine cannot load the copied store.',
+    'Install the Redis or Valkey version of the backup, or a later one. If it is installed, use another backup.',
   ),
   ALM_BACKUP_IN_USE: halted(
     'Another process is at work on this data folder.',
     'End the named processes, then give the same command again.',
   ),
   ALM_BACKUP_OTHER_DISK: halted(
-    'The folder `redis` of the data folder is on another disk than the data folder, and a restore moves files between the two.',
-    'Stop every almoner command and put the whole data folder on one disk, with `redis` as a plain folder in it; then give the same command again.',
+    'The data folder and its folder `redis` are on different disks, and a restore moves files between them.',
+    'Stop every almoner process, put the whole data folder on one disk, then repeat the command.',
   ),
   ALM_BACKUP_OUTSIDE: halted(
     'The store is an outside Redis (REDIS_URL), which almoner does not replace.',
-    'Stop every almoner command, load `store.rdb` of the backup with the means of that Redis, then run `almoner recover --restored` once, and `almoner recover` on every other machine that sends.',
+    'Stop every almoner process and load the backup’s `store.rdb` into that Redis. Run `almoner recover --restored` once, then `almoner recover` on every other sending machine.',
   ),
   ALM_BACKUP_RESTORE_UNFINISHED: halted(
-    'A restore of this data folder is under way, or was killed amid it. The former store is kept.',
-    'Wait for the restore, or give the same `almoner restore DIR` again: it begins anew.',
+    'A restore of this data folder is running, or was killed. almoner keeps the former store.',
+    'Wait for the restore, or repeat the same `almoner restore DIR`: it starts anew.',
   ),
 };
 
@@ -197,7 +197,7 @@ export const BACKUP_ERRORS = {
 export const REALM_ERRORS = {
   ALM_REALM_KEY_REFUSED: halted(
     'The realm answered 401: the API key is wrong or does not exist.',
-    'Put the right key where the profile looks for it, then run the command again.',
+    'Put the right key where the profile looks for it, then repeat the command.',
   ),
   ALM_REALM_KEY_OTHER_REALM: halted(
     'The realm answered 403: the API key belongs to a different realm.',
@@ -208,8 +208,8 @@ export const REALM_ERRORS = {
     'Put the key where the profile looks for it, as one line of plain text.',
   ),
   ALM_REALM_WALLETS_FORBIDDEN: halted(
-    'The wallet check was answered with 403: a key of another realm, or a CDN that forbids GET with a body.',
-    'Try `almoner member ID`: if that works, the key is right and the profile needs `wallets.method: POST`.',
+    'The wallet check got 403: a key of another realm, or a CDN that forbids GET with a body.',
+    'Try `almoner member ID`. If it works, set `wallets.method: POST` in the profile.',
   ),
   ALM_REALM_PROXY_AUTH: halted(
     'A proxy answered 407 and wants a login: the realm was not reached.',
@@ -217,7 +217,7 @@ export const REALM_ERRORS = {
   ),
   ALM_REALM_MEMBER_NOT_FOUND: dead(
     'The realm answered 404: it has no such member, or no such realm.',
-    'Check the member id, the realm id and the base URL; ids damaged by a spreadsheet often end in zeros.',
+    'Check the member id, the realm id and the base URL. Ids that a spreadsheet damaged often end in zeros.',
   ),
   ALM_REALM_UNREACHABLE: halted(
     'The realm could not be reached, or hung up before answering.',
@@ -240,8 +240,8 @@ export const REALM_ERRORS = {
     'Check that the base URL names the interface itself, not a web page in front of it.',
   ),
   ALM_REALM_REDIRECTED: usage(
-    'The realm answered with a redirect, which is not followed: the key would travel with it.',
-    'Correct the base URL to where the redirect points.',
+    'The realm answered with a redirect. almoner does not follow it, to keep the key safe.',
+    'Correct the base URL to the redirect’s target.',
   ),
   ALM_REALM_SERVER_ERROR: halted(
     'The realm answered with a server error.',
@@ -258,8 +258,8 @@ export type RealmErrorCode = keyof typeof REALM_ERRORS;
 /** The realm service that almoner itself serves. */
 export const SERVICE_ERRORS = {
   ALM_SERVICE_KEY_INVALID: usage(
-    'The API key for the realm service cannot be carried by an Authorization header.',
-    'Set ALMONER_API_KEY to 1 to 512 visible ASCII characters, or leave it unset to have a key made.',
+    'An Authorization header cannot carry the realm service’s API key.',
+    'Set ALMONER_API_KEY to 1 to 512 visible ASCII characters, or unset it; the service then makes a key.',
   ),
   ALM_SERVICE_KEY_OTHER_REALM: usage(
     'The API key is linked to another realm of the same store.',
@@ -267,7 +267,7 @@ export const SERVICE_ERRORS = {
   ),
   ALM_SERVICE_FAULT_INVALID: usage(
     'A --fault switch could not be understood.',
-    'Write name:probability or name:probability:value, for example --fault error-after:0.1; `almoner realm serve --help` lists the names.',
+    'Write name:probability or name:probability:value, such as --fault error-after:0.1. `almoner realm serve --help` lists the names.',
   ),
   ALM_SERVICE_MEMBERS_INVALID: refused(
     'The members file has faults; all of them are listed and no member was loaded.',

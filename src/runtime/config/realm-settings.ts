@@ -42,18 +42,18 @@ export const DEFAULT_HOLD_MINUTES = 5;
 export const secretUrl = block({
   urlEnv: envName
     .optional()
-    .meta(said('The environment variable that holds the URL, which is itself the secret.', 'HOOK_URL')),
+    .meta(said('The environment variable with the URL, which is the secret itself.', 'HOOK_URL')),
   urlFile: path('a file').optional().meta(said('The file that holds it, instead.', '/run/secrets/hook-url')),
 });
 
 export const notifications = block({
   webhook: block({
-    url: webUrl().meta(said('Where notices are sent by POST.', 'https://ops.example.org/almoner')),
+    url: webUrl().meta(
+      said('The address to which almoner posts notices.', 'https://ops.example.org/almoner'),
+    ),
     secretEnv: envName
       .optional()
-      .meta(
-        said('The environment variable that holds the secret by which notices are signed.', 'HOOK_SECRET'),
-      ),
+      .meta(said('The environment variable with the secret that signs notices.', 'HOOK_SECRET')),
     secretFile: path('a file').optional().meta(said('The file that holds it, instead.', '/run/secrets/hook')),
   })
     .optional()
@@ -62,10 +62,10 @@ export const notifications = block({
   events: z
     .array(choice(NOTICE_EVENTS), { error: 'expected a list of events' })
     .optional()
-    .meta(said(`Which are told: ${NOTICE_EVENTS.join(', ')}; unset: all of them.`, ['batch.halted'])),
+    .meta(said(`The events to send, of ${NOTICE_EVENTS.join(', ')}. Unset: all.`, ['batch.halted'])),
   holdMinutes: wholeNumber(1, 24 * 60)
     .default(DEFAULT_HOLD_MINUTES)
-    .meta(said('A realm that asks to wait for longer is told of.', 10)),
+    .meta(said('almoner sends a notice when a realm asks to wait longer than this.', 10)),
 });
 export type ParsedNotifications = z.output<typeof notifications>;
 
@@ -82,42 +82,37 @@ export const realmSchema = block({
   ),
   keyEnv: envName
     .optional()
-    .meta(
-      said(
-        'The environment variable that holds the key. The key itself never stands in the file.',
-        'TOWN_KEY',
-      ),
-    ),
+    .meta(said('The environment variable with the key. The file never holds the key itself.', 'TOWN_KEY')),
   keyFile: path('a file').optional().meta(said('The file that holds it, instead.', '/run/secrets/town-key')),
   authScheme: pattern('an authorization scheme such as Bearer, or an empty text', AUTH_SCHEME)
     .default('Bearer')
-    .meta(said('The word before the key in the `Authorization` header; empty: the key alone.', 'Token')),
+    .meta(said('The word before the key in the `Authorization` header. Empty: the key alone.', 'Token')),
   realmPointId: pattern('the id of a currency', CURRENCY_ID)
     .nullable()
     .default(null)
-    .meta(said('The currency that is paid where none is chosen; null: the realm’s own.', 'gold')),
+    .meta(said('The currency of batches that choose none. Null: the realm’s own.', 'gold')),
   currencies: z
     .array(pattern('the id of a currency', CURRENCY_ID), { error: 'expected a list of ids of currencies' })
     .max(50)
     .default([])
     .meta(
       said(
-        'Further currencies of the realm, of which one may be chosen for a batch: `--currency`, `currency` of a rule, the desk.',
+        'Further currencies of the realm. A batch chooses one by `--currency`, by `currency` of its rule, or on the desk.',
         ['gold', 'gems'],
       ),
     ),
   balancePath: pattern('a path such as data.balance', BALANCE_PATH)
     .nullable()
     .default(null)
-    .meta(said('Where the balance stands in a member’s record; null: the usual places.', 'data.balance')),
+    .meta(said('The path of the balance in a member’s record. Null: the usual places.', 'data.balance')),
   recipientAs: choice(['number', 'string'])
     .default('number')
-    .meta(said('How a transfer’s recipient is written in the request.', 'string')),
+    .meta(said('The JSON type of a transfer’s recipient.', 'string')),
   certainty: choice(CERTAINTIES)
     .default('manual')
     .meta(
       said(
-        'How an unknown outcome is resolved: by sending the same key again, which the realm must honour (`idempotent`); by reading the member before and after, which nothing else may move meanwhile (`readback`); or by a person (`manual`).',
+        'How almoner resolves an unknown outcome. `idempotent`: it sends the same key again, and the realm honours keys. `readback`: it reads the balance before and after, and nothing else changes these balances. `manual`: a person decides.',
         'idempotent',
       ),
     ),
@@ -126,29 +121,29 @@ export const realmSchema = block({
     return 'fault' in result ? result : { value: result.rate };
   })
     .default(DEFAULT_RATE)
-    .meta(said('Requests allowed, reads and writes together, over all processes.', '24/min')),
+    .meta(said('Requests that the realm allows: reads and writes, of all processes together.', '24/min')),
   rateReserve: wholeNumber(0, 1_000_000)
     .default(0)
-    .meta(said('Requests of each window that are left to others who use the same key.', 2)),
+    .meta(said('Requests of each window that almoner leaves to other users of the key.', 2)),
   timeouts: block({
-    connectMs: timeoutMs(10_000, 'For the connection.'),
-    tlsMs: timeoutMs(10_000, 'For its encryption.'),
-    responseMs: timeoutMs(30_000, 'For the answer to begin, once the request is sent.'),
-    totalMs: timeoutMs(MINUTE_MS, 'For the whole request.'),
+    connectMs: timeoutMs(10_000, 'Time to connect.'),
+    tlsMs: timeoutMs(10_000, 'Time for the TLS handshake.'),
+    responseMs: timeoutMs(30_000, 'Time from the sent request to the first byte of the answer.'),
+    totalMs: timeoutMs(MINUTE_MS, 'Time for the whole request.'),
   })
     .prefault({})
-    .meta(said('How long a request may take. What took longer after it was sent is unknown.')),
+    .meta(said('Time-outs of a request. A request that times out after it was sent is unknown.')),
   attempts: block({
     max: wholeNumber(1, 100).default(5).meta(said('Attempts before an order is exhausted.', 3)),
     backoffMs: wholeNumber(1, DAY_MS)
       .default(DEFAULT_BACKOFF.backoffMs)
-      .meta(said('The pause before the second attempt; each later one is longer.', 2_000)),
+      .meta(said('The pause before the second attempt. Later pauses are longer.', 2_000)),
     backoffMaxMs: wholeNumber(1, DAY_MS)
       .default(DEFAULT_BACKOFF.backoffMaxMs)
       .meta(said('The longest pause.', 30_000)),
   })
     .prefault({})
-    .meta(said('How often an order is tried that was definitely not applied.')),
+    .meta(said('Retries of orders that were definitely not applied.')),
   statusOverrides: z
     .record(pattern('an HTTP status such as 409', STATUS), choice(OUTCOME_KINDS), {
       error: (issue) =>
@@ -157,38 +152,31 @@ export const realmSchema = block({
     .default({})
     .meta(
       said(
-        `What an HTTP status means at this realm, where it is not the usual: ${OUTCOME_KINDS.join(', ')}. Every report says so.`,
+        `The meaning of an HTTP status at this realm, one of ${OUTCOME_KINDS.join(', ')}. Every report names it.`,
         { 409: 'refused' },
       ),
     ),
   maxTokensPerOrder: tokensCap(
-    'The most that one order may move; a file beyond it is refused. Null: no cap.',
+    'The largest amount of one order. almoner refuses a file above it. Null: no cap.',
   ),
   maxTokensPerBatch: tokensCap(
-    'The most that one batch may move; a file beyond it is refused. Null: no cap.',
+    'The largest sum of one batch. almoner refuses a file above it. Null: no cap.',
   ),
-  maxTokensPerDay: tokensCap(
-    'The most that is sent on one day in UTC; beyond it the batch is halted. Null: no cap.',
-  ),
+  maxTokensPerDay: tokensCap('The largest sum of one UTC day. almoner halts a batch at it. Null: no cap.'),
   approval: block({
     overTokens: wholeNumber(0, Number.MAX_SAFE_INTEGER)
       .nullable()
       .default(null)
-      .meta(
-        said(
-          'What one person pays within 24 hours may move so many tokens without an approval; 0: nothing.',
-          50_000,
-        ),
-      ),
+      .meta(said('Tokens that one person may pay within 24 hours without an approval. 0: none.', 50_000)),
     overRows: wholeNumber(0, Number.MAX_SAFE_INTEGER)
       .nullable()
       .default(null)
-      .meta(said('… and so many orders.', 200)),
+      .meta(said('Orders that one person may pay within 24 hours without an approval. 0: none.', 200)),
   })
     .optional()
     .meta(
       said(
-        'A second person has to approve, always (neither is set) or above these. The profile of whoever prepares, sends or retries counts.',
+        'A second person approves each payment above these limits, or every payment if neither is set. The profile of the process that prepares, sends or retries counts.',
       ),
     ),
   columns: z
@@ -197,7 +185,7 @@ export const realmSchema = block({
     })
     .default({})
     .meta(
-      said('What the columns of its files are called, where nobody says it with the file.', {
+      said('The column names of this realm’s files. `--map` overrides them.', {
         tokens: 'Punkte',
       }),
     ),
@@ -205,12 +193,7 @@ export const realmSchema = block({
     .string({ error: ZONE_EXPECTED })
     .refine(isZone, { error: ZONE_EXPECTED })
     .default('UTC')
-    .meta(
-      said(
-        'By whose wall its quiet hours, and the times given with `--at`, are meant and shown.',
-        'Europe/Berlin',
-      ),
-    ),
+    .meta(said('The time zone of quiet hours and of `--at`.', 'Europe/Berlin')),
   quietHours: z
     .array(
       parsed(QUIET_EXPECTED, (text) => {
@@ -224,38 +207,34 @@ export const realmSchema = block({
     })
     .default([])
     .meta(
-      said('When nothing is sent for the first time; what was sent before is still seen to.', [
+      said('Hours without first sends. almoner still resolves orders that it sent before.', [
         '22:00-07:00',
         'fri 18:00-mon 08:00',
       ]),
     ),
   wallets: block({
-    method: choice(['GET', 'POST'])
-      .default('GET')
-      .meta(said('How the realm takes a list of wallets.', 'POST')),
-    chunk: wholeNumber(1, 10_000).default(100).meta(said('Wallets asked about in one request.', 50)),
+    method: choice(['GET', 'POST']).default('GET').meta(said('The HTTP method of the wallet check.', 'POST')),
+    chunk: wholeNumber(1, 10_000).default(100).meta(said('Wallets per request.', 50)),
   })
     .prefault({})
-    .meta(said('The question which wallets belong to members.')),
+    .meta(said('The wallet check.')),
   settleMs: wholeNumber(1, 30 * DAY_MS)
     .default(SETTLE_MS)
-    .meta(said('How long a request without an answer may still be applied by the realm.', 600_000)),
+    .meta(said('How long the realm may still apply a request that got no answer.', 600_000)),
   afterRollback: choice(AFTER_ROLLBACK)
     .default('wait')
     .meta(
       said(
-        'Whether first sends wait for `almoner resume --after-rollback` once the store was found to have forgotten something (`wait`), or go on by themselves (`continue`).',
+        'First sends after a rollback of the store: `wait` for `almoner resume --after-rollback`, or `continue` by themselves.',
         'continue',
       ),
     ),
   keyLifetimeMs: wholeNumber(1, 365 * DAY_MS)
     .default(DAY_MS)
-    .meta(said('How long the realm remembers the key of a request (`idempotent`).', 3_600_000)),
+    .meta(said('How long the realm remembers an idempotency key (`idempotent`).', 3_600_000)),
   notifications: notifications
     .optional()
-    .meta(
-      said('Who is told of what waits for a person in this realm, instead of `notifications` at the top.'),
-    ),
+    .meta(said('The places for this realm’s notices, instead of the common `notifications`.')),
 });
 
 export type ParsedRealm = z.output<typeof realmSchema>;

@@ -13,26 +13,29 @@ const limits = block({
     .default(30_000)
     .meta(
       said(
-        'BullMQ’s lock on a delivery. Nothing safe rests on it; it only makes deliveries come again.',
+        'The lock of a BullMQ delivery. After it a delivery may come again; no payment depends on it.',
         60_000,
       ),
     ),
   stalledMs: wholeNumber(1_000, 60 * MINUTE_MS)
     .default(MINUTE_MS)
-    .meta(said('Work that waits and is not taken for so long ends a worker.', 120_000)),
+    .meta(said('A worker that takes none of the waiting work for this long ends itself.', 120_000)),
   mergePatienceMs: wholeNumber(100, 60 * MINUTE_MS)
     .default(15_000)
     .meta(
-      said('How long others may take to merge their journals before batches are shown as halted.', 30_000),
+      said(
+        'Time for other processes to merge their journals. After it almoner shows their batches as halted.',
+        30_000,
+      ),
     ),
   breakerHaltMs: wholeNumber(1_000, 24 * 60 * MINUTE_MS)
     .default(15 * MINUTE_MS)
-    .meta(said('A realm that gives no definite answer for so long is halted.', 600_000)),
+    .meta(said('almoner halts a realm that gives no definite answer for this long.', 600_000)),
   refusedMs: wholeNumber(100, 60 * MINUTE_MS)
     .default(MINUTE_MS)
     .meta(
       said(
-        'A result that an answering store refuses for so long leaves the worker’s slot; almoner offers it again until the store takes it.',
+        'A result that the store refuses for this long leaves the worker’s slot. almoner offers it again until the store accepts it.',
         30_000,
       ),
     ),
@@ -41,18 +44,18 @@ const limits = block({
     .default(null)
     .meta(
       said(
-        'How long a stop waits for what is being sent; null: the longest time-out of the realms and 10 s.',
+        'How long a stop waits for open requests. Null: the longest time-out of the realms plus 10 s.',
         90_000,
       ),
     ),
   journalMegabytes: wholeNumber(1, 100_000)
     .default(64)
-    .meta(said('How large the journals of a data folder may become before the oldest go.', 256)),
+    .meta(said('Size of a data folder’s journals at which almoner removes the oldest.', 256)),
   storeAnswerMs: wholeNumber(500, 10 * MINUTE_MS)
     .default(10_000)
     .meta(
       said(
-        'A connection to the store on which a command waits for so long is given up, and a new one is made. Below 5 s it also bounds the first connection.',
+        'almoner replaces a store connection on which a command waits for this long. Below 5 s it also bounds the first connection.',
         5_000,
       ),
     ),
@@ -70,17 +73,25 @@ export const configSchema = block({
     .nullable()
     .default(null)
     .meta(
-      said('The store; null: a private Redis under the data folder.', 'rediss://books.example.org:6379/0'),
+      said(
+        'The address of Redis. Null: almoner starts a private Redis in the data folder.',
+        'rediss://books.example.org:6379/0',
+      ),
     ),
   dataFolder: path('a folder')
     .optional()
-    .meta(said('Journals, archives and the private Redis; unset: one folder for each user.', '/srv/almoner')),
+    .meta(
+      said(
+        'The folder for journals, archives and the private Redis. Unset: one folder per user.',
+        '/srv/almoner',
+      ),
+    ),
   ephemeral: z
     .boolean({ error: 'expected true or false' })
     .default(false)
     .meta(
       said(
-        'The data folder is gone with its process, as in a container without a volume: once everything is taken, it is not waited for.',
+        'The data folder ends with its process, as in a container without a volume. Recovery does not wait for it once it handed over everything.',
         true,
       ),
     ),
@@ -88,53 +99,45 @@ export const configSchema = block({
     .optional()
     .meta(
       said(
-        'The witness of the data folders, outside of them; unset: `almoner` in the user’s state folder (`XDG_STATE_HOME`, `~/.local/state`).',
+        'The folder that detects a rolled-back data folder; it lies outside of it. Unset: `almoner` in the user’s state folder (`XDG_STATE_HOME`, `~/.local/state`).',
         '/var/lib/almoner-state',
       ),
     ),
   reportsFolder: path('a folder')
     .optional()
-    .meta(
-      said('Where reports are written; unset: `reports`, where the command was started.', '/srv/reports'),
-    ),
+    .meta(said('The folder for reports. Unset: `reports` in the working folder.', '/srv/reports')),
   jobsFolder: path('a folder')
     .optional()
-    .meta(said('Where rules are; unset: `jobs`, where the command was started.', '/srv/rules')),
-  logLevel: choice(LOG_LEVELS).default('warn').meta(said('What is written to standard error.', 'info')),
+    .meta(said('The folder of the rules. Unset: `jobs` in the working folder.', '/srv/rules')),
+  logLevel: choice(LOG_LEVELS).default('warn').meta(said('The level of the log on standard error.', 'info')),
   operator: printable('a name', 64)
     .optional()
-    .meta(said('Who did it, in the audit; unset: the system’s user name.', 'olga')),
+    .meta(said('The name that the audit records. Unset: the system’s user name.', 'olga')),
   risks: z
     .array(pattern('a risk by its name, such as no-append-only', RISK), {
       error: 'expected a list of risks by their names',
     })
     .default([])
-    .meta(said('Risks of the store that are taken knowingly; every report says so.', ['no-append-only'])),
+    .meta(said('Risks of the store that you accept. Every report names them.', ['no-append-only'])),
   retentionDays: wholeNumber(0, 3_650)
     .default(30)
-    .meta(said('After so long a finished batch leaves Redis for a file of the archive.', 90)),
+    .meta(said('After this time almoner moves a finished batch from Redis to an archive file.', 90)),
   notifications: notifications
     .optional()
-    .meta(
-      said(
-        'Who is told of what waits for a person: for realms without their own, and for what belongs to no realm.',
-      ),
-    ),
+    .meta(said('The places for notices of realms without their own, and of things that belong to no realm.')),
   deadMan: secretUrl
     .optional()
     .meta(
       said(
-        'A URL that is called after each good round: who watches it learns when nothing of this lives any more.',
+        'A URL that almoner calls after each good round. A service that watches it raises the alarm when the calls end.',
       ),
     ),
-  limits: limits
-    .prefault({})
-    .meta(said('How long a sending process waits for what, and how large its journals may become.')),
+  limits: limits.prefault({}).meta(said('Time-outs of a sending process, and the size of its journals.')),
   realms: z
     .record(pattern('a realm name without blanks or any of / \\ ? # % { }', REALM_ID), realmSchema, {
       error: (issue) =>
         issue.code === 'invalid_type' ? 'expected a block of realms by their names' : undefined,
     })
     .default({})
-    .meta(said('The realms, each under a name that `--realm` takes.')),
+    .meta(said('The realms, each under the name that `--realm` takes.')),
 });
