@@ -1,4 +1,4 @@
-// Takes the pictures of docs/desk.md: `npm run build`, then `node scripts/desk-pictures.mjs`. A realm service, a desk
+// Takes the pictures of docs/reference/desk.md: `npm run build`, then `node scripts/desk-pictures.mjs`. A realm service, a desk
 // with a worker and headless Chromium are started on loopback, in a folder that is removed again; members, files and
 // rules are the same every time. With names (`recovery people`) only those are taken. CHROMIUM_PATH names another browser.
 import { spawn } from 'node:child_process';

@@ -10,20 +10,20 @@ const script = z.object({
 const { PAGES, pictureFile } = script.parse(await import(resolve('scripts/desk-pictures.mjs')));
 const IMAGES = 'docs/images';
 
-test('every page of the desk has its picture in docs/desk.md (node scripts/desk-pictures.mjs takes them)', () => {
+test('every page of the desk has its picture in docs/reference/desk.md (node scripts/desk-pictures.mjs takes them)', () => {
   const main = readFileSync('src/desk/web/main.tsx', 'utf8');
   const shown = [...main.matchAll(/<(\w+Page|Login)\b/g)].map(([, name]) => name);
   const pages = new Set(shown.filter((name) => name !== 'NoPage'));
   expect(PAGES.map(({ page }) => page).sort()).toEqual([...pages].sort());
-  const text = readFileSync('docs/desk.md', 'utf8');
-  const missing = PAGES.map(pictureFile).filter((file) => !text.includes(`(images/${file})`));
+  const text = readFileSync('docs/reference/desk.md', 'utf8');
+  const missing = PAGES.map(pictureFile).filter((file) => !text.includes(`(../images/${file})`));
   expect(missing).toEqual([]);
 });
 
 test('every address of the desk is named there', () => {
   const main = readFileSync('src/desk/web/main.tsx', 'utf8');
   const places = [...main.matchAll(/^ {4}case '(\w+)':/gm)].map(([, place = '']) => `\`/${place}`);
-  const text = readFileSync('docs/desk.md', 'utf8');
+  const text = readFileSync('docs/reference/desk.md', 'utf8');
   expect(places.length).toBeGreaterThan(9);
   expect(places.filter((place) => !text.includes(place))).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { NOTICE_EVENTS } from '../../src/core/notice-events.js';
 import { RETRY_MS } from '../../src/desk/notify/outbox.js';
 import { duration } from '../../src/words/spelling.js';
 
-const page = readFileSync('docs/notices.md', 'utf8');
+const page = readFileSync('docs/reference/notices.md', 'utf8');
 
 test('the page of notices lists every event, and no other', () => {
   const listed = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1]);
