@@ -1,6 +1,6 @@
 // Many realms on a Redis Cluster: thirty of them, each with a batch of its own, worked by two workers over three
 // nodes of this machine. It shows that realms spread over the nodes by their hash tag and stay apart, and what a row
-// costs in memory, file and processor time: docs/scale.md computes from that.
+// costs in memory, file and processor time: docs/explanation/scale.md computes from that.
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -47,7 +47,9 @@ function spelled(value) {
   if (value === null || value === undefined) return '–';
   if (typeof value !== 'number') return String(value).replaceAll('|', '\\|');
   const shown = Number.isInteger(value) ? value : Number(value.toPrecision(3));
-  return (Math.abs(shown) >= 100 ? Math.round(value) : shown).toLocaleString('en');
+  return (Math.abs(shown) >= 100 ? Math.round(value) : shown).toLocaleString('en', {
+    maximumFractionDigits: 9,
+  });
 }
 
 /** Every page of docs that shows figures. */

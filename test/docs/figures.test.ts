@@ -29,7 +29,8 @@ describe('figures of the documents', () => {
   );
 
   test('stand under their machine, Node, load and date', () => {
-    const page = 'Before.\n\n<!-- figures pace: who, rows/s, ratio, count -->\nold\n<!-- end of figures -->\n';
+    const page =
+      'Before.\n\n<!-- figures pace: who, rows/s, ratio, count -->\nold\n<!-- end of figures -->\n';
     expect(withFigures(page, () => RESULT)).toBe(
       [
         'Before.',

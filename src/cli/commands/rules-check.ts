@@ -50,7 +50,7 @@ export const check = defineCommand({
         faults.length > 0
           ? 'mend the places above; then check again'
           : found.length === 0
-            ? 'write one; docs/rules.md shows how'
+            ? 'write one; docs/reference/rules.md shows how'
             : 'almoner rules plan FILE',
     });
     return faults.length > 0 ? 3 : 0;

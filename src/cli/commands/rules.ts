@@ -44,7 +44,7 @@ export const list = storeCommand({
         waiting !== undefined
           ? `almoner rules sync --approve ${waiting.rule}`
           : rules.length === 0
-            ? 'write one into jobs/; docs/rules.md shows how'
+            ? 'write one into jobs/; docs/reference/rules.md shows how'
             : 'almoner rules plan FILE',
     });
   },

@@ -19,7 +19,7 @@ import {
 } from './store-and-realm.js';
 
 /**
- * Every code a user can meet: `ALM_<AREA>_<WHAT>`. docs/errors.md is written from this table, a chapter for each
+ * Every code a user can meet: `ALM_<AREA>_<WHAT>`. docs/reference/errors.md is written from this table, a chapter for each
  * part of it, and a test holds the two equal.
  */
 export const CATALOGUE = {

@@ -6,7 +6,7 @@ import { type Of, time } from './values.js';
 
 export const ErrorReply = z.strictObject({
   error: z.strictObject({
-    code: z.string().describe('Stable; docs/errors.md lists all.'),
+    code: z.string().describe('Stable; docs/reference/errors.md lists all.'),
     message: z.string(),
     next: z.string(),
     details: z.array(z.string()),

@@ -81,7 +81,7 @@ export const OPENAPI = {
   info: {
     title: 'Realm member and points interface',
     version: '4',
-    description: 'Members, wallets and points of a realm. See docs/realm-service.md.',
+    description: 'Members, wallets and points of a realm. See docs/reference/realm-service.md.',
     license: { name: 'MIT', identifier: 'MIT' },
   },
   servers: [{ url: '/api/v4' }],

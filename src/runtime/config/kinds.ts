@@ -3,8 +3,8 @@ import { z } from 'zod';
 /** The kinds of settings. Each message begins with `expected`; the actual value is added together with the place. */
 
 /**
- * Adds the description that docs/configuration.md shows. It comes last in the setting's chain. The setting's name
- * ends with its unit.
+ * Adds the description that docs/reference/configuration.md shows. It comes last in the setting's chain. The setting's
+ * name ends with its unit.
  */
 export function said(description: string, example?: unknown) {
   return { description, examples: example === undefined ? [] : [example] };
