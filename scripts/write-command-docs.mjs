@@ -2,7 +2,6 @@
 import { realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createServer } from 'vite';
 import { wrapped } from './wrapped.mjs';
 
 const HEAD = [
@@ -91,7 +90,8 @@ function sharedOptions(chapters) {
 const here = fileURLToPath(import.meta.url);
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === here) {
   const root = join(dirname(here), '..');
-  // The built command line is one bundle, which exports no table.
+  // The built command line is one bundle, which exports no table. Only this needs vite, which loads slowly.
+  const { createServer } = await import('vite');
   const sources = await createServer({
     root,
     configFile: false,

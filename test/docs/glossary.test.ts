@@ -24,7 +24,7 @@ const ORDINARY = new Set(
   `a after almoner an and break bullmq by closes condition connection cost dashboard decide die dies does double figure file
   happen how input is known limit machine many mistake month not on one open or part payment people person procedure program
   promise promises purpose queue reliability scale security something state step that the these thousand threat to trusted
-  two use what when who works`.split(/\s+/),
+  two use uses what when who works`.split(/\s+/),
 );
 const singular = (word: string) => word.replace(/(?<=[sxz]|[cs]h)es$|(?<!s)s$/, '');
 

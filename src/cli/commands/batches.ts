@@ -42,7 +42,7 @@ const LIMIT_USUAL = 20;
 export const status = storeCommand({
   name: 'status',
   description:
-    'The newest batches, or one: counts and sums per state, rate, time to go; for a batch that is stopped the reason, since when, and what ends it.',
+    'The newest batches, or one: counts and sums per state, rate, remaining time; for a stopped batch the reason, since when, and the way out.',
   arguments: { BATCH: optionalArgument('a batch id, a unique prefix of one, or `last`') },
   options: {
     watch: flag('stay and show the progress until it ends, of the last batch where none is named'),
@@ -195,7 +195,7 @@ function listLines(batches: readonly BatchStatus[], workers: number): string[] {
 
 export const pause = storeCommand({
   name: 'pause',
-  description: 'Stops a batch, on all workers at once. Orders being sent finish; nothing new is sent.',
+  description: 'Pauses a batch on all workers. Open requests finish; nothing new is sent.',
   arguments: BATCH,
   options: REASON,
   examples: ['almoner pause last --reason "wrong amounts?"'],
@@ -218,7 +218,7 @@ export const pause = storeCommand({
 export const resume = storeCommand({
   name: 'resume',
   description:
-    'Goes on with a paused or halted batch, or hands an interrupted run to the workers. The key of a halted realm is read again and tried with one read first. A set time stays; --now begins early. With --after-rollback: lets first sends go on that wait since the store was rolled back.',
+    'Resumes a paused or halted batch, or hands an interrupted run to the workers. For a halted realm it reads the key again and tries one read first. A set time stays; --now begins early. --after-rollback resumes first sends after a rollback of the store.',
   arguments: { BATCH: optionalArgument('a batch id, a unique prefix of one, or `last`') },
   options: {
     ...REASON,
@@ -279,7 +279,7 @@ function resumedLine(changed: boolean, { batch, waiting }: BatchStatus, instead:
 export const cancel = storeCommand({
   name: 'cancel',
   description:
-    'Ends a batch for good. Orders being sent finish; what was not sent stays unsent and frees its references. An import that did not finish is taken back.',
+    'Ends a batch for good. Open requests finish; unsent orders free their references. An unfinished import is withdrawn.',
   arguments: BATCH,
   options: REASON,
   examples: ['almoner cancel last --reason "wrong file"'],

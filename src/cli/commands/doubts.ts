@@ -33,7 +33,7 @@ import { detailLines, headLines, LetterSummary, refusalLines, slowProgress } fro
 /** The doubts: orders of which nobody can prove whether they were paid. */
 export const list = storeCommand({
   name: 'doubt list',
-  description: 'Orders of which the program cannot prove whether they were paid. They wait for an operator.',
+  description: 'Orders that almoner cannot prove paid or unpaid. They wait for an operator.',
   options: { batch: text('BATCH', 'only of this batch') },
   examples: ['almoner doubt list', 'almoner doubt list --batch last'],
   run: (context) => async (app) => {
@@ -133,7 +133,7 @@ const LATER_SHOWN = 20;
 export const raise = storeCommand({
   name: 'doubt raise',
   description:
-    'Makes doubts of orders that stay unknown, so that you can decide them. They are not sent again by themselves. All are checked first; one that is wrong stops all.',
+    'Makes doubts of orders that stay unknown, so that you can decide them. almoner does not send them again by itself. One wrong order stops all.',
   arguments: { ORDER: argumentList('order ids, as `almoner status BATCH` and results.csv name them') },
   options: REASON,
   examples: ['almoner doubt raise 7k3m9q2x4v8w-17 --reason "the realm is gone for good"'],

@@ -19,7 +19,7 @@ type Order = FoundOrders['found'][number];
 export const find = storeCommand({
   name: 'find',
   description:
-    'Looks through all batches, archives included, newest first. TEXT is the beginning of a batch or order id, a part of a file’s name, a whole reference, a member id, an amount (also -5, or 1,000 as it is printed), or a day in UTC: 2026-11-03, 20261103, today, yesterday. Where it can mean several, all are looked for, and each hit says by what it was found. An order is of the day on which it was sent or settled, a batch of those on which it was made, started or finished.',
+    'Searches all batches, archives included, newest first. TEXT is the beginning of a batch or order id, a part of a file’s name, a whole reference, a member id, an amount (-5, 1,000), or a day in UTC: 2026-11-03, 20261103, today, yesterday. Each hit says what it matched. An order belongs to the days on which it was sent or settled, a batch to those on which it was made, started or finished.',
   arguments: { TEXT: argument('what to look for') },
   options: {
     by: choice(FIND_BY, 'only this meaning'),

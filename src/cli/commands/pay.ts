@@ -84,7 +84,7 @@ function cleanNext(file: string, { existing }: Plan): string {
 export const run = storeCommand({
   name: 'run',
   description:
-    'Plans a CSV, asks, pays it off in this process and writes the report. Ctrl-C pauses it; the same command goes on.',
+    'Plans a CSV, asks, pays it in this process and writes the report. Ctrl-C pauses it; the same command resumes it.',
   arguments: FILE,
   options: { ...SEND_OPTIONS, ...FIRST },
   examples: [
@@ -151,7 +151,7 @@ const BAD_DAY = [
 export const rehearse = storeCommand({
   name: 'rehearse',
   description:
-    'Runs the file on the embedded realm service with members made from it, at high pace, in books of its own. No real points move.',
+    'Pays the file on the embedded realm with members made from it, at a high rate, in a ledger of its own. No real points move.',
   arguments: FILE,
   options: {
     ...PLAN_OPTIONS,

@@ -13,7 +13,7 @@ import { slowProgress } from '../text/order-text.js';
 export const add = storeCommand({
   name: 'references add',
   description:
-    'Marks references as spent that another ledger or another tool has paid: rows under them are duplicates from then on. Sends nothing.',
+    'Marks references as spent that another ledger or tool paid: later rows with them are duplicates. Sends nothing.',
   arguments: { FILE: argumentList('paid.csv files of reports, or any CSV with a column reference') },
   options: { yes: flag('do not ask') },
   examples: [

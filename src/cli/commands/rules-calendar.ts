@@ -118,7 +118,7 @@ function pastLine({ at, rule, period, outcome, message, batch, sums, dismissed }
 export const dismiss = storeCommand({
   name: 'rules dismiss',
   description:
-    'Takes missed times of a rule off the list: they are let go, and nobody is paid for them. Who did it and why stays in the calendar and the audit.',
+    'Takes missed times of a rule off the list; nobody is paid for them. Calendar and audit keep the name and the reason.',
   arguments: {
     RULE: argument('the name of a rule'),
     TIME: argumentList('missed times, as `rules calendar` shows them; not needed with --all'),

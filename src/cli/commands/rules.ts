@@ -21,7 +21,7 @@ import { explanationDocument, explanationLines, goLines, syncedLine } from '../t
 export const list = storeCommand({
   name: 'rules list',
   description:
-    'The rules of jobs/ and of the store: their schedules, next and last runs, and what became of them. A named one is shown with what it pays, its next ten runs, and what changed since its go.',
+    'The rules of jobs/ and of the store: their schedules, next and last runs, and what became of them. A named one is shown with what it pays, its next ten runs, and what changed since its approval.',
   arguments: { RULE: optionalArgument('the name of a rule, to see all of it') },
   examples: ['almoner rules list', 'almoner rules list weekly-thanks'],
   run: (context) => async (app) => {
@@ -115,10 +115,10 @@ export const sync = storeCommand({
   description:
     'Makes the schedules in the store equal to the rule files and shows the difference. A new or changed rule waits for --approve; `almoner serve` runs what is approved.',
   options: {
-    approve: texts('NAME', 'give this rule, as its file stands now, the go; `all` for every one that waits'),
+    approve: texts('NAME', 'approve this rule as its file is now; `all` for every rule that waits'),
     text: text(
       'HASH',
-      'the beginning of the text’s hash that you saw: for the go that another person asked for',
+      'the beginning of the hash that you saw, for an approval that another person asked for',
     ),
     prune: flag('remove rules from the store whose file or schedule is gone'),
     ...REASON,
@@ -199,11 +199,11 @@ const STEP_WORDS: Readonly<
   Record<RuleStep, { readonly what: string; readonly next: (rule: string) => string }>
 > = {
   pause: {
-    what: 'Pauses the schedule of a rule: its times pass without a run until `rules resume`. A batch that was made goes on.',
+    what: 'Pauses the schedule of a rule: its times pass without a run until `rules resume`. An existing batch continues.',
     next: (rule) => `almoner rules resume ${rule}`,
   },
   resume: {
-    what: 'Takes back a pause, and a skip that has not come. Times that passed meanwhile are not made up for.',
+    what: 'Ends a pause, and a skip that has not come. almoner does not make up times that passed.',
     next: () => 'almoner rules list',
   },
   skip: {
@@ -211,7 +211,7 @@ const STEP_WORDS: Readonly<
     next: (rule) => `almoner rules resume ${rule} takes it back`,
   },
   revoke: {
-    what: 'Takes the go of a rule back: it does not run by itself until it is approved again. A batch that was made goes on.',
+    what: 'Withdraws the approval of a rule: it does not run by itself until it is approved again. An existing batch continues.',
     next: (rule) => `almoner rules sync --approve ${rule}`,
   },
 };
@@ -242,7 +242,7 @@ export const revoke = steering('revoke');
 
 export const explain = storeCommand({
   name: 'rules explain',
-  description: 'Shows a past decision on a member from the facts that were frozen then. Asks no realm.',
+  description: 'Shows a past decision on a member, from the facts of that run. Asks no realm.',
   arguments: {
     RUN: argument('a run or plan: its id, a unique prefix, its batch, or `last`'),
     MEMBER: argument('a member id'),

@@ -33,7 +33,7 @@ export const LIBRARY_ERRORS = {
   ),
   ALM_LIBRARY_CLOSED: usage(
     'The library was called after it was closed.',
-    'Open it again; what was being paid goes on with the same call.',
+    'Open it again; the same call resumes the payment.',
   ),
   ALM_LIBRARY_STOPPED: interrupted(
     'A signal or a close stopped the call before its batch was made.',
@@ -69,8 +69,8 @@ export const PEOPLE_ERRORS = {
 /** Configuration: file, environment and flags. */
 export const CONFIG_ERRORS = {
   ALM_CONFIG_INVALID: usage(
-    'The configuration has faults; all of them are listed.',
-    'Mend the listed settings; `almoner doctor` prints the configuration in use.',
+    'The configuration has faults.',
+    'Correct the listed settings; `almoner doctor` prints the configuration in use.',
   ),
   ALM_CONFIG_REALM_AMBIGUOUS: usage(
     'More than one realm is configured and none was chosen.',
@@ -93,8 +93,8 @@ export const DESK_ERRORS = {
     'Sign in with a desk token; `almoner desk token add NAME --role viewer|operator` makes one.',
   ),
   ALM_DESK_TOKEN_WRONG: usage(
-    'The desk token is not known here.',
-    'Check that it was copied whole, or make a new one with `almoner desk token add`.',
+    'The desk token is unknown.',
+    'Check that you copied all of it, or make a new one with `almoner desk token add`.',
   ),
   ALM_DESK_TOO_MANY_TRIES: usage(
     'The desk token is unknown, and this address sent too many unknown ones.',
@@ -110,10 +110,10 @@ export const DESK_ERRORS = {
   ),
   ALM_DESK_ORIGIN: usage(
     'The request came from a page of another site.',
-    'Open the desk under its own address; behind a proxy start it with --public-url.',
+    'Open the desk under its own address; behind a proxy use --public-url.',
   ),
   ALM_DESK_HOST: usage(
-    'The desk was called by a host name that it is not known under.',
+    'The desk was called by an unknown host name.',
     'Start it with --public-url set to the address people use.',
   ),
   ALM_DESK_INSECURE: usage(
@@ -138,8 +138,8 @@ export const DESK_ERRORS = {
   ),
   ALM_DESK_TOKEN_UNKNOWN: usage('No desk token has that name.', '`almoner desk token list` shows them.'),
   ALM_DESK_LAST_ADMIN: refused(
-    'This is the only admin token. Without it nobody can manage tokens on the desk.',
-    'Make another admin first, or confirm the revocation. Then only `almoner desk token add` on a machine with the store makes one.',
+    'This is the only admin token. Without it nobody manages tokens on the desk.',
+    'Make another admin first, or confirm. Then only `almoner desk token add` beside the store makes one.',
   ),
   ALM_DESK_BAD_REQUEST: usage(
     'The desk could not understand the request.',
@@ -167,7 +167,7 @@ export const DESK_ERRORS = {
     'Upload the table again, or plan the file without it.',
   ),
   ALM_DESK_BUSY: usage(
-    'As many of these are open at once as the desk allows.',
+    'The desk’s limit of open requests of this kind is reached.',
     'Close other tabs or wait for running tasks, then try again.',
   ),
   ALM_DESK_NO_PAGES: bug('The desk’s pages were not built; its API works.', 'Run `npm run build`.'),
@@ -180,8 +180,8 @@ export const DESK_ERRORS = {
 /** Reward rules: their files, their expressions, their runs and schedules. */
 export const RULES_ERRORS = {
   ALM_RULE_INVALID: refused(
-    'A rule file has faults; all of them are listed with line and column.',
-    'Mend the listed places; `almoner rules check` looks again.',
+    'A rule file has faults.',
+    'Correct the listed places; `almoner rules check` checks again.',
   ),
   ALM_RULE_NOT_FOUND: usage(
     'There is no rule file or rule of that name.',
@@ -217,7 +217,7 @@ export const RULES_ERRORS = {
   ),
   ALM_RULE_FILE_MISSING: refused(
     'A file that the rule names cannot be read.',
-    'Correct the name, which counts from the folder of the file that it stands in.',
+    'Correct the name. It counts from the folder of the naming file.',
   ),
   ALM_RULE_CIRCULAR: refused(
     'Audience files refer to each other in a circle.',
@@ -240,7 +240,7 @@ export const RULES_ERRORS = {
     'Correct `realm` in the rule, or configure it. `almoner doctor` lists the realms.',
   ),
   ALM_RULE_NAME_TAKEN: refused(
-    'Two rule files have the same name, and would spend each other’s references.',
+    'Two rule files have the same name and would spend each other’s references.',
     'Give one of them another `name`.',
   ),
   ALM_RULE_OVER_LIMIT: refused(
@@ -260,7 +260,7 @@ export const RULES_ERRORS = {
     'Run the same command again; it resumes there.',
   ),
   ALM_RULE_RUN_NOT_FOUND: usage(
-    'No plan or run of a rule has that id, or it has left the store.',
+    'No plan or run has that id, or it left the store.',
     'List the runs with `almoner rules list`.',
   ),
   ALM_RULE_RUN_AMBIGUOUS: usage(
@@ -273,7 +273,7 @@ export const RULES_ERRORS = {
   ),
   ALM_RULE_NOT_IN_RUN: usage(
     'The member was not in the audience of that run.',
-    'Check the member id and the run; `almoner rules plan` shows who would get what now.',
+    'Check the member id and the run.',
   ),
   ALM_RULE_ALREADY_RUN: refused(
     'This scheduled time was handled by another process, paused or skipped by a person, or lies ahead of the store’s clock. Nothing was enqueued.',
@@ -288,7 +288,7 @@ export const RULES_ERRORS = {
     'Check who was paid (`almoner rules calendar RULE`, `almoner history MEMBER`). Pay the others with a CSV file, then run `almoner rules dismiss`.',
   ),
   ALM_RULE_EDITED: refused(
-    'The rule file changed after the plan. With --plan, almoner pays the plan and warns. The desk refuses such a plan, and only a person can continue an unfinished run.',
-    'Plan again with `almoner rules plan FILE`, pay the old plan with `almoner rules run --plan ID`, or cancel the unfinished batch.',
+    'The rule file changed after the plan. With --plan, almoner pays the plan and warns. The desk refuses it, and only a person continues an unfinished run.',
+    'Plan again, pay the old plan with `almoner rules run --plan ID`, or cancel the unfinished batch.',
   ),
 };

@@ -15,35 +15,35 @@ export const PLAN_ERRORS = {
     'Start earlier, make the file smaller, or ask the realm for a higher rate.',
   ),
   ALM_PLAN_LOOKS_PAID: refused(
-    'Rows without references repeat orders of the last 30 days that were or may be paid. Fewer than five rows and a fifth of the file are a warning. More rows, a row that replaces an order, or rows of a recovered batch refuse the file.',
-    'Compare the named batches. Pay only the other rows with --new-rows-only, or all of them on purpose with --again LABEL. A reference column prevents this.',
+    'Rows without references repeat orders of the last 30 days that were or may be paid. Fewer than five rows and a fifth of the file give a warning. More rows, a replacing row or a recovered batch refuse the file.',
+    'Compare the named batches. --new-rows-only pays the other rows, --again LABEL all of them. A reference column prevents this.',
   ),
   ALM_PLAN_CHANGED: refused(
-    'Other batches changed after the preview, or this batch was started and stopped. The file would not do what the preview showed.',
+    'Other batches, or this one, changed after the preview. The file would not do what the preview showed.',
     'Plan the file again and confirm the new numbers.',
   ),
   ALM_PLAN_OTHER_ADDRESS: refused(
     'The same realm id was paid under another address, which has a ledger of its own.',
-    'For the same realm at the same place, configure the named address. If the realm moved or is another one, pass --new-address once.',
+    'For the same realm, configure the named address. For a moved or another realm, pass --new-address once.',
   ),
   ALM_PLAN_MAYBE_FORGOTTEN: refused(
     'The file may have been paid: a person accepted in the last 30 days that payments were lost, or its recovered batch is incomplete.',
     'Check balances upstream. If part was paid, run `almoner references add paid.csv` with the old report first. Then run the file with `--again LABEL`. A rule pays again in its next period.',
   ),
   ALM_PLAN_KEPT_COLUMNS: refused(
-    'A saved column mapping changes the meaning of this file, or would move a column with a standard name. A person gets a warning. A start without a preview (--yes, library, API) gets a fault.',
-    'Give --map again, or drop the saved mapping with --forget-map. The realm’s profile can name columns permanently.',
+    'A saved column mapping changes the meaning of this file, or would move a column with a standard name. A start without a preview (--yes, library, API) is refused; a person gets a warning.',
+    'Repeat --map, or drop the saved mapping with --forget-map.',
   ),
   ALM_PLAN_IDS_DAMAGED: refused(
     'Many long ids end in zeros after digit 15: a spreadsheet has rounded them.',
     'Export the ids again from their source as text; rounding cannot be undone.',
   ),
   ALM_PLAN_OVER_BATCH_CAP: refused(
-    'The sum of the file is above the realm’s cap for one batch (maxTokensPerBatch).',
-    'Split the file, or raise the cap in the realm’s profile.',
+    'The file’s sum exceeds the realm’s cap for one batch (maxTokensPerBatch).',
+    'Split the file, or raise the cap in the profile.',
   ),
   ALM_PLAN_SUM_TOO_LARGE: refused(
-    'The sum of the file does not fit a signed 64-bit integer.',
+    'The file’s sum does not fit a signed 64-bit integer.',
     'Check the amounts; split the file if they are right.',
   ),
   ALM_PLAN_MEMBER_REPEATED: refused(
@@ -67,7 +67,7 @@ export const PLAN_ERRORS = {
     'Compare the named ids with their source.',
   ),
   ALM_PLAN_READ_AS: refused(
-    'Warning: some cells are written unusually but have one plain meaning.',
+    'Warning: some cells are written unusually but have one meaning.',
     'Check that almoner read them as you mean them.',
   ),
   ALM_FILE_NOT_FOUND: refused('There is no such file.', 'Check the name and the folder.'),
@@ -99,11 +99,11 @@ export const PLAN_ERRORS = {
     'Export it as "CSV UTF-8 (comma delimited)" in Excel, or choose UTF-8 where you save it.',
   ),
   ALM_FILE_NOT_CSV: refused(
-    'The file is not a CSV file but something else.',
-    'Open it in the program it belongs to and export it as "CSV UTF-8".',
+    'The file is not a CSV file.',
+    'Open it in its own program and export it as "CSV UTF-8".',
   ),
   ALM_FILE_LINE_ENDS: refused(
-    'The lines end with a lone CR, as on very old Macs.',
+    'The lines end with a lone CR.',
     'Save the file with LF or CR LF line ends, for example as "CSV UTF-8".',
   ),
   ALM_FILE_QUOTES: refused(
@@ -116,7 +116,7 @@ export const PLAN_ERRORS = {
   ),
   ALM_FILE_HEADER_MISSING: refused(
     'The file has no header line.',
-    'Put a first line with the names of the columns, at least member and tokens.',
+    'Add a first line with the column names, at least member and tokens.',
   ),
   ALM_FILE_HEADER_BELOW: refused(
     'The first line is no header; a lower line looks like one.',
@@ -128,7 +128,7 @@ export const PLAN_ERRORS = {
   ),
   ALM_FILE_ROWS_ABOVE: refused(
     'Lines above the header look like rows of another table. almoner would not pay them.',
-    'Give each table its own file, move the rows below the header, or delete them.',
+    'Give each table its own file, or delete the lines.',
   ),
   ALM_FILE_MEMBERS: refused(
     'The member table cannot be used.',
@@ -151,7 +151,7 @@ export const PLAN_ERRORS = {
     'Remove or rename one of them, or say with --map which one counts.',
   ),
   ALM_FILE_MAP: refused(
-    'A --map names a column that is not there, or a meaning that does not exist.',
+    'A --map names an unknown column or meaning.',
     'Write --map MEANING=COLUMN with a column of the header.',
   ),
   ALM_FILE_IS_RESULTS: refused(
@@ -159,12 +159,12 @@ export const PLAN_ERRORS = {
     'Run failed.csv or unprocessed.csv of that report, or the original file.',
   ),
   ALM_PLAN_REFERENCE_BUSY: refused(
-    'Another import holds some of these references and has not finished.',
-    'Wait for it, run that import again, or cancel it; then try again.',
+    'An unfinished import holds some of these references.',
+    'Wait for it, run it again, or cancel it.',
   ),
   ALM_PLAN_NOT_EXPECTED: refused(
-    'The file is not the one that --expect-rows or --expect-tokens describes.',
-    'Check that it is the right file; correct the expectation if it is.',
+    'The file differs from --expect-rows or --expect-tokens.',
+    'Check the file; if it is right, correct the expectation.',
   ),
   ALM_PLAN_FAULTS: refused(
     'The file has faults, and almoner refused all of it. Nothing was sent.',

@@ -23,10 +23,7 @@ export const BATCH_ERRORS = {
     'No order has that id.',
     '`almoner dead list`, `almoner doubt list` and results.csv list order ids.',
   ),
-  ALM_BATCH_CANNOT: usage(
-    'The batch is in a state in which this cannot be done.',
-    'Look at it with `almoner status BATCH`.',
-  ),
+  ALM_BATCH_CANNOT: usage('The batch’s state does not allow this.', 'Check it with `almoner status BATCH`.'),
   ALM_BATCH_INTERRUPTED: interrupted(
     'The run was interrupted. Open requests finished, and nothing else is being sent.',
     'Run the same command again, or hand the batch to the workers with `almoner resume`.',
@@ -53,7 +50,7 @@ export const BATCH_ERRORS = {
     'Raise the cap or wait until tomorrow, then run `almoner resume BATCH`.',
   ),
   ALM_BATCH_DAY_SUM: halted(
-    'The realm’s sum of this UTC day would exceed the largest number the ledger can count. The rest stays planned.',
+    'The realm’s sum of this UTC day would exceed the largest number of the ledger. The rest stays planned.',
     'Check the amounts. Run `almoner resume BATCH` tomorrow, or cancel it.',
   ),
   ALM_BATCH_BREAKER: halted(
@@ -70,12 +67,12 @@ export const BATCH_ERRORS = {
     'Configure the realm here, or run the command on a machine that has it.',
   ),
   ALM_BATCH_MAY_ARRIVE: usage(
-    'Requests of these orders are so recent that the realm may still apply them.',
+    'The realm may still apply these requests.',
     'Wait for the settle time, or confirm with `--yes` or on the desk. almoner pays them again only after it.',
   ),
   ALM_BATCH_DECISIONS: refused(
-    'Some of the orders cannot be decided as asked, so none was.',
-    'Mend what is listed, then give the command again.',
+    'Some orders cannot be decided as asked, so almoner decided none.',
+    'Correct what is listed, then repeat the command.',
   ),
   ALM_BATCH_FILE_EXISTS: usage(
     'There is already a file of that name, and it is never overwritten.',
@@ -95,7 +92,7 @@ export const BATCH_ERRORS = {
 export const OUTCOME_ERRORS = {
   ALM_SEND_NOT_SENT: dead(
     'The connection was never completed: nothing was sent or applied.',
-    'almoner retries by itself. Check the base URL and the network. Send exhausted orders again with `almoner dead retry`.',
+    'almoner retries. Check the base URL and the network; then `almoner dead retry`.',
   ),
   ALM_SEND_BAD_CERTIFICATE: halted(
     "The realm's TLS certificate was not accepted: nothing was sent.",
@@ -103,11 +100,11 @@ export const OUTCOME_ERRORS = {
   ),
   ALM_SEND_TIMEOUT: dead(
     'No complete reply came in time: the change may or may not have been applied.',
-    'almoner sends nothing again without proof. `almoner doubt list` shows open decisions.',
+    'almoner sends nothing without proof. `almoner doubt list` shows open decisions.',
   ),
   ALM_SEND_RESET: dead(
     'The connection broke after sending: the change may or may not have been applied.',
-    'almoner sends nothing again without proof. `almoner doubt list` shows open decisions.',
+    'almoner sends nothing without proof. `almoner doubt list` shows open decisions.',
   ),
   ALM_SEND_UNREADABLE: dead(
     'The reply is cut, empty, too large or not JSON: it proves nothing.',
@@ -115,11 +112,11 @@ export const OUTCOME_ERRORS = {
   ),
   ALM_SEND_CONTRADICTED: dead(
     'The status says success and the body does not: the change may or may not have been applied.',
-    'Read the reply with `almoner doubt show`, check the member upstream, then resolve the doubt.',
+    'Read the reply with `almoner doubt show` and check the member upstream.',
   ),
   ALM_SEND_ACCEPTED_ONLY: dead(
-    'The realm answered 202: it accepted the change but has not applied it.',
-    'Check the member upstream, then resolve the doubt. A status override can settle it for good.',
+    'The realm answered 202: accepted, but not applied.',
+    'Check the member upstream, then resolve the doubt. A status override settles it for good.',
   ),
   ALM_SEND_CONFLICT: dead(
     'The realm answered 408, 409, 423 or 424: it may still apply an earlier copy of the change.',
@@ -131,18 +128,18 @@ export const OUTCOME_ERRORS = {
   ),
   ALM_SEND_SERVER_ERROR: dead(
     'The realm answered with a server error: the change may or may not have been applied.',
-    'almoner sends nothing again without proof. `almoner doubt list` shows open decisions.',
+    'almoner sends nothing without proof. `almoner doubt list` shows open decisions.',
   ),
   ALM_SEND_UNLISTED: dead(
     'The realm answered with a status that proves nothing.',
-    'Check the member upstream, then resolve the doubt. A status override can settle it for good.',
+    'Check the member upstream, then resolve the doubt. A status override settles it for good.',
   ),
   ALM_REFUSED_NOT_FOUND: dead(
     'The realm does not know the member (404 or 410): nothing was applied.',
     'Check the id; a mended row of failed.csv can be run again.',
   ),
   ALM_REFUSED_BALANCE: dead(
-    'The realm refused the change (402 or 422), usually for a too small balance. Nothing was applied.',
+    'The realm refused the change (402 or 422), usually for a small balance. Nothing was applied.',
     'Check the balance with `almoner member`, then `almoner dead retry`.',
   ),
   ALM_REFUSED_INPUT: dead(
@@ -155,7 +152,7 @@ export const OUTCOME_ERRORS = {
   ),
   ALM_SLOW_DOWN: dead(
     'The realm asked to slow down (429, 421 or 425): nothing was applied.',
-    'almoner waits by itself; lower ALMONER_RATE when it happens often.',
+    'almoner waits by itself. If it happens often, lower ALMONER_RATE.',
   ),
   ALM_KEY_REFUSED: halted(
     'The realm answered 401: the API key is wrong or does not exist. Nothing was applied.',
@@ -179,10 +176,10 @@ export const OUTCOME_ERRORS = {
   ),
   ALM_SEND_OWNER_DIED: dead(
     'The sending process died. The request may or may not have arrived.',
-    'almoner sends the same key again if the realm honours keys. Otherwise look upstream, then `almoner doubt resolve`.',
+    'If the realm honours keys, almoner sends the same key again. Otherwise look upstream, then `almoner doubt resolve`.',
   ),
   ALM_SEND_STORE_LOST: dead(
-    'Payments were lost with a store, a journal or a data folder. This order may be one of them.',
+    'Payments were lost with a store, a journal or a data folder. This may be one of them.',
     'Look for the request upstream, then `almoner doubt resolve ORDER --paid|--unpaid --reason …`.',
   ),
   ALM_SEND_UNRESOLVED: dead(
@@ -202,8 +199,8 @@ export const OUTCOME_ERRORS = {
     'Look for the request upstream, then `almoner doubt resolve ORDER --paid|--unpaid --reason …`.',
   ),
   ALM_SEND_HALTED: halted(
-    'The realm’s status is one that the profile declares a reason to stop. Nothing was applied.',
-    "Read the realm's message, remove the cause, then run `almoner resume`. Set times stay.",
+    'The profile declares this status a reason to stop. Nothing was applied.',
+    "Read the realm's message, remove the cause, then run `almoner resume`.",
   ),
   ALM_PROXY_AUTH: halted(
     'A proxy answered 407 and wants a login: almoner did not reach the realm.',

@@ -23,11 +23,11 @@ export const ROW_ERRORS = {
     'Check the amount, or raise the cap in the realm’s profile.',
   ),
   ALM_ROW_ID_INVALID: refused(
-    'A member or recipient id is not made of decimal digits alone.',
+    'An id is not made of decimal digits alone.',
     'Write the id as plain digits, exactly as its source shows it.',
   ),
   ALM_ROW_ID_LEADING_ZERO: refused(
-    'A member or recipient id begins with a zero. A realm that reads numbers would take it for another member.',
+    'An id begins with a zero. A realm that reads numbers would take it for another member.',
     'Write the id as its source shows it, without added zeros.',
   ),
   ALM_ROW_ID_DIGITS_LOST: refused(
@@ -39,28 +39,28 @@ export const ROW_ERRORS = {
     'Write credit, debit or transfer, or leave the cell empty.',
   ),
   ALM_ROW_OP_AGAINST_SIGN: refused(
-    'The op and the sign of the amount contradict each other.',
-    'credit and transfer take positive amounts only; debit takes 5 or -5.',
+    'The op contradicts the sign of the amount.',
+    'credit and transfer take positive amounts; debit takes 5 or -5.',
   ),
   ALM_ROW_RECIPIENT_MISSING: refused(
     'The row has no recipient, and nothing says that it needs none.',
-    'Fill in the recipient, or write credit or debit into an op column.',
+    'Fill in the recipient, or an op column with credit or debit.',
   ),
   ALM_ROW_RECIPIENT_UNEXPECTED: refused(
     'A credit or debit has a recipient.',
     'Empty the recipient, or write transfer as the op.',
   ),
   ALM_ROW_MEMBER_UNKNOWN: refused(
-    'A wallet or handle stands nowhere in the table of members.',
-    'Add it to the table with its member, or mend the cell.',
+    'The member table lacks this wallet or handle.',
+    'Add it to the table, or correct the cell.',
   ),
   ALM_ROW_MEMBER_AMBIGUOUS: refused(
-    'A wallet or handle stands for two members in the table.',
-    'Leave one of the two rows in the table.',
+    'The member table has two members for one wallet or handle.',
+    'Remove one of the two rows.',
   ),
   ALM_ROW_SELF_TRANSFER: refused('Member and recipient are the same.', 'Correct one of the two ids.'),
   ALM_ROW_REALM_OTHER: refused(
-    'The row is meant for another realm than the one of this run.',
+    'The row names another realm than this run.',
     'Run it with --realm of that realm, or remove the row.',
   ),
   ALM_ROW_CURRENCY_OTHER: refused(
@@ -72,8 +72,8 @@ export const ROW_ERRORS = {
     'Use up to 200 visible characters; `undo:` is for almoner’s own undo files.',
   ),
   ALM_ROW_REFERENCE_CONFLICT: refused(
-    'The same reference stands for another order.',
-    'Give each order a reference of its own; the same one only for the same order.',
+    'Two different orders have the same reference.',
+    'Give each order a reference of its own.',
   ),
   ALM_ROW_ORDER_INVALID: refused(
     'The almoner_order cell does not hold an order’s id.',
@@ -88,8 +88,8 @@ export const ROW_ERRORS = {
     'Put cells that hold the delimiter into quotes.',
   ),
   ALM_ROW_QUOTES: refused(
-    'A quote stands where none may stand.',
-    'Put the whole cell into quotes and write each quote inside it twice.',
+    'A quote stands in a wrong place.',
+    'Quote the whole cell and double each quote inside it.',
   ),
   ALM_ROW_CARRIAGE_RETURN: refused(
     'The row holds a CR that is not part of a line end.',
@@ -100,40 +100,40 @@ export const ROW_ERRORS = {
     'Nothing to do; the named order pays or has paid it.',
   ),
   ALM_ROW_REFERENCE_SPENT: refused(
-    'The row’s reference is already spent by an order with other content.',
-    'Give the row a reference of its own, or leave it out.',
+    'An order with other content has this reference.',
+    'Give the row its own reference, or leave it out.',
   ),
   ALM_ROW_ORDER_UNKNOWN: refused(
     'The realm’s ledger does not know the order in almoner_order.',
     'Use the ledger of the report (data folder or REDIS_URL), or remove the column.',
   ),
   ALM_ROW_ORDER_MAY_BE_PAID: refused(
-    'The order in almoner_order, or the order that holds the reference, was paid or may be paid.',
-    'Leave the row out. Settle that order first (`almoner status`, `almoner doubt list`) and wait for its settle time.',
+    'The order in almoner_order, or the holder of the reference, was or may be paid.',
+    'Leave the row out. Settle that order first (`almoner status`, `almoner doubt list`), and wait for its settle time.',
   ),
   ALM_ROW_ORDER_ARCHIVED: refused(
     'The row replaces an order of an archived batch, which cannot be marked any more.',
-    'Look it up with `almoner report`. To pay it, empty almoner_order and give the row a reference.',
+    'Check it with `almoner report`. To pay it, empty almoner_order and give the row a reference.',
   ),
   ALM_ROW_ORDER_REPLACED: refused(
     'The order in almoner_order was already put into another file.',
     'Leave the row out, or mend the order of that batch.',
   ),
   ALM_ROW_ORDER_TWICE: refused(
-    'Two rows name the same order in almoner_order; both would pay it.',
+    'Two rows name the same order in almoner_order.',
     'Keep one row. If you mean both, empty the second almoner_order and give that row a reference.',
   ),
   ALM_ROW_REFERENCE_OTHER: refused(
-    'The row replaces an order but has another reference, so the order’s reference would stay free.',
+    'The row replaces an order but has another reference.',
     'Keep the reference of the report. For another payment, empty almoner_order.',
   ),
   ALM_ROW_UNDO_OTHER: refused(
-    'The row’s reference undoes an order, but the row is not the exact inverse of that order.',
-    'Leave undo rows as `almoner undo BATCH` wrote them. Give other rows a reference of their own.',
+    'The row’s reference undoes an order, but the row is not its exact inverse.',
+    'Keep undo rows as `almoner undo BATCH` wrote them. Give other rows their own reference.',
   ),
   ALM_ROW_UNDO_OF_UNDO: refused(
-    'The row undoes an order that is itself an undo.',
-    'To give the points again, make a new order with a reference of its own.',
+    'The row undoes an undo.',
+    'To give the points again, make a new order with its own reference.',
   ),
   ALM_ROW_UNDO_NOT_PAID: refused(
     'The row undoes an order that is not paid.',

@@ -12,7 +12,7 @@ export const STORE_ERRORS = {
   ),
   ALM_STORE_NO_SERVER: usage(
     'The embedded store needs redis-server or valkey-server, and neither is installed.',
-    'Install one (`sudo apt-get install redis-server`, `brew install redis`). For a first start, `docker compose up` or REDIS_URL work too; each is a new ledger.',
+    'Run `sudo apt-get install redis-server` or `brew install redis`. For a first start, `docker compose up` or REDIS_URL work too; each is a new ledger.',
   ),
   ALM_STORE_FOLDER: usage(
     'The data folder cannot hold the embedded store.',
@@ -27,7 +27,7 @@ export const STORE_ERRORS = {
     'Read `redis/server.log` in the data folder. Usual causes are a full disk and another owner.',
   ),
   ALM_STORE_DAMAGED: halted(
-    'The embedded store’s append-only file is damaged, and redis-server refuses to load it.',
+    'The embedded store’s append-only file is damaged.',
     'Copy the folder `redis`. Run `redis-check-aof --fix` on its file ending in `.manifest`, then `almoner recover`.',
   ),
   ALM_STORE_NOT_APPEND_ONLY: halted(
@@ -60,7 +60,7 @@ export const STORE_ERRORS = {
   ),
   ALM_STORE_OLDER: halted(
     'The store holds ledgers of an older version, which this version does not read.',
-    'Finish open batches with the old version. Then use a new store or data folder and run `almoner references add PAID.CSV…` with paid.csv of each old report.',
+    'Finish open batches with the old version. Then use a new store and run `almoner references add PAID.CSV…` with the old paid.csv files.',
   ),
   ALM_STORE_NEWER: halted(
     'The store holds ledgers of a newer version of almoner.',
@@ -68,7 +68,7 @@ export const STORE_ERRORS = {
   ),
   ALM_STORE_SCRIPT: halted(
     'The server refuses to compile a Lua script of almoner. No setting accepts this risk.',
-    'Use Redis 6.2, 7.0, 7.2, 7.4 or 8, or Valkey 7.2 or 8, and report the output of `almoner doctor`.',
+    'Use Redis 6.2, 7.0, 7.2, 7.4 or 8, or Valkey 7.2 or 8. Report the output of `almoner doctor`.',
   ),
 };
 
@@ -80,14 +80,14 @@ export const LEDGER_ERRORS = {
   ),
   ALM_LEDGER_PLAN_MISSING: halted(
     'A part of a batch’s plan is not in the store.',
-    'Restore the store from its backup; keep the data folder as it is.',
+    'Restore the store from its backup; keep the data folder unchanged.',
   ),
   ALM_LEDGER_JOURNAL_FAILED: bug(
     'The process could not write or fsync its journal, so it sends nothing more and ends.',
-    'Free some space or repair the data folder, then repeat the command. It resumes the open orders.',
+    'Free some space or repair the data folder, then repeat the command.',
   ),
   ALM_LEDGER_DISARMED: halted(
-    'The ledger is closed: the store restarted, failed over or was restored, and journals of a session or data folder are not merged. Nothing is sent.',
+    'The ledger is closed: the store restarted, failed over or was restored, and some journals are not merged. Nothing is sent.',
     'Run `almoner recover` on the machine of each named session and data folder. For a lost disk, it prints the command that gives it up.',
   ),
   ALM_LEDGER_ROLLED_BACK: halted(
@@ -95,8 +95,8 @@ export const LEDGER_ERRORS = {
     'Restore a newer copy of the store. Without one, `almoner recover` shows what `almoner recover --accept-missing removed` would make a doubt.',
   ),
   ALM_LEDGER_AFTER_ROLLBACK: halted(
-    'The store was rolled back, and the journals restored the payments they know. A pause or a cancel may be lost. New payments wait for a person; almoner still settles unknown orders.',
-    'Check `almoner status`, cancel batches you no longer want, then run `almoner resume --after-rollback`.',
+    'The store was rolled back, and the journals restored the payments they know. A pause or a cancel may be lost. New payments wait for a person.',
+    'Check `almoner status`, cancel unwanted batches, then run `almoner resume --after-rollback`.',
   ),
   ALM_LEDGER_FOLDER_BEHIND: halted(
     'The data folder and its journals were restored to an earlier time, and this machine has paid since.',
@@ -107,8 +107,8 @@ export const LEDGER_ERRORS = {
     'After a move of the whole folder, without payments from the old one, run `almoner recover --accept-moved`. For an older backup, `almoner recover` shows what `almoner recover --accept-missing removed` would make a doubt.',
   ),
   ALM_LEDGER_ELSEWHERE: refused(
-    'This machine has paid the realm from another ledger; this ledger has paid nothing there.',
-    'Point ALMONER_DATA (and REDIS_URL) to the named ledger. For a new ledger on purpose, pass --new-ledger once.',
+    'This machine paid the realm from another ledger; this ledger paid nothing there.',
+    'Point ALMONER_DATA (and REDIS_URL) to the named ledger. For a new ledger, pass --new-ledger once.',
   ),
   ALM_LEDGER_GIVEN_UP: bug(
     'An operator gave this live sending process up as lost, so it ended.',
@@ -116,12 +116,12 @@ export const LEDGER_ERRORS = {
   ),
   ALM_LEDGER_FLOOR_DAMAGED: halted(
     'The file that lists removed journals is damaged, so almoner cannot detect a store that forgot too much.',
-    'Restore the file from a backup. If the store was never restored and never failed over, remove the file.',
+    'Restore the file from a backup. If the store was never restored nor failed over, remove the file.',
   ),
   ALM_LEDGER_SESSION: usage('No unmerged session has that id.', 'List them with `almoner recover`.'),
   ALM_LEDGER_ARCHIVE_MISSING: halted(
     'The rows of this archived batch are in a file that is not on this machine.',
-    'Run the command on the machine whose data folder holds the archive, or copy the file to the same place here.',
+    'Run the command on the machine whose data folder holds the archive, or copy the file here.',
   ),
   ALM_LEDGER_ARCHIVE_DAMAGED: halted(
     'The archive file of the batch was changed, or another store wrote it.',
@@ -129,7 +129,7 @@ export const LEDGER_ERRORS = {
   ),
   ALM_LEDGER_UNSETTLED: bug(
     'The store refused results until the process had to stop. The journal keeps them, and nothing is sent again.',
-    'Remove the store’s fault named in the error. Then run `almoner recover` or any almoner sender on this machine.',
+    'Remove the store’s fault named in the error, then run `almoner recover` on this machine.',
   ),
   ALM_LEDGER_STALLED: bug(
     'Work was waiting and the store answered, but the process took none and ended itself.',
@@ -140,8 +140,8 @@ export const LEDGER_ERRORS = {
 /** Backups of a ledger, and putting one back. */
 export const BACKUP_ERRORS = {
   ALM_BACKUP_NOT_EMPTY: usage(
-    'The folder for the backup is there and holds something.',
-    'Name a folder that does not exist yet, or an empty one.',
+    'The backup folder exists and is not empty.',
+    'Name a new folder, or an empty one.',
   ),
   ALM_BACKUP_PLACE: usage(
     'almoner cannot make the backup folder, or cannot put a finished backup in its place.',
@@ -156,8 +156,8 @@ export const BACKUP_ERRORS = {
     'Repeat the command.',
   ),
   ALM_BACKUP_FAILED: bug(
-    'A file of the backup could not be read or written.',
-    'Free some space or mend the folder, then give the same command again.',
+    'A backup file could not be read or written.',
+    'Free some space or repair the folder, then repeat the command.',
   ),
   ALM_BACKUP_STORE_REFUSED: halted(
     'The store does not give a copy of itself. Managed Redis and Redis Cluster do not.',
@@ -173,15 +173,15 @@ export const BACKUP_ERRORS = {
   ),
   ALM_BACKUP_STORE_UNREADABLE: refused(
     'The Redis on this machine cannot load the copied store.',
-    'Install the Redis or Valkey version of the backup, or a later one. If it is installed, use another backup.',
+    'Install the backup’s version of Redis or Valkey, or a later one. Otherwise use another backup.',
   ),
   ALM_BACKUP_IN_USE: halted(
-    'Another process is at work on this data folder.',
-    'End the named processes, then give the same command again.',
+    'Another process uses this data folder.',
+    'End the named processes, then repeat the command.',
   ),
   ALM_BACKUP_OTHER_DISK: halted(
-    'The data folder and its folder `redis` are on different disks, and a restore moves files between them.',
-    'Stop every almoner process, put the whole data folder on one disk, then repeat the command.',
+    'The data folder and its folder `redis` are on different disks. A restore moves files between them.',
+    'Stop almoner, put the whole data folder on one disk, then repeat the command.',
   ),
   ALM_BACKUP_OUTSIDE: halted(
     'The store is an outside Redis (REDIS_URL), which almoner does not replace.',
@@ -240,7 +240,7 @@ export const REALM_ERRORS = {
     'Check that the base URL names the interface itself, not a web page in front of it.',
   ),
   ALM_REALM_REDIRECTED: usage(
-    'The realm answered with a redirect. almoner does not follow it, to keep the key safe.',
+    'The realm answered with a redirect. almoner does not follow it.',
     'Correct the base URL to the redirect’s target.',
   ),
   ALM_REALM_SERVER_ERROR: halted(
@@ -270,8 +270,8 @@ export const SERVICE_ERRORS = {
     'Write name:probability or name:probability:value, such as --fault error-after:0.1. `almoner realm serve --help` lists the names.',
   ),
   ALM_SERVICE_MEMBERS_INVALID: refused(
-    'The members file has faults; all of them are listed and no member was loaded.',
-    'Mend the listed lines and start the service again.',
+    'The members file has faults. No member was loaded.',
+    'Correct the listed lines and start the service again.',
   ),
   ALM_SERVICE_REALM_ID_INVALID: usage(
     'The realm id cannot name a realm.',
