@@ -7,8 +7,8 @@ import type { IntakeLimits } from './open.js';
 import { BrokenFile, type Delimiter } from './row.js';
 
 /**
- * How the operator wants the columns read. Three sources apply in this order, where a column's name does not decide:
- * the operator's options for this file, a mapping kept for the same header, and the realm's profile.
+ * How the operator wants the columns read. Sources apply in this order: the operator's options for this file, a mapping
+ * kept for the same header, and the realm's profile. The columns' own names decide the rest.
  */
 export type ColumnOptions = {
   readonly map: ColumnMap;

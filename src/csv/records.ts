@@ -174,7 +174,7 @@ function flawFinding(names: readonly string[], line: number, flaw: number): Find
  *     │                              │ anything else: a stray quote
  *     └─ anything else ──► PLAIN ◄───┘      CR ──► AFTER_CR ──LF──► end of the record
  */
-export class RecordScanner {
+class RecordScanner {
   /** The physical line of the next byte. */
   line = 1;
   /** Set when a record is too large or a quote stays open. The file ends there. */
@@ -307,7 +307,7 @@ const AFTER_QUOTE_CR: State = 5;
 /** A flaw packs kind and cell into one small number, because most of the millions of records have none. */
 const STRAY_QUOTE = 1;
 export const SWALLOWING_QUOTE = 2;
-export const LONE_CR = 3;
+const LONE_CR = 3;
 
 function flawAt(kind: number, cell: number): number {
   return kind + cell * 4;
@@ -315,6 +315,6 @@ function flawAt(kind: number, cell: number): number {
 export function flawKind(flaw: number): number {
   return flaw % 4;
 }
-export function flawCell(flaw: number): number {
+function flawCell(flaw: number): number {
   return Math.floor(flaw / 4);
 }

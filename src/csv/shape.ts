@@ -101,7 +101,7 @@ export function findShape(
 }
 
 /**
- * Refuses rows above the header, also if the operator named the header's line: lines above the header are skipped, so
+ * Refuses rows above the header, also if the operator named the header's line. Lines above the header are skipped, so
  * a row there would not be paid.
  */
 function faultRowsAbove(head: Head, header: Parameters<typeof rowsAbove>[1], fault: HeaderFault): void {

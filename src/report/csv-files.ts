@@ -38,9 +38,8 @@ function csvCell(text: string): string {
 }
 
 /**
- * The five files that together are the input, row for row: each state belongs to exactly one. In a report of an
- * unfinished batch, orders that are being sent or resolved are listed with the doubts, because they must not be run
- * again from a file either.
+ * The five files that together are the input, row for row: each state belongs to exactly one. Orders that are still
+ * being sent or resolved are listed with the doubts, because they must not be run again from a file either.
  */
 export const REPORT_FILES = ['paid', 'failed', 'doubt', 'unprocessed', 'duplicate'] as const;
 export type ReportFile = (typeof REPORT_FILES)[number];

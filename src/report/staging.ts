@@ -232,7 +232,7 @@ export class WholeFile {
 }
 
 /** Runs one step on the disk. A system error becomes an error with a remedy. */
-export async function onDisk<T>(path: string, step: () => Promise<T>): Promise<T> {
+async function onDisk<T>(path: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {

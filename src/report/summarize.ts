@@ -86,8 +86,8 @@ export function latencyFacts(latency: LatencyHistogram): Summary['latencyMs'] {
 
 /**
  * The pace that the run used. The active time is the slices that saw a request, cut to the span between the first and
- * the last request; otherwise a run of 300 ms would be measured against a slice of ten seconds. Such a short run has
- * no rate either: two requests in 30 ms are not 4,000 a minute.
+ * the last request. Without the cut, a run of 300 ms would be measured against a slice of ten seconds. Such a short
+ * run has no rate either: two requests in 30 ms are not 4,000 a minute.
  */
 export function paceUsed(
   batch: BatchView,

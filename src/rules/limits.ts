@@ -13,8 +13,8 @@ export type Bounds = {
 };
 
 /**
- * Applies the rule's limits to the awards. A limit stops the run, or cuts awards if the rule says so: each member's
- * award to `perMember`, and the awards of later members to what `perRun` and `perPeriod` leave.
+ * Applies the rule's limits to the awards. A limit stops the run, or cuts awards if the rule says so. `perMember`
+ * cuts each member's award. `perRun` and `perPeriod` cut the awards of later members to what is left.
  */
 export function applyLimits(rule: Rule, drafts: readonly Draft[], bounds: Bounds): Stop[] {
   const stops: Stop[] = [];

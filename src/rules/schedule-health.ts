@@ -171,7 +171,7 @@ function batchOutcome({ batch, last }: ScheduleFacts): Worded {
 /** Explains why the schedule has no approval. */
 export function missingApprovalWords({ takenBack, asked }: ScheduledRule): string {
   if (asked !== null)
-    return `${asked.who} requests its approval${asked.why === null ? '' : ` (${asked.why})`}; a second person must approve it.`;
+    return `${asked.who} asks for approval${asked.why === null ? '' : ` (${asked.why})`}; a second person must approve it.`;
   return takenBack === null
     ? 'It waits for an approval.'
     : heldWords('The approval was withdrawn', takenBack);
