@@ -1,17 +1,17 @@
-import type { CheckOptions, EnqueueOptions, Input, PayOptions } from './given.js';
+import type { CheckOptions, EnqueueOptions, Input, PayOptions } from './input-types.js';
 import type {
   BatchState,
   BatchStatus,
-  DeadLetter,
   Found,
   FoundBy,
   HistoryEntry,
+  OrderRow,
   Plan,
   Report,
   Resolved,
   ResultRow,
   Steered,
-} from './told.js';
+} from './output-types.js';
 
 /**
  * The books of one place, open. Wherever a batch is named, a unique prefix of its id or `last` will do. Every refusal
@@ -63,10 +63,10 @@ export interface Almoner {
   cancel(batch: string, options?: Because): Promise<Steered>;
 
   /** Orders that ended unpaid or in doubt, without those that a person is done with. */
-  deadLetters(options?: { readonly batch?: string | undefined }): AsyncIterable<DeadLetter>;
+  deadLetters(options?: { readonly batch?: string | undefined }): AsyncIterable<OrderRow>;
 
   /** Orders of which nobody can prove whether they were paid. */
-  doubts(options?: { readonly batch?: string | undefined }): AsyncIterable<DeadLetter>;
+  doubts(options?: { readonly batch?: string | undefined }): AsyncIterable<OrderRow>;
 
   /**
    * Ends doubts on a person's word, which the audit keeps. Unpaid ones end `exhausted`, and nothing is sent by this. All

@@ -20,11 +20,11 @@ import { pickProfile } from '../runtime/config/config.js';
 import { stopDeadlineMs } from '../runtime/stop-signals.js';
 import type { Almoner, Because } from './almoner.js';
 import { explainedToPrograms } from './explain.js';
-import type { CheckOptions, EnqueueOptions, Input, PayOptions, PlanOptions } from './given.js';
+import type { CheckOptions, EnqueueOptions, Input, PayOptions, PlanOptions } from './input-types.js';
+import type { BatchStatus, OrderRow, Plan, ResultRow, Steered } from './output-types.js';
+import { findResults, planOutput, resultRows, Watching } from './outputs.js';
+import { OPTIONS, readBatch, readInput, readMember, readOptions, readOrders } from './parse-input.js';
 import { PlanRefused } from './plan-refused.js';
-import { OPTIONS, readBatch, readInput, readMember, readOptions, readOrders } from './read-given.js';
-import { foundTold, planTold, resultsTold, Watching } from './tell.js';
-import type { BatchStatus, DeadLetter, Plan, ResultRow, Steered } from './told.js';
 
 /** The library's face over the operations: reads what a program gave, calls one of them, and tells plain values. */
 export class Library implements Almoner {
@@ -48,7 +48,7 @@ export class Library implements Almoner {
       try {
         if (check && planned.plan.findings.faultCount === 0)
           await checkMembers(await this.app.realm(profile), planned.plan, () => this.refuseClosing());
-        return await planTold(planned, profile, request);
+        return await planOutput(planned, profile, request);
       } finally {
         planned.plan.findings.close();
       }
@@ -102,7 +102,7 @@ export class Library implements Almoner {
   results(batch: string): AsyncIterable<ResultRow> {
     return this.each(async () => {
       const ref = await this.named(batch);
-      return resultsTold(await reading.snapshotBatch(ref, new reading.PlanReader(ref.ledger), []));
+      return resultRows(await reading.snapshotBatch(ref, new reading.PlanReader(ref.ledger), []));
     });
   }
 
@@ -139,11 +139,11 @@ export class Library implements Almoner {
     );
   }
 
-  deadLetters(options: { readonly batch?: string | undefined } = {}): AsyncIterable<DeadLetter> {
+  deadLetters(options: { readonly batch?: string | undefined } = {}): AsyncIterable<OrderRow> {
     return this.letters(options, {});
   }
 
-  doubts(options: { readonly batch?: string | undefined } = {}): AsyncIterable<DeadLetter> {
+  doubts(options: { readonly batch?: string | undefined } = {}): AsyncIterable<OrderRow> {
     return this.letters(options, { state: 'doubt' });
   }
 
@@ -171,7 +171,7 @@ export class Library implements Almoner {
   find(text: string, options: Parameters<Almoner['find']>[1] = {}): ReturnType<Almoner['find']> {
     return this.each(async () => {
       const given = readOptions(OPTIONS.find, { ...options, text });
-      return foundTold(await Find.open(this.app.scripts, given.text, { ...given, realm: this.realmName }));
+      return findResults(await Find.open(this.app.scripts, given.text, { ...given, realm: this.realmName }));
     });
   }
 
@@ -213,7 +213,7 @@ export class Library implements Almoner {
     const { realm, planned } = await planToPay(this.app, this.profile(), request);
     try {
       if (planned.plan.findings.faultCount > 0) {
-        const plan = await planTold(planned, realm.profile, request);
+        const plan = await planOutput(planned, realm.profile, request);
         const { code, message } = refusalOf(plan);
         throw new PlanRefused(code, message, plan);
       }
@@ -235,7 +235,7 @@ export class Library implements Almoner {
     });
   }
 
-  private letters(options: unknown, filter: Pick<DeadFilter, 'state'>): AsyncIterable<DeadLetter> {
+  private letters(options: unknown, filter: Pick<DeadFilter, 'state'>): AsyncIterable<OrderRow> {
     return this.each(async () => {
       const { batch } = readOptions(OPTIONS.letters, options);
       return deadLetters(this.app.scripts, { ...filter, batch, realm: this.realmName });

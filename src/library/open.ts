@@ -3,9 +3,9 @@ import { App } from '../runtime/app.js';
 import { loadConfig, pickProfile, secretsOf } from '../runtime/config/config.js';
 import { createLogger, registerSecret } from '../runtime/logger.js';
 import type { Almoner } from './almoner.js';
-import type { OpenOptions } from './given.js';
+import type { OpenOptions } from './input-types.js';
 import { Library } from './library.js';
-import { OPTIONS, readOptions } from './read-given.js';
+import { OPTIONS, readOptions } from './parse-input.js';
 
 /**
  * How long a call waits for a store that does not answer. A run of the command line waits for ever, because a person

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { count, name, next, type Of, reason, sum, time } from './values.js';
+import { count, type Of, sum, time } from '../../operations/views/values.js';
+import { name, next, reason } from './values.js';
 
 /** The calendar of the schedules: missed times, what became of past ones, and coming ones. */
 

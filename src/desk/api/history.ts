@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { OPS } from '../../core/order.js';
 import { SPANS, STATS_TABLES } from '../../core/spans.js';
 import { TOTAL_OUTCOMES } from '../../core/states.js';
-import { byOp, count, name, type Of, sum, time } from './values.js';
+import { byOp, count, type Of, sum, time } from '../../operations/views/values.js';
+import { name } from './values.js';
 
 /** What was paid in the past, from the running totals: by day, week or month, and the statement of a month. */
 

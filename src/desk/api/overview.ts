@@ -1,23 +1,19 @@
 import { z } from 'zod';
 import { NOTICE_EVENTS } from '../../core/notice-events.js';
-import { BatchSummary } from './batches.js';
-import { MissedCount } from './calendar.js';
-import { ScheduleRow } from './rules.js';
 import {
-  batch,
-  certainty,
+  Certainty,
   count,
-  cursor,
-  limit,
-  name,
-  next,
   type Of,
-  orderState,
+  OrderState,
   Rate,
   Reason,
   sum,
   time,
-} from './values.js';
+} from '../../operations/views/values.js';
+import { BatchSummary } from './batches.js';
+import { MissedCount } from './calendar.js';
+import { ScheduleRow } from './rules.js';
+import { batch, cursor, limit, name, next } from './values.js';
 
 /** The front page and what keeps it live, and the desk's own tasks and audit. */
 
@@ -48,7 +44,7 @@ export const RealmCard = z.strictObject({
     .describe(
       'False for realms of the books that the configuration no longer names: they can only be looked at.',
     ),
-  certainty: certainty.nullable(),
+  certainty: Certainty.nullable(),
   currency: z.string().nullable(),
   currencies: z.array(z.string()).describe('Others of which one may be chosen for a file or a rule.'),
   secondPerson: z
@@ -114,9 +110,9 @@ export const TaskReply = z
     error: Reason.nullable(),
     became: z
       .strictObject({
-        counts: z.partialRecord(orderState, count),
+        counts: z.partialRecord(OrderState, count),
         unpaid: z
-          .array(z.strictObject({ order: z.string(), state: orderState, why: z.string() }))
+          .array(z.strictObject({ order: z.string(), state: OrderState, why: z.string() }))
           .describe('Those that ended without being paid; the first hundred.'),
       })
       .nullable()

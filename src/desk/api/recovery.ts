@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { RECOVERY_DECISIONS, RECOVERY_STATES } from '../../core/recovery-decisions.js';
-import { count, type Of, reason, sum } from './values.js';
+import { count, type Of, sum } from '../../operations/views/values.js';
+import { reason } from './values.js';
 
 /** What happened to the store of each realm, and what a person decides about it. */
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { OUTCOME_NAMES } from '../../core/schedule-outcomes.js';
+import { count, type Of, Op, sum, time } from '../../operations/views/values.js';
 import { firstShown } from './approvals.js';
-import { count, digits, limit, member, name, next, type Of, op, reason, sum, time } from './values.js';
+import { digits, limit, member, name, next, reason } from './values.js';
 
 /** Reward rules: listed, approved, planned, run and explained. */
 
@@ -111,7 +112,7 @@ export const RulePlanPage = z.strictObject({
   at: time,
   members: count,
   awarded: count,
-  op,
+  op: Op,
   tokens: sum,
   stops: z.array(z.string()).describe('Why no batch can be made of it; empty where one can.'),
   edited: z

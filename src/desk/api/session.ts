@@ -1,16 +1,11 @@
 import { z } from 'zod';
 import { ROLES } from '../../core/people.js';
-import { type Of, time } from './values.js';
+import { type Of, Reason, time } from '../../operations/views/values.js';
 
 /** Signing in, and what every error looks like. */
 
 export const ErrorReply = z.strictObject({
-  error: z.strictObject({
-    code: z.string().describe('Stable; docs/errors.md lists all.'),
-    message: z.string(),
-    next: z.string(),
-    details: z.array(z.string()),
-  }),
+  error: Reason.extend({ details: z.array(z.string()) }),
 });
 export type ErrorReply = Of<typeof ErrorReply>;
 

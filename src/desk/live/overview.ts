@@ -13,7 +13,7 @@ import {
   recovery,
   type ScriptClient,
 } from '../../ledger/index.js';
-import { isOver, standsStill } from '../../operations/batches/batch-status.js';
+import { isOver, stoppedHere } from '../../operations/batches/batch-status.js';
 import { WaitingOfMany, waitingOf } from '../../operations/batches/waiting.js';
 import { Tokens } from '../../operations/people/tokens.js';
 import { type MissedOfRealm, missedOfRealms } from '../../operations/rules/missed-counts.js';
@@ -141,7 +141,7 @@ export class OverviewBoard {
     return batchSummary(view, {
       perSecond: this.rates.perSecond(batch, view, nowMs),
       profile: this.profileOf(ref.ledger),
-      still: await standsStill(ref, view, this.app.config),
+      stopped: await stoppedHere(ref, view, this.app.config),
       waiting,
       nowMs,
     });

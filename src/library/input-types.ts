@@ -1,4 +1,4 @@
-import type { BatchProgress, Op } from './told.js';
+import type { BatchProgress, Op } from './output-types.js';
 
 /** What a program says: how almoner is opened, what is to be paid, and how. */
 

@@ -16,7 +16,14 @@ import { kindOf, takeRows } from '../csv/take-rows.js';
 import type { PlanRequest } from '../operations/pay/plan-file.js';
 import { LOG_LEVELS } from '../runtime/config/settings.js';
 import type { Almoner, Because } from './almoner.js';
-import type { CheckOptions, EnqueueOptions, Input, OpenOptions, PayOptions, PlanOptions } from './given.js';
+import type {
+  CheckOptions,
+  EnqueueOptions,
+  Input,
+  OpenOptions,
+  PayOptions,
+  PlanOptions,
+} from './input-types.js';
 
 /**
  * What a program gave, read once and within the call. Types say most of it already; a program without types is told by
