@@ -3,6 +3,7 @@ import { NOTICE_EVENTS } from '../../core/notice-events.js';
 import { BatchSummary } from '../../operations/views/batch.js';
 import { MissedCount } from '../../operations/views/calendar.js';
 import { Pace } from '../../operations/views/realm.js';
+import { ScheduleRow } from '../../operations/views/rule.js';
 import {
   Certainty,
   count,
@@ -13,7 +14,6 @@ import {
   sum,
   time,
 } from '../../operations/views/values.js';
-import { ScheduleRow } from './rules.js';
 import { batch, cursor, limit, name, next } from './values.js';
 
 /** The front page and what keeps it live, and the desk's own tasks and audit. */
