@@ -1,30 +1,52 @@
-// Writes the library's output types from the built views (run `npm run build` first). A view is a schema of
-// src/operations/views; src/index.ts names the views that programs get.
+// Writes the library's types from the built schemas (run `npm run build` first): the values that it answers with from the
+// views of src/operations/views, and the options of its calls from src/library/parse-input.ts. src/index.ts names both.
 import { readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
 
 const LINE_MAX = 110;
-const FILE = 'src/library/output-types.ts';
-/** Codes keep the type of the catalogue, which programs get as well. */
-const IMPORTED = { ErrorCode: '../core/errors/catalogue.js' };
-const INTRO =
-  'The values that the library answers with. `node scripts/write-library-types.mjs` writes this file from the views in src/operations/views; a test holds it equal to them. Every value is plain and the same as in the `--json` of the command line: sums of tokens are strings of digits, because they may exceed what a JavaScript number holds; the amount of one order is a number; times are ISO 8601 in UTC.';
+const WRITTEN = '`node scripts/write-library-types.mjs` writes this file from';
 
-/** The file, given all views by their names and the text of src/index.ts. */
+/** src/library/output-types.ts, given all views by their names and the text of src/index.ts. */
 export function outputTypes(views, index) {
-  const [, exported = ''] = /export type \{([^}]*)\} from '\.\/library\/output-types\.js'/.exec(index) ?? [];
-  const names = exported.split(',').flatMap((name) => name.trim().split(' as ')[0] || []);
+  return typesFile(views, namesIn(index, 'output-types'), {
+    // Codes keep the type of the catalogue, which programs get as well.
+    imports: { ErrorCode: '../core/errors/catalogue.js' },
+    known: ['ErrorCode'],
+    intro: `The values that the library answers with. ${WRITTEN} the views in src/operations/views; a test holds it equal to them. Every value is plain and the same as in the \`--json\` of the command line: sums of tokens are strings of digits, because they may exceed what a JavaScript number holds; the amount of one order is a number; times are ISO 8601 in UTC.`,
+  });
+}
+
+/** src/library/option-types.ts, given the schemas that options are read with. */
+export function optionTypes(schemas, index) {
+  return typesFile(schemas, namesIn(index, 'option-types'), {
+    imports: {
+      'ExpectedTokens, Sum': './input-types.js',
+      'BatchProgress, BatchState, FoundBy': './output-types.js',
+    },
+    known: [],
+    intro: `The options of the library's calls. ${WRITTEN} the schemas in parse-input.ts that read them; a test holds it equal to them.`,
+  });
+}
+
+function namesIn(index, file) {
+  const [, names = ''] =
+    new RegExp(`export type \\{([^}]*)\\} from './library/${file}\\.js'`).exec(index) ?? [];
+  return names.split(',').flatMap((name) => name.trim().split(' as ')[0] || []);
+}
+
+function typesFile(all, names, { imports, known, intro }) {
   const registry = z.registry();
-  for (const name of [...Object.keys(IMPORTED), ...names]) {
-    if (views[name] === undefined) throw new Error(`src/index.ts exports ${name}, which is no view`);
-    registry.add(views[name], { id: name });
+  for (const name of [...known, ...names]) {
+    if (all[name] === undefined) throw new Error(`src/index.ts exports ${name}, which has no schema`);
+    registry.add(all[name], { id: name });
   }
-  const { schemas } = z.toJSONSchema(registry, { io: 'input', uri: (id) => id });
-  const imports = Object.entries(IMPORTED).map(([name, path]) => `import type { ${name} } from '${path}';`);
+  // Functions, signals and dates say their type themselves.
+  const { schemas } = z.toJSONSchema(registry, { io: 'input', uri: (id) => id, unrepresentable: 'any' });
+  const head = Object.entries(imports).map(([name, path]) => `import type { ${name} } from '${path}';`);
   const types = [...names].sort().flatMap((name) => ['', ...declared(name, schemas)]);
-  return `${[...imports, '', ...comment(INTRO, ''), ...types].join('\n')}\n`;
+  return `${[...head, '', ...comment(intro, ''), ...types].join('\n')}\n`;
 }
 
 function declared(name, schemas) {
@@ -70,6 +92,7 @@ function typeOf(schema, indent) {
 /** The parts that a type is the union of; most have one. */
 function unionOf(schema, indent) {
   if (schema.$ref !== undefined) return [schema.$ref];
+  if (schema.typescript !== undefined) return [schema.typescript];
   if (schema.const !== undefined) return [literal(schema.const)];
   if (schema.enum !== undefined) return schema.enum.map(literal);
   const union = schema.anyOf ?? schema.oneOf;
@@ -103,7 +126,7 @@ function objectOf({ properties, required = [] }, indent) {
   const fields = Object.entries(properties).map(([name, field]) => {
     const isNeeded = required.includes(name);
     const head = `readonly ${name}${isNeeded ? '' : '?'}:`;
-    const type = isNeeded ? field : { anyOf: [field, { enum: [undefined] }] };
+    const type = isNeeded ? field : { anyOf: [inParentheses(field), { enum: [undefined] }] };
     return [...comment(field.description, inner), declaration(head, type, inner)];
   });
   const inLine = fields.map((field) => field.join('').trim()).join(' ');
@@ -111,6 +134,11 @@ function objectOf({ properties, required = [] }, indent) {
   const isShort = fields.every((field) => field.length === 1) && !line.includes('\n');
   if (indent !== '' && isShort && line.length <= LINE_MAX / 2) return line;
   return ['{', ...fields.flat(), `${indent}}`].join('\n');
+}
+
+/** A function that is one part of a union. */
+function inParentheses(schema) {
+  return schema.typescript?.startsWith('(') ? { typescript: `(${schema.typescript})` } : schema;
 }
 
 function recordOf({ propertyNames, additionalProperties, required }, indent) {
@@ -139,9 +167,16 @@ function comment(text, indent) {
 const here = fileURLToPath(import.meta.url);
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === here) {
   const root = join(dirname(here), '..');
-  const folder = join(root, process.env.ALMONER_TEST_DIST ?? 'dist', 'operations', 'views');
-  const files = readdirSync(folder).filter((name) => name.endsWith('.js'));
-  const modules = await Promise.all(files.map((name) => import(pathToFileURL(join(folder, name)).href)));
-  const views = Object.assign({}, ...modules);
-  writeFileSync(join(root, FILE), outputTypes(views, readFileSync(join(root, 'src', 'index.ts'), 'utf8')));
+  const dist = join(root, process.env.ALMONER_TEST_DIST ?? 'dist');
+  const load = (...path) => import(pathToFileURL(join(dist, ...path)).href);
+  const files = readdirSync(join(dist, 'operations', 'views')).filter((name) => name.endsWith('.js'));
+  const views = Object.assign(
+    {},
+    ...(await Promise.all(files.map((name) => load('operations', 'views', name)))),
+  );
+  const options = await load('library', 'parse-input.js');
+  const index = readFileSync(join(root, 'src', 'index.ts'), 'utf8');
+  const library = join(root, 'src', 'library');
+  writeFileSync(join(library, 'output-types.ts'), outputTypes(views, index));
+  writeFileSync(join(library, 'option-types.ts'), optionTypes(options, index));
 }

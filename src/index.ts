@@ -1,21 +1,27 @@
 import type { Almoner } from './library/almoner.js';
 import { explainedToPrograms } from './library/explain.js';
-import type { OpenOptions } from './library/input-types.js';
+import type { OpenOptions } from './library/option-types.js';
 
 /** The library: the third face over the operations. docs/library.md tells how it is used. */
 export type { ErrorCode } from './core/errors/catalogue.js';
 export { AlmonerError } from './core/errors/error.js';
-export type { Almoner, Because } from './library/almoner.js';
+export type { Almoner } from './library/almoner.js';
+export type { ExpectedTokens, Input, PayRow } from './library/input-types.js';
 export type {
+  BatchesOptions,
+  Because,
   CheckOptions,
   EnqueueOptions,
-  ExpectedTokens,
-  Input,
+  FindOptions,
+  HistoryOptions,
+  LettersOptions,
   OpenOptions,
   PayOptions,
-  PayRow,
   PlanOptions,
-} from './library/input-types.js';
+  ReportOptions,
+  ResumeOptions,
+  Verdict,
+} from './library/option-types.js';
 export type {
   BatchProgress,
   BatchState,

@@ -9,7 +9,7 @@ import { resultRow } from '../operations/orders/order-row.js';
 import { type Planned, type PlanRequest, planView } from '../operations/pay/plan-file.js';
 import type { Watch } from '../operations/pay/run-batch.js';
 import { inOwnWords } from './explain.js';
-import type { PayOptions } from './input-types.js';
+import type { PayOptions } from './option-types.js';
 import type { BatchStatus, Finding, Found, Plan, ResultRow } from './output-types.js';
 
 /** The document of `plan --json`; where rows were given, each finding names its row. */
