@@ -1,28 +1,32 @@
 import type { Almoner } from './library/almoner.js';
 import { explainedToPrograms } from './library/explain.js';
-import type { OpenOptions } from './library/given.js';
+import type { OpenOptions } from './library/option-types.js';
 
 /** The library: the third face over the operations. docs/library.md tells how it is used. */
 export type { ErrorCode } from './core/errors/catalogue.js';
 export { AlmonerError } from './core/errors/error.js';
-export type { Almoner, Because } from './library/almoner.js';
+export type { Almoner } from './library/almoner.js';
+export type { ExpectedTokens, Input, PayRow } from './library/input-types.js';
 export type {
+  BatchesOptions,
+  Because,
   CheckOptions,
   EnqueueOptions,
-  ExpectedTokens,
-  Input,
+  FindOptions,
+  HistoryOptions,
+  LettersOptions,
   OpenOptions,
   PayOptions,
-  PayRow,
   PlanOptions,
-} from './library/given.js';
-export { PlanRefused } from './library/plan-refused.js';
+  ReportOptions,
+  ResumeOptions,
+  Verdict,
+} from './library/option-types.js';
 export type {
   BatchProgress,
   BatchState,
   BatchStatus,
   Certainty,
-  DeadLetter,
   Finding,
   Found,
   FoundBatch,
@@ -30,6 +34,7 @@ export type {
   FoundOrder,
   HistoryEntry,
   Op,
+  OrderRow as DeadLetter,
   OrderState,
   Plan,
   Reason,
@@ -38,7 +43,8 @@ export type {
   ResultRow,
   Steered,
   Waiting,
-} from './library/told.js';
+} from './library/output-types.js';
+export { PlanRefused } from './library/plan-refused.js';
 
 /**
  * Reads the configuration and opens the store: `REDIS_URL`, or a private Redis under the data folder. Prints nothing,

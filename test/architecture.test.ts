@@ -343,6 +343,7 @@ describe('files', () => {
     ['src/cli/frame/locate.ts', 'command-line.ts only starts what the frame holds'],
     ['src/operations/pay/check-members.ts', 'an operation, and a command is thin'],
     ['src/desk/http/routes/recovery.ts', 'a group of routes, as its neighbours are'],
+    ['src/desk/http/routes/history.ts', 'a group of routes, as its neighbours are'],
     ['src/desk/web/pages/member.tsx', 'a page of the desk'],
   ]);
 

@@ -41,7 +41,8 @@ export const SPENDING_STATES = [
 ] as const satisfies readonly OrderState[];
 
 /** What an operator did to a dead letter, beside its state. */
-export type OrderMark = 'discarded' | 'replaced';
+export const ORDER_MARKS = ['discarded', 'replaced'] as const;
+export type OrderMark = (typeof ORDER_MARKS)[number];
 
 export type StateCounts = Readonly<Partial<Record<OrderState, number>>>;
 export type StateSums = Readonly<Partial<Record<OrderState, bigint>>>;

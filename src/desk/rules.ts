@@ -4,7 +4,7 @@ import { type explainMember, factsOf } from '../operations/rules/explain.js';
 import { type ListedRule, listRules } from '../operations/rules/list.js';
 import { findRunOf } from '../operations/rules/plan.js';
 import { isEdited } from '../operations/rules/run.js';
-import { standingDocument } from '../operations/rules/standings.js';
+import { scheduleRow } from '../operations/rules/standings.js';
 import type { Said } from '../rules/approvals.js';
 import { type Decision, LEFT_OUT_WORDS } from '../rules/decision.js';
 import { RUN_BLOCK_MEMBERS, type RunMeta } from '../rules/run-record.js';
@@ -85,7 +85,7 @@ const STATES = {
 const saidReply = ({ who, at, why }: Said) => ({ who, at: isoTime(at), why });
 
 function ruleRow(rule: ListedRule): RuleRow {
-  const { schedule, lastRun, standing, approved, asked, beforeGo } = rule;
+  const { schedule, lastRun, standing, approved, asked, text } = rule;
   return {
     rule: rule.rule,
     file: basename(rule.file),
@@ -98,7 +98,7 @@ function ruleRow(rule: ListedRule): RuleRow {
     asked: asked && saidReply(asked),
     needsSecond: rule.needsSecond,
     state: STATES[rule.state],
-    text: beforeGo && { ...beforeGo.text, difference: beforeGo.difference, members: beforeGo.members },
+    text,
     faults:
       rule.state === 'gone'
         ? ['Its file or its schedule is gone.']
@@ -107,6 +107,6 @@ function ruleRow(rule: ListedRule): RuleRow {
       lastRun === null
         ? null
         : { run: lastRun.run, at: isoTime(lastRun.at), result: lastRun.state, batch: lastRun.batch },
-    standing: standing && standingDocument(standing),
+    standing: standing && scheduleRow(standing),
   };
 }

@@ -1,17 +1,28 @@
-import type { CheckOptions, EnqueueOptions, Input, PayOptions } from './given.js';
+import type { Input } from './input-types.js';
 import type {
-  BatchState,
+  BatchesOptions,
+  Because,
+  CheckOptions,
+  EnqueueOptions,
+  FindOptions,
+  HistoryOptions,
+  LettersOptions,
+  PayOptions,
+  ReportOptions,
+  ResumeOptions,
+  Verdict,
+} from './option-types.js';
+import type {
   BatchStatus,
-  DeadLetter,
   Found,
-  FoundBy,
   HistoryEntry,
+  OrderRow,
   Plan,
   Report,
   Resolved,
   ResultRow,
   Steered,
-} from './told.js';
+} from './output-types.js';
 
 /**
  * The books of one place, open. Wherever a batch is named, a unique prefix of its id or `last` will do. Every refusal
@@ -38,58 +49,45 @@ export interface Almoner {
    * The batches of the books, newest first, read as far as they are asked for: all, those in a state, or those made since
    * then.
    */
-  batches(options?: {
-    readonly state?: BatchState | undefined;
-    readonly since?: Date | undefined;
-  }): AsyncIterable<BatchStatus>;
+  batches(options?: BatchesOptions): AsyncIterable<BatchStatus>;
 
   /** Every row of a batch and what became of it, in the order given, as of one moment. */
   results(batch: string): AsyncIterable<ResultRow>;
 
   /** Writes the report files of a batch, at any time; `public` holds only what may be shown to the community. */
-  report(
-    batch: string,
-    options?: { readonly out?: string | undefined; readonly public?: boolean | undefined },
-  ): Promise<Report>;
+  report(batch: string, options?: ReportOptions): Promise<Report>;
 
   /** Nothing new is sent; what is being sent finishes. */
   pause(batch: string, options?: Because): Promise<Steered>;
 
   /** Hands a paused, halted or interrupted batch to the workers. To go on in this process, `pay` the same input again. */
   /** A set time stays; `now` begins before it, or after it was missed. */
-  resume(batch: string, options?: Because & { readonly now?: boolean | undefined }): Promise<Steered>;
+  resume(batch: string, options?: ResumeOptions): Promise<Steered>;
 
   /** Ends a batch for good; what was not sent stays unsent and frees its references. */
   cancel(batch: string, options?: Because): Promise<Steered>;
 
   /** Orders that ended unpaid or in doubt, without those that a person is done with. */
-  deadLetters(options?: { readonly batch?: string | undefined }): AsyncIterable<DeadLetter>;
+  deadLetters(options?: LettersOptions): AsyncIterable<OrderRow>;
 
   /** Orders of which nobody can prove whether they were paid. */
-  doubts(options?: { readonly batch?: string | undefined }): AsyncIterable<DeadLetter>;
+  doubts(options?: LettersOptions): AsyncIterable<OrderRow>;
 
   /**
    * Ends doubts on a person's word, which the audit keeps. Unpaid ones end `exhausted`, and nothing is sent by this. All
    * are checked first, and one that is wrong refuses them all. Throws `ALM_BATCH_MAY_ARRIVE` where one that is called
    * unpaid was sent so lately that it may still be applied, unless `evenIfItMayArrive`.
    */
-  resolveDoubts(
-    orders: readonly string[],
-    verdict: {
-      readonly paid: boolean;
-      readonly reason: string;
-      readonly evenIfItMayArrive?: boolean | undefined;
-    },
-  ): Promise<Resolved>;
+  resolveDoubts(orders: readonly string[], verdict: Verdict): Promise<Resolved>;
 
   /** Every order that ever touched a member, oldest first. */
-  history(member: string, options?: { readonly since?: Date | undefined }): Promise<HistoryEntry[]>;
+  history(member: string, options?: HistoryOptions): Promise<HistoryEntry[]>;
 
   /**
    * Searches all batches, archives included, newest first: by reference, file, member, order, amount or day (in UTC);
    * `by` narrows it to one of these. Throws at the end where an archive could not be read.
    */
-  find(text: string, options?: { readonly by?: FoundBy | undefined }): AsyncIterable<Found>;
+  find(text: string, options?: FindOptions): AsyncIterable<Found>;
 
   /**
    * What is being sent finishes, batches that are being paid are paused (their `pay` gives that status), then all
@@ -99,9 +97,4 @@ export interface Almoner {
 
   /** The same, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
-}
-
-/** Why a person or a program steers a batch; kept in the audit. */
-export interface Because {
-  readonly reason?: string | undefined;
 }

@@ -18,13 +18,14 @@ import { archiveInPassing } from '../operations/services/archive.js';
 import type { App, OpenRealm } from '../runtime/app.js';
 import { pickProfile } from '../runtime/config/config.js';
 import { stopDeadlineMs } from '../runtime/stop-signals.js';
-import type { Almoner, Because } from './almoner.js';
+import type { Almoner } from './almoner.js';
 import { explainedToPrograms } from './explain.js';
-import type { CheckOptions, EnqueueOptions, Input, PayOptions, PlanOptions } from './given.js';
+import type { Input } from './input-types.js';
+import type * as call from './option-types.js';
+import type { BatchStatus, OrderRow, Plan, ResultRow, Steered } from './output-types.js';
+import { findResults, planOutput, resultRows, Watching } from './outputs.js';
+import * as parse from './parse-input.js';
 import { PlanRefused } from './plan-refused.js';
-import { OPTIONS, readBatch, readInput, readMember, readOptions, readOrders } from './read-given.js';
-import { foundTold, planTold, resultsTold, Watching } from './tell.js';
-import type { BatchStatus, DeadLetter, Plan, ResultRow, Steered } from './told.js';
 
 /** The library's face over the operations: reads what a program gave, calls one of them, and tells plain values. */
 export class Library implements Almoner {
@@ -39,25 +40,25 @@ export class Library implements Almoner {
     private readonly cwd: string,
   ) {}
 
-  plan(input: Input, options: CheckOptions = {}): Promise<Plan> {
+  plan(input: Input, options: call.CheckOptions = {}): Promise<Plan> {
     return this.doing(async () => {
-      const { check = false, ...choices } = readOptions(OPTIONS.plan, options);
-      const request = readInput(input, choices, this.cwd);
+      const { check = false, ...choices } = parse.readOptions(parse.CheckOptions, options);
+      const request = parse.readInput(input, choices, this.cwd);
       const profile = this.profile();
       const planned = await planFile(this.app.realmContext(profile), request, Date.now(), this.app);
       try {
         if (check && planned.plan.findings.faultCount === 0)
           await checkMembers(await this.app.realm(profile), planned.plan, () => this.refuseClosing());
-        return await planTold(planned, profile, request);
+        return await planOutput(planned, profile, request);
       } finally {
         planned.plan.findings.close();
       }
     });
   }
 
-  pay(input: Input, options: PayOptions = {}): Promise<BatchStatus> {
+  pay(input: Input, options: call.PayOptions = {}): Promise<BatchStatus> {
     return this.doing(async () => {
-      const given = readOptions(OPTIONS.pay, options);
+      const given = parse.readOptions(parse.PayOptions, options);
       const { batchId = null, first = null, inOrder = false, report: reports = false } = given;
       const watching = new Watching(given, () => this.closing !== null);
       const status = await this.planned(input, given, (realm, planned) => {
@@ -73,9 +74,9 @@ export class Library implements Almoner {
     });
   }
 
-  enqueue(input: Input, options: EnqueueOptions = {}): Promise<BatchStatus> {
+  enqueue(input: Input, options: call.EnqueueOptions = {}): Promise<BatchStatus> {
     return this.doing(async () => {
-      const given = readOptions(OPTIONS.enqueue, options);
+      const given = parse.readOptions(parse.EnqueueOptions, options);
       const { batchId = null, inOrder = false } = given;
       return this.planned(input, given, async (realm, planned) => {
         const { ref, existing } = await importBatch(this.app, realm, planned, { batchId, inOrder });
@@ -88,9 +89,9 @@ export class Library implements Almoner {
     return this.doing(async () => batchStatus(await this.named(batch), this.app.config));
   }
 
-  batches(options: Parameters<Almoner['batches']>[0] = {}): AsyncIterable<BatchStatus> {
+  batches(options: call.BatchesOptions = {}): AsyncIterable<BatchStatus> {
     return this.each(async () => {
-      const { state, since } = readOptions(OPTIONS.batches, options);
+      const { state, since } = parse.readOptions(parse.BatchesOptions, options);
       return this.statuses({ realm: this.realmName, state, sinceMs: since?.getTime() });
     });
   }
@@ -102,13 +103,13 @@ export class Library implements Almoner {
   results(batch: string): AsyncIterable<ResultRow> {
     return this.each(async () => {
       const ref = await this.named(batch);
-      return resultsTold(await reading.snapshotBatch(ref, new reading.PlanReader(ref.ledger), []));
+      return resultRows(await reading.snapshotBatch(ref, new reading.PlanReader(ref.ledger), []));
     });
   }
 
-  report(batch: string, options: Parameters<Almoner['report']>[1] = {}) {
+  report(batch: string, options: call.ReportOptions = {}) {
     return this.doing(async () => {
-      const given = readOptions(OPTIONS.report, options);
+      const given = parse.readOptions(parse.ReportOptions, options);
       const out = given.out === undefined ? undefined : resolve(this.cwd, given.out);
       const ref = await this.named(batch);
       const wish = { out, public: given.public ?? false };
@@ -116,13 +117,13 @@ export class Library implements Almoner {
     });
   }
 
-  pause(batch: string, because: Because = {}): Promise<Steered> {
+  pause(batch: string, because: call.Because = {}): Promise<Steered> {
     return this.steer(batch, because, (ref, by) => pause(this.app.config, ref, by));
   }
 
-  resume(batch: string, options: Parameters<Almoner['resume']>[1] = {}): Promise<Steered> {
+  resume(batch: string, options: call.ResumeOptions = {}): Promise<Steered> {
     return this.doing(async () => {
-      const { reason: why = null, now = false } = readOptions(OPTIONS.resume, options);
+      const { reason: why = null, now = false } = parse.readOptions(parse.ResumeOptions, options);
       const ref = await this.named(batch);
       return {
         batch: ref.id,
@@ -131,7 +132,7 @@ export class Library implements Almoner {
     });
   }
 
-  cancel(batch: string, because: Because = {}): Promise<Steered> {
+  cancel(batch: string, because: call.Because = {}): Promise<Steered> {
     return this.steer(batch, because, async (ref, by) =>
       (await cancelImport(ref, by)) === null
         ? cancel(this.app.config, ref, by)
@@ -139,19 +140,19 @@ export class Library implements Almoner {
     );
   }
 
-  deadLetters(options: { readonly batch?: string | undefined } = {}): AsyncIterable<DeadLetter> {
+  deadLetters(options: call.LettersOptions = {}): AsyncIterable<OrderRow> {
     return this.letters(options, {});
   }
 
-  doubts(options: { readonly batch?: string | undefined } = {}): AsyncIterable<DeadLetter> {
+  doubts(options: call.LettersOptions = {}): AsyncIterable<OrderRow> {
     return this.letters(options, { state: 'doubt' });
   }
 
-  resolveDoubts(orders: readonly string[], verdict: Parameters<Almoner['resolveDoubts']>[1]) {
+  resolveDoubts(orders: readonly string[], verdict: call.Verdict) {
     return this.doing(async () => {
       const { scripts } = this.app;
-      const ids = readOrders(orders);
-      const { paid, reason, evenIfItMayArrive = false } = readOptions(OPTIONS.verdict, verdict);
+      const ids = parse.readOrders(orders);
+      const { paid, reason, evenIfItMayArrive = false } = parse.readOptions(parse.Verdict, verdict);
       const said = paid ? 'paid' : 'unpaid';
       const rulings = await checkRulings(await rulingsOnOrders(scripts, ids, said, this.realmName));
       const arriving = evenIfItMayArrive ? [] : await mayArrive(this.app, rulings);
@@ -160,18 +161,18 @@ export class Library implements Almoner {
     });
   }
 
-  history(member: string, options: { readonly since?: Date | undefined } = {}) {
+  history(member: string, options: call.HistoryOptions = {}) {
     return this.doing(() => {
-      const since = readOptions(OPTIONS.history, options).since?.getTime() ?? null;
+      const since = parse.readOptions(parse.HistoryOptions, options).since?.getTime() ?? null;
       const wish = { realm: this.realmName, since, onScanned: () => {} };
-      return memberHistory(this.app.scripts, readMember(member), wish);
+      return memberHistory(this.app.scripts, parse.readMember(member), wish);
     });
   }
 
-  find(text: string, options: Parameters<Almoner['find']>[1] = {}): ReturnType<Almoner['find']> {
+  find(text: string, options: call.FindOptions = {}): ReturnType<Almoner['find']> {
     return this.each(async () => {
-      const given = readOptions(OPTIONS.find, { ...options, text });
-      return foundTold(await Find.open(this.app.scripts, given.text, { ...given, realm: this.realmName }));
+      const { by } = parse.readOptions(parse.FindOptions, { ...options });
+      return findResults(Find.open(this.app.scripts, parse.readText(text), { by, realm: this.realmName }));
     });
   }
 
@@ -206,14 +207,14 @@ export class Library implements Almoner {
 
   private async planned<T>(
     input: Input,
-    options: PlanOptions,
+    options: call.PlanOptions,
     use: (realm: OpenRealm, planned: Planned) => Promise<T>,
   ): Promise<T> {
-    const request = { ...readInput(input, options, this.cwd), unattended: true };
+    const request = { ...parse.readInput(input, options, this.cwd), unattended: true };
     const { realm, planned } = await planToPay(this.app, this.profile(), request);
     try {
       if (planned.plan.findings.faultCount > 0) {
-        const plan = await planTold(planned, realm.profile, request);
+        const plan = await planOutput(planned, realm.profile, request);
         const { code, message } = refusalOf(plan);
         throw new PlanRefused(code, message, plan);
       }
@@ -225,25 +226,25 @@ export class Library implements Almoner {
 
   private steer(
     batch: string,
-    because: Because,
+    because: call.Because,
     move: (ref: BatchRef, by: SteeredBy) => Promise<Omit<Steered, 'batch'>>,
   ): Promise<Steered> {
     return this.doing(async () => {
-      const { reason: why = null } = readOptions(OPTIONS.steer, because);
+      const { reason: why = null } = parse.readOptions(parse.Because, because);
       const ref = await this.named(batch);
       return { batch: ref.id, ...(await move(ref, { who: await nameOf(this.app), why })) };
     });
   }
 
-  private letters(options: unknown, filter: Pick<DeadFilter, 'state'>): AsyncIterable<DeadLetter> {
+  private letters(options: unknown, filter: Pick<DeadFilter, 'state'>): AsyncIterable<OrderRow> {
     return this.each(async () => {
-      const { batch } = readOptions(OPTIONS.letters, options);
+      const { batch } = parse.readOptions(parse.LettersOptions, options);
       return deadLetters(this.app.scripts, { ...filter, batch, realm: this.realmName });
     });
   }
 
   private named(batch: string): Promise<BatchRef> {
-    return findBatch(this.app.scripts, readBatch(batch), this.realmName);
+    return findBatch(this.app.scripts, parse.readBatch(batch), this.realmName);
   }
 
   private profile() {

@@ -3,9 +3,9 @@ import { App } from '../runtime/app.js';
 import { loadConfig, pickProfile, secretsOf } from '../runtime/config/config.js';
 import { createLogger, registerSecret } from '../runtime/logger.js';
 import type { Almoner } from './almoner.js';
-import type { OpenOptions } from './given.js';
 import { Library } from './library.js';
-import { OPTIONS, readOptions } from './read-given.js';
+import type { OpenOptions as Options } from './option-types.js';
+import { OpenOptions, readOptions } from './parse-input.js';
 
 /**
  * How long a call waits for a store that does not answer. A run of the command line waits for ever, because a person
@@ -13,8 +13,8 @@ import { OPTIONS, readOptions } from './read-given.js';
  */
 const PATIENCE_MS = 30_000;
 
-export async function openAlmoner(given: OpenOptions): Promise<Almoner> {
-  const options = readOptions(OPTIONS.open, given);
+export async function openAlmoner(given: Options): Promise<Almoner> {
+  const options = readOptions(OpenOptions, given);
   const { operator, realm, logLevel = 'silent', log, patienceMs = PATIENCE_MS } = options;
   const who = operator === undefined ? {} : { ALMONER_OPERATOR: operator };
   const env = { ...(options.env ?? process.env), ...who };

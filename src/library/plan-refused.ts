@@ -1,7 +1,7 @@
 import { CATALOGUE, type ErrorCode } from '../core/errors/catalogue.js';
 import { AlmonerError } from '../core/errors/error.js';
 import { inOwnWords } from './explain.js';
-import type { Plan } from './told.js';
+import type { Plan } from './output-types.js';
 
 /**
  * An input with faults, refused as a whole: nothing was enqueued and nothing was sent. Its code is that of the only fault

@@ -34,7 +34,6 @@ const dismissed = z.object({
   /** The batch that makes up for it; null if a person dismissed the time. */
   batch: z.string().nullable(),
 });
-export type Dismissed = z.infer<typeof dismissed>;
 
 const pastTime = lastRun
   .partial()

@@ -28,6 +28,7 @@ const summary: BatchSummary = {
   etaSeconds: 6,
   waiting: [],
   notes: [],
+  again: null,
   worker: 'workers',
   createdAt: '2026-01-01T00:00:00.000Z',
   createdBy: 'olga',

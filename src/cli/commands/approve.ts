@@ -8,7 +8,8 @@ import {
   previewApproval,
   waitingForApproval,
 } from '../../operations/approvals/approvals.js';
-import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
+import { batchStatus } from '../../operations/batches/batch-status.js';
+import type { BatchStatus } from '../../operations/views/batch.js';
 import type { App } from '../../runtime/app.js';
 import { amountsWords } from '../../words/amounts.js';
 import { retryWords } from '../../words/people.js';

@@ -5,7 +5,6 @@ import { CLOSED } from '../../core/waiting.js';
 import { type BatchRef, findBatch, readBatch } from '../../ledger/index.js';
 import {
   type BatchFilter,
-  type BatchStatus,
   batchStatus,
   exitOf,
   howManyBatches,
@@ -24,6 +23,7 @@ import { type ResumedRealms, resumeAfterRollback } from '../../operations/servic
 import { allPaceNotes } from '../../operations/services/pace.js';
 import { recoveryNotes } from '../../operations/services/recovery-state.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
+import type { BatchStatus } from '../../operations/views/batch.js';
 import type { App } from '../../runtime/app.js';
 import { withStopSignals } from '../../runtime/stop-signals.js';
 import { amountsWords } from '../../words/amounts.js';

@@ -1,12 +1,13 @@
 import type { ExitStatus } from '../../core/errors/entry.js';
 import type { BatchRef } from '../../ledger/index.js';
 import { isRehearsalOfItsOwn, profileOfBatch } from '../../operations/batches/batch-realm.js';
-import { type BatchStatus, batchStatus, exitOf } from '../../operations/batches/batch-status.js';
+import { batchStatus, exitOf } from '../../operations/batches/batch-status.js';
 import { batchesOf, discardDead, retryDead } from '../../operations/dead/retry-discard.js';
 import { chooseDead, type DeadSelection } from '../../operations/orders/dead-letters.js';
 import { idOf } from '../../operations/orders/find-orders.js';
 import { needRunnable, runExisting } from '../../operations/pay/run-batch.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
+import type { BatchStatus } from '../../operations/views/batch.js';
 import type { App } from '../../runtime/app.js';
 import { counted, grouped } from '../../words/spelling.js';
 import type { CommandBase } from '../frame/command.js';

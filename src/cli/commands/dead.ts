@@ -4,14 +4,10 @@ import { type ErrorCode, isErrorCode } from '../../core/errors/catalogue.js';
 import { oneLine } from '../../core/one-line.js';
 import { DEAD_STATES } from '../../core/states.js';
 import { findBatch } from '../../ledger/index.js';
-import {
-  type DeadLetter,
-  deadLetters,
-  exportDead,
-  heldByImports,
-} from '../../operations/orders/dead-letters.js';
+import { deadLetters, exportDead, heldByImports } from '../../operations/orders/dead-letters.js';
 import { findOrder } from '../../operations/orders/find-orders.js';
 import { orderStory } from '../../operations/orders/order-story.js';
+import type { OrderRow } from '../../operations/views/order.js';
 import { writeRows } from '../../report/staging.js';
 import { counted } from '../../words/spelling.js';
 import { storeCommand } from '../frame/open-app.js';
@@ -33,7 +29,7 @@ export const list = storeCommand({
     const wanted = readClass(options.class);
     return async (app) => {
       const summary = new LetterSummary();
-      const orders: DeadLetter[] = [];
+      const orders: OrderRow[] = [];
       const { batch, state, all } = options;
       const filter = { batch, realm: global.realm, class: wanted, state, all };
       let hidden = 0;

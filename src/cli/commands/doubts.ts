@@ -1,7 +1,7 @@
 import { resolve as resolvePath } from 'node:path';
 import { oneLine } from '../../core/one-line.js';
 import type { ScriptClient } from '../../ledger/index.js';
-import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
+import { batchStatus } from '../../operations/batches/batch-status.js';
 import { batchesOf } from '../../operations/dead/retry-discard.js';
 import { type DoubtEvidence, doubtEvidence } from '../../operations/doubts/evidence.js';
 import {
@@ -20,8 +20,10 @@ import {
   rulingsOnOrders,
   type Verdict,
 } from '../../operations/doubts/rulings.js';
-import { type DeadLetter, deadLetters } from '../../operations/orders/dead-letters.js';
+import { deadLetters } from '../../operations/orders/dead-letters.js';
 import { doubtName, findOrder, orderFinder } from '../../operations/orders/find-orders.js';
+import type { BatchStatus } from '../../operations/views/batch.js';
+import type { OrderRow } from '../../operations/views/order.js';
 import { effectWords } from '../../words/amounts.js';
 import { counted, grouped } from '../../words/spelling.js';
 import { confirmRisk } from '../frame/confirm.js';
@@ -39,7 +41,7 @@ export const list = storeCommand({
   run: (context) => async (app) => {
     const { output, options } = context;
     const summary = new LetterSummary();
-    const orders: DeadLetter[] = [];
+    const orders: OrderRow[] = [];
     const filter = { batch: options.batch, realm: context.global.realm, state: 'doubt' } as const;
     for await (const letter of deadLetters(app.scripts, filter)) {
       summary.add(letter);

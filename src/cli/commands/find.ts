@@ -1,7 +1,7 @@
 import { FIND_BY, FIND_TEXT_MAX } from '../../core/find-meanings.js';
 import { oneLine } from '../../core/one-line.js';
-import { deadLetter } from '../../operations/orders/dead-letters.js';
-import { type BatchHit, Find, type FoundBatches, type FoundOrders } from '../../operations/orders/find.js';
+import { Find, type FoundBatches, type FoundOrders, foundOrder } from '../../operations/orders/find.js';
+import type { FoundBatch } from '../../operations/views/batch.js';
 import { withStopSignals } from '../../runtime/stop-signals.js';
 import { counted, grouped, utcMinute } from '../../words/spelling.js';
 import { standingWords } from '../../words/states.js';
@@ -47,7 +47,7 @@ export const find = storeCommand({
             text,
             day: day?.name ?? null,
             batches: shown,
-            orders: seen.orders.map(({ ref, row, by: found }) => ({ ...deadLetter(ref, row), by: found })),
+            orders: seen.orders.map(foundOrder),
             more: isMore,
             stopped: seen.stopped,
             unsearched: seen.unsearched,
@@ -59,9 +59,7 @@ export const find = storeCommand({
             ...(shown.length < batches.length
               ? [`  More batches matched: only the first ${grouped(limit)} are listed.`]
               : []),
-            ...seen.orders.map(
-              ({ ref, row, by: found }) => `${letterLine(deadLetter(ref, row))}  by ${found.join(', ')}`,
-            ),
+            ...seen.orders.map((hit) => `${letterLine(foundOrder(hit))}  by ${hit.by.join(', ')}`),
             ...(seen.more ? [`  More matched: only the first ${counted(limit, 'order')} are listed.`] : []),
             ...seen.unsearched.map(({ message }) => `Not searched: ${message}`),
           ],
@@ -75,8 +73,8 @@ export const find = storeCommand({
 });
 
 /** Piece by piece up to so many. */
-async function collectBatches(search: Find, most: number, stop: AbortSignal): Promise<BatchHit[]> {
-  const found: BatchHit[] = [];
+async function collectBatches(search: Find, most: number, stop: AbortSignal): Promise<FoundBatch[]> {
+  const found: FoundBatch[] = [];
   let from: string | null = null;
   do {
     const untilMs = performance.now() + LOOK_MS;
@@ -126,7 +124,7 @@ function headLines(
   return [`${found} matched ${quoted}, newest batch first:`];
 }
 
-function batchLine(hit: BatchHit): string {
+function batchLine(hit: FoundBatch): string {
   const where = hit.rehearsal ? 'REHEARSAL' : hit.realm;
   const standing = `${standingWords(hit)}${hit.archived ? ', archived' : ''}`;
   const made = `made ${utcMinute(Date.parse(hit.createdAt))}`;
@@ -134,7 +132,7 @@ function batchLine(hit: BatchHit): string {
 }
 
 function nextOf(
-  batches: readonly BatchHit[],
+  batches: readonly FoundBatch[],
   orders: readonly Order[],
   member: string | null,
 ): string | null {

@@ -1,5 +1,6 @@
 import { formatRate } from '../../core/profile.js';
-import { everyPace, paceOf, type RealmPace, resetPace } from '../../operations/services/pace.js';
+import { everyPace, paceOf, resetPace } from '../../operations/services/pace.js';
+import type { Pace } from '../../operations/views/realm.js';
 import { pickProfile } from '../../runtime/config/config.js';
 import { utcTime } from '../../words/spelling.js';
 import { storeCommand } from '../frame/open-app.js';
@@ -42,7 +43,7 @@ export const pace = storeCommand({
   },
 });
 
-function lines({ realm, configured, learnt, notes }: RealmPace): string[] {
+function lines({ realm, configured, learnt, notes }: Pace): string[] {
   return [
     `Realm ${realm}: ${formatRate(configured)} configured${learnt === null ? '' : `, ${formatRate(learnt)} learnt from ${SOURCES[learnt.by]} since ${utcTime(Date.parse(learnt.since))}`}`,
     ...notes.map((note) => `  ${note}`),

@@ -1,14 +1,14 @@
 import type { ExitStatus } from '../../core/errors/entry.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { rehearsalProfile } from '../../operations/batches/batch-realm.js';
-import { type BatchStatus, batchStatus } from '../../operations/batches/batch-status.js';
+import { batchStatus } from '../../operations/batches/batch-status.js';
 import { checkMembers } from '../../operations/pay/check-members.js';
 import { payingChosen } from '../../operations/pay/paying-in.js';
 import {
   type Planned,
-  planDocument,
   planFile,
   planToPay,
+  planView,
   writeFaultsFile,
 } from '../../operations/pay/plan-file.js';
 import { dropOldRehearsals } from '../../operations/pay/rehearsals.js';
@@ -16,6 +16,7 @@ import { type PayRequest, payPlan, type Watch } from '../../operations/pay/run-b
 import { importBatch } from '../../operations/pay/store-batch.js';
 import { countWorkers } from '../../operations/services/run-workers.js';
 import { refuseUnsafeStore } from '../../operations/services/store-safety.js';
+import type { BatchStatus } from '../../operations/views/batch.js';
 import type { Plan } from '../../planning/plan.js';
 import { parseFaults } from '../../realm/server/faults.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
@@ -62,7 +63,7 @@ export const plan = storeCommand({
     const clean = findings.faultCount === 0;
     const { faultsFile, lines } = refusal(context, app, planned);
     output.print({
-      json: await planDocument(planned, profile, faultsFile),
+      json: { ...(await planView(planned, profile)), faultsFile },
       text: [
         ...(await previewLines(context, app, planned, profile)),
         ...(clean ? ['The plan is clean. Nothing was sent.'] : lines),
@@ -218,7 +219,7 @@ async function showPlan(
   if (findings.faultCount === 0) return true;
   const { faultsFile, lines } = refusal(context, app, planned);
   output.print({
-    json: await planDocument(planned, profile, faultsFile),
+    json: { ...(await planView(planned, profile)), faultsFile },
     text: lines,
     next: refusedNext(findings.faults()),
   });

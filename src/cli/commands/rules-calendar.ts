@@ -1,12 +1,13 @@
 import { readAt, spellMoment } from '../../core/zones.js';
 import {
+  CALENDAR_TIMES,
   type Calendar,
-  calendarDocument,
   calendarOf,
   type ListedMiss,
   type PastRun,
 } from '../../operations/rules/calendar.js';
 import { dismissTimes, letGoWords } from '../../operations/rules/missed.js';
+import { shown } from '../../operations/views/shown.js';
 import { counted, grouped, isoTime, minuteTime, utcMinute } from '../../words/spelling.js';
 import { storeCommand } from '../frame/open-app.js';
 import {
@@ -43,13 +44,13 @@ export const calendar = storeCommand({
     const found = await calendarOf(app, query);
     const [first] = found.missed;
     output.print({
-      json: calendarDocument(found),
+      json: shown(found, CALENDAR_TIMES),
       text: calendarLines(found, output.colours),
       next:
         first !== undefined
           ? `${first.makeUp ?? first.letGo}${first.makeUp === null ? '' : `, or ${first.letGo}`}`
-          : found.earlier !== null
-            ? `almoner rules calendar${args.RULE === undefined ? '' : ` ${args.RULE}`} --before ${minuteTime(found.earlier)}`
+          : found.next !== null
+            ? `almoner rules calendar${args.RULE === undefined ? '' : ` ${args.RULE}`} --before ${minuteTime(found.next)}`
             : null,
     });
   },

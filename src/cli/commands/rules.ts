@@ -2,7 +2,7 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { spellMoment } from '../../core/zones.js';
 import { explainMember } from '../../operations/rules/explain.js';
 import { type ListedRule, listRules } from '../../operations/rules/list.js';
-import { standingDocument } from '../../operations/rules/standings.js';
+import { scheduleRow } from '../../operations/rules/standings.js';
 import { type RuleStep, steerRule } from '../../operations/rules/steer-rule.js';
 import { syncRules } from '../../operations/rules/sync.js';
 import { faultLine } from '../../rules/fault.js';
@@ -30,7 +30,7 @@ export const list = storeCommand({
     const rules = all.filter(({ rule }) => args.RULE === undefined || rule === args.RULE);
     if (args.RULE !== undefined && rules.length === 0)
       throw new AlmonerError('ALM_RULE_NOT_FOUND', `No rule is called ${JSON.stringify(args.RULE)}.`);
-    const waiting = rules.find(({ beforeGo }) => beforeGo !== null);
+    const waiting = rules.find(({ text: shown }) => shown !== null);
     output.print({
       json: { rules: rules.map(ruleDocument) },
       text:
@@ -51,14 +51,14 @@ export const list = storeCommand({
 });
 
 function ruleDocument(rule: ListedRule) {
-  const { next, nextRuns, approved, standing, beforeGo, ...told } = rule;
+  const { next, nextRuns, approved, standing, text: shown } = rule;
   return {
-    ...told,
+    ...rule,
     next: isoTime(next),
-    nextRuns: nextRuns.map(({ at, period }) => ({ at: isoTime(at), period })),
+    nextRuns: nextRuns.map((run) => ({ ...run, at: isoTime(run.at) })),
     approved: approved && { ...approved, at: isoTime(approved.at) },
-    standing: standing && standingDocument(standing),
-    difference: beforeGo?.difference ?? null,
+    standing: standing && scheduleRow(standing),
+    difference: shown?.difference ?? null,
   };
 }
 
@@ -80,7 +80,7 @@ function ruleLines(rule: ListedRule, colours: Colours): string[] {
     ...(rule.schedule === null
       ? []
       : [`  schedule  ${rule.schedule.cron}, ${zone}, missed: ${rule.schedule.missed}`]),
-    ...(rule.state === 'approved' && rule.beforeGo !== null ? [`  go        ${NOT_BY_TWO}`] : []),
+    ...(rule.state === 'approved' && rule.text !== null ? [`  go        ${NOT_BY_TWO}`] : []),
     ...(standing?.paused == null
       ? []
       : [`  PAUSED    ${heldWords(`since ${spellMoment(standing.paused.at, zone)}`, standing.paused)}`]),
@@ -133,10 +133,9 @@ export const sync = storeCommand({
     const { approve, prune, reason: why } = options;
     await refuseUnseen(app, { approve, seen: options.text }, cwd, output);
     // Before: what is approved now is shown with its difference to what was.
-    const listed = (await listRules(app, cwd)).filter(({ beforeGo }) => beforeGo !== null);
+    const listed = (await listRules(app, cwd)).filter(({ text: shown }) => shown !== null);
     const [only = '', ...others] = approve;
-    const seen =
-      others.length === 0 ? listed.find(({ rule }) => rule === only)?.beforeGo?.text.hash : undefined;
+    const seen = others.length === 0 ? listed.find(({ rule }) => rule === only)?.text?.hash : undefined;
     const request = { cwd, approve, prune, why, ...(seen === undefined ? {} : { seen }) };
     const { rules, faults } = await syncRules(app, request);
     const waiting = rules.find(
@@ -181,10 +180,10 @@ async function refuseUnseen(
   const { person } = app;
   if (approve.length === 0 || person === null) return;
   for (const one of await listRules(app, cwd)) {
-    const { rule, asked, beforeGo } = one;
+    const { rule, asked, text: shown } = one;
     if (asked === null || asked.who.toLowerCase() === person.name.toLowerCase()) continue;
     if (!approve.includes(rule) && !approve.includes('all')) continue;
-    const hash = beforeGo?.text.hash ?? '';
+    const hash = shown?.hash ?? '';
     if (seen !== undefined && seen.length >= 8 && hash.startsWith(seen)) continue;
     for (const line of goLines(one, output.colours)) output.line(line);
     throw new AlmonerError(

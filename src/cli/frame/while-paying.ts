@@ -1,7 +1,8 @@
 import type { ExitStatus } from '../../core/errors/entry.js';
 import type { Rate } from '../../core/profile.js';
-import { type BatchStatus, exitOf } from '../../operations/batches/batch-status.js';
+import { exitOf } from '../../operations/batches/batch-status.js';
 import type { Watch } from '../../operations/pay/run-batch.js';
+import type { BatchStatus } from '../../operations/views/batch.js';
 import type { App } from '../../runtime/app.js';
 import { stopDeadlineMs, withStopSignals } from '../../runtime/stop-signals.js';
 import { counted } from '../../words/spelling.js';

@@ -1,7 +1,7 @@
 import { currencyOption, inCurrency } from '../../core/currencies.js';
 import { ORDER_STATES, type OrderState } from '../../core/states.js';
 import type { Waiting } from '../../core/waiting.js';
-import type { BatchStatus } from '../../operations/batches/batch-status.js';
+import type { BatchStatus } from '../../operations/views/batch.js';
 import { amountsWords, sumWords } from '../../words/amounts.js';
 import { counted, grouped, roughly } from '../../words/spelling.js';
 import { standingWords } from '../../words/states.js';

@@ -1,7 +1,8 @@
 import { oneLine } from '../../core/one-line.js';
 import { NO_SUMS, type OpSums, plus, sumOf } from '../../core/op-sums.js';
 import type { OrderEvent } from '../../ledger/index.js';
-import type { DeadLetter, HeldLetters } from '../../operations/orders/dead-letters.js';
+import type { HeldLetters } from '../../operations/orders/dead-letters.js';
+import type { OrderRow } from '../../operations/views/order.js';
 import { amountsWords } from '../../words/amounts.js';
 import { counted, duration, grouped, utcTime } from '../../words/spelling.js';
 import type { Colours } from './colours.js';
@@ -10,16 +11,16 @@ import type { Colours } from './colours.js';
 const SHOWN_MAX = 50;
 
 export class LetterSummary {
-  readonly shown: DeadLetter[] = [];
+  readonly shown: OrderRow[] = [];
   readonly batches = new Set<string>();
   count = 0;
   private tokens = NO_SUMS;
   private readonly groups = new Map<
     string,
-    { letter: DeadLetter; message: string; count: number; tokens: OpSums }
+    { letter: OrderRow; message: string; count: number; tokens: OpSums }
   >();
 
-  add(letter: DeadLetter): void {
+  add(letter: OrderRow): void {
     this.count += 1;
     const sum = sumOf(letter.op, letter.tokens);
     this.tokens = plus(this.tokens, sum);
@@ -54,27 +55,27 @@ export function heldLine({ batch, orders }: HeldLetters): string {
 }
 
 /** A message that names its member would make a group of its own of every order. */
-function withoutIds({ message, member, recipient }: DeadLetter): string {
+function withoutIds({ message, member, recipient }: OrderRow): string {
   const ids = [member, recipient].filter((id) => id !== null);
   return ids.reduce((text, id) => text.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), 'N'), message ?? '');
 }
 
 /** One order, a dead letter or not. */
-export function letterLine(letter: DeadLetter): string {
+export function letterLine(letter: OrderRow): string {
   const marks = letter.marks.length === 0 ? '' : ` (${letter.marks.join(', ')})`;
   const status = letter.status === null ? '' : ` ${letter.status}`;
   return `  ${letter.order}  line ${letter.line}  ${orderWords(letter)}  ${letter.state}${marks}${status}  ${letter.class ?? ''}`.trimEnd();
 }
 
 /** The first lines about one order. */
-export function headLines(letter: DeadLetter, colours: Colours): string[] {
+export function headLines(letter: OrderRow, colours: Colours): string[] {
   return [
     ...(letter.rehearsal ? [colours.yellow('REHEARSAL: no real points moved.')] : []),
     `Order ${colours.bold(letter.order)} (line ${letter.line}) on ${letter.realm}: ${orderWords(letter)}`,
   ];
 }
 
-function orderWords(order: DeadLetter): string {
+function orderWords(order: OrderRow): string {
   const to = order.recipient === null ? '' : ` to ${order.recipient}`;
   return `${order.op ?? 'no order'} ${grouped(order.tokens ?? 0)} ${order.member ?? ''}${to}`;
 }

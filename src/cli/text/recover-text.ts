@@ -1,7 +1,7 @@
 import { counted } from '../../core/counted.js';
 import type { Waiting } from '../../core/waiting.js';
 import type { RecoverResult } from '../../operations/services/recover.js';
-import type { RecoveryStory } from '../../operations/services/recovery-story.js';
+import type { RecoveryStory } from '../../operations/views/realm.js';
 import { isShortId } from '../../planning/paid-before/identity.js';
 import { RECOVERY_STATE_WORDS } from '../../words/recovery.js';
 

@@ -219,7 +219,7 @@ export function explanationDocument(explained: Explained) {
   return { ...decision, facts: factsOf(explained), expressions: { condition, award } };
 }
 
-function memberLines({ changed, ...all }: NonNullable<ListedRule['beforeGo']>['members']): string[] {
+function memberLines({ changed, ...all }: NonNullable<ListedRule['text']>['members']): string[] {
   const named = ({ count, first }: { readonly count: number; readonly first: readonly string[] }) =>
     `${counted(count, 'member')}${count === 0 ? '' : ` (${first.join(', ')}${count > first.length ? ', …' : ''})`}`;
   return [
@@ -233,23 +233,23 @@ function memberLines({ changed, ...all }: NonNullable<ListedRule['beforeGo']>['m
 }
 
 /** What a person looks at before the go. */
-export function goLines({ words, reason, nextRuns, beforeGo }: ListedRule, colours: Colours): string[] {
-  const paint = { ' ': (text: string) => text, '-': colours.red, '+': colours.green };
+export function goLines({ words, reason, nextRuns, text }: ListedRule, colours: Colours): string[] {
+  const paint = { ' ': (line: string) => line, '-': colours.red, '+': colours.green };
   return [
     ...words.map((line) => `  ${line}`),
     ...(reason === null ? [] : [`  Reason beside every order: ${reason}`]),
-    ...(beforeGo === null ? [] : memberLines(beforeGo.members)),
+    ...(text === null ? [] : memberLines(text.members)),
     ...(nextRuns.length === 0 ? [] : ['  The next ten times of its schedule, and the period of each:']),
     ...nextRuns.map((run) => `    ${run.words}  ${run.period}`),
-    ...(beforeGo === null
+    ...(text === null
       ? []
-      : beforeGo.difference === null
+      : text.difference === null
         ? ['  No text of it had a go before.']
-        : beforeGo.difference.every(({ mark }) => mark === ' ')
+        : text.difference.every(({ mark }) => mark === ' ')
           ? ['  The text is the one that had the go before.']
           : [
               '  Difference to the text that had the go before:',
-              ...beforeGo.difference.map(({ mark, text }) => paint[mark](`    ${mark} ${text}`)),
+              ...text.difference.map((line) => paint[line.mark](`    ${line.mark} ${line.text}`)),
             ]),
   ];
 }

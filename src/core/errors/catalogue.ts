@@ -45,3 +45,5 @@ export type ErrorCode = keyof typeof CATALOGUE;
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(CATALOGUE, text);
 }
+
+export const ERROR_CODES = Object.keys(CATALOGUE).filter(isErrorCode);

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { byOp, count, type Of, Op, sum, time } from '../../operations/views/values.js';
 import { BatchGate, BatchManifest, BatchSummary } from './batches.js';
 import { PlanReply } from './imports.js';
-import { byOp, count, digits, type Of, op, reason, sum, time } from './values.js';
+import { digits, reason } from './values.js';
 
 /** What waits for a second person, and what they say to it. */
 
@@ -51,7 +52,7 @@ export const ApprovalsReply = z.strictObject({
 export type ApprovalsReply = Of<typeof ApprovalsReply>;
 
 const OrderChange = z.strictObject({
-  op,
+  op: Op,
   member: z.string(),
   recipient: z.string().nullable(),
   before: z.number().nullable(),
@@ -80,7 +81,7 @@ export const ApprovalReply = z.strictObject({
       z.strictObject({
         order: z.string(),
         member: z.string().nullable(),
-        op: op.nullable(),
+        op: Op.nullable(),
         tokens: z.number().nullable(),
         state: z.string(),
         class: z.string().nullable(),

@@ -1,25 +1,9 @@
 import { z } from 'zod';
-import { CLOSED, WAITING_WHYS } from '../../core/waiting.js';
-import {
-  batch,
-  batchState,
-  byOp,
-  certainty,
-  count,
-  cursor,
-  fileSha256,
-  limit,
-  memberTable,
-  name,
-  next,
-  type Of,
-  orderState,
-  Rate,
-  Reason,
-  reason,
-  sum,
-  time,
-} from './values.js';
+import { CLOSED } from '../../core/waiting.js';
+import { BatchSummary } from '../../operations/views/batch.js';
+import { FilePlan } from '../../operations/views/plan.js';
+import { BatchState, count, type Of, time } from '../../operations/views/values.js';
+import { batch, cursor, limit, name, next, reason } from './values.js';
 
 /** Batches, and what is done to one as a whole. */
 
@@ -28,65 +12,11 @@ export const BatchParams = z.object({
 });
 export const FileParams = BatchParams.extend({ name });
 
-const Waiting = z.strictObject({
-  why: z.enum(WAITING_WHYS),
-  message: z.string(),
-  orders: count,
-  tokens: sum,
-  since: time,
-  until: time
-    .nullable()
-    .describe('When it ends or is looked at again by itself; null where nobody can know.'),
-  next: z.string().nullable().describe('The command that ends it; null where nothing needs to be done.'),
-  session: z.string().nullable().describe('The sending process that has them, where that is the cause.'),
-});
-
-export const BatchSummary = z.strictObject({
-  batch: z.string(),
-  realm: z.string(),
-  rehearsal: z.boolean(),
-  currency: z.string().nullable().describe('What it is paid in; null: the realm’s own.'),
-  state: batchState,
-  reason: Reason.nullable(),
-  source: z.string(),
-  rows: count,
-  counts: z.partialRecord(orderState, count),
-  tokens: z.partialRecord(orderState, sum).describe('Sums of absolute amounts, whatever the orders do.'),
-  amounts: byOp(sum).describe('What all its orders would do.'),
-  requests: count,
-  retries: count,
-  rateLimited: count,
-  perSecond: z.number().nullable().describe('Orders settled per second of late; null while it does not run.'),
-  allowed: Rate.nullable().describe('The configured rate of its realm.'),
-  etaSeconds: z
-    .number()
-    .nullable()
-    .describe('Null where it depends on a person, or on something whose end nobody knows.'),
-  waiting: z.array(Waiting).describe('Orders that are neither final nor moving, by why.'),
-  notes: z
-    .array(z.string())
-    .describe(
-      'What must be known beside the numbers: read-back ended, orders that may have been paid twice.',
-    ),
-  worker: z
-    .enum(['run', 'workers'])
-    .describe(
-      'Who works it, or did last: the workers, or a run of its own. A retry hands a run to the workers.',
-    ),
-  createdAt: time,
-  createdBy: z.string(),
-  startedAt: time.nullable(),
-  finishedAt: time.nullable(),
-  recovered: z
-    .boolean()
-    .describe('It holds orders that journals know and the store had forgotten; its file may have had more.'),
-  archived: z.boolean(),
-});
-export type BatchSummary = Of<typeof BatchSummary>;
+export { BatchSummary };
 
 export const BatchesQuery = z.object({
   realm: name.optional(),
-  state: batchState.optional(),
+  state: BatchState.optional(),
   since: z.iso.datetime().or(z.iso.date()).optional().describe('Only batches made since then.'),
   cursor: cursor.regex(/^[0-9a-f]+\.[0-9]+$/).optional(),
   limit: limit(100).default(50),
@@ -94,21 +24,15 @@ export const BatchesQuery = z.object({
 export const BatchesPage = z.strictObject({ batches: z.array(BatchSummary), next });
 export type BatchesPage = Of<typeof BatchesPage>;
 
-export const BatchManifest = z.strictObject({
+export const BatchManifest = FilePlan.pick({
+  ...{ baseUrl: true, certainty: true, currency: true, orders: true, tokens: true, members: true },
+  ...{ duplicates: true, invalid: true, fileSha256: true },
+}).extend({
   realmId: z.string(),
-  baseUrl: z.string(),
-  certainty,
-  currency: z.string().nullable(),
   header: z.array(z.string()),
-  orders: byOp(count),
-  tokens: byOp(sum),
-  members: count,
-  duplicates: count,
-  invalid: count,
   sha256: z.string(),
-  fileSha256,
-  table: memberTable,
-  again: z.string().nullable(),
+  table: FilePlan.shape.memberTable,
+  again: BatchSummary.shape.again,
   inOrder: z.boolean(),
 });
 

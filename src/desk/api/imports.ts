@@ -1,19 +1,8 @@
 import { z } from 'zod';
-import { BatchSummary } from './batches.js';
-import {
-  byOp,
-  CELL_CHARACTERS_MAX,
-  certainty,
-  count,
-  digits,
-  fileSha256,
-  MENDED_MAX,
-  memberTable,
-  name,
-  type Of,
-  sum,
-  time,
-} from './values.js';
+import { BatchSummary } from '../../operations/views/batch.js';
+import { FileFinding, FilePlan } from '../../operations/views/plan.js';
+import { count, type Of, time } from '../../operations/views/values.js';
+import { CELL_CHARACTERS_MAX, digits, MENDED_MAX, name } from './values.js';
 
 /** From an uploaded file to a batch. */
 
@@ -79,13 +68,7 @@ export const PlanRequest = z.strictObject({
 });
 export type PlanRequest = Of<typeof PlanRequest>;
 
-const Finding = z.strictObject({
-  line: count,
-  column: z.string().nullable(),
-  code: z.string(),
-  message: z.string(),
-});
-const Fault = Finding.extend({
+const Fault = FileFinding.extend({
   cell: z
     .string()
     .optional()
@@ -93,84 +76,11 @@ const Fault = Finding.extend({
 });
 export type FaultReply = Of<typeof Fault>;
 
-/** The document of `almoner plan --json`, its sums spelt as digits. */
-export const PlanReply = z.strictObject({
-  batch: z.string().nullable(),
-  realm: z.string(),
-  rehearsal: z.boolean(),
-  baseUrl: z.string(),
-  currency: z.string().nullable(),
-  certainty,
-  existing: z.boolean(),
-  existingState: z.string().nullable(),
-  source: z.string(),
-  fileSha256,
-  memberTable,
-  columns: z
-    .strictObject({
-      headerLine: count,
-      headerBelow: count.nullable().describe('The line that looks like the header, where that one does not.'),
-      kept: z
-        .strictObject({
-          who: z.string(),
-          at: time,
-          pairs: z.array(
-            z.strictObject({
-              map: z.string().describe('Such as `reference=Invoice`; nothing behind the `=`: no column.'),
-              effect: z
-                .enum(['fills', 'changes', 'refused', 'none'])
-                .describe(
-                  'It names a column that is needed and missing; the file means something else without it; it is not taken, because a column bears the name; the file is read so anyway.',
-                ),
-            }),
-          ),
-        })
-        .nullable()
-        .describe('What was said of the same header before in this realm, and what that does now.'),
-      found: z.array(
-        z.strictObject({
-          name: z.string(),
-          meaning: z.string().nullable(),
-          by: z.enum(['name', 'like', 'said', 'kept', 'profile', 'members']).nullable(),
-          cells: z.array(z.string()).describe('The first ones.'),
-        }),
-      ),
-    })
-    .nullable()
-    .describe('What the columns are taken for; null where no header could be read.'),
+export const PlanReply = FilePlan.extend({
+  faults: z.array(Fault).describe('The first thousand; all of them at /api/uploads/{upload}/faults.'),
   shown: z
     .string()
     .describe('What this plan would do, as a hash: a start that gives it does that and nothing else.'),
-  firstOrders: z.array(z.string()).describe('The first orders in words.'),
-  rows: count,
-  orders: byOp(count),
-  tokens: byOp(sum),
-  members: count,
-  duplicates: count,
-  duplicatesOf: z.array(z.string()),
-  looksPaid: z
-    .array(z.strictObject({ batch: z.string(), rows: count, lines: z.string() }))
-    .describe('Batches of the last 30 days that hold rows of this file which have no reference.'),
-  invalid: count,
-  faults: z.array(Fault).describe('The first thousand; all of them at /api/uploads/{upload}/faults.'),
-  faultCount: count,
-  warnings: z.array(Finding),
-  requests: count,
-  seconds: z.number(),
-  startAt: time.nullable().describe('When it is to begin; null: at once.'),
-  endsAt: time.describe('With the quiet hours in between.'),
-  begins: z.string().nullable().describe('The same by the wall of the realm’s zone.'),
-  ends: z.string(),
-  timezone: z.string(),
-  quietHours: z.array(z.string()),
-  payable: z.strictObject({
-    orders: count,
-    tokens: sum.describe('Of whatever the orders do; typed to confirm.'),
-    amounts: byOp(sum).nullable().describe('Null for the rest of a batch that does several things.'),
-  }),
-  books: z.strictObject({ batches: count, paid: count, tokens: sum, lastAt: time.nullable() }),
-  dayLeft: sum.nullable(),
-  netEffects: z.array(z.strictObject({ member: z.string(), rows: count, net: sum })),
 });
 export type PlanReply = Of<typeof PlanReply>;
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { NOTICE_EVENTS } from '../../core/notice-events.js';
-import { count, limit, name, next, type Of, time } from './values.js';
+import { count, type Of, time } from '../../operations/views/values.js';
+import { limit, name, next } from './values.js';
 
 /** Notices to the outside: where they go, what became of each, and sending one again. */
 

@@ -1,64 +1,20 @@
 import { z } from 'zod';
-import { FIND_BY, FIND_TEXT_MAX } from '../../core/find-meanings.js';
+import { FIND_TEXT_MAX } from '../../core/find-meanings.js';
 import { reading } from '../../ledger/index.js';
-import {
-  batch,
-  batchState,
-  byOp,
-  count,
-  cursor,
-  decision,
-  limit,
-  member,
-  name,
-  next,
-  type Of,
-  op,
-  order,
-  orderState,
-  reason,
-  sum,
-  time,
-} from './values.js';
+import { FoundBatch, FoundBy } from '../../operations/views/batch.js';
+import { FoundOrder, OrderRow } from '../../operations/views/order.js';
+import { byOp, count, decision, type Of, OrderState, sum, time } from '../../operations/views/values.js';
+import { batch, cursor, limit, member, name, next, order, reason } from './values.js';
 
 /** Orders: a batch's, a member's, dead letters and doubts. */
 
 export const OrderParams = z.object({ order });
 export const MemberParams = z.object({ member });
 
-export const OrderRow = z.strictObject({
-  order: z.string(),
-  batch: z.string(),
-  realm: z.string(),
-  index: count,
-  line: count,
-  op: op.nullable(),
-  member: z.string().nullable(),
-  recipient: z.string().nullable(),
-  tokens: z.number().nullable(),
-  reference: z.string().nullable(),
-  reason: z.string().nullable(),
-  state: orderState,
-  doubt: z
-    .string()
-    .nullable()
-    .describe(
-      'The number of its last doubt. A decision names `order:doubt`, and is refused for another doubt.',
-    ),
-  marks: z.array(z.enum(['discarded', 'replaced'])),
-  attempts: count,
-  status: z.number().nullable(),
-  balanceAfter: z.string().nullable(),
-  class: z.string().nullable(),
-  message: z.string().nullable(),
-  evidence: z.string().nullable(),
-  sentAt: time.nullable(),
-  settledAt: time.nullable(),
-});
-export type OrderRow = Of<typeof OrderRow>;
+export { OrderRow };
 
 export const OrdersQuery = z.object({
-  state: orderState.optional(),
+  state: OrderState.optional(),
   class: name.optional(),
   search: z
     .string()
@@ -92,7 +48,6 @@ export const HistoryQuery = z.object({
 export const HistoryPage = z.strictObject({ member: z.string(), ...page });
 export type HistoryPage = Of<typeof HistoryPage>;
 
-const findBy = z.array(z.enum(FIND_BY)).describe('What of it the text matched.');
 export const FindQuery = z.object({
   q: z
     .string()
@@ -102,29 +57,14 @@ export const FindQuery = z.object({
     .describe(
       'The beginning of a batch or order id, a part of a file’s name, a whole reference, a member, an amount, or a day in UTC (`2026-11-03`, `20261103`, `today`, `yesterday`). Where it can mean several, all are looked for.',
     ),
-  by: z.enum(FIND_BY).optional().describe('Only this meaning.'),
+  by: FoundBy.optional().describe('Only this meaning.'),
   realm: name.optional(),
   cursor: cursor.optional(),
 });
 export const FindReply = z.strictObject({
   member: z.string().nullable().describe('The member that the text may be; their history has a page.'),
   day: z.string().nullable().describe('The day that the text was read as, in UTC.'),
-  batches: z
-    .array(
-      z.strictObject({
-        batch: z.string(),
-        by: findBy,
-        realm: z.string(),
-        rehearsal: z.boolean(),
-        source: z.string(),
-        state: batchState,
-        counts: z.partialRecord(orderState, count),
-        rows: count,
-        createdAt: time,
-        archived: z.boolean(),
-      }),
-    )
-    .describe('Newest first, at most 50.'),
+  batches: z.array(FoundBatch).describe('Newest first, at most 50.'),
   next,
 });
 export type FindReply = Of<typeof FindReply>;
@@ -135,7 +75,7 @@ export const FindOrdersQuery = FindQuery.extend({
 export const FindOrdersPage = z.strictObject({
   ...page,
   orders: z
-    .array(OrderRow.extend({ by: findBy }))
+    .array(FoundOrder)
     .describe(
       'Of the newest batches first. May be fewer than asked for, even none, while `next` is not null.',
     ),

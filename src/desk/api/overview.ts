@@ -1,42 +1,25 @@
 import { z } from 'zod';
 import { NOTICE_EVENTS } from '../../core/notice-events.js';
-import { BatchSummary } from './batches.js';
-import { MissedCount } from './calendar.js';
-import { ScheduleRow } from './rules.js';
+import { BatchSummary } from '../../operations/views/batch.js';
+import { MissedCount } from '../../operations/views/calendar.js';
+import { Pace } from '../../operations/views/realm.js';
+import { ScheduleRow } from '../../operations/views/rule.js';
 import {
-  batch,
-  certainty,
+  Certainty,
   count,
-  cursor,
-  limit,
-  name,
-  next,
   type Of,
-  orderState,
+  OrderState,
   Rate,
   Reason,
   sum,
   time,
-} from './values.js';
+} from '../../operations/views/values.js';
+import { batch, cursor, limit, name, next } from './values.js';
 
 /** The front page and what keeps it live, and the desk's own tasks and audit. */
 
-const Learnt = {
-  configured: Rate.nullable(),
-  learnt: Rate.extend({ by: z.enum(['headers', 'refusals']), since: time })
-    .nullable()
-    .describe('A limit lower than the configured one, what taught it, and since when.'),
-  others: z.number().describe('Requests a window that somebody else makes on the same realm.'),
-  used: z
-    .number()
-    .describe(
-      'Requests that left within the last window; the overview counts a minute where there is no limit.',
-    ),
-  holdUntil: time.nullable().describe('Nothing is sent until then: the realm asked for it (Retry-After).'),
-  notes: z.array(z.string()).describe('The same in sentences; empty when everything is as configured.'),
-};
 export const RealmParams = z.object({ realm: name });
-export const PaceReply = z.strictObject({ realm: z.string(), ...Learnt });
+export { Pace as PaceReply };
 
 export const RealmCard = z.strictObject({
   realm: z.string(),
@@ -48,7 +31,7 @@ export const RealmCard = z.strictObject({
     .describe(
       'False for realms of the books that the configuration no longer names: they can only be looked at.',
     ),
-  certainty: certainty.nullable(),
+  certainty: Certainty.nullable(),
   currency: z.string().nullable(),
   currencies: z.array(z.string()).describe('Others of which one may be chosen for a file or a rule.'),
   secondPerson: z
@@ -66,11 +49,10 @@ export const RealmCard = z.strictObject({
   waitsForPersonSince: time
     .nullable()
     .describe('First sends wait since then, after a rollback of the store, until a person resumes them.'),
-  pace: z.strictObject({
+  pace: Pace.omit({ realm: true }).extend({
     allowed: Rate.nullable().describe(
       'What holds now: the configured rate, or a lower one that the realm’s answers taught.',
     ),
-    ...Learnt,
     recent: z
       .strictObject({ sliceMs: count, endsAt: time, requests: z.array(z.number()) })
       .describe('Requests per slice, oldest first, up to ten minutes: for the chart.'),
@@ -114,9 +96,9 @@ export const TaskReply = z
     error: Reason.nullable(),
     became: z
       .strictObject({
-        counts: z.partialRecord(orderState, count),
+        counts: z.partialRecord(OrderState, count),
         unpaid: z
-          .array(z.strictObject({ order: z.string(), state: orderState, why: z.string() }))
+          .array(z.strictObject({ order: z.string(), state: OrderState, why: z.string() }))
           .describe('Those that ended without being paid; the first hundred.'),
       })
       .nullable()

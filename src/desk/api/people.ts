@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ROLES } from '../../core/people.js';
-import { name, type Of, reason, time } from './values.js';
+import { type Of, time } from '../../operations/views/values.js';
+import { name, reason } from './values.js';
 
 /** Who has a token, and what it lets them do. */
 

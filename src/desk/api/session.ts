@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import { ROLES } from '../../core/people.js';
-import { type Of, time } from './values.js';
+import { type Of, Reason, time } from '../../operations/views/values.js';
 
 /** Signing in, and what every error looks like. */
 
 export const ErrorReply = z.strictObject({
-  error: z.strictObject({
+  error: Reason.extend({
     code: z.string().describe('Stable; docs/reference/errors.md lists all.'),
-    message: z.string(),
-    next: z.string(),
     details: z.array(z.string()),
   }),
 });

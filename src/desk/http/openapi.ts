@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ErrorCode, Reason } from '../../operations/views/values.js';
 import * as approvals from '../api/approvals.js';
 import * as batches from '../api/batches.js';
 import * as calendar from '../api/calendar.js';
@@ -11,7 +12,6 @@ import * as people from '../api/people.js';
 import * as recovery from '../api/recovery.js';
 import * as rules from '../api/rules.js';
 import * as session from '../api/session.js';
-import { Reason } from '../api/values.js';
 import { CSRF_HEADER } from './access/guard.js';
 import type { Route, RouteGroup } from './route.js';
 
@@ -120,7 +120,7 @@ for (const [id, schema] of Object.entries({
   ...session,
 }))
   if (!/(Params|Query)$/.test(id)) bodies.add(schema, { id });
-bodies.add(Reason, { id: 'Reason' });
+for (const [id, schema] of Object.entries({ ErrorCode, Reason })) bodies.add(schema, { id });
 
 const OPTIONS: Parameters<typeof z.toJSONSchema>[1] = {
   io: 'input',

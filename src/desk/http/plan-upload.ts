@@ -4,7 +4,7 @@ import { keptPairText } from '../../csv/kept-columns.js';
 import { cellsAt, type MendedCell, type MendSheet, mendFile } from '../../csv/mend.js';
 import { openSource, type Source } from '../../csv/open.js';
 import type { Finding } from '../../csv/row.js';
-import { type PlanChoices, type Planned, planDocument, planFile } from '../../operations/pay/plan-file.js';
+import { type PlanChoices, type Planned, planFile, planView } from '../../operations/pay/plan-file.js';
 import type { PlannedFile } from '../../operations/pay/plan-input.js';
 import { unseenPairs } from '../../operations/pay/plan-unseen.js';
 import { importBatch, standing } from '../../operations/pay/store-batch.js';
@@ -36,7 +36,7 @@ export async function planUpload(
   const request = { file: path, ...options, expectRows: null, expectTokens: null };
   const { plan, preview } = await planFile(realm, request, Date.now(), app);
   const planned = { plan: { ...plan, source: name }, preview };
-  const { faultsFile: _, ...document } = await planDocument(planned, profile, null);
+  const document = await planView(planned, profile);
   const sheet = sheetOf(plan);
   const faults = await withCells(path, sheet, document.faults).catch((error: unknown) => {
     plan.findings.close();

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AlmonerError } from '../../core/errors/error.js';
 import { recordIn } from '../../operations/people/audit.js';
 import type { Access } from '../../operations/people/tokens.js';
-import type { Of } from '../api/values.js';
+import type { Of } from '../../operations/views/values.js';
 import type { Visitor } from './access/guard.js';
 import type { Desk } from './desk.js';
 

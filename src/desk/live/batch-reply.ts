@@ -5,7 +5,7 @@ import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import { type BatchRef, type Manifest, readBatch, type StoredBatch } from '../../ledger/index.js';
 import { askedBy } from '../../operations/approvals/approvals.js';
 import type { OwnedBatch } from '../../operations/batches/batch-realm.js';
-import { digitsOf, isOver, type Standing, toldOf } from '../../operations/batches/batch-status.js';
+import { batchProgress, digitsOf, isOver, type Stopped } from '../../operations/batches/batch-status.js';
 import type { TokenEntry } from '../../operations/people/tokens.js';
 import { beginsWords, whyNotSecond } from '../../words/people.js';
 import { isoTime } from '../../words/spelling.js';
@@ -77,28 +77,25 @@ export function actionsOn({ state, counts }: BatchSummary, view: StoredBatch): B
   ];
 }
 
-/** A batch in the few numbers that a list shows. */
+/** A batch as the desk watches it. */
 export function batchSummary(
   view: OwnedBatch,
   more: {
     readonly perSecond: number | null;
     readonly profile: RealmProfile | undefined;
-    readonly still: Standing | null;
+    readonly stopped: Stopped | null;
     readonly waiting: readonly Waiting[];
     readonly nowMs: number;
   },
 ): BatchSummary {
   const { waiting, nowMs } = more;
-  const told = toldOf(view, more.still);
-  const { state } = told;
+  const progress = batchProgress(view, more.stopped, waiting);
+  const { state } = progress;
   const perSecond = state === 'running' ? more.perSecond : null;
   return {
-    ...told,
+    ...progress,
     perSecond: perSecond === null ? null : Math.round(perSecond * 100) / 100,
     allowed: more.profile?.rate ?? null,
     etaSeconds: etaSeconds({ state, open: openCount(view.counts), perSecond, waiting, nowMs }),
-    waiting,
-    worker: view.owner === '' ? 'workers' : 'run',
-    createdBy: view.manifest.createdBy,
   };
 }

@@ -13,11 +13,11 @@ import {
   recovery,
   type ScriptClient,
 } from '../../ledger/index.js';
-import { isOver, standsStill } from '../../operations/batches/batch-status.js';
+import { isOver, stoppedHere } from '../../operations/batches/batch-status.js';
 import { WaitingOfMany, waitingOf } from '../../operations/batches/waiting.js';
 import { Tokens } from '../../operations/people/tokens.js';
 import { type MissedOfRealm, missedOfRealms } from '../../operations/rules/missed-counts.js';
-import { scheduleStandings, standingDocument, withoutStore } from '../../operations/rules/standings.js';
+import { scheduleRow, scheduleStandings, withoutStore } from '../../operations/rules/standings.js';
 import type { ScheduleHealth } from '../../rules/schedule-health.js';
 import type { App } from '../../runtime/app.js';
 import { holdMsOf } from '../../runtime/config/profiles.js';
@@ -141,7 +141,7 @@ export class OverviewBoard {
     return batchSummary(view, {
       perSecond: this.rates.perSecond(batch, view, nowMs),
       profile: this.profileOf(ref.ledger),
-      still: await standsStill(ref, view, this.app.config),
+      stopped: await stoppedHere(ref, view, this.app.config),
       waiting,
       nowMs,
     });
@@ -172,7 +172,7 @@ export class OverviewBoard {
     const now = Date.now();
     this.awaySince ??= now;
     const matters = [storeAway(this.awaySince, null), ...overview.matters];
-    const schedules = withoutStore(this.slow.schedules, this.awaySince).map(standingDocument);
+    const schedules = withoutStore(this.slow.schedules, this.awaySince).map(scheduleRow);
     const told = { store: this.health.down(), matters, schedules, tasks: this.tasks.list() };
     return { ...known, overview: { ...overview, ...told } };
   }
@@ -206,7 +206,7 @@ export class OverviewBoard {
       realms,
       batches: await Promise.all(shown.map((batch) => this.summary(batch))),
       matters: standings.filter(({ event }) => !ONLY_NEWS.includes(event)).map(matterOf),
-      schedules: schedules.map(standingDocument),
+      schedules: schedules.map(scheduleRow),
       missed: missed.map(missedReply),
       tasks: this.tasks.list().slice(0, 10),
     };

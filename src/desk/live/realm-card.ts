@@ -24,7 +24,7 @@ export async function realmCard(
 ): Promise<RealmCard> {
   // Slots taken, reads included, where the realm has a limit; else what the batches count themselves.
   pace.note(profile?.rate ? await reading.slotsEverTaken(ledger) : sums.requests, now);
-  const [state, fence, waits, limits] = await Promise.all([
+  const [state, fence, waits, { realm: _, ...limits }] = await Promise.all([
     reading.realmState(ledger),
     recovery.readFence(ledger),
     recovery.afterRollback.readWaitAfterRollback(ledger),
@@ -50,11 +50,7 @@ export async function realmCard(
     waitsForPersonSince: isoTime(waitsSinceMs),
     pace: {
       allowed: allowed === null ? null : { requests: allowed.requests, windowMs: allowed.windowMs },
-      configured: limits.configured,
-      learnt: limits.learnt,
-      others: limits.others,
-      holdUntil: limits.holdUntil,
-      notes: limits.notes,
+      ...limits,
       used: allowed === null ? pace.within(UNLIMITED_WINDOW_MS, now) : limits.used,
       recent: pace.slices(now),
     },

@@ -7,7 +7,8 @@ import {
   type ScriptClient,
   type StoredBatch,
 } from '../../ledger/index.js';
-import { Find } from '../../operations/orders/find.js';
+import { Find, foundOrder } from '../../operations/orders/find.js';
+import { orderRow } from '../../operations/orders/order-row.js';
 import {
   fits,
   includes,
@@ -32,7 +33,7 @@ import type {
   OrdersPage,
   OrdersQuery,
 } from '../api/index.js';
-import { orderRow, parseScanCursor } from './paging.js';
+import { parseScanCursor } from './paging.js';
 
 /**
  * One page of a batch's orders, however many there are. A cursor is the index to go on from. Three ways: a
@@ -234,6 +235,5 @@ export async function findOrdersPage(
 ): Promise<FindOrdersPage> {
   const find = Find.open(scripts, query.q, query);
   const { found, next, ...rest } = await find.orders(boundsOf(query));
-  const orders = found.map(({ ref, row, by }) => ({ ...orderRow(ref, row), by }));
-  return { orders, next: cursorOf(next), ...rest };
+  return { orders: found.map(foundOrder), next: cursorOf(next), ...rest };
 }

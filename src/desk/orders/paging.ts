@@ -1,17 +1,9 @@
 import { AlmonerError } from '../../core/errors/error.js';
-import { type BatchRef, findBatch, lists, type RowView, type ScriptClient } from '../../ledger/index.js';
-import { deadLetter } from '../../operations/orders/dead-letters.js';
+import { type BatchRef, findBatch, lists, type ScriptClient } from '../../ledger/index.js';
 import type { ScanPlace } from '../../operations/orders/scan-rows.js';
-import type { OrderRow } from '../api/index.js';
 
 /** What all pages of orders have in common: a row as it is shown, and the place that the next page goes on from. */
 export type Where = { readonly realm?: string | undefined; readonly batch?: string | undefined };
-
-/** What the command line tells of a dead letter, and where the row stands. */
-export function orderRow(ref: BatchRef, row: RowView): OrderRow {
-  const { rehearsal: _, ...letter } = deadLetter(ref, row);
-  return { ...letter, index: row.index, balanceAfter: row.balanceAfter };
-}
 
 /** Those with dead letters or doubts, newest first within each realm; the order never changes under a cursor but for batches that are new. */
 export async function batchesFor(scripts: ScriptClient, { realm, batch }: Where): Promise<BatchRef[]> {

@@ -20,6 +20,7 @@ import {
   readDoubtName,
   sharedContexts,
 } from '../../operations/orders/find-orders.js';
+import { orderRow } from '../../operations/orders/order-row.js';
 import { isoTime, messagePattern } from '../../words/spelling.js';
 import type {
   DeadGroups,
@@ -30,7 +31,7 @@ import type {
   OrdersPage,
   SelectionCount,
 } from '../api/index.js';
-import { batchesFor, isFrom, orderRow, parseCursor, type Where } from './paging.js';
+import { batchesFor, isFrom, parseCursor, type Where } from './paging.js';
 
 /** Dead letters and doubts over all batches, newest batch first: grouped, listed, and chosen for an action. */
 const DEAD = ['refused', 'exhausted'] as const;

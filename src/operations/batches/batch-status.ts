@@ -17,36 +17,28 @@ import { reasonOf } from '../../queue/reasons.js';
 import type { App } from '../../runtime/app.js';
 import { isoTime } from '../../words/spelling.js';
 import { deadGone } from '../orders/dead-letters.js';
+import type { BatchProgress, BatchStatus } from '../views/batch.js';
 import { haltedHere, type OwnedBatch, type Profiles } from './batch-realm.js';
 import { waitingOf, waitingOfAll } from './waiting.js';
 
-/** How a batch stands, as `run`, `import`, `rehearse` and `status` tell it. */
-export type BatchStatus = Awaited<ReturnType<typeof batchStatus>>;
-
-/** What commands and desk alike tell of a batch. */
-export function toldOf(view: BatchView, still: Standing | null) {
+/** A batch as every face shows it; `stopped` says what the ledger does not know yet. */
+export function batchProgress(
+  view: OwnedBatch,
+  stopped: Stopped | null,
+  waiting: readonly Waiting[],
+): BatchProgress {
   const { manifest, requests, retries, rateLimited, recovered, archived } = view;
+  const { batch, realm, rehearsal, currency, source, rows, again, createdBy } = manifest;
   return {
-    batch: manifest.batch,
-    realm: manifest.realm,
-    rehearsal: manifest.rehearsal,
-    currency: manifest.currency,
-    state: still?.state ?? view.state,
-    reason: still?.reason ?? view.reason,
-    source: manifest.source,
-    rows: manifest.rows,
+    ...{ batch, realm, rehearsal, currency, source, rows, again, createdBy },
+    ...{ requests, retries, rateLimited, recovered, archived, waiting },
+    state: stopped?.state ?? view.state,
+    reason: stopped?.reason ?? view.reason,
     counts: view.counts,
     tokens: digitsOf(view.sums),
-    /** What all its orders would do; the sums of states are of whatever they do. */
     amounts: digitsOf(manifest.tokens),
-    requests,
-    retries,
-    rateLimited,
-    /** What must be known beside the numbers. */
     notes: view.notes ?? [],
-    /** It holds orders that journals know and the store had forgotten; its file may have had more. */
-    recovered,
-    archived,
+    worker: view.owner === '' ? 'workers' : 'run',
     createdAt: isoTime(manifest.createdAt),
     startedAt: isoTime(view.startedAt),
     finishedAt: isoTime(view.finishedAt),
@@ -63,7 +55,7 @@ export async function batchStatus(
   ref: BatchRef,
   config: Profiles,
   more: { existing?: boolean; report?: string | null } = {},
-) {
+): Promise<BatchStatus> {
   const view = await readBatch(ref);
   if (view === undefined)
     throw new AlmonerError(
@@ -71,27 +63,25 @@ export async function batchStatus(
       `Batch ${ref.id} was never completely imported. Nothing of it was sent.`,
       { next: 'Import the file again, or `almoner cancel` it.' },
     );
-  const [still, waiting] = await Promise.all([standsStill(ref, view, config), waitingOf(ref, config, view)]);
-  return statusOf({ ref, view, still }, waiting, more);
+  const [stopped, waiting] = await Promise.all([
+    stoppedHere(ref, view, config),
+    waitingOf(ref, config, view),
+  ]);
+  return statusOf({ ref, view, stopped }, waiting, more);
 }
 
 async function statusOf(
-  { ref, view, still }: MadeBatch,
+  { ref, view, stopped }: MadeBatch,
   waiting: readonly Waiting[],
   more: { existing?: boolean; report?: string | null } = {},
-) {
-  const told = toldOf(view, still);
+): Promise<BatchStatus> {
+  const progress = batchProgress(view, stopped, waiting);
   return {
-    ...told,
+    ...progress,
     existing: more.existing ?? false,
-    etaSeconds: await eta(ref, view, told.state, waiting),
-    /** Every order that is neither final nor moving, by why. */
-    waiting,
+    etaSeconds: await eta(ref, view, progress.state, waiting),
     report: more.report ?? null,
-    /** Null where there are no dead letters, or some of them may still be retried or mended. */
     deadGone: hasDead(view) ? await deadGone(ref) : null,
-    /** The label of --again. */
-    again: view.manifest.again,
   };
 }
 
@@ -115,11 +105,11 @@ export async function* batchesMade(
     const found = await Promise.all(
       young.map(async (ref) => {
         const view = await readBatch(ref);
-        return view === undefined ? [] : [{ ref, view, still: await standsStill(ref, view, config) }];
+        return view === undefined ? [] : [{ ref, view, stopped: await stoppedHere(ref, view, config) }];
       }),
     );
     for (const made of found.flat())
-      if (state === undefined || (made.still?.state ?? made.view.state) === state) yield made;
+      if (state === undefined || (made.stopped?.state ?? made.view.state) === state) yield made;
     if (young.length < refs.length) return;
   }
 }
@@ -127,7 +117,7 @@ export async function* batchesMade(
 type MadeBatch = {
   readonly ref: BatchRef;
   readonly view: StoredBatch;
-  readonly still: Standing | null;
+  readonly stopped: Stopped | null;
 };
 
 const READ_AT_ONCE = 20;
@@ -174,14 +164,14 @@ const INTERRUPTED = reasonOf(
   'The process that was working this run is gone. Nothing is being sent.',
 );
 
-export type Standing = { readonly state: 'paused' | 'halted'; readonly reason: Reason };
+export type Stopped = { readonly state: 'paused' | 'halted'; readonly reason: Reason };
 
-/** A batch that stands still although the ledger does not say so yet: nobody is there who would tell it. */
-export async function standsStill(
+/** Why a batch does not move although the ledger calls it running: no process is there that would note it. */
+export async function stoppedHere(
   ref: BatchRef,
   view: OwnedBatch,
   config: Profiles,
-): Promise<Standing | null> {
+): Promise<Stopped | null> {
   if (await isInterrupted(ref, view)) return { state: 'paused', reason: INTERRUPTED };
   const reason = await haltedHere(config, ref, view);
   return reason === null ? null : { state: 'halted', reason };

@@ -13,8 +13,9 @@ import type { App } from '../../runtime/app.js';
 import { beginsWords } from '../../words/people.js';
 import { isUnfinished, releaseUnfinished, type UnfinishedImport } from '../orders/unfinished-imports.js';
 import { recordIn } from '../people/audit.js';
+import type { BatchStatus } from '../views/batch.js';
 import { changeHere, isRehearsalOfItsOwn, letRealmGoOn, type Profiles, realmOfBatch } from './batch-realm.js';
-import { type BatchStatus, batchStatus, isInterrupted, isOver } from './batch-status.js';
+import { batchStatus, isInterrupted, isOver } from './batch-status.js';
 
 /**
  * Pause, resume and cancel. Each is one move in the ledger, which every worker asks before each order: it is

@@ -11,11 +11,11 @@ import {
 import type { App } from '../../runtime/app.js';
 import { counted } from '../../words/spelling.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
-import type { DeadLetter } from '../orders/dead-letters.js';
 import { contextOf, idOf, type OrderPlace } from '../orders/find-orders.js';
 import { namesOf, record, recordOrders } from '../people/audit.js';
 import { isRequired, requirementOf, whoActs } from '../people/who.js';
 import { openForJudging } from '../services/recovery.js';
+import type { OrderRow } from '../views/order.js';
 import { retriesOf } from './retries.js';
 
 /** Retrying and discarding dead letters, one or thousands. The ledger decides about each one by itself. */
@@ -255,7 +255,7 @@ export function batchesOf(places: readonly OrderPlace[]): BatchRef[] {
  */
 export type BoardChange = OrderPlace & {
   /** What it is now; left out where it is no dead letter any more. */
-  readonly now?: DeadLetter;
+  readonly now?: OrderRow;
 };
 
 const BOARD_AT_ONCE = 64;

@@ -6,9 +6,10 @@ import { Pace } from '../../queue/pace.js';
 import type { App } from '../../runtime/app.js';
 import { isoTime, utcMinute } from '../../words/spelling.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
-import { deadLetter } from '../orders/dead-letters.js';
 import { contextOf, idOf, type OrderPlace } from '../orders/find-orders.js';
-import { type HistoryEntry, memberHistory, type Scanned } from '../orders/member-history.js';
+import { memberHistory, type Scanned } from '../orders/member-history.js';
+import { orderRow } from '../orders/order-row.js';
+import type { HistoryEntry } from '../views/order.js';
 
 export type DoubtEvidence = Awaited<ReturnType<typeof doubtEvidence>>;
 
@@ -61,7 +62,7 @@ export async function doubtEvidence(
     };
   });
   return {
-    ...deadLetter(ref, row),
+    ...orderRow(ref, row),
     currency,
     /** What to look for upstream. */
     sent: sentOf(history, named, sentAt),

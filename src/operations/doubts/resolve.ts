@@ -6,8 +6,8 @@ import { SETTLE_MS } from '../../runtime/config/realm-settings.js';
 import { counted, duration, isoTime } from '../../words/spelling.js';
 import { profileOfBatch } from '../batches/batch-realm.js';
 import { type BoardChange, followOnBoard, type RefusedOrder } from '../dead/retry-discard.js';
-import { deadLetter } from '../orders/dead-letters.js';
 import { doubtName, idOf, type OrderPlace, sharedContexts } from '../orders/find-orders.js';
+import { orderRow } from '../orders/order-row.js';
 import { recordOrders } from '../people/audit.js';
 import { type Asked, type Ruling, refused } from './rulings.js';
 
@@ -239,7 +239,7 @@ async function concludeAll<T extends Asked>(
       done.push(one.place);
       const row = await reading.readRow(context, index);
       ended.push({ order, state: row.state });
-      board.push(row.state === 'paid' ? one.place : { ...one.place, now: deadLetter(ref, row) });
+      board.push(row.state === 'paid' ? one.place : { ...one.place, now: orderRow(ref, row) });
       onProgress(ended.length);
     }
   } finally {

@@ -12,12 +12,11 @@ import {
   steering,
 } from '../../ledger/index.js';
 import { fileHeader, fileLine } from '../../report/csv-files.js';
-import { isoTime } from '../../words/spelling.js';
 import { chooseBatches, contextOf, idOf, type OrderPlace, orderFinder } from '../orders/find-orders.js';
+import type { BatchStatus } from '../views/batch.js';
+import type { OrderRow } from '../views/order.js';
+import { orderRow } from './order-row.js';
 import { unfinishedImports } from './unfinished-imports.js';
-
-/** Orders that ended without being paid: listed from the ledger, which knows all of them, without a scan. */
-export type DeadLetter = ReturnType<typeof deadLetter>;
 
 export type DeadFilter = {
   readonly batch?: string | undefined;
@@ -28,9 +27,10 @@ export type DeadFilter = {
   readonly all?: boolean;
 };
 
-export async function* deadLetters(scripts: ScriptClient, filter: DeadFilter): AsyncGenerator<DeadLetter> {
+/** Orders that ended without being paid: listed from the ledger, which knows all of them, without a scan. */
+export async function* deadLetters(scripts: ScriptClient, filter: DeadFilter): AsyncGenerator<OrderRow> {
   for (const ref of await chooseBatches(scripts, filter))
-    for await (const row of deadRows(ref, filter)) yield deadLetter(ref, row);
+    for await (const row of deadRows(ref, filter)) yield orderRow(ref, row);
 }
 
 async function* deadRows(
@@ -69,34 +69,6 @@ export async function heldByImports(scripts: ScriptClient, filter: DeadFilter): 
       if (unfinished) held.set(batch, (held.get(batch) ?? 0) + 1);
     }
   return [...held].map(([batch, orders]) => ({ batch, orders }));
-}
-
-export function deadLetter({ id, ledger: { realm } }: BatchRef, row: RowView) {
-  return {
-    order: row.order,
-    batch: id,
-    realm: realm.name,
-    rehearsal: realm.rehearsal,
-    line: row.line,
-    op: row.op,
-    member: row.member,
-    recipient: row.recipient,
-    tokens: row.tokens,
-    state: row.state,
-    /** The number of its last doubt, which a decision names. */
-    doubt: row.doubt,
-    /** The stable error code. */
-    class: row.errorCode,
-    status: row.httpStatus,
-    message: row.error,
-    marks: row.marks,
-    attempts: row.attempts,
-    reference: row.reference,
-    reason: row.reason,
-    evidence: row.evidence,
-    sentAt: isoTime(row.sentAt),
-    settledAt: isoTime(row.settledAt),
-  };
 }
 
 /** What retry and discard are given: orders by name, or all of a batch, perhaps of one class. */
@@ -178,7 +150,7 @@ const AT_ONCE = 64;
  * Where the dead letters of a batch went, once none of them is left to be mended or retried. Null while one is left,
  * which is found among the first as a rule: files are mended whole.
  */
-export async function deadGone(ref: BatchRef) {
+export async function deadGone(ref: BatchRef): Promise<BatchStatus['deadGone']> {
   const gone = { discarded: 0, replaced: 0 };
   /** The batches whose rows stand in for them. */
   const into = new Set<string>();

@@ -22,6 +22,9 @@ import {
   sealedBatches,
   type Wanted,
 } from '../orders/scan-rows.js';
+import type { FoundBatch } from '../views/batch.js';
+import type { FoundOrder } from '../views/order.js';
+import { orderRow } from './order-row.js';
 
 /**
  * The one search of all faces, over all batches of the books, archives included, newest first. An order's id and a
@@ -44,7 +47,7 @@ export class Find {
 
   /** The next batches that match as a whole. */
   async batches({ from, limit, untilMs }: BatchesLook): Promise<FoundBatches> {
-    const found: BatchHit[] = [];
+    const found: FoundBatch[] = [];
     const { batch, file, day } = this.meanings;
     if (batch === null && file === null && day === null) return { found, next: null };
     let looked = 0;
@@ -121,7 +124,7 @@ type OrdersLook = Omit<BatchesBounds, 'onUnread' | 'onScanned'> & {
 type BatchesLook = { readonly from: string | null; readonly limit: number; readonly untilMs: number };
 
 /** `next`: the place from which the search goes on; null once all batches were looked at. */
-export type FoundBatches = { readonly found: readonly BatchHit[]; readonly next: string | null };
+export type FoundBatches = { readonly found: readonly FoundBatch[]; readonly next: string | null };
 
 type Hit = { readonly ref: BatchRef; readonly row: RowView; readonly by: readonly FindBy[] };
 
@@ -134,23 +137,20 @@ export type FoundOrders = {
   readonly unsearched: readonly { readonly batch: string; readonly message: string }[];
 };
 
-export type BatchHit = ReturnType<typeof batchHit>;
-
-function batchHit({ ref, view }: SealedBatch, by: readonly FindBy[]) {
+function batchHit({ ref, view }: SealedBatch, by: readonly FindBy[]): FoundBatch {
   const { realm, rehearsal, source, rows, createdAt } = view.manifest;
   const { state, counts, archived } = view;
   return {
+    kind: 'batch',
     batch: ref.id,
-    by,
-    realm,
-    rehearsal,
-    source,
-    state,
-    counts,
-    rows,
+    ...{ by, realm, rehearsal, source, state, counts, rows, archived },
     createdAt: isoTime(createdAt),
-    archived,
   };
+}
+
+/** An order that was found, as every face shows it. */
+export function foundOrder({ ref, row, by }: Hit): FoundOrder {
+  return { kind: 'order', ...orderRow(ref, row), by };
 }
 
 function batchMatches({ ref, view }: SealedBatch, { batch, file, day }: Meanings): FindBy[] {

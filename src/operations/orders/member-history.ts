@@ -2,8 +2,7 @@ import type { MemberId } from '../../core/ids.js';
 import { type BatchRef, lists, type Manifest, type RowView, type ScriptClient } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
 import { rowsOfAll, type SealedBatch, scanBatches, sealedBatches, wantMember } from '../orders/scan-rows.js';
-
-export type HistoryEntry = ReturnType<typeof entryOf>;
+import type { HistoryEntry } from '../views/order.js';
 
 export type Scanned = { readonly rows: number; readonly ofRows: number };
 
@@ -53,28 +52,17 @@ function entryOf(
   row: RowView,
   member: MemberId,
   { at, made }: { readonly at: number; readonly made: Manifest },
-) {
+): HistoryEntry {
   const { source, currency } = made;
-  const role = row.member === member ? ('member' as const) : ('recipient' as const);
+  const { order, line, op, tokens, reason, reference, state, marks } = row;
+  const role = row.member === member ? 'member' : 'recipient';
   return {
-    /** When it was sent, or when its batch was made. */
     at: isoTime(at),
     realm: realm.name,
     rehearsal: realm.rehearsal,
-    currency,
     batch: id,
-    source,
-    order: row.order,
-    line: row.line,
-    op: row.op,
-    tokens: row.tokens,
-    role,
-    /** The other side of a transfer. */
+    ...{ currency, source, order, line, op, tokens, role, reason, reference, state, marks },
     counterpart: role === 'member' ? row.recipient : row.member,
-    reason: row.reason,
-    reference: row.reference,
-    state: row.state,
-    marks: row.marks,
     balanceAfter: role === 'member' ? row.balanceAfter : null,
   };
 }

@@ -3,7 +3,8 @@ import { UNDO } from '../../core/ids.js';
 import { planning, reading, steering } from '../../ledger/index.js';
 import { isoTime } from '../../words/spelling.js';
 import { contextOf, idOf, type OrderPlace } from '../orders/find-orders.js';
-import { type DeadLetter, deadLetter } from './dead-letters.js';
+import type { OrderRow } from '../views/order.js';
+import { orderRow } from './order-row.js';
 
 /** One order with everything it met, oldest first, and what can be done about it now. */
 export async function orderStory(place: OrderPlace) {
@@ -14,16 +15,16 @@ export async function orderStory(place: OrderPlace) {
     reading.readRecord(ref, index),
     planning.readArrivals(ref.ledger),
   ]);
-  const letter = deadLetter(ref, row);
+  const shown = orderRow(ref, row);
   const other =
     replacedBy === null ? null : steering.standInText(await steering.standIn(ref.ledger, replacedBy));
   return {
-    ...letter,
+    ...shown,
+    /** The same as `status`, under its name in results.csv. */
     httpStatus: row.httpStatus,
-    balanceAfter: row.balanceAfter,
     history,
     next:
-      other === null ? waysOut(idOf(place), letter, arrivals.until(arrivesUntil)) : [`${sentence(other)}.`],
+      other === null ? waysOut(idOf(place), shown, arrivals.until(arrivesUntil)) : [`${sentence(other)}.`],
   };
 }
 
@@ -33,7 +34,7 @@ function sentence(text: string): string {
 
 function waysOut(
   order: string,
-  { state, marks, batch, reference, class: code }: DeadLetter,
+  { state, marks, batch, reference, class: code }: OrderRow,
   arrivesUntil: number | null,
 ): string[] {
   const early = arrivesUntil === null ? '' : ` (not before ${isoTime(arrivesUntil)}: its request may arrive)`;

@@ -20,6 +20,7 @@ import { digitsOf } from '../batches/batch-status.js';
 import { needPreparer } from '../people/who.js';
 import { openForJudging } from '../services/recovery.js';
 import { refuseUnsafeStore } from '../services/store-safety.js';
+import type { FilePlan } from '../views/plan.js';
 import { payingChosen } from './paying-in.js';
 import { type GivenRows, type PlannedFile, planInput } from './plan-input.js';
 import { noteExpectations, noteKept } from './plan-unseen.js';
@@ -151,7 +152,7 @@ export function refusalOf({
   source,
   faults: [first],
   faultCount,
-}: Pick<PlanDocument, 'source' | 'faults' | 'faultCount'>) {
+}: Pick<FilePlan, 'source' | 'faults' | 'faultCount'>) {
   if (faultCount === 1 && first?.line === 0)
     return { code: first.code, message: `${first.message} Nothing was enqueued and nothing was sent.` };
   const message = `${source} has ${counted(faultCount, 'fault')} and was refused as a whole. Nothing was enqueued and nothing was sent.`;
@@ -170,7 +171,7 @@ export function writeFaultsFile(
   return file;
 }
 
-function columnsDocument({ found }: Plan) {
+function columnsView({ found }: Plan): FilePlan['columns'] {
   if (found === null) return null;
   const { headerLine, headerBelow, kept, columns } = found;
   return {
@@ -185,62 +186,48 @@ function columnsDocument({ found }: Plan) {
   };
 }
 
-/** A plan as the JSON document of the contract: `plan --json`, the desk's preview, and what the library's `plan` gives. */
-export type PlanDocument = Awaited<ReturnType<typeof planDocument>>;
-
-export async function planDocument(
-  { plan, preview }: Planned,
-  profile: RealmProfile,
-  faultsFile: string | null,
-) {
-  const { totals, findings } = plan;
-  const { dayLeft } = preview;
+/** A plan as `plan --json`, the desk's preview and the library's `plan` show it. */
+export async function planView({ plan, preview }: Planned, profile: RealmProfile): Promise<FilePlan> {
+  const { totals, findings, currency, source, fileSha256, table } = plan;
+  const { dayLeft, duplicates, requests, seconds, amounts } = preview;
+  const { name: realm, rehearsal, baseUrl, certainty, timezone } = profile;
+  const { members, rows, orders, invalid } = totals;
   const past = await preview.past();
   return {
+    ...{ realm, rehearsal, baseUrl, certainty, timezone, currency, source, fileSha256 },
+    ...{ members, rows, orders, invalid, duplicates, requests, seconds },
     batch: plan.existing?.id ?? plan.batch,
-    realm: profile.name,
-    rehearsal: profile.rehearsal,
-    baseUrl: profile.baseUrl,
-    currency: plan.currency,
-    certainty: profile.certainty,
     existing: plan.existing?.view != null,
     existingState: plan.existing?.view?.state ?? null,
-    source: plan.source,
-    fileSha256: plan.fileSha256,
-    members: totals.members,
-    memberTable: plan.table && { name: plan.table.name, sha256: plan.table.sha256 },
-    columns: columnsDocument(plan),
+    memberTable: table && { name: table.name, sha256: table.sha256 },
+    columns: columnsView(plan),
     firstOrders: plan.firstOrders.map(orderWords),
-    rows: totals.rows,
-    orders: totals.orders,
     tokens: digitsOf(totals.tokens),
-    duplicates: preview.duplicates,
     duplicatesOf: plan.spent.batches,
-    looksPaid: plan.repeats.batches.map(({ batch, rows }) => ({
+    looksPaid: plan.repeats.batches.map(({ batch, rows: repeated }) => ({
       batch,
-      rows: rows.length,
-      lines: lineRanges(rows.map(([, line]) => line)),
+      rows: repeated.length,
+      lines: lineRanges(repeated.map(([, line]) => line)),
     })),
-    invalid: totals.invalid,
     faults: findings.faults(1000),
     faultCount: findings.faultCount,
-    faultsFile,
     warnings: findings.warnings(1000),
-    requests: preview.requests,
-    seconds: preview.seconds,
     startAt: isoTime(preview.start?.at ?? null),
     endsAt: isoTime(preview.endsAt),
     begins: beginsWords(preview.start),
-    ends: spellMoment(preview.endsAt, profile.timezone),
-    timezone: profile.timezone,
+    ends: spellMoment(preview.endsAt, timezone),
     quietHours: profile.quietHours?.texts ?? [],
     payable: {
       orders: preview.payable,
       tokens: String(preview.payableTokens),
-      amounts: preview.amounts && digitsOf(preview.amounts),
+      amounts: amounts && digitsOf(amounts),
     },
     books: { ...past, tokens: String(past.tokens), lastAt: isoTime(past.lastAt) },
     dayLeft: dayLeft === null ? null : String(dayLeft),
-    netEffects: totals.busiest.map(({ member, rows, net }) => ({ member, rows, net: String(net) })),
+    netEffects: totals.busiest.map(({ member, rows: times, net }) => ({
+      member,
+      rows: times,
+      net: String(net),
+    })),
   };
 }

@@ -6,7 +6,6 @@ import type { Waiting } from '../../core/waiting.js';
 import { CLOSED } from '../../core/waiting.js';
 import {
   type BatchRef,
-  type BatchView,
   type planning,
   readBatch,
   recovery,
@@ -18,11 +17,12 @@ import { reasonOf } from '../../queue/reasons.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
 import { changeHere, letRealmGoOn, realmOfBatch } from '../batches/batch-realm.js';
-import { type BatchStatus, batchStatus, isOver, isOwnerGone } from '../batches/batch-status.js';
+import { batchStatus, isOver, isOwnerGone } from '../batches/batch-status.js';
 import { reportBatch } from '../batches/report.js';
 import { waitingNow } from '../batches/waiting.js';
 import { record } from '../people/audit.js';
 import { refuseUnsafeStore } from '../services/store-safety.js';
+import type { BatchStatus } from '../views/batch.js';
 import type { Planned } from './plan-file.js';
 import { recordResumed, storeBatch } from './store-batch.js';
 
@@ -31,7 +31,7 @@ export type Watch = {
   /** Looked at now and then; nobody has to be told, so that a hundred runs of one process leave no listener behind. */
   readonly stop: Pick<AbortSignal, 'aborted'>;
   readonly onProgress: (
-    view: BatchView,
+    view: StoredBatch,
     lastTrouble: WriteOutcome | null,
     waiting: readonly Waiting[],
   ) => void;
@@ -257,7 +257,7 @@ class OpenAnswers {
     this.wake();
   }
 
-  async pause({ counts: { planned = 0, sending = 0, unknown = 0 } }: BatchView): Promise<void> {
+  async pause({ counts: { planned = 0, sending = 0, unknown = 0 } }: StoredBatch): Promise<void> {
     this.left = planned + sending + unknown;
     if (this.soonLooks > 0) {
       this.soonLooks -= 1;

@@ -9,31 +9,25 @@ import { hashOf } from '../../rules/load-rule.js';
 import { awardExpression, type Rule } from '../../rules/rule.js';
 import type { RuleHead } from '../../rules/rule-jobs.js';
 import { nextTimes, type Schedule } from '../../rules/schedule.js';
-import { type DiffLine, lineDiff } from '../../words/line-diff.js';
+import { lineDiff } from '../../words/line-diff.js';
 import { counted, grouped } from '../../words/spelling.js';
 import { isRequired } from '../people/who.js';
-import { membersBefore, type RuleMembers } from './rule-members.js';
+import type { Rule as RuleView } from '../views/rule.js';
+import type { Raw } from '../views/shown.js';
+import { membersBefore } from './rule-members.js';
 
-/** What a person looks at before a rule gets its go: the text, what changed of it, what it pays, and when. */
-export type BeforeGo = {
-  /** The hash is of the very text and members that are shown, whatever becomes of the files meanwhile (see `ruleHash`). */
-  readonly text: { readonly content: string; readonly hash: string };
-  /** To the text that had the go before; null where none had. */
-  readonly difference: readonly DiffLine[] | null;
-  readonly members: RuleMembers;
-};
-
+/** What a person looks at before a rule is approved: the text, what changed of it, and its members. */
 export async function beforeGo(
   { rule, audience }: Extract<RuleHead, { readonly rule: Rule }>,
   ledger: RealmLedger,
-): Promise<BeforeGo | null> {
+): Promise<RuleView['text']> {
   const content = await readFile(rule.path, 'utf8').catch(() => null);
   if (content === null) return null;
   const before = await approvedTexts(ledger).get(yardstickOf(ledger, rule.name));
   const difference = before === null ? null : lineDiff(before, content);
   const hash = ruleHash(ledger, { ...rule, hash: hashOf(content), audience: audience.hash });
   const members = await membersBefore(ledger, yardstickOf(ledger, rule.name), audience);
-  return { text: { content, hash }, difference, members };
+  return { content, hash, difference, members };
 }
 
 /**
@@ -66,16 +60,13 @@ export function ruleHash(
   });
 }
 
-export type NextRun = {
-  readonly at: number;
-  readonly period: string;
-  /** As the wall of the rule's zone shows it, with the offset: it is another one after a change of the clocks. */
-  readonly words: string;
-};
-
 const NEXT_SHOWN = 10;
 
-export function nextRuns(rule: Pick<Rule, 'period' | 'zone'>, schedule: Schedule, after: number): NextRun[] {
+export function nextRuns(
+  rule: Pick<Rule, 'period' | 'zone'>,
+  schedule: Schedule,
+  after: number,
+): Raw<RuleView['nextRuns'], 'at'> {
   return nextTimes(schedule, after, NEXT_SHOWN).map((at) => ({
     at,
     period: periodName(rule.period, at, rule.zone),

@@ -1,60 +1,23 @@
 import { notes, type RealmLedger, storeNowMs } from '../../ledger/index.js';
 import { type ScheduledRule, scheduledRules } from '../../rules/approvals.js';
 import { periodName } from '../../rules/calendar.js';
-import {
-  type Dismissed,
-  type MissedTime,
-  missedTimes,
-  type PastTime,
-  pastTimes,
-} from '../../rules/missed.js';
+import { type MissedTime, missedTimes, type PastTime, pastTimes } from '../../rules/missed.js';
 import { nextTimes } from '../../rules/schedule.js';
 import type { App } from '../../runtime/app.js';
-import { isoTime, minuteTime } from '../../words/spelling.js';
+import { minuteTime } from '../../words/spelling.js';
+import type { Calendar as CalendarView } from '../views/calendar.js';
+import type { Raw } from '../views/shown.js';
 import { scheduleStandings } from './standings.js';
 import { batchOf } from './unfinished-runs.js';
 
 /** Past and coming times of all schedules, and the missed ones that a person has not taken off the list. */
-export type Calendar = {
-  readonly now: number;
-  readonly missed: readonly ListedMiss[];
-  /** Times that have left a full list. */
-  readonly older: readonly { readonly realm: string; readonly rule: string; readonly times: number }[];
-  /** Times that have come while no process serves. The next one that does runs or lists them. */
-  readonly unserved: readonly { readonly realm: string; readonly rule: string; readonly message: string }[];
-  /** Newest first. */
-  readonly past: readonly PastRun[];
-  /** Where the next page of the past begins; null at its end. */
-  readonly earlier: number | null;
-  readonly coming: readonly ComingRun[];
-};
+export type Calendar = Raw<CalendarView, CalendarTime, 'held' | 'tokens'>;
+export type ListedMiss = Calendar['missed'][number];
+export type PastRun = Calendar['past'][number];
+type ComingRun = Calendar['coming'][number];
 
-export type ListedMiss = MissedTime & {
-  readonly realm: string;
-  /** The command that pays the time now; null where no rule of that name has that period any more. */
-  readonly makeUp: string | null;
-  readonly letGo: string;
-};
-
-type Sum = { readonly orders: number; readonly tokens: bigint };
-export type PastRun = Pick<PastTime, 'at' | 'period'> & {
-  readonly realm: string;
-  readonly rule: string;
-  readonly outcome: string;
-  readonly message: string | null;
-  readonly batch: string | null;
-  /** Null where no batch was made, or the store has it no more. */
-  readonly sums: Readonly<Record<'paid' | 'refused' | 'doubt' | 'open', Sum>> | null;
-  readonly dismissed: Dismissed | null;
-};
-
-type ComingRun = {
-  readonly realm: string;
-  readonly rule: string;
-  readonly at: number;
-  readonly period: string;
-  readonly state: 'runs' | 'paused' | 'skipped' | 'waits for approval';
-};
+type CalendarTime = (typeof CALENDAR_TIMES)[number];
+export const CALENDAR_TIMES = ['now', 'at', 'notedAt', 'next'] as const;
 
 export type CalendarQuery = {
   readonly rule?: string | undefined;
@@ -80,9 +43,11 @@ export async function calendarOf(app: App, query: CalendarQuery): Promise<Calend
     now: realms[0]?.now ?? 0,
     missed: realms.flatMap(({ missed }) => missed).sort((a, b) => b.at - a.at),
     older: realms.flatMap(({ older }) => older),
-    unserved: standings.filter(({ outcome, rule }) => outcome === 'unserved' && isWanted(query, rule)),
+    unserved: standings
+      .filter(({ outcome, rule }) => outcome === 'unserved' && isWanted(query, rule))
+      .map(({ realm, rule, message }) => ({ realm, rule, message })),
     past: await Promise.all(page.map(({ ledger, ...one }) => pastRun(ledger, one))),
-    earlier: past.length > page.length ? last : null,
+    next: past.length > page.length ? last : null,
     coming: realms.flatMap(({ coming }) => coming).sort((a, b) => a.at - b.at),
   };
 }
@@ -145,7 +110,7 @@ async function pastRun(
 ): Promise<PastRun> {
   const batch = dismissed?.batch ?? noted ?? null;
   const view = await batchOf(ledger, { batch });
-  const sum = (...states: readonly (keyof NonNullable<typeof view>['counts'])[]): Sum => ({
+  const sum = (...states: readonly (keyof NonNullable<typeof view>['counts'])[]) => ({
     orders: states.reduce((all, state) => all + (view?.counts[state] ?? 0), 0),
     tokens: states.reduce((all, state) => all + (view?.sums[state] ?? 0n), 0n),
   });
@@ -189,36 +154,4 @@ function comingRuns(realm: string, entry: ScheduledRule, now: number): ComingRun
               ? 'skipped'
               : 'runs',
     }));
-}
-
-/** The same in a document for programs. */
-export function calendarDocument({ now, missed, older, unserved, past, earlier, coming }: Calendar) {
-  const sum = ({ orders, tokens }: NonNullable<PastRun['sums']>['paid']) => ({
-    orders,
-    tokens: String(tokens),
-  });
-  return {
-    now: isoTime(now),
-    older,
-    unserved: unserved.map(({ realm, rule, message }) => ({ realm, rule, message })),
-    missed: missed.map(({ at, notedAt, held, ...one }) => ({
-      ...one,
-      at: isoTime(at),
-      notedAt: isoTime(notedAt),
-      held: String(held),
-    })),
-    past: past.map(({ at, sums, dismissed, ...one }) => ({
-      ...one,
-      at: isoTime(at),
-      sums: sums && {
-        paid: sum(sums.paid),
-        refused: sum(sums.refused),
-        doubt: sum(sums.doubt),
-        open: sum(sums.open),
-      },
-      dismissed: dismissed && { ...dismissed, at: isoTime(dismissed.at) },
-    })),
-    next: isoTime(earlier),
-    coming: coming.map((one) => ({ ...one, at: isoTime(one.at) })),
-  };
 }

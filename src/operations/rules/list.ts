@@ -5,7 +5,6 @@ import {
   isApprovedByTwo,
   type LastRun,
   lastRuns,
-  type Said,
   type ScheduledRule,
   scheduledRules,
 } from '../../rules/approvals.js';
@@ -17,38 +16,27 @@ import type { Schedule } from '../../rules/schedule.js';
 import type { ScheduleHealth } from '../../rules/schedule-health.js';
 import type { App } from '../../runtime/app.js';
 import { isRequired, requirementOf } from '../people/who.js';
-import { type BeforeGo, beforeGo, type NextRun, nextRuns, ruleWords } from './before-go.js';
+import type { Rule } from '../views/rule.js';
+import type { Raw } from '../views/shown.js';
+import { beforeGo, nextRuns, ruleWords } from './before-go.js';
 import { findRules, profileOrNull } from './files.js';
 import { scheduleStandings } from './standings.js';
 import { batchOf } from './unfinished-runs.js';
 
-export type ListedRule = {
-  readonly rule: string;
+/** A rule as its file and the store have it. */
+export type ListedRule = Omit<Raw<Rule, 'at'>, 'approved' | 'standing'> & {
   readonly realm: string | null;
   readonly file: string;
-  /** What stands beside each of its orders; null where its file is gone or faulty. */
-  readonly reason: string | null;
   readonly schedule: Schedule | null;
-  /** `manual` has no schedule; `waits` and `changed` need a person's go; `gone` has no file any more. */
+  /** `manual` has no schedule; `waits` and `changed` need a person's approval; `gone` has no file any more. */
   readonly state: 'manual' | 'approved' | 'waits' | 'changed' | 'unsynced' | 'gone' | 'faulty';
+  readonly approved: ScheduledRule['approved'];
+  readonly standing: ScheduleHealth | null;
   /** When it runs next; null while it would not. */
   readonly next: number | null;
-  /** The times of its schedule from now on with their periods, whether it is approved or not. */
-  readonly nextRuns: readonly NextRun[];
-  /** What it pays, to whom and how much at most, in words. */
-  readonly words: readonly string[];
-  readonly approved: ScheduledRule['approved'];
-  /** Who wants this very text to have its go, while a second person has not said it. */
-  readonly asked: Said | null;
-  /** The realm requires a second person for its go. */
-  readonly needsSecond: boolean;
-  /** What became of the last time of its schedule; null where the store knows none. */
-  readonly standing: ScheduleHealth | null;
-  /** What a go would be for; only where one is missing, or is not that of two people where that is required. */
-  readonly beforeGo: BeforeGo | null;
   /** The last time the schedule came, and what became of it. */
   readonly lastScheduled: LastRun | null;
-  /** The last run of the rule, by schedule or by hand, and how its batch stands. */
+  /** The last run of the rule, by schedule or by hand, and the state of its batch. */
   readonly lastRun:
     | (Pick<RunMeta, 'period' | 'at' | 'batch' | 'awards' | 'tokens'> & { run: string; state: string })
     | null;
@@ -134,10 +122,10 @@ async function readRule(
     words: ruleWords(rule, audience.members),
     approved: entry?.hash === rule.hash ? entry.approved : null,
     // Asked for with other members, it is not asked for as it is now.
-    asked: shown !== null && entry?.asked?.hash === shown.text.hash ? entry.asked : null,
+    asked: shown !== null && entry?.asked?.hash === shown.hash ? entry.asked : null,
     needsSecond: realm?.needsSecond ?? false,
     standing,
-    beforeGo: shown,
+    text: shown,
     lastScheduled: last,
     lastRun: realm === undefined ? null : await newestRun(realm.ledger, realm.runs, rule.name),
   };
@@ -183,7 +171,7 @@ const BLANK = {
   asked: null,
   needsSecond: false,
   standing: null,
-  beforeGo: null,
+  text: null,
   lastScheduled: null,
   lastRun: null,
   faults: [],

@@ -3,21 +3,19 @@ import { csvLine } from '../../report/csv-files.js';
 import { approvedMembers } from '../../rules/approvals.js';
 import { type PackedAudience, rowsOf } from '../../rules/packed-audience.js';
 import type { MemberList } from '../../rules/rule-jobs.js';
+import type { Rule } from '../views/rule.js';
 
-/** Who is in a rule's list, and what is other than in the list that was approved last: an approver looks at both. */
-export type RuleMembers = Side & {
-  /** To the list that was approved last; null where none was, or where either is too long to be kept. */
-  readonly changed: { readonly added: Side; readonly gone: Side } | null;
-};
-type Side = { readonly count: number; readonly first: readonly string[] };
+type Members = NonNullable<Rule['text']>['members'];
+type Side = NonNullable<Members['changed']>['added'];
 
 const SHOWN = 20;
 
+/** Who is in a rule's list, and what differs from the list that was approved last: an approver looks at both. */
 export async function membersBefore(
   ledger: RealmLedger,
   rule: string,
   { members: count, first, listed }: MemberList & Pick<PackedAudience, 'members'>,
-): Promise<RuleMembers> {
+): Promise<Members> {
   const before = await approvedMembers(ledger).get(rule);
   if (before === null || listed === null) return { count, first, changed: null };
   const [known, present] = [before.split(' '), listed.split(' ')];

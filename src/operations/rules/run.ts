@@ -14,10 +14,10 @@ import type { RunMeta } from '../../rules/run-record.js';
 import { changeRun, putRun } from '../../rules/run-store.js';
 import type { App, OpenRealm } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
-import type { BatchStatus } from '../batches/batch-status.js';
 import { type Planned, refuseFaults } from '../pay/plan-file.js';
 import { type PayRequest, payPlan } from '../pay/run-batch.js';
 import { storeBatch } from '../pay/store-batch.js';
+import type { BatchStatus } from '../views/batch.js';
 import { batchOfRun, type Meant } from './plan.js';
 
 /**

@@ -1,20 +1,14 @@
 import type { RealmProfile } from '../../core/profile.js';
 import { OUTCOMES } from '../../core/schedule-outcomes.js';
 import { type RealmLedger, recovery, storeNowMs } from '../../ledger/index.js';
-import {
-  type LastRun,
-  lastRuns,
-  roundNotes,
-  type Said,
-  scheduledRules,
-  waitingRuns,
-} from '../../rules/approvals.js';
+import { type LastRun, lastRuns, roundNotes, scheduledRules, waitingRuns } from '../../rules/approvals.js';
 import { periodName } from '../../rules/calendar.js';
 import { listRuns } from '../../rules/run-store.js';
 import { type ScheduleFacts, type ScheduleHealth, scheduleHealthOf } from '../../rules/schedule-health.js';
 import { PERIODS } from '../../rules/schema.js';
 import type { App } from '../../runtime/app.js';
-import { isoTime } from '../../words/spelling.js';
+import type { ScheduleRow } from '../views/rule.js';
+import { shown } from '../views/shown.js';
 import { batchOf } from './unfinished-runs.js';
 
 /** How every schedule of every configured realm stands: what lists, pages, metrics and notices tell. */
@@ -110,16 +104,7 @@ export function withoutStore(standings: readonly ScheduleHealth[], since: number
   }));
 }
 
-/** The same in a document for programs. */
-export function standingDocument({ at, since, nextAt, asked, paused, skip, ...told }: ScheduleHealth) {
-  const said = <S extends Said>(one: S) => ({ ...one, at: isoTime(one.at) });
-  return {
-    ...told,
-    at: isoTime(at),
-    since: isoTime(since),
-    nextAt: isoTime(nextAt),
-    asked: asked && said(asked),
-    paused: paused && said(paused),
-    skip: skip && { ...said(skip), time: isoTime(skip.time) },
-  };
+/** The same as every face shows it. */
+export function scheduleRow(standing: ScheduleHealth): ScheduleRow {
+  return shown(standing, ['at', 'since', 'nextAt', 'time']);
 }

@@ -1,10 +1,11 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import type { RecoveryDecisionKind } from '../../core/recovery-decisions.js';
 import type { App } from '../../runtime/app.js';
+import type { RecoveryStory } from '../views/realm.js';
 import { resumeAfterRollback } from './after-rollback.js';
 import { recoverRealms } from './recover.js';
 import { recoveryState } from './recovery-state.js';
-import { type RecoveryStory, storyOf } from './recovery-story.js';
+import { storyOf } from './recovery-story.js';
 
 /** A decision as a person saw it on a page: which one, and the sentence that said what it does. */
 export type ShownDecision = {

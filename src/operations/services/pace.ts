@@ -4,24 +4,10 @@ import type { App } from '../../runtime/app.js';
 import { holdNotice, limitNotice, othersNotice } from '../../words/pace.js';
 import { isoTime } from '../../words/spelling.js';
 import { record } from '../people/audit.js';
+import type { Pace } from '../views/realm.js';
 
-/** The pace of one realm: what is configured, and what its answers have taught. */
-export type RealmPace = {
-  readonly realm: string;
-  readonly configured: Rate | null;
-  /** A lower limit that is kept to, what it was learnt by, and since when. */
-  readonly learnt: (Rate & { readonly by: 'headers' | 'refusals'; readonly since: string }) | null;
-  /** Requests a window that somebody else makes on the same realm. */
-  readonly others: number;
-  /** Requests that left within the last window, or are under way; 0 without a limit. */
-  readonly used: number;
-  /** Nothing is sent until then, because the realm said so. */
-  readonly holdUntil: string | null;
-  /** The same in sentences; empty when everything is as configured. */
-  readonly notes: readonly string[];
-};
-
-export async function paceOf(ledger: RealmLedger, configured: Rate | null): Promise<RealmPace> {
+/** The pace of one realm: the configured rate, and what the realm's answers have taught. */
+export async function paceOf(ledger: RealmLedger, configured: Rate | null): Promise<Pace> {
   const { learnt, others, used, hold } = await sending.readPaceState(ledger, configured);
   return {
     realm: ledger.realm.name,
@@ -43,7 +29,7 @@ export async function paceOf(ledger: RealmLedger, configured: Rate | null): Prom
   };
 }
 
-export function everyPace(app: App): Promise<RealmPace[]> {
+export function everyPace(app: App): Promise<Pace[]> {
   return Promise.all(app.config.profiles.map((profile) => paceOf(app.ledger(profile), profile.rate)));
 }
 
@@ -54,7 +40,7 @@ export async function allPaceNotes(app: App, realm: string | undefined): Promise
 }
 
 /** Begins anew at the configured rate. Answers with what was forgotten. */
-export async function resetPace(app: App, profile: RealmProfile, why: string | null): Promise<RealmPace> {
+export async function resetPace(app: App, profile: RealmProfile, why: string | null): Promise<Pace> {
   const ledger = app.ledger(profile);
   const before = await paceOf(ledger, profile.rate);
   await sending.forgetPace(ledger, profile.rate);

@@ -1,27 +1,10 @@
 import { dirname } from 'node:path';
-import type { RecoveryDecisionKind, RecoveryState } from '../../core/recovery-decisions.js';
 import { recovery } from '../../ledger/index.js';
 import { counted, isoTime } from '../../words/spelling.js';
+import type { RecoveryDecision, RecoveryStory } from '../views/realm.js';
 import type { RealmRecovery } from './recovery-state.js';
 
 /** Recovery of one realm as a person reads it: what happened, what it waits for, and what a person decides. */
-export type RecoveryStory = {
-  readonly realm: string;
-  readonly state: RecoveryState;
-  readonly happened: string;
-  readonly waitsFor: readonly string[];
-  readonly decisions: readonly RecoveryDecision[];
-};
-
-type RecoveryDecision = {
-  readonly kind: RecoveryDecisionKind;
-  /** The session that is given up, or `removed`; until when unseen folders are retired; else empty. */
-  readonly of: string;
-  readonly command: string;
-  /** What it does, to how many orders and tokens. */
-  readonly does: string;
-};
-
 export function storyOf(realm: RealmRecovery): RecoveryStory {
   const isOpen = realm.armed || realm.untouched;
   return {

@@ -1,4 +1,4 @@
-import { NO_SUMS, type OpSums, opSums, plus } from '../../core/op-sums.js';
+import { NO_SUMS, opSums, plus } from '../../core/op-sums.js';
 import {
   allLedgers,
   lists,
@@ -9,37 +9,16 @@ import {
 } from '../../ledger/index.js';
 import { csvLine } from '../../report/csv-files.js';
 import { isoTime } from '../../words/spelling.js';
+import type { Raw } from '../views/shown.js';
+import type { Statement as StatementView } from '../views/totals.js';
 import { monthDays } from './periods.js';
 
 /**
  * The statement of a month (UTC): what was paid in each realm and currency, over all batches. An order is of the month in
  * which it was sent. A rehearsal pays nobody and is in it only where it is named.
  */
-type StatementLine = {
-  readonly realm: string;
-  readonly realmId: string;
-  readonly baseUrl: string;
-  readonly rehearsal: boolean;
-  /** Null for the realm's own. */
-  readonly currency: string | null;
-  readonly paid: number;
-  readonly tokens: OpSums;
-  /** Given less taken. */
-  readonly net: bigint;
-  /** Orders of which nobody can say yet whether they were paid: unknown or in doubt. */
-  readonly open: number;
-  readonly openTokens: OpSums;
-};
-
-export type Statement = {
-  readonly month: string;
-  readonly at: string;
-  /** The month is over and no order of it is open: nothing in it changes any more, unless a journal comes to light. */
-  readonly final: boolean;
-  /** Orders that are being sent in batches which began before the month's end. They are in no line yet. */
-  readonly sending: number;
-  readonly lines: readonly StatementLine[];
-};
+export type Statement = Raw<StatementView, never, 'tokens' | 'net' | 'openTokens'>;
+type StatementLine = Statement['lines'][number];
 
 const OPEN: ReadonlySet<string> = new Set(['unknown', 'doubt']);
 

@@ -1,9 +1,9 @@
 import { NO_SUMS, type OpSums, opSums, plus } from '../../core/op-sums.js';
-import type { Op } from '../../core/order.js';
 import type { Span } from '../../core/spans.js';
-import type { TotalOutcome } from '../../core/states.js';
 import { allLedgers, type LatencyHistogram, reading, type ScriptClient } from '../../ledger/index.js';
 import { percentile } from '../../words/charts.js';
+import type { Raw } from '../views/shown.js';
+import type { Stats as StatsView } from '../views/totals.js';
 import { type Days, daysAsked, daysBefore, monthDays, type Period, periodOf, periodsIn } from './periods.js';
 
 /**
@@ -11,50 +11,11 @@ import { type Days, daysAsked, daysBefore, monthDays, type Period, periodOf, per
  * order is of the day on which it was sent. Where what became of it changed later, that day shows the state of now.
  */
 
-/** `currency` is null for the realm's own. */
-export type OutcomeSum = {
-  readonly currency: string | null;
-  readonly op: Op;
-  readonly outcome: TotalOutcome;
-  readonly orders: number;
-  readonly tokens: bigint;
-};
-
-/** `label` is null for all labels after the twentieth of a day. */
-export type LabelSum = {
-  readonly currency: string | null;
-  readonly label: string | null;
-  readonly paid: number;
-  /** Refused or exhausted, each time. */
-  readonly unpaid: number;
-  readonly tokens: OpSums;
-};
-
-export type Summary = {
-  readonly outcomes: readonly OutcomeSum[];
-  /** Paid orders among those that ended; null where none did. */
-  readonly success: number | null;
-  readonly requests: number;
-  readonly retries: number;
-  readonly rateLimited: number;
-  readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
-  /** Requests among those that were allowed while orders were sent; null without a limit. */
-  readonly share: number | null;
-  readonly rules: readonly LabelSum[];
-  readonly reasons: readonly LabelSum[];
-};
-
-export type RealmStats = {
-  readonly realm: string;
-  readonly rehearsal: boolean;
-  readonly periods: readonly (Period & Summary)[];
-  readonly whole: Days & Summary;
-  /** As many days, right before. */
-  readonly before: Days & Summary;
-};
-
-export type Stats = Days & { readonly by: Span; readonly realms: readonly RealmStats[] };
+export type Stats = Raw<StatsView, never, 'tokens'>;
+export type RealmStats = Stats['realms'][number];
+export type Summary = Omit<RealmStats['whole'], keyof Days>;
+export type LabelSum = Summary['rules'][number];
+type OutcomeSum = Summary['outcomes'][number];
 
 type Asked = {
   readonly realm: string | null;

@@ -46,22 +46,22 @@ test('the difference that Ben is shown', async () => {
   expect((await say('ben', strict)).rules[0]).toMatchObject({ approvedNow: true });
   await write(500, ['5', '6', '7']);
   const [honest] = await listRules(strict, program.folder);
-  expect(JSON.stringify(honest?.beforeGo?.difference)).toContain('500');
-  expect(honest?.beforeGo?.members.changed?.added.count).toBe(2);
+  expect(JSON.stringify(honest?.text?.difference)).toContain('500');
+  expect(honest?.text?.members.changed?.added.count).toBe(2);
   // Ada gives it a go with a configuration of her own, then asks for the approval.
   await say('ada', lax);
   expect((await say('ada', strict)).rules[0]).toMatchObject({ asked: 'ada' });
   const [shown] = await listRules(strict, program.folder);
   expect
     .soft(
-      (shown?.beforeGo?.difference ?? [])
+      (shown?.text?.difference ?? [])
         .filter((line) => JSON.stringify(line).includes('500'))
         .map((line) => JSON.stringify(line)),
     )
     .toEqual(
-      (honest?.beforeGo?.difference ?? [])
+      (honest?.text?.difference ?? [])
         .filter((line) => JSON.stringify(line).includes('500'))
         .map((line) => JSON.stringify(line)),
     );
-  expect.soft(shown?.beforeGo?.members.changed?.added.count).toBe(2);
+  expect.soft(shown?.text?.members.changed?.added.count).toBe(2);
 });

@@ -274,7 +274,7 @@ export class Try {
     await this.writeRule(tokens, members);
     const app = this.as(who, isLax ? lax : strict);
     const [listed] = await listRules(app, folder);
-    const seen = listed?.beforeGo?.text.hash;
+    const seen = listed?.text?.hash;
     if (seen === undefined) return;
     if (swapped) await this.writeRule(tokens, members + 1);
     const request = { cwd: folder, approve: ['daily'], prune: false, seen };

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { readStatement, statementCsv } from '../../../operations/totals/statement.js';
 import { readStats } from '../../../operations/totals/stats.js';
 import { statsCsv } from '../../../operations/totals/stats-csv.js';
+import { shown } from '../../../operations/views/shown.js';
 import * as api from '../../api/history.js';
 import type { Desk } from '../desk.js';
 import { Download, route } from '../route.js';
@@ -13,7 +14,7 @@ export const HISTORY_ROUTES = [
     summary: 'What was paid by day, week or month, how the realm answered, and as many days before.',
     query: api.StatsQuery,
     reply: api.StatsReply,
-    handle: async (desk, { query }) => inDigits(await statsOf(desk, query)),
+    handle: async (desk, { query }) => shown(await statsOf(desk, query)),
   }),
   route('GET /api/stats.csv', 'viewer', {
     summary: 'One table of the same as CSV.',
@@ -28,7 +29,7 @@ export const HISTORY_ROUTES = [
     summary: 'What was paid in a month, by realm and currency, over all batches.',
     query: api.StatementQuery,
     reply: api.StatementReply,
-    handle: async (desk, { query }) => inDigits(await statementOf(desk, query)),
+    handle: async (desk, { query }) => shown(await statementOf(desk, query)),
   }),
   route('GET /api/statement.csv', 'viewer', {
     summary: 'The same as CSV.',
@@ -50,18 +51,4 @@ function statementOf({ app }: Desk, { month, realm }: z.infer<typeof api.Stateme
 
 function csvFile(name: string, text: string): Download {
   return new Download(name, 'text/csv; charset=utf-8', Readable.from([text]));
-}
-
-/** Sums as the API has them. */
-type InDigits<T> = T extends bigint
-  ? string
-  : T extends readonly (infer E)[]
-    ? readonly InDigits<E>[]
-    : T extends object
-      ? { readonly [K in keyof T]: InDigits<T[K]> }
-      : T;
-
-function inDigits<T>(value: T): InDigits<T> {
-  const digits = (_: string, part: unknown) => (typeof part === 'bigint' ? String(part) : part);
-  return JSON.parse(JSON.stringify(value, digits));
 }

@@ -11,12 +11,12 @@ import {
   type OrderPlace,
   orderFinder,
 } from '../../../operations/orders/find-orders.js';
+import { orderRow } from '../../../operations/orders/order-row.js';
 import { counted, isoTime } from '../../../words/spelling.js';
 import * as api from '../../api/orders.js';
 import { TaskReply } from '../../api/overview.js';
 import { sealedBatch } from '../../live/batch-reply.js';
 import { findBatchesPage, findOrdersPage, historyPage } from '../../orders/orders-page.js';
-import { orderRow } from '../../orders/paging.js';
 import {
   type Chosen,
   chooseDead,

@@ -1,7 +1,8 @@
 import { AlmonerError } from '../../../core/errors/error.js';
 import { decideRecovery } from '../../../operations/services/decide-recovery.js';
 import { recoveryState } from '../../../operations/services/recovery-state.js';
-import { type RecoveryStory as Story, storyOf } from '../../../operations/services/recovery-story.js';
+import { storyOf } from '../../../operations/services/recovery-story.js';
+import type { RecoveryStory as Story } from '../../../operations/views/realm.js';
 import { RealmParams } from '../../api/overview.js';
 import * as api from '../../api/recovery.js';
 import { withoutPaths } from '../../error-reply.js';

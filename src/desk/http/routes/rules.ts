@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { counted } from '../../../core/counted.js';
 import { AlmonerError } from '../../../core/errors/error.js';
-import { calendarDocument, calendarOf } from '../../../operations/rules/calendar.js';
+import { CALENDAR_TIMES, calendarOf } from '../../../operations/rules/calendar.js';
 import { explainMember } from '../../../operations/rules/explain.js';
 import { openRuleNamed, profileOfRule } from '../../../operations/rules/files.js';
 import { dismissTimes, makeUp, refuseOtherPeriod } from '../../../operations/rules/missed.js';
@@ -11,6 +11,7 @@ import { isEdited, makeBatchApart } from '../../../operations/rules/run.js';
 import { type RuleStep, steerRule } from '../../../operations/rules/steer-rule.js';
 import { syncRules } from '../../../operations/rules/sync.js';
 import { refuseUnsafeStore } from '../../../operations/services/store-safety.js';
+import { shown } from '../../../operations/views/shown.js';
 import { isoTime } from '../../../words/spelling.js';
 import * as calendar from '../../api/calendar.js';
 import { TaskReply } from '../../api/overview.js';
@@ -151,7 +152,7 @@ export const RULE_ROUTES = [
     reply: calendar.CalendarReply,
     async handle({ app }, { query: { rule, cursor, limit } }) {
       const before = cursor === undefined ? undefined : Date.parse(cursor);
-      return calendarDocument(await calendarOf(app, { rule, before, limit }));
+      return shown(await calendarOf(app, { rule, before, limit }), CALENDAR_TIMES);
     },
   }),
   route('POST /api/rules/:rule/dismiss', 'operator', {

@@ -15,8 +15,8 @@ import { show } from '../core/visible.js';
 import { kindOf, takeRows } from '../csv/take-rows.js';
 import type { PlanRequest } from '../operations/pay/plan-file.js';
 import { LOG_LEVELS } from '../runtime/config/settings.js';
-import type { Almoner, Because } from './almoner.js';
-import type { CheckOptions, EnqueueOptions, Input, OpenOptions, PayOptions, PlanOptions } from './given.js';
+import type { ExpectedTokens, Input, Sum } from './input-types.js';
+import type { BatchProgress } from './output-types.js';
 
 /**
  * What a program gave, read once and within the call. Types say most of it already; a program without types is told by
@@ -26,105 +26,152 @@ function misuse(message: string): AlmonerError {
   return new AlmonerError('ALM_LIBRARY_USAGE', `${message}. Nothing was done.`);
 }
 
+/** A value of a program's own, with the type that programs see of it. */
+function custom<T>(typescript: string, fits: (value: unknown) => boolean, expected: string) {
+  return z.custom<T>(fits, expected).meta({ typescript });
+}
+
 const text = z.string('expected text').optional();
 const flag = z.boolean('expected true or false').optional();
 const textOf = (expected: string, fits: (text: string) => boolean) =>
-  z.custom<string>((value) => typeof value === 'string' && fits(value), `expected ${expected}`);
+  custom<string>('string', (value) => typeof value === 'string' && fits(value), `expected ${expected}`);
 const whole = (least: number) =>
-  z.custom<number>(
+  custom<number>(
+    'number',
     (value) => Number.isSafeInteger(value) && Number(value) >= least,
     `expected a whole number of at least ${least}`,
   );
-const call = <F>() => z.custom<F>((value) => typeof value === 'function', 'expected a function').optional();
+const call = <F>(typescript: string) =>
+  custom<F>(typescript, (value) => typeof value === 'function', 'expected a function').optional();
+const date = z.date('expected a Date').meta({ typescript: 'Date' }).optional();
 
 const object = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape, 'expected an object');
 
-/** Every option has its reader, and none has one that the types do not know. */
-type Readers<T> = { readonly [K in keyof T]-?: z.ZodType<T[K]> };
-
 const LABEL_MAX = 100;
-const PLAN = {
-  currency: text,
+const REASON = textOf('a sentence; it is kept with the orders', (reason) => reason.trim() !== '');
+
+/**
+ * The options of each call, as they are read and as programs see them: `node scripts/write-library-types.mjs` writes
+ * option-types.ts from these schemas.
+ */
+export const OpenOptions = object({
+  config: text.describe(
+    'A configuration file; without one, `almoner.config.yaml` in `cwd`, where it exists.',
+  ),
+  env: custom<Readonly<Record<string, string | undefined>>>(
+    'Readonly<Record<string, string | undefined>>',
+    isEnvironment,
+    'expected an object of texts',
+  )
+    .optional()
+    .describe('The environment in which settings and keys are looked up; `process.env` unless given.'),
+  cwd: text.describe('The folder that relative paths start from; the process’s own unless given.'),
+  realm: text.describe('The realm by its name or id, where more than one is configured.'),
+  operator: text.describe('Who acts, in the audit; ALMONER_OPERATOR or the system’s user unless given.'),
+  patienceMs: z
+    .number('expected milliseconds')
+    .positive('expected milliseconds, more than none')
+    .optional()
+    .describe(
+      'How long a call waits for a store that does not answer: 30000 ms unless given. A payment that has begun waits longer.',
+    ),
+  logLevel: z
+    .enum(LOG_LEVELS, 'expected a level')
+    .optional()
+    .describe('Nothing is logged unless a level is given here; then JSON lines go to `log`, or to stderr.'),
+  log: call<(line: string) => void>('(line: string) => void').describe(
+    'Gets each line of the log, freed of secrets.',
+  ),
+}).describe('Where configuration comes from, and who acts.');
+
+export const PlanOptions = object({
+  currency: text.describe('Pays in this currency, one of the `currencies` in the realm’s profile.'),
   again: textOf(
     `a label of 1 to ${LABEL_MAX} characters on one line`,
     (label) => label !== '' && label.length <= LABEL_MAX && oneLine(label) === label,
-  ).optional(),
-  newRowsOnly: flag,
-  skipInvalid: flag,
-  newAddress: flag,
-  newLedger: flag,
-  expectRows: whole(0).optional(),
-  expectTokens: z
-    .custom<NonNullable<PlanOptions['expectTokens']>>(
-      isExpected,
-      'expected a sum in whole tokens, or { given, taken, moved } with such sums',
-    )
-    .optional(),
-} satisfies Readers<PlanOptions>;
-
-const ENQUEUE = {
-  ...PLAN,
-  batchId: z
-    .custom<BatchId>(
-      (id) => typeof id === 'string' && isBatchId(id),
-      'expected 3 to 64 lower-case letters, digits, dots, dashes or underscores',
-    )
-    .optional(),
-  inOrder: flag,
-} satisfies Readers<EnqueueOptions>;
-
-const PAY = {
-  ...ENQUEUE,
-  onProgress: call<NonNullable<PayOptions['onProgress']>>(),
-  signal: z.custom<AbortSignal>(isSignal, 'expected an AbortSignal').optional(),
-  first: whole(1).optional(),
-  report: flag,
-} satisfies Readers<PayOptions>;
-
-const REASON = textOf('a sentence; it is kept with the orders', (reason) => reason.trim() !== '');
-
-/** The options of each call. */
-export const OPTIONS = {
-  open: object({
-    config: text,
-    env: z.custom<NonNullable<OpenOptions['env']>>(isEnvironment, 'expected an object of texts').optional(),
-    cwd: text,
-    realm: text,
-    operator: text,
-    patienceMs: z
-      .number('expected milliseconds')
-      .positive('expected milliseconds, more than none')
-      .optional(),
-    logLevel: z.enum(LOG_LEVELS, 'expected a level').optional(),
-    log: call<NonNullable<OpenOptions['log']>>(),
-  } satisfies Readers<OpenOptions>),
-  plan: object({ ...PLAN, check: flag } satisfies Readers<CheckOptions>),
-  enqueue: object(ENQUEUE),
-  pay: object(PAY),
-  report: object({ out: text, public: flag }),
-  steer: object({ reason: text } satisfies Readers<Because>),
-  resume: object({ reason: text, now: flag } satisfies Readers<
-    NonNullable<Parameters<Almoner['resume']>[1]>
-  >),
-  letters: object({ batch: text }),
-  find: object({
-    text: textOf(
-      `a text of 1 to ${FIND_TEXT_MAX} characters`,
-      (given) => given.trim() !== '' && given.length <= FIND_TEXT_MAX,
+  )
+    .optional()
+    .describe('Pays the same orders once more, on purpose; the label tells them apart.'),
+  newRowsOnly: flag.describe('Leaves out rows that were paid before, and pays the others.'),
+  skipInvalid: flag.describe('Takes the good rows and carries the bad ones along as `invalid`.'),
+  newAddress: flag.describe('Goes on where the same realm id was paid under another address.'),
+  newLedger: flag.describe('Goes on where this machine has paid the realm from another ledger.'),
+  expectRows: whole(0).optional().describe('Any other number of rows is a fault.'),
+  expectTokens: custom<Sum | ExpectedTokens>(
+    'Sum | ExpectedTokens',
+    isExpected,
+    'expected a sum in whole tokens, or { given, taken, moved } with such sums',
+  )
+    .optional()
+    .describe(
+      'Any other sum is a fault. One number does where the rows have one direction; else each by itself.',
     ),
-    by: z.enum(FIND_BY, `expected one of ${FIND_BY.join(', ')}`).optional(),
-  }),
-  batches: object({
-    state: z.enum(BATCH_STATES, `expected one of ${BATCH_STATES.join(', ')}`).optional(),
-    since: z.date('expected a Date').optional(),
-  }),
-  history: object({ since: z.date('expected a Date').optional() }),
-  verdict: object({
-    paid: z.boolean('expected true or false'),
-    reason: REASON,
-    evenIfItMayArrive: flag,
-  } satisfies Readers<Parameters<Almoner['resolveDoubts']>[1]>),
-};
+}).describe('Each means what the command line’s option of the same name does.');
+
+export const CheckOptions = PlanOptions.extend({
+  check: flag.describe(
+    'Also reads every member at the realm’s pace: who is not found, whose balance is too small.',
+  ),
+});
+
+export const EnqueueOptions = PlanOptions.extend({
+  batchId: custom<BatchId>(
+    'string',
+    (id) => typeof id === 'string' && isBatchId(id),
+    'expected 3 to 64 lower-case letters, digits, dots, dashes or underscores',
+  )
+    .optional()
+    .describe('A name for the batch: 3 to 64 lower-case letters, digits, dots, dashes, underscores.'),
+  inOrder: flag.describe('Sends strictly one after the other, in the order of the rows.'),
+});
+
+export const PayOptions = EnqueueOptions.extend({
+  onProgress: call<(progress: BatchProgress) => unknown>('(progress: BatchProgress) => unknown').describe(
+    'Called some times a second while the batch is worked. Where it fails, the batch is paused and `pay` throws.',
+  ),
+  signal: custom<AbortSignal>('AbortSignal', isSignal, 'expected an AbortSignal')
+    .optional()
+    .describe(
+      'Aborted, it lets what is being sent finish and pauses the batch; `pay` then gives the paused status.',
+    ),
+  first: whole(1).optional().describe('Pays this many orders, then pauses.'),
+  report: flag.describe(
+    'Writes the report files at the end, into the configured folder; writes none unless it is true.',
+  ),
+});
+
+export const ReportOptions = object({
+  out: text.describe('The folder for reports; the batch gets a folder of its own in it.'),
+  public: flag.describe('Only what may be shown to the community.'),
+});
+export const Because = object({ reason: text.describe('Kept in the audit.') }).describe(
+  'Why a person or a program steers a batch.',
+);
+export const ResumeOptions = Because.extend({
+  now: flag.describe('Begins before the set time, or after it was missed.'),
+});
+export const LettersOptions = object({ batch: text.describe('Only of this batch.') });
+export const FindOptions = object({
+  by: z
+    .enum(FIND_BY, `expected one of ${FIND_BY.join(', ')}`)
+    .meta({ typescript: 'FoundBy' })
+    .optional()
+    .describe('Only this meaning of the text.'),
+});
+export const BatchesOptions = object({
+  state: z
+    .enum(BATCH_STATES, `expected one of ${BATCH_STATES.join(', ')}`)
+    .meta({ typescript: 'BatchState' })
+    .optional()
+    .describe('Only batches in this state.'),
+  since: date.describe('Only batches made since then.'),
+});
+export const HistoryOptions = object({ since: date.describe('Only orders since then.') });
+export const Verdict = object({
+  paid: z.boolean('expected true or false'),
+  reason: REASON,
+  evenIfItMayArrive: flag.describe('Decides also where the request may still be applied.'),
+}).describe('A person’s word on doubts.');
 
 export function readOptions<T>(schema: z.ZodType<T>, given: unknown): T {
   return read('options', schema, given);
@@ -146,7 +193,7 @@ const INPUT = z.strictObject(
 
 export function readInput(
   input: Input,
-  options: PlanOptions & { readonly batchId?: BatchId | undefined },
+  options: z.infer<typeof PlanOptions> & { readonly batchId?: BatchId | undefined },
   cwd: string,
 ): PlanRequest {
   const { again = null, newRowsOnly = false, expectRows = null, batchId = null } = options;
@@ -203,6 +250,14 @@ export function readBatch(given: unknown): string {
   throw misuse(`expected the id of a batch, got ${shown(given)}`);
 }
 
+const FIND_TEXT = textOf(
+  `a text of 1 to ${FIND_TEXT_MAX} characters`,
+  (given) => given.trim() !== '' && given.length <= FIND_TEXT_MAX,
+);
+export function readText(given: unknown): string {
+  return read('text', FIND_TEXT, given);
+}
+
 const ORDERS = z.array(z.string('expected the id of an order'), 'expected a list of order ids');
 export function readOrders(given: unknown): string[] {
   return read('orders', ORDERS, given);
@@ -250,7 +305,7 @@ function isExpected(value: unknown): boolean {
   );
 }
 
-function expectedOf(given: PlanOptions['expectTokens']): PlanRequest['expectTokens'] {
+function expectedOf(given: Sum | ExpectedTokens | undefined): PlanRequest['expectTokens'] {
   if (given === undefined) return null;
   if (typeof given !== 'object') return String(given);
   return Object.fromEntries(DIRECTIONS.map((one) => [one, String(given[one] ?? 0)]));

@@ -3,19 +3,22 @@ import type { RealmProfile } from '../core/profile.js';
 import { rowOfLine } from '../csv/program-rows.js';
 import type { Finding as FileFinding } from '../csv/row.js';
 import type { BatchRecord } from '../ledger/index.js';
-import { toldOf } from '../operations/batches/batch-status.js';
-import { deadLetter } from '../operations/orders/dead-letters.js';
-import type { Find, FoundBatches, FoundOrders } from '../operations/orders/find.js';
-import { type Planned, type PlanRequest, planDocument } from '../operations/pay/plan-file.js';
+import { batchProgress } from '../operations/batches/batch-status.js';
+import { type Find, type FoundBatches, type FoundOrders, foundOrder } from '../operations/orders/find.js';
+import { resultRow } from '../operations/orders/order-row.js';
+import { type Planned, type PlanRequest, planView } from '../operations/pay/plan-file.js';
 import type { Watch } from '../operations/pay/run-batch.js';
-import { isoTime } from '../words/spelling.js';
 import { inOwnWords } from './explain.js';
-import type { PayOptions } from './given.js';
-import type { BatchStatus, Finding, Found, Plan, ResultRow } from './told.js';
+import type { PayOptions } from './option-types.js';
+import type { BatchStatus, Finding, Found, Plan, ResultRow } from './output-types.js';
 
 /** The document of `plan --json`; where rows were given, each finding names its row. */
-export async function planTold(planned: Planned, profile: RealmProfile, request: PlanRequest): Promise<Plan> {
-  const { faultsFile: _, ...document } = await planDocument(planned, profile, null);
+export async function planOutput(
+  planned: Planned,
+  profile: RealmProfile,
+  request: PlanRequest,
+): Promise<Plan> {
+  const document = await planView(planned, profile);
   const found = (finding: FileFinding): Finding => ({
     ...finding,
     message: inOwnWords(finding.message),
@@ -24,27 +27,19 @@ export async function planTold(planned: Planned, profile: RealmProfile, request:
   return { ...document, faults: document.faults.map(found), warnings: document.warnings.map(found) };
 }
 
-export async function* resultsTold({ batch, rows }: BatchRecord): AsyncGenerator<ResultRow> {
-  const { header } = batch.manifest;
-  for await (const { index: _, cells, ...row } of rows)
-    yield {
-      ...row,
-      sentAt: isoTime(row.sentAt),
-      settledAt: isoTime(row.settledAt),
-      // By definition, so that a column called `__proto__` is just a column.
-      input: Object.fromEntries(header.map((name, at) => [name, cells[at] ?? ''])),
-    };
+export async function* resultRows({ batch, rows }: BatchRecord): AsyncGenerator<ResultRow> {
+  for await (const row of rows) yield resultRow(batch.manifest, row);
 }
 
 /** Looked for as it is asked for; an archive that cannot be read is told once everything else was. */
-export async function* foundTold(find: Find): AsyncGenerator<Found> {
+export async function* findResults(find: Find): AsyncGenerator<Found> {
   for (let at: FoundBatches['next'] | undefined; at !== null; ) {
     const page = await find.batches({
       from: at ?? null,
       limit: FIND_PAGE,
       untilMs: performance.now() + FIND_LOOK_MS,
     });
-    for (const batch of page.found) yield { kind: 'batch', ...batch };
+    yield* page.found;
     at = page.next;
   }
   const unsearched: string[] = [];
@@ -52,7 +47,7 @@ export async function* foundTold(find: Find): AsyncGenerator<Found> {
   do {
     const untilMs = performance.now() + FIND_LOOK_MS;
     const page: FoundOrders = await find.orders({ from, limit: FIND_PAGE, untilMs });
-    for (const { ref, row, by } of page.found) yield { kind: 'order', ...deadLetter(ref, row), by };
+    yield* page.found.map(foundOrder);
     unsearched.push(...page.unsearched.map(({ message }) => message));
     from = page.next;
   } while (from !== null);
@@ -85,7 +80,7 @@ export class Watching {
       if (this.failed !== null) return;
       try {
         // An async function gives a promise; nobody waits for it, and its failure counts as it comes.
-        const answer: unknown = this.options.onProgress?.({ ...toldOf(view, null), waiting });
+        const answer: unknown = this.options.onProgress?.(batchProgress(view, null, waiting));
         Promise.resolve(answer).catch((error: unknown) => this.fail(error));
       } catch (error) {
         this.fail(error);
