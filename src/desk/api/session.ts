@@ -6,7 +6,7 @@ import { type Of, Reason, time } from '../../operations/views/values.js';
 
 export const ErrorReply = z.strictObject({
   error: Reason.extend({
-    code: z.string().describe('Stable; docs/reference/errors.md lists all.'),
+    code: Reason.shape.code.describe('Stable; docs/reference/errors.md lists all.'),
     details: z.array(z.string()),
   }),
 });
