@@ -42,7 +42,8 @@ writeFileSync(BUILD_STAMP, '');
 async function putScriptsTogether() {
   const ledger = join('dist', 'ledger');
   const { LEDGER_SCRIPTS } = await import('../dist/ledger/lua-scripts.js');
-  rmSync(join(ledger, 'includes'), { recursive: true });
-  for (const path of readdirSync(ledger, { recursive: true }).filter((name) => name.endsWith('.lua')))
+  const paths = readdirSync(ledger, { recursive: true }).filter((path) => path.endsWith('.lua'));
+  for (const path of paths.filter((path) => dirname(path) !== 'includes'))
     writeFileSync(join(ledger, path), LEDGER_SCRIPTS.get(basename(path, '.lua')).text);
+  rmSync(join(ledger, 'includes'), { recursive: true });
 }

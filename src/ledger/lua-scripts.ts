@@ -5,45 +5,66 @@ import type { Redis } from 'ioredis';
 import { messageOf } from '../core/errors/error.js';
 import { recordFieldsLua } from './record-fields.js';
 
-/** A Lua script as the store gets it, and the hash by which the store knows it. */
-export type LuaScript = { readonly name: string; readonly text: string; readonly sha: string };
-
 /** Each script lies beside the one file that calls it. Fragments that several scripts share lie in `includes`. */
 const folder = import.meta.dirname;
 const INCLUDES = 'includes';
 const INCLUDE = /^--- @include "([a-z-]+)"$/;
 const COMMENTS = /^--\[==\[[\s\S]*?\]==\]\n|^ *--(?!- @include).*\n/gm;
 const FUNCTION = /^local function (\w+)/;
-const WORDS = /[A-Za-z_]\w*/g;
 const FUNCTION_END = /^end$|^local function .* end$/;
+const WORDS = /\w+/g;
 
-/** A function at the top level, or what stands between two of them (then without a name). */
-type Piece = {
-  readonly name: string | null;
-  readonly text: string;
-  /** The functions that it names; known once all are read. */
-  names?: readonly string[];
-};
+/** A Lua script as the store gets it, and the hash by which the store knows it. */
+export type LuaScript = { readonly name: string; readonly text: string; readonly sha: string };
 
-const functionNames = new Set<string>();
-/** Many scripts share a fragment; it is read once. This one is no file: it is made from the table of the fields. */
-const included = new Map([['record-fields', piecesOf(recordFieldsLua())]]);
+/** Most commands call a few of the scripts: each is read when it is first asked for. */
+class ScriptFile implements LuaScript {
+  private read: { readonly text: string; readonly sha: string } | undefined;
+
+  constructor(
+    readonly name: string,
+    private readonly path: string,
+  ) {}
+
+  get text(): string {
+    return this.whole.text;
+  }
+
+  get sha(): string {
+    return this.whole.sha;
+  }
+
+  private get whole() {
+    if (this.read !== undefined) return this.read;
+    const file = read(this.path);
+    // In a build every script is whole already (see scripts/build.mjs).
+    const text = file.includes('--- @include') ? withoutUnused(piecesOf(file)) : file;
+    this.read = { text, sha: createHash('sha1').update(text).digest('hex') };
+    return this.read;
+  }
+}
 
 export const LEDGER_SCRIPTS: ReadonlyMap<string, LuaScript> = new Map(
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.lua') && dirname(path) !== INCLUDES)
-    .map((path) => [basename(path, '.lua'), read(path)] as const)
-    // In a build every script is whole already (see scripts/build.mjs).
-    .map(([name, text]) => [name, text.includes('--- @include') ? piecesOf(text) : text] as const)
-    .map(([name, found]) => [name, scriptOf(name, typeof found === 'string' ? found : withoutUnused(found))]),
+    .map((path) => [basename(path, '.lua'), new ScriptFile(basename(path, '.lua'), path)]),
 );
+
+/** A function at the top level, or what stands between two of them (then without a name). */
+type Piece = { readonly name: string | null; readonly text: string; readonly words: ReadonlySet<string> };
+
+/** Many scripts share a fragment; it is read once. This one is no file: it is made from the table of the fields. */
+const included = new Map<string, readonly Piece[]>();
+
+function fragment(name: string): readonly Piece[] {
+  const text = () => (name === 'record-fields' ? recordFieldsLua() : read(join(INCLUDES, `${name}.lua`)));
+  const pieces = included.get(name) ?? piecesOf(text());
+  included.set(name, pieces);
+  return pieces;
+}
 
 function read(path: string): string {
   return readFileSync(join(folder, path), 'utf8');
-}
-
-function scriptOf(name: string, text: string): LuaScript {
-  return { name, text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
 /** A script or fragment without its comments, its includes in their places. */
@@ -52,7 +73,8 @@ function piecesOf(text: string): Piece[] {
   let name: string | null = null;
   let lines: string[] = [];
   const endPiece = () => {
-    if (lines.length > 0) pieces.push({ name, text: `${lines.join('\n')}\n` });
+    const piece = `${lines.join('\n')}\n`;
+    if (lines.length > 0) pieces.push({ name, text: piece, words: new Set(piece.match(WORDS)) });
     [name, lines] = [null, []];
   };
   for (const line of text.replace(COMMENTS, '').split('\n')) {
@@ -63,20 +85,11 @@ function piecesOf(text: string): Piece[] {
       pieces.push(...fragment(include));
       continue;
     }
-    if (begun !== undefined) {
-      name = begun;
-      functionNames.add(begun);
-    }
+    name = begun ?? name;
     if (line !== '') lines.push(line);
     if (name !== null && FUNCTION_END.test(line)) endPiece();
   }
   endPiece();
-  return pieces;
-}
-
-function fragment(name: string): Piece[] {
-  const pieces = included.get(name) ?? piecesOf(read(join(INCLUDES, `${name}.lua`)));
-  included.set(name, pieces);
   return pieces;
 }
 
@@ -85,25 +98,18 @@ function fragment(name: string): Piece[] {
  * functions anew, and a new store compiles them all: without the unused ones the scripts are a third as long.
  */
 function withoutUnused(pieces: readonly Piece[]): string {
-  const needed = new Set<string | null>([null]);
-  let left = pieces;
-  for (let found = 0; found < needed.size; ) {
-    found = needed.size;
-    const waiting: Piece[] = [];
-    for (const piece of left)
-      if (needed.has(piece.name)) for (const name of namesIn(piece)) needed.add(name);
-      else waiting.push(piece);
-    left = waiting;
-  }
+  const unused = new Set(pieces.flatMap(({ name }) => name ?? []));
+  const todo = pieces.filter(({ name }) => name === null);
+  for (const { words } of todo)
+    for (const name of unused)
+      if (words.has(name)) {
+        unused.delete(name);
+        todo.push(...pieces.filter((piece) => piece.name === name));
+      }
   return pieces
-    .filter(({ name }) => needed.has(name))
+    .filter(({ name }) => name === null || !unused.has(name))
     .map(({ text }) => text)
     .join('');
-}
-
-function namesIn(piece: Piece): readonly string[] {
-  piece.names ??= [...new Set(piece.text.match(WORDS)?.filter((word) => functionNames.has(word)))];
-  return piece.names;
 }
 
 /**
