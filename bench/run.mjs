@@ -13,6 +13,8 @@ const BENCHES = {
   refusals: 'cost of refusals where no header tells the limit; beside a script that obeys Retry-After',
   throughput:
     'rows/s and processor time from file to report without a limit; beside a script and a usual BullMQ worker',
+  beside:
+    'start, plan, intake, throughput and pace as ratios, in turn with an earlier build and with a plain script',
   begin: 'what the send script asks before a request leaves, and what each question costs the store',
   scale: 'what grows with the file: 10,000, 100,000 and 1,000,000 rows',
   resume: 'seconds until the next request after everything was killed, the store included',
@@ -37,9 +39,10 @@ ${Object.entries(BENCHES)
 
 Environment:
   BENCH_DIST=FOLDER    another build than dist
-  BENCH_BEFORE=FOLDER  start: an earlier build to measure in turn with this one
+  BENCH_BEFORE=FOLDER  beside, start: an earlier build to measure in turn with this one
   BENCH_RATE=RATE      pace: only the case of this rate
-  BENCH_CASE=NAME      refusals: only this case`;
+  BENCH_CASE=NAME      refusals: only this case; beside: only these, with commas between them
+  BENCH_ROUNDS=N       beside: how many rounds each case takes`;
 
 const args = process.argv.slice(2);
 const flags = args.filter((arg) => arg.startsWith('-'));

@@ -3,7 +3,7 @@
 // --no-types: without checking types, which `npm test` does beside it.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, extname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { BUILD_STAMP } from './build-age.mjs';
@@ -32,7 +32,18 @@ for (const path of readdirSync('dist', { recursive: true }).map((name) => join('
 const web = join('src', 'desk', 'web');
 const isAsset = (path) => path !== web && !['.ts', '.tsx'].includes(extname(path));
 cpSync('src', 'dist', { recursive: true, filter: isAsset });
+await putScriptsTogether();
 await build({ configFile: join(web, 'vite.config.ts') });
 await bundleCommandLine();
 chmodSync('dist/cli/main.js', 0o755);
 writeFileSync(BUILD_STAMP, '');
+
+/** Each script of the ledger is whole, and without what it does not use, so that no command has to do that. */
+async function putScriptsTogether() {
+  const ledger = join('dist', 'ledger');
+  const { LEDGER_SCRIPTS } = await import('../dist/ledger/lua-scripts.js');
+  const paths = readdirSync(ledger, { recursive: true }).filter((path) => path.endsWith('.lua'));
+  for (const path of paths.filter((path) => dirname(path) !== 'includes'))
+    writeFileSync(join(ledger, path), LEDGER_SCRIPTS.get(basename(path, '.lua')).text);
+  rmSync(join(ledger, 'includes'), { recursive: true });
+}

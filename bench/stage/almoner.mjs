@@ -24,8 +24,8 @@ export async function openOperator({ realm, redisUrl, rate = 'none', certainty =
     ...env,
   };
   const children = new Set();
-  const start = (args, { nodeArgs = [], more = {} } = {}) => {
-    const child = spawn(process.execPath, [...nodeArgs, MAIN, ...args], {
+  const start = (args, { nodeArgs = [], more = {}, main = MAIN } = {}) => {
+    const child = spawn(process.execPath, [...nodeArgs, main, ...args], {
       cwd: folder,
       env: { ...environment, ...more },
       stdio: ['ignore', 'pipe', 'pipe'],

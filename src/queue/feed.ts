@@ -29,18 +29,25 @@ type FeederParts = {
  * to feed are asked for, however many are open.
  */
 export class Feeder {
+  private fullUntilMs = Number.NEGATIVE_INFINITY;
+
   constructor(private readonly parts: FeederParts) {}
 
   /** Answers how many orders were fed. */
   async tick(): Promise<number> {
     const { ledger, mine, window } = this.parts;
+    if (performance.now() < this.fullUntilMs) return 0;
     if (await reading.isHeldBack(ledger)) return 0;
     const waiting = await sending.toFeed(ledger, mine, BATCHES_MAX);
     if (waiting.length === 0) return 0;
     // Quiet hours hold what is sent. That a batch begins then meets its time, and its go does not end over a long weekend.
     if (this.parts.isQuiet()) return this.feed(waiting, 0);
     const room = window.orders - (await sending.dispatchedWithin(ledger, mine, HORIZON_MS, window.orders));
-    if (room < window.refillAt) return 0;
+    if (room < window.refillAt) {
+      // A window that is refilled by the hundreds lasts longer than that.
+      if (window.refillAt > 1) this.fullUntilMs = performance.now() + FULL_MS;
+      return 0;
+    }
     return this.feed(waiting.slice(0, room), room);
   }
 
@@ -59,14 +66,15 @@ export class Feeder {
 }
 
 const HORIZON_MS = 5_000;
-const FEED_MAX = 512;
+const FULL_MS = 100;
+const FEED_MAX = 1_024;
 /** Batches to a look: the next look takes those that come after. */
 const BATCHES_MAX = 512;
 
 type Size = { readonly profile: RealmProfile; readonly concurrency: number };
 
-/** Never more orders at a time than Redis likes. */
-const WINDOW_MAX = 2_000;
+/** Never more orders at a time than Redis likes; three refills, so that nobody waits while one is made. */
+const WINDOW_MAX = 3 * FEED_MAX;
 
 /**
  * BullMQ's work for a job costs as much as the ledger's for an order, so where many leave in a second a job
@@ -81,7 +89,7 @@ export function feedWindow({ profile, concurrency }: Size): FeedWindow {
     return { orders, refillAt: 1, inAJob: () => 1 };
   return {
     orders,
-    refillAt: Math.min(FEED_MAX, Math.ceil(orders / 4)),
+    refillAt: Math.min(FEED_MAX, Math.ceil(orders / 3)),
     inAJob: (fed) => Math.max(1, Math.min(ORDERS_IN_A_JOB_MAX, Math.floor(fed / concurrency))),
   };
 }

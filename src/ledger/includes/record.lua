@@ -225,6 +225,7 @@ end
 --- How long an order that never reached the realm rests in the quiet hours that end then; nil for any other, and where they are
 --- over. One that waits for its next attempt has heard from the realm if it has a status.
 local function quietMs(record, ends)
+  if ends == '0' then return nil end
   local ms = tonumber(ends) - nowMs()
   if ms <= 0 then return nil end
   local fields = record and decodeRecord(record)

@@ -78,10 +78,15 @@ local totals = (function()
 
   local self = { list = list, letterOf = letterOf }
 
-  --- '<tokens> <op> <reason>', as ledger/amount.ts makes it.
+  local parsed, tokens, op, reason
+  --- '<tokens> <op> <reason>', as ledger/amount.ts makes it. A move asks for the same one several times.
   function self.parse(amount)
-    local tokens, op, reason = string.match(amount, '^(%d+) ([cdt]) ?(.*)$')
-    if not tokens then error('no amount: ' .. amount) end
+    if amount ~= parsed then
+      parsed = nil
+      tokens, op, reason = string.match(amount, '^(%d+) ([cdt]) ?(.*)$')
+      if not tokens then error('no amount: ' .. amount) end
+      parsed = amount
+    end
     return tokens, op, reason
   end
 

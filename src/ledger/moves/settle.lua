@@ -36,6 +36,9 @@ local now = nowMs()
 local anyDebts = redis.call('EXISTS', T .. ':debts') == 1
 local anyUndoes = redis.call('EXISTS', T .. ':undoes') == 1
 
+--- The batches of these orders: each is asked once whether it has ended.
+local mayBeDone = {}
+
 local function settle(result)
   local no, index, nonce, amount, new, dueIn, detail = unpack(result, 1, 7)
   local tokens = totals.parse(amount)
@@ -113,11 +116,12 @@ local function settle(result)
   elseif code == 'u' or code == 'D' or more.unreached then
     noteUnknown(T, more.unknowns, now)
   end
-  finishIfDone(T, no)
+  mayBeDone[no] = true
   return { 'ok', code, seq, #handed > 0 and cjson.encode(handed) or '[]' }
 end
 
 local replies = each(resultsJson, settle)
 writeTally()
+for no in pairs(mayBeDone) do finishIfDone(T, no) end
 batches.flush(T)
 return replies

@@ -44,7 +44,11 @@ type RunRequest = Watch & {
   readonly givenAgain: boolean;
 };
 
-const CONCURRENCY = 64;
+/**
+ * Orders under way at once where no pace limits them. Half of an order's time goes to the store and the journal, which take
+ * more orders at a time the more there are: with 64 a run waited for their disks.
+ */
+const CONCURRENCY = 128;
 const POLL_MS = 150;
 /** After the last open order is answered, its settling takes a few milliseconds: the next looks come this quickly. */
 const SOON_MS = 10;
