@@ -613,7 +613,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'an-archive-forgets-who-stands-in',
     file: 'src/ledger/moves/archive-batch.lua',
-    find: "redis.call('HSET', B .. ':replaced', one[1], one[2])",
+    find: "redis.call('HSET', B .. ':replaced', unpack(one))",
     put: '',
     test: 'test/queue/debts-and-archives.test.ts',
   },
@@ -781,8 +781,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-paid-order-takes-no-reference',
     file: 'src/ledger/moves/replay.lua',
-    find: "elseif ref and code == 'P' then\n  isBeside = takeForDebt(T, ref, ref[3], no, index)",
-    put: "elseif ref and code == 'P' and not spentBySent(T, ref[1], ref[2], no, index) then\n  takeReference(T, ref[1], ref[2], ref[3], no, index)",
+    find: "elseif ref and code == 'P' then\n  isBeside = takeForDebt(T, ref, no, index)",
+    put: "elseif ref and code == 'P' and not spentBySent(T, ref.shard, ref.field, no, index) then\n  takeReference(T, ref.shard, ref.field, ref.digest, no, index)",
     test: 'test/queue/forgotten-references.test.ts',
   },
   {

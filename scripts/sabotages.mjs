@@ -98,7 +98,7 @@ export const SABOTAGES = [
   {
     name: 'reference-of-a-late-payment-free',
     file: 'src/ledger/moves/replay.lua',
-    find: '    takeForDebt(T, ref, ref[3], holder, index)\n',
+    find: '    takeForDebt(T, ref, holder, index)\n',
     put: '',
     test: 'test/ledger/moves/paid-after-all.test.ts',
   },
@@ -218,7 +218,7 @@ export const SABOTAGES = [
   {
     name: 'fence-off',
     file: 'src/ledger/includes/fence.lua',
-    find: "  if state[1] ~= run then return 'disarmed' end",
+    find: "  if armed ~= run then return 'disarmed' end",
     put: '',
     test: 'test/simulator/found.test.ts',
   },

@@ -290,6 +290,26 @@ describe('scripts of the ledger', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('nothing is known by its place in a list: a reply or an argument is taken apart by name where it arrives', () => {
+    const isNumbered = (line: string) =>
+      /[\w)\]]\[\d+\]/.test(line.replaceAll(/\b(?:KEYS|ARGV)\[\d+\]|'[^']*'|--.*$/g, ''));
+    const inScripts = luaFiles.flatMap(({ path, lines }) =>
+      bodyOf(lines)
+        .filter(isNumbered)
+        .map((line) => `${path}: ${line.trim()}`),
+    );
+    /** What a call of the store answers, under the names that replies have. */
+    const REPLY =
+      /\)\)\??\.?\[\d+\]|\b(?:answer|found|meta|open|reply|replies|rest|values|words)\??\.?\[\d+\]/;
+    const inPrograms = SRC.filter(({ path }) => folderOf(path) === 'ledger').flatMap(({ path, code }) =>
+      code
+        .split('\n')
+        .filter((line) => REPLY.test(line))
+        .map((line) => `${path}: ${line.trim()}`),
+    );
+    expect([...inScripts, ...inPrograms]).toEqual([]);
+  });
+
   test('no two have one name', () => {
     expect(new Set(scripts.map(({ name }) => name)).size).toBe(scripts.length);
   });

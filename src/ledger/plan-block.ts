@@ -151,14 +151,14 @@ function unpackRow(row: unknown): PlanRow {
   const [line, order, reference, reason, cells, rare]: unknown[] = row;
   if (typeof line !== 'number' || !isTexts(cells)) throw damaged();
   const parts = rare === undefined ? undefined : rareParts.parse(rare);
-  const fault = parts?.f;
+  const [code, message] = parts?.f ?? [];
   return {
     line,
     order: order === null ? null : unpackOrder(order, cells),
     reference: unpack(reference, cells),
     reason: unpack(reason, cells),
     cells,
-    fault: fault === undefined || !isErrorCode(fault[0]) ? null : { code: fault[0], message: fault[1] },
+    fault: code !== undefined && message !== undefined && isErrorCode(code) ? { code, message } : null,
     duplicateOf: parts?.d ?? null,
     replaces: parts?.r === undefined ? null : unpackOrderId(parts.r),
     undoes: parts?.u ?? null,

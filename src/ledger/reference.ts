@@ -7,11 +7,8 @@ export function referenceKey(reference: string): { readonly shard: string; reado
   return { shard: packed.slice(0, 4), fieldHex: Buffer.from(packed.slice(4), 'latin1').toString('hex') };
 }
 
-/** The reference of a row as the scripts take it: its shard, and the name in it as hex. */
 export function ownReference({ reference }: Pick<PlanRow, 'reference'>) {
-  if (reference === null) return null;
-  const { shard, fieldHex } = referenceKey(reference);
-  return [shard, fieldHex];
+  return reference === null ? null : referenceKey(reference);
 }
 
 /** Bytes of a packed row: where in its block it stands, its reference's hash and its content's digest. */

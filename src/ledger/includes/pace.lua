@@ -32,9 +32,10 @@ end
 --- with that one: slots, holds and tries of a time that is yet to come would make everything stand still till then. It
 --- goes on from the latest time written, which was no later than the step, so that nothing seems older than it is.
 local function paceNow(pace)
-  local time, known = redis.call('TIME'), redis.call('HMGET', pace, 'clock', 'ahead')
-  local clock, ahead = tonumber(known[1] or '0'), tonumber(known[2] or '0')
-  local now = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000 + ahead
+  local seconds, micros = unpack(redis.call('TIME'))
+  local clock, ahead = unpack(redis.call('HMGET', pace, 'clock', 'ahead'))
+  clock, ahead = tonumber(clock or '0'), tonumber(ahead or '0')
+  local now = tonumber(seconds) * 1000 + tonumber(micros) / 1000 + ahead
   if now >= clock then return now, ahead end
   ahead = ahead + clock - now
   redis.call('HSET', pace, 'ahead', stamp(ahead))
@@ -100,8 +101,9 @@ local function paceLimits(T, configured, configuredMs, reserve, now)
     if others < math.max(3, OTHERS_SHARE * requests) then others = 0 end
     local N = math.max(1, math.floor(requests - reserve * part - others))
     limits[#limits + 1] = { N = N, W = windowMs, others = others }
+    return limits[#limits]
   end
-  if configured < math.huge then keepTo(configured, configuredMs) end
+  local ours = configured < math.huge and keepTo(configured, configuredMs)
   if by == 'h' then keepTo(limit, limitMs) end
   if byRefusals then
     local tried = now - tonumber(tryAt)
@@ -110,12 +112,13 @@ local function paceLimits(T, configured, configuredMs, reserve, now)
       local more = slack(configured, configuredMs) + 1
       limit = limit + math.min(more, math.ceil(more * tried / (MORE_WITHIN * configuredMs)))
     end
-    limits[1].N = math.min(limits[1].N, limit)
+    ours.N = math.min(ours.N, limit)
   end
   return limits, byRefusals
 end
 
 --- Requests a window of the first of these limits that somebody else makes.
 local function othersOf(limits)
-  return limits[1] and limits[1].others or 0
+  local first = unpack(limits)
+  return first and first.others or 0
 end

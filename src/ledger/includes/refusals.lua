@@ -109,22 +109,23 @@ end
 --- Answers with what was learnt from this, if anything.
 local function noteRefused(given, slot, granted, holdMs)
   local learnt, now = openLearnt(given), given.now
-  local refused, last = numbers(learnt.refused), numbers(learnt.last)
+  local refused = numbers(learnt.refused)
+  local lastSlot, lastGranted, lastHeard = unpack(numbers(learnt.last), 1, 3)
   local count = inWindow(given, slot, granted, refused)
-  local since = last[1] and last[1] <= slot and passedSince(last[1], slot, refused)
+  local since = lastSlot and lastSlot <= slot and passedSince(lastSlot, slot, refused)
   table.insert(refused, slot)
   while #refused > REFUSED_KEPT do table.remove(refused, 1) end
   redis.call('HSET', given.key, 'refused', written(refused))
   redis.call('PEXPIRE', given.key, keptMs(given.W))
   -- What was on its way when another was refused is refused for the same reason.
-  if last[1] and granted <= last[3] and last[3] <= now then return end
+  if lastSlot and granted <= lastHeard and lastHeard <= now then return end
   redis.call('HSET', given.key, 'last', written({ slot, granted, now }))
   -- The realm's own word counts for more, also where something before it answers without.
   if learnt.by == 'h' then return end
   -- Refused once more before anything had passed, with little in the window: the realm refuses all for a while.
   if since == 0 and count < given.N / 4 then return end
-  local regular = numbers(learnt.regular)
-  if regular[2] and isAsMany(since, regular[1]) and now < regular[2] + WARY_WINDOWS * given.W then return end
+  local regularSince, regularAt = unpack(numbers(learnt.regular), 1, 2)
+  if regularAt and isAsMany(since, regularSince) and now < regularAt + WARY_WINDOWS * given.W then return end
   if learnt.by == 'r' and since ~= 0 and isAsMany(since, tonumber(learnt.evidence)) then
     return notePersisting(given, learnt, since, holdMs)
   end
@@ -141,28 +142,28 @@ local function noteRefused(given, slot, granted, holdMs)
     return
   end
 
-  local cycle = numbers(learnt.cycle)
+  local each, intervals, requests, ms = unpack(numbers(learnt.cycle), 1, 4)
   if since then
-    if isAsMany(since, cycle[1]) then
-      cycle = { cycle[1], cycle[2] + 1, cycle[3] + since, cycle[4] + granted - last[2] }
+    if isAsMany(since, each) then
+      intervals, requests, ms = intervals + 1, requests + since, ms + granted - lastGranted
     else
-      cycle = { since, 1, since, granted - last[2] }
+      each, intervals, requests, ms = since, 1, since, granted - lastGranted
     end
   end
-  local suspect = numbers(learnt.suspect)
-  if suspect[1] and math.abs(count - suspect[1]) <= given.slack then
-    suspect = { math.max(count, suspect[1]), math.min(count, suspect[2]), suspect[3] + 1, suspect[4] }
+  local most, least, refusals, passes = unpack(numbers(learnt.suspect), 1, 4)
+  if most and math.abs(count - most) <= given.slack then
+    most, least, refusals = math.max(count, most), math.min(count, least), refusals + 1
   else
-    suspect = { count, count, 1, 0 }
+    most, least, refusals, passes = count, count, 1, 0
   end
   local wary = learnt.strayAt and now < tonumber(learnt.strayAt) + WARY_WINDOWS * given.W
   local more = given.W > LONG_WINDOW_MS and 1 or 0
-  local atCount, atInterval = suspect[3] >= SAME_COUNT + more + (wary and 1 or 0) and suspect[2], nil
-  if cycle[2] and cycle[2] >= SAME_INTERVAL + more and cycle[4] > 0 then
+  local atCount, atInterval = refusals >= SAME_COUNT + more + (wary and 1 or 0) and least, nil
+  if intervals and intervals >= SAME_INTERVAL + more and ms > 0 then
     -- Two such windows may have met in what was counted as one.
-    atInterval = math.max(math.floor(cycle[3] * given.W / cycle[4] + 0.5), math.floor(count / 2))
+    atInterval = math.max(math.floor(requests * given.W / ms + 0.5), math.floor(count / 2))
   end
-  redis.call('HSET', given.key, 'suspect', written(suspect), 'cycle', written(cycle))
+  redis.call('HSET', given.key, 'suspect', written({ most, least, refusals, passes }), 'cycle', written({ each, intervals, requests, ms }))
   local held = learnt.by == 'r' and tonumber(learnt.limit) or given.N - 1
   if atInterval and atInterval < held then return believe(given, learnt, atInterval, since, holdMs) end
   if atCount then return believe(given, learnt, atCount, since, holdMs) end

@@ -79,8 +79,8 @@ end
 
 local isHeard = false
 for i = 4, #answers, 6 do
-  local slot, holdMs, became = unpack(answers, i, i + 2)
-  local limit, remaining, windowMs = tonumber(answers[i + 3]), tonumber(answers[i + 4]), tonumber(answers[i + 5])
+  local slot, holdMs, became, limit, remaining, windowMs = unpack(answers, i, i + 5)
+  limit, remaining, windowMs = tonumber(limit), tonumber(remaining), tonumber(windowMs)
   local granted = redis.call('ZSCORE', history, slot)
   granted = granted and tonumber(granted)
   local isKnown = granted or redis.call('HEXISTS', underWay, slot) == 1

@@ -57,9 +57,9 @@ local shut
 local function shutFor()
   if shut == nil then
     shut = fencedSender(T, seen, era, session, sessionBegun) or false
-    local realm = redis.call('HMGET', T, 'halt', 'breaker')
-    if not shut and realm[1] then shut = 'halted' end
-    if not shut and realm[2] then shut = 'breaker' end
+    local halt, breaker = unpack(redis.call('HMGET', T, 'halt', 'breaker'))
+    if not shut and halt then shut = 'halted' end
+    if not shut and breaker then shut = 'breaker' end
   end
   return shut
 end

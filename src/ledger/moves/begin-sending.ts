@@ -114,6 +114,7 @@ export async function beginSending(
     row.reference,
     manifest.table === null ? null : lookedUp(manifest.table, row),
   );
+  const reference = ownReference(row);
   const order = [
     ref.no,
     String(ref.index),
@@ -125,13 +126,14 @@ export async function beginSending(
     request.before === null ? '' : encodeEvent(request.before),
     request.hold,
     request.manifest.batch,
-    ...(ownReference(request.row) ?? ['', '']),
+    reference?.shard ?? '',
+    reference?.fieldHex ?? '',
     debt.content,
     debt.origin ?? '',
   ];
   const reply = await askTogether(ledger, 'begin-sending', order, () => asker(ledger));
-  if (reply[0] !== 'go') return notBegun(reply);
-  const [, key = '', attempts, tries, prior = '', seq, first = '', now = '', settles, begun] = reply;
+  const [answer, key = '', attempts, tries, prior = '', seq, first = '', now = '', settles, begun] = reply;
+  if (answer !== 'go') return notBegun(reply);
   noteSeq(ledger, seq);
   ledger.mark.begun = Math.max(ledger.mark.begun, Number(begun));
   const firstSentAt = fromBase36(first) ?? 0;

@@ -16,9 +16,10 @@ export async function takeSlots(
 ): Promise<SlotsTaken> {
   const given = [requests, windowMs, ask.timeoutMs, reserve, ask.wanted, ask.session, newNonce()];
   const reply = await scripts.script('take-slot', keyPrefix, [...given, ''], [...given, '1']);
-  const [answer, ...values] = texts(reply);
-  if (answer === 'go') return { answer, slots: values };
-  return answer === 'free' ? { answer } : { answer: 'wait', ms: Number(values[0]) };
+  const [answer, ...slots] = texts(reply);
+  if (answer === 'go') return { answer, slots };
+  const [ms] = slots;
+  return answer === 'free' ? { answer } : { answer: 'wait', ms: Number(ms) };
 }
 
 /** What became of the request of a slot, and what its answer said of the limit; null for what is not known. */

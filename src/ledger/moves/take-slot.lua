@@ -69,7 +69,7 @@ local function room()
     if left <= 0 then
       -- What is under way cannot be a window old before a window has gone by from now. Where far too many are in the
       -- window, one of the next is looked at again: a far one takes long to find.
-      local leaves = redis.call('ZRANGEBYSCORE', window, from, '+inf', 'WITHSCORES', 'LIMIT', math.min(1000, 0 - left), 1)[2]
+      local _, leaves = unpack(redis.call('ZRANGEBYSCORE', window, from, '+inf', 'WITHSCORES', 'LIMIT', math.min(1000, 0 - left), 1))
       waitMs = math.max(waitMs, leaves and tonumber(leaves) + limit.W - now or limit.W)
     end
     free = math.min(free, left)

@@ -26,7 +26,8 @@ export async function sealedManifest(ledger: RealmLedger, no: string): Promise<M
 
 /** The index of its last row. */
 export async function lastIndexOf(place: BatchPlace): Promise<number> {
-  return Number((await batchFacts(place, 'rows'))[0] ?? 0);
+  const [rows] = await batchFacts(place, 'rows');
+  return Number(rows ?? 0);
 }
 
 /**
