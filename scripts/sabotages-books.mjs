@@ -270,8 +270,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'retried-beside-a-later-file',
     file: 'src/planning/paid-before/looks-paid.ts',
-    find: '    if (other !== undefined)',
-    put: "    if (other === '')",
+    find: '      if (order !== undefined) {',
+    put: "      if (order === '') {",
     test: 'test/planning/paid-since.test.ts',
   },
   {

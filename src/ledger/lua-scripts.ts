@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { messageOf } from '../core/errors/error.js';
+import { paceConstantsLua } from '../core/pace-constants.js';
 import { recordFieldsLua } from './record-fields.js';
 
 /** A Lua script as the store gets it, and the hash by which the store knows it. */
@@ -11,8 +12,11 @@ export type LuaScript = { readonly name: string; readonly text: string; readonly
 /** Each script lies beside the one file that calls it. Fragments that several scripts share lie in `includes`. */
 const folder = import.meta.dirname;
 const INCLUDES = 'includes';
-/** Many scripts share a fragment; it is read once. This one is no file: it is made from the table of the fields. */
-const included = new Map([['record-fields', recordFieldsLua()]]);
+/** Many scripts share a fragment; it is read once. These two are no files: each is made from a table that TypeScript uses as well. */
+const included = new Map([
+  ['record-fields', recordFieldsLua()],
+  ['pace-constants', paceConstantsLua()],
+]);
 
 export const LEDGER_SCRIPTS: ReadonlyMap<string, LuaScript> = new Map(
   readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -14,7 +14,6 @@ export {
   WORKERS,
 } from './moves/feed.js';
 export { holdsRefused, type Unsettled } from './moves/offers.js';
-export { answerSlots, forgetPace, type Learnt, type SlotAnswer, takeSlots } from './moves/pace-slots.js';
 export {
   endReadback,
   expectedBalances,
@@ -26,6 +25,15 @@ export {
   readHold,
 } from './moves/readback-marks.js';
 export type { Settled, Settlement } from './moves/settle.js';
-export { type Allowed, readPaceState, UNLIMITED } from './read/pace.js';
+export {
+  type Allowed,
+  answerSlots,
+  forgetPace,
+  type Learnt,
+  readPaceState,
+  type SlotAnswer,
+  takeSlots,
+  UNLIMITED,
+} from './pace/pace.js';
 export { Attempts, FENCED } from './sessions/attempts.js';
 export { longestSettleMs } from './sessions/send-limits.js';

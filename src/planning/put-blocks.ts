@@ -1,5 +1,5 @@
-import { AlmonerError } from '../core/errors/error.js';
 import { orderId } from '../core/ids.js';
+import { stoppedBy } from '../core/paid-before.js';
 import { batchRef, PLAN_BLOCK_ROWS, planning, type RealmLedger, reading } from '../ledger/index.js';
 import { refuseSpent } from './paid-before/before-seal.js';
 import { denial } from './paid-before/judge-earlier.js';
@@ -61,18 +61,18 @@ async function refuseConflict(
 ): Promise<void> {
   if (conflict.kind !== 'reference') {
     const order = orderId((await batchRef(ledger, conflict.no)).id, conflict.index);
-    const { code, message } = await denial(ledger, conflict.kind, order, conflict.why);
+    const against = await denial(ledger, conflict.kind, order, conflict.why);
     const line = reading.decodePlanBlock(bytes)[conflict.row - block * PLAN_BLOCK_ROWS - 1]?.line;
-    throw new AlmonerError(code, `Line ${line}: ${message} Nothing was imported.`);
+    throw stoppedBy({ ...against, message: `Line ${line}: ${against.message}` }, NOT_IMPORTED);
   }
   if (!conflict.importing || (await imports.isTakenBack(conflict.holder.no))) return;
   const ref = await batchRef(ledger, conflict.holder.no);
   const holder = orderId(ref.id, conflict.holder.index);
-  throw new AlmonerError(
-    'ALM_PLAN_REFERENCE_BUSY',
-    `Order ${holder} of an import that has not finished holds a reference of this file. Nothing was imported.`,
-  );
+  const message = `Order ${holder} of an import that has not finished holds a reference of this file.`;
+  throw stoppedBy({ code: 'ALM_PLAN_REFERENCE_BUSY', message }, NOT_IMPORTED);
 }
+
+const NOT_IMPORTED = 'Nothing was imported.';
 
 /** Imports that hold references of this one. */
 class OtherImports {

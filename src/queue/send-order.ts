@@ -5,6 +5,7 @@ import { failPoint } from '../core/fail-point.js';
 import { orderId } from '../core/ids.js';
 import { membersOf, type Order, signedTokens } from '../core/order.js';
 import { REFUSED_MAX } from '../core/overdue.js';
+import { PACE } from '../core/pace-constants.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { OrderState } from '../core/states.js';
 import { changeOf, type Terms, termsOf } from '../core/terms.js';
@@ -20,7 +21,7 @@ import {
 import type { RealmClient } from '../realm/client/client.js';
 import type { Evidence } from './balances.js';
 import type { KnownBatches } from './batches.js';
-import { FRESH_MS, type Pace, type Slot } from './pace.js';
+import type { Pace, Slot } from './pace.js';
 import { type Delivered, type OnDead, OVER, type WorkItem } from './queues.js';
 import { type BalancesBefore, Readback } from './readback.js';
 import { capReason } from './reasons.js';
@@ -153,7 +154,8 @@ export class OrderSender {
     // A process that was frozen since may have been given up. Both clocks: one stands still while a machine sleeps, the
     // other may be stepped. They are compared when the connection stands, because connecting may take long too.
     const isLate = () =>
-      performance.now() - asked.monotonic > FRESH_MS || Math.abs(Date.now() - asked.wall) > FRESH_MS;
+      performance.now() - asked.monotonic > PACE.FRESH_MS ||
+      Math.abs(Date.now() - asked.wall) > PACE.FRESH_MS;
     try {
       return await this.sendBegun(item, attempt, { before, known, slot, isLate });
     } catch (error) {

@@ -1,7 +1,8 @@
 import { currencyName } from '../../core/currencies.js';
-import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
+import { isAlmonerError } from '../../core/errors/error.js';
 import { type BatchId, type OrderId, orderId } from '../../core/ids.js';
 import { NO_SUMS, type OpSums, plus, sumOf } from '../../core/op-sums.js';
+import { stoppedBy } from '../../core/paid-before.js';
 import { contentHash, contentWords } from '../../core/reference.js';
 import { type Finding, ofFile } from '../../csv/row.js';
 import {
@@ -170,8 +171,7 @@ export async function passAddresses(
 
 export function refuseAddresses(ledger: RealmLedger, earlier: readonly planning.EarlierAddress[]): void {
   if (earlier.length === 0) return;
-  const { code, message } = addressFinding(ledger, earlier);
-  throw new AlmonerError(code, `${message} Nothing was enqueued and nothing was sent.`);
+  throw stoppedBy(addressFinding(ledger, earlier));
 }
 
 /** A dead letter, and its row. */
@@ -208,11 +208,11 @@ export class PaidSince {
       const compared = await comparing.catch(leftAlone);
       if ('why' in compared) return compared;
       const { judged, paid } = compared;
-      const other = paid.get(index);
-      if (other !== undefined)
-        return {
-          why: `the same row is order ${other} by now, which is paid or may still be; where both are meant, run its row of failed.csv with --again LABEL`,
-        };
+      const order = paid.get(index);
+      if (order !== undefined) {
+        const message = `the same row is order ${order} by now, which is paid or may still be; where both are meant, run its row of failed.csv with --again LABEL`;
+        return { why: message, against: { order, code: 'ALM_PLAN_LOOKS_PAID', message } };
+      }
       const answer = await steering.retryOrder(this.ref, index, row, { ...by, judged });
       if (answer !== 'moved') return answer;
       if (this.comparing === comparing) this.comparing = undefined;

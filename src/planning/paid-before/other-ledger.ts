@@ -1,4 +1,5 @@
 import { AlmonerError } from '../../core/errors/error.js';
+import { stoppedBy } from '../../core/paid-before.js';
 import { type Finding, ofFile } from '../../csv/row.js';
 import { type planning, type RealmLedger, recovery } from '../../ledger/index.js';
 import { utcMinute } from '../../words/spelling.js';
@@ -31,10 +32,7 @@ export async function passPlaces(ledger: RealmLedger, { movedFrom, elsewhere }: 
   await passAddresses(ledger, movedFrom, by);
   const seen = elsewhere.map(({ folder }) => folder);
   const unseen = (await recovery.ledgersElsewhere(ledger)).filter(({ folder }) => !seen.includes(folder));
-  if (unseen.length > 0) {
-    const { code, message } = elsewhereFinding(ledger, unseen, false);
-    throw new AlmonerError(code, `${message} Nothing was enqueued and nothing was sent.`);
-  }
+  if (unseen.length > 0) throw stoppedBy(elsewhereFinding(ledger, unseen, false));
   if (seen.length > 0) await recovery.acceptNewLedger(ledger, seen, by);
 }
 
