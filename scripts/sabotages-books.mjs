@@ -360,8 +360,8 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'left-out-and-still-replaced',
-    file: 'src/planning/paid-before/looks-paid.ts',
-    find: '      replaces: claimed.replaces.filter(([, , row]) => !inBlock.has(Number(row) - first)),\n',
+    file: 'src/ledger/moves/put-block.ts',
+    find: '    replaces: claims.replaces.filter(([, , row]) => !duplicates.has(Number(row))),\n',
     put: '',
     test: 'test/planning/stand-ins.test.ts',
   },
@@ -879,8 +879,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-dead-import-keeps-its-references',
     file: 'src/planning/put-blocks.ts',
-    find: 'return planning.takeBackDead(await batchRef(this.ledger, no));',
-    put: 'return (await batchRef(this.ledger, no)).no === planning.takeBackDead.name;',
+    find: 'return planning.imports.takeBackDead(await batchRef(this.ledger, no));',
+    put: 'return (await batchRef(this.ledger, no)).no === planning.imports.takeBackDead.name;',
     test: 'test/cli/steering.test.ts',
   },
   {

@@ -28,7 +28,7 @@ export const SABOTAGES = [
   {
     name: 'halted-by-nobody',
     file: 'src/queue/batches.ts',
-    find: '    return (await steering.haltBatch(batch, changedReason(change, this.profile.name))).state;',
+    find: '    return (await steering.batch.halt(batch, changedReason(change, this.profile.name))).state;',
     put: '    return null;',
     test: 'test/queue/seals.test.ts',
   },

@@ -1,4 +1,9 @@
-import { CONTENT_DIGEST_CHARACTERS, REFERENCE_HASH_BYTES, referenceHash } from '../core/reference.js';
+import {
+  accountOf,
+  CONTENT_DIGEST_CHARACTERS,
+  REFERENCE_HASH_BYTES,
+  referenceHash,
+} from '../core/reference.js';
 import type { PlanRow } from './plan-block.js';
 
 /** Where a reference stands in the store: see core/reference. */
@@ -9,6 +14,16 @@ export function referenceKey(reference: string): { readonly shard: string; reado
 
 export function ownReference({ reference }: Pick<PlanRow, 'reference'>) {
   return reference === null ? null : referenceKey(reference);
+}
+
+/** What the undo of an order gives back: its reference, and what it holds of its rule's account. */
+export function undoneBy(
+  row: Pick<PlanRow, 'reference'>,
+  no: string,
+  index: number,
+): NonNullable<PlanRow['undoes']> {
+  const { shard = '', fieldHex = '' } = ownReference(row) ?? {};
+  return { shard, fieldHex, no, index: String(index), account: accountOf(row) ?? undefined };
 }
 
 /** Bytes of a packed row: where in its block it stands, its reference's hash and its content's digest. */

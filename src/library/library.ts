@@ -102,7 +102,7 @@ export class Library implements Almoner {
   results(batch: string): AsyncIterable<ResultRow> {
     return this.each(async () => {
       const ref = await this.named(batch);
-      return resultsTold(await reading.snapshotBatch(ref, new reading.PlanReader(ref.ledger), []));
+      return resultsTold(await reading.snapshots.batch(ref, new reading.PlanReader(ref.ledger), []));
     });
   }
 

@@ -1,6 +1,6 @@
 import { orderId } from '../core/ids.js';
 import { stoppedBy } from '../core/paid-before.js';
-import { batchRef, PLAN_BLOCK_ROWS, planning, type RealmLedger, reading } from '../ledger/index.js';
+import { type BatchRef, batchRef, PLAN_BLOCK_ROWS, planning, type RealmLedger } from '../ledger/index.js';
 import { refuseSpent } from './paid-before/before-seal.js';
 import { denial } from './paid-before/judge-earlier.js';
 import type { Plan } from './plan.js';
@@ -17,13 +17,13 @@ export type Putting = {
 type Put = 'ok' | 'not-importer';
 
 /** Stores every block of the plan, each with its references and marks. */
-export async function putBlocks(plan: Plan, options: Putting, opened: planning.Opened): Promise<Put> {
+export async function putBlocks(plan: Plan, options: Putting, { no }: Pick<BatchRef, 'no'>): Promise<Put> {
   const imports = new OtherImports(options.ledger);
   let [next, stored] = [0, 0];
   let end: Put = 'ok';
   const putSome = async () => {
     while (next < plan.blocks.length && end === 'ok') {
-      const block = { no: opened.no, importer: options.importer, block: next++ };
+      const block = { no, importer: options.importer, block: next++ };
       if ((await putOne(plan, options.ledger, imports, block)) === 'not-importer') end = 'not-importer';
       else options.onProgress(Math.min(++stored * PLAN_BLOCK_ROWS, plan.totals.rows));
     }
@@ -44,7 +44,7 @@ async function putOne(
   const [bytes, claims] = [plan.blocks[block], plan.referenceWrites[block]];
   if (bytes === undefined || claims === undefined) throw new Error(`the plan has no block ${block}`);
   for (;;) {
-    const answer = await planning.putBlock(ledger, put, bytes, claims);
+    const answer = await planning.blocks.put(ledger, put, bytes, claims);
     if (answer === 'ok' || answer === 'not-importer') return answer;
     for (const conflict of answer) await refuseConflict(ledger, imports, { bytes, block }, conflict);
     // Where none of them is spent any more, the block is tried again.
@@ -52,17 +52,19 @@ async function putOne(
   }
 }
 
+type Conflict = Exclude<Awaited<ReturnType<typeof planning.blocks.put>>, string>[number];
+
 /** What no new look at the references would mend. */
 async function refuseConflict(
   ledger: RealmLedger,
   imports: OtherImports,
   { bytes, block }: { readonly bytes: Buffer; readonly block: number },
-  conflict: planning.BlockConflict,
+  conflict: Conflict,
 ): Promise<void> {
   if (conflict.kind !== 'reference') {
     const order = orderId((await batchRef(ledger, conflict.no)).id, conflict.index);
     const against = await denial(ledger, conflict.kind, order, conflict.why);
-    const line = reading.decodePlanBlock(bytes)[conflict.row - block * PLAN_BLOCK_ROWS - 1]?.line;
+    const line = planning.blocks.decode(bytes)[conflict.row - block * PLAN_BLOCK_ROWS - 1]?.line;
     throw stoppedBy({ ...against, message: `Line ${line}: ${against.message}` }, NOT_IMPORTED);
   }
   if (!conflict.importing || (await imports.isTakenBack(conflict.holder.no))) return;
@@ -88,6 +90,6 @@ class OtherImports {
   }
 
   private async takeBack(no: string): Promise<boolean> {
-    return planning.takeBackDead(await batchRef(this.ledger, no));
+    return planning.imports.takeBackDead(await batchRef(this.ledger, no));
   }
 }

@@ -51,10 +51,13 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
     importer: options.importer,
     createdAt: options.now,
   };
-  let opened = await planning.openBatch(ledger, wanted);
+  let opened = await planning.imports.open(ledger, wanted);
   // A dead import of other orders does not keep the name.
-  if (opened.status === 'id-taken' && (await planning.takeBackDead({ ledger, no: opened.no, id: opened.id })))
-    opened = await planning.openBatch(ledger, wanted);
+  if (
+    opened.status === 'id-taken' &&
+    (await planning.imports.takeBackDead({ ledger, no: opened.no, id: opened.id }))
+  )
+    opened = await planning.imports.open(ledger, wanted);
   const ref = { ledger, no: opened.no, id: opened.id };
   if (opened.status === 'sealed') return { ref, existing: true };
   if (opened.status === 'id-taken')
@@ -64,10 +67,10 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
     );
 
   const takeBack = () =>
-    planning.dropBatch(ledger, { no: ref.no, importer: options.importer }, plan.blocks.length, (block) =>
-      Promise.resolve(plan.referenceWrites[block] ?? planning.NO_CLAIMS),
+    planning.imports.drop(ledger, { no: ref.no, importer: options.importer }, plan.blocks.length, (block) =>
+      Promise.resolve(plan.referenceWrites[block] ?? planning.blocks.noClaims),
     );
-  const sealed = await store(plan, options, opened).catch(async (error: unknown) => {
+  const sealed = await store(plan, options, ref).catch(async (error: unknown) => {
     // A refusal takes everything back; a store that went away is left as it is, and importing again goes on.
     if (isAlmonerError(error) && error.code !== 'ALM_STORE_UNREACHABLE') await takeBack();
     throw error;
@@ -96,7 +99,7 @@ export function whySealed(plan: Plan): string | null {
 async function store(
   plan: Plan,
   options: ImportOptions,
-  opened: planning.Opened,
+  opened: BatchRef,
 ): Promise<'sealed' | 'already' | 'not-importer' | 'incomplete'> {
   const { ledger, importer, owner } = options;
   // Planned as a batch that the books have already, it was compared with nothing.
@@ -113,7 +116,7 @@ async function store(
   const audit: AuditEntry = { at: options.now, who: options.who, what, why: whySealed(plan) };
   for (;;) {
     const armed = (await options.join?.()) ?? false;
-    const judged = await planning.judgedAt(ledger);
+    const judged = await planning.earlier.judgedAt(ledger);
     refuseOtherName(plan, opened.id);
     await refuseChanged(plan, ledger, opened.no, options.now);
     await passPlaces(ledger, plan, { who: options.who, at: options.now });
@@ -121,7 +124,12 @@ async function store(
     const recovered = plan.takenOver?.indexes.size ?? 0;
     const given = { sketch: plan.sketch, judged, run, recovered, prepared: options.prepared };
     const at = { no: opened.no, importer, owner };
-    const sealed = await planning.sealBatch(ledger, at, { manifest, counts: countersOf(plan), audit }, given);
+    const sealed = await planning.imports.seal(
+      ledger,
+      at,
+      { manifest, counts: countersOf(plan), audit },
+      given,
+    );
     // Another batch was sealed since or an order retried, perhaps of the same rows, a loss was accepted, or another
     // address announced itself: after a pause of its own, because two that go on in step would stop each other again.
     if (sealed === 'moved') await sleep(Math.random() * MOVED_PAUSE_MS);
@@ -139,7 +147,7 @@ async function store(
     if (typeof sealed === 'object')
       throw new AlmonerError(
         'ALM_RULE_OVER_LIMIT',
-        `${plan.source}: ${planning.overLimitText(sealed)}. Nothing was enqueued.`,
+        `${plan.source}: ${planning.accounts.overLimitText(sealed)}. Nothing was enqueued.`,
       );
     return sealed;
   }
@@ -161,7 +169,7 @@ const MOVED_PAUSE_MS = 50;
 /** The other importer finishes the very same batch. */
 async function waitForSeal(ref: BatchRef): Promise<Imported> {
   for (let waited = 0; waited < TAKE_OVER_WAIT_MS; waited += POLL_MS) {
-    const state = await planning.importState(ref);
+    const state = await planning.imports.state(ref);
     if (state === null)
       throw new AlmonerError(
         'ALM_PLAN_REFERENCE_BUSY',
@@ -221,7 +229,7 @@ function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId): Manifes
   };
 }
 
-function countersOf(plan: Plan): planning.SealedCounts {
+function countersOf(plan: Plan): Parameters<typeof planning.imports.seal>[2]['counts'] {
   const { payable, payableTokens, duplicates } = toPay(plan);
   return {
     planned: { count: payable, tokens: absoluteOf(payableTokens) },

@@ -22,6 +22,9 @@ export type Answer = {
   readonly rate: RateHeaders | null;
 };
 
+type Note = Parameters<typeof sending.pace.answered>[2][number];
+type Learnt = Awaited<ReturnType<typeof sending.pace.answered>>[number];
+
 type Waiter = {
   readonly wanted: () => boolean;
   readonly resolve: (slot: Slot | undefined) => void;
@@ -31,7 +34,7 @@ type Waiter = {
 export class Pace {
   private readonly waiting: Waiter[] = [];
   private asking = false;
-  private notes: sending.SlotAnswer[] = [];
+  private notes: Note[] = [];
   private told = { at: Number.NEGATIVE_INFINITY, limit: 0 };
   /** Until then the realm has said nothing that limits it, to any process, and no slots are asked for. */
   private freeUntil = Number.NEGATIVE_INFINITY;
@@ -66,7 +69,7 @@ export class Pace {
         this.dropUnwanted();
         if (this.waiting.length === 0) break;
         const askedAt = performance.now();
-        const taken = await sending.takeSlots(this.ledger, this.allowed(), {
+        const taken = await sending.pace.take(this.ledger, this.allowed(), {
           // It counts as under way for as long as it may leave late.
           timeoutMs: this.profile.timeouts.totalMs + 2 * PACE.FRESH_MS,
           wanted: Math.min(this.waiting.length, PACE.SLOTS_AT_ONCE),
@@ -105,9 +108,11 @@ export class Pace {
     else waiter.resolve(slot);
   }
 
-  private allowed(): sending.Allowed {
+  private allowed(): typeof sending.pace.unlimited {
     const { rate, rateReserve } = this.profile;
-    return rate === null ? sending.UNLIMITED : { ...rate, reserve: Math.min(rateReserve, rate.requests - 1) };
+    return rate === null
+      ? sending.pace.unlimited
+      : { ...rate, reserve: Math.min(rateReserve, rate.requests - 1) };
   }
 
   private slot(slot: string): Slot {
@@ -152,12 +157,12 @@ export class Pace {
     const notes = this.notes;
     if (notes.length === 0) return;
     this.notes = [];
-    for (const learnt of await sending.answerSlots(this.ledger, this.allowed(), notes))
+    for (const learnt of await sending.pace.answered(this.ledger, this.allowed(), notes))
       this.onNotice(this.noticeOf(learnt));
   }
 
   /** In the words of the log. The same stands in `status` for as long as it holds. */
-  private noticeOf(learnt: sending.Learnt): string {
+  private noticeOf(learnt: Learnt): string {
     switch (learnt.what) {
       case 'limit':
         return limitNotice(learnt, learnt.by, this.profile.rate);

@@ -93,7 +93,7 @@ export class OrderSender {
     // The manifest first: should the store be rolled back in between, its id is the old one and begins nothing.
     const manifest = await batches.manifest(ref.no);
     const row = await plans.row(ref.no, ref.index);
-    if (!reading.isPlannedOrder(row)) return OVER;
+    if (!reading.orders.isPlanned(row)) return OVER;
     const terms = termsOf(manifest, profile);
     const item = { batch: manifest.batch, ref, row, terms };
     if (changeOf(manifest, profile) !== null) return this.standStill(item);
@@ -104,7 +104,7 @@ export class OrderSender {
     if (pace.limited || held.length > 0) {
       const answer = await sending.claim(ledger, ref, owner, held);
       if (answer.answer === 'wait') return { againInMs: answer.ms };
-      if (answer.answer === 'stop' && sending.FENCED.includes(answer.why)) return UNTIL_ARMED;
+      if (answer.answer === 'stop' && sending.Attempts.isFenced(answer.why)) return UNTIL_ARMED;
       if (answer.answer !== 'go') return OVER;
       failPoint('claimed');
       if (answer.unknown && terms.certainty !== 'idempotent') return this.readback.resolve(item);
@@ -277,7 +277,7 @@ export class OrderSender {
         this.parts.onDead({ batch, ref, row, state, why: { code, status: null, message }, attempts });
       return OVER;
     }
-    if (sending.FENCED.includes(why.refusal)) return UNTIL_ARMED;
+    if (sending.Attempts.isFenced(why.refusal)) return UNTIL_ARMED;
     if (why.earlyByMs !== undefined) return { againInMs: why.earlyByMs };
     // The realm's certainty was changed while this order was unknown: it is resolved by the new one.
     return why.refusal === 'unknown' ? this.readback.resolve(item) : OVER;

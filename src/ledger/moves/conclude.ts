@@ -15,7 +15,7 @@ import { handedOver, refusalLimits, UNKNOWNS_IN_A_ROW, undoneOrder } from './set
 /** Moves of an order without an attempt: evidence that ends an unknown or a doubt, or a read that failed. */
 
 /** The attempt or the doubt that a conclusion is about. The script refuses the conclusion once the order has another one. */
-export type About =
+type About =
   | {
       readonly batch: BatchId;
       /** The nonce of the unknown attempt; null where the record names none, because two attempts met. */

@@ -9,14 +9,16 @@ import { type DeadLetter, deadLetter } from './dead-letters.js';
 export async function orderStory(place: OrderPlace) {
   const { ref, index } = place;
   const [row, history, { arrivesUntil, replacedBy }, arrivals] = await Promise.all([
-    reading.readRow(await contextOf(ref), index),
-    reading.readDetails(ref, index),
-    reading.readRecord(ref, index),
-    planning.readArrivals(ref.ledger),
+    reading.orders.row(await contextOf(ref), index),
+    reading.orders.details(ref, index),
+    reading.orders.record(ref, index),
+    planning.earlier.arrivals(ref.ledger),
   ]);
   const letter = deadLetter(ref, row);
   const other =
-    replacedBy === null ? null : steering.standInText(await steering.standIn(ref.ledger, replacedBy));
+    replacedBy === null
+      ? null
+      : steering.deadLetters.standInText(await steering.deadLetters.standIn(ref.ledger, replacedBy));
   return {
     ...letter,
     httpStatus: row.httpStatus,

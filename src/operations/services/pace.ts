@@ -22,7 +22,7 @@ export type RealmPace = {
 };
 
 export async function paceOf(ledger: RealmLedger, configured: Rate | null): Promise<RealmPace> {
-  const { learnt, others, used, hold } = await sending.readPaceState(ledger, configured);
+  const { learnt, others, used, hold } = await sending.pace.state(ledger, configured);
   return {
     realm: ledger.realm.name,
     configured,
@@ -57,7 +57,7 @@ export async function allPaceNotes(app: App, realm: string | undefined): Promise
 export async function resetPace(app: App, profile: RealmProfile, why: string | null): Promise<RealmPace> {
   const ledger = app.ledger(profile);
   const before = await paceOf(ledger, profile.rate);
-  await sending.forgetPace(ledger, profile.rate);
+  await sending.pace.forget(ledger, profile.rate);
   await record(app, { what: `forgot what was learnt of the pace of realm ${profile.name}`, why });
   if (before.notes.length > 0)
     app.logger.warn(

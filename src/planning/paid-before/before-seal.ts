@@ -31,7 +31,7 @@ type Plan = {
  * meanwhile is asked again before the seal: where the answer is another one, nothing is sealed.
  */
 export async function refuseChanged(plan: Plan, ledger: RealmLedger, no: string, now: number): Promise<void> {
-  const recovered = (await planning.recoveredCount(ledger, no)) - (plan.takenOver?.indexes.size ?? 0);
+  const recovered = (await planning.recovered.count(ledger, no)) - (plan.takenOver?.indexes.size ?? 0);
   if (recovered !== 0)
     throw stoppedBy({
       code: 'ALM_PLAN_CHANGED',
@@ -56,7 +56,7 @@ export async function refuseChanged(plan: Plan, ledger: RealmLedger, no: string,
 /** A journal has put an order back that pays the same debt as a row of the file. */
 async function refuseReplaced(plan: Plan, ledger: RealmLedger, no: string): Promise<void> {
   const replaced = plan.referenceWrites.flatMap(({ replaces }) => replaces);
-  for (const { no: oldNo, index, why } of await planning.judgeReplaced(ledger, replaced)) {
+  for (const { no: oldNo, index, why } of await planning.earlier.judgeReplaced(ledger, replaced)) {
     if (typeof why !== 'object' || !('replacedBy' in why) || why.replacedBy === no) continue;
     const order = orderId((await batchRef(ledger, oldNo)).id, index);
     throw stoppedBy(await denial(ledger, 'replaces', order, why));
@@ -116,11 +116,11 @@ async function rowsWhere(
 ): Promise<ClaimedRow[]> {
   const found: ClaimedRow[] = [];
   for (const [block, claims] of plan.referenceWrites.entries()) {
-    const places = await planning.spentPlaces(ledger, claims[which]);
+    const places = await planning.references.spentPlaces(ledger, claims[which]);
     const moved = places.filter(([, holder]) => (holder !== undefined) === isSpent);
     const bytes = plan.blocks[block];
     if (moved.length === 0 || bytes === undefined) continue;
-    const rows = reading.decodePlanBlock(bytes);
+    const rows = planning.blocks.decode(bytes);
     for (const [place, holder] of moved) {
       const { line = 0, order = null } = rows[place] ?? {};
       found.push({ line, order, holder });

@@ -92,7 +92,7 @@ export class BlockJudge {
           block.warnings.push(this.notPaidHere(row, planned.duplicateOf, holder.arrivesUntil));
       }
       const isEqual =
-        old !== null && reading.isPlannedOrder(old.row) && contentHash(old.row.order) === hashes.content;
+        old !== null && reading.orders.isPlanned(old.row) && contentHash(old.row.order) === hashes.content;
       block.rows.push({
         row,
         planned,
@@ -112,7 +112,7 @@ export class BlockJudge {
       references.push(row.reference);
       hashes.push(row.hashes?.reference ?? referenceHash(row.reference));
     }
-    return planning.findSpent(this.judging.ledger, references, hashes);
+    return planning.references.spent(this.judging.ledger, references, hashes);
   }
 
   private async judgeOrder(
@@ -171,7 +171,7 @@ export class BlockJudge {
 
   /** Why rows, by their place, may not stand in for the orders they name. */
   private async deniedAmong(rows: readonly Row[]): Promise<Map<number, planning.EarlierWhy>> {
-    const orders: planning.EarlierOrder[] = [];
+    const orders: planning.BlockClaims['replaces'][number][] = [];
     const denied = new Map<number, planning.EarlierWhy>();
     for (const [at, row] of rows.entries()) {
       if (row.kind !== 'order' || row.replaces === null) continue;
@@ -179,7 +179,7 @@ export class BlockJudge {
       if (old === null) denied.set(at, 'gone');
       else orders.push([old.no, String(old.index), String(at)]);
     }
-    for (const { row, why } of await planning.judgeReplaced(this.judging.ledger, orders))
+    for (const { row, why } of await planning.earlier.judgeReplaced(this.judging.ledger, orders))
       denied.set(row, why);
     return denied;
   }

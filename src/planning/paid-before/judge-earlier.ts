@@ -5,7 +5,7 @@ import { type BatchId, type OrderId, orderId, parseOrderId, UNDO } from '../../c
 import { inverseOf, type Order } from '../../core/order.js';
 import type { PaidBefore } from '../../core/paid-before.js';
 import { tokens } from '../../core/points.js';
-import { accountOf, parseAward } from '../../core/reference.js';
+import { parseAward } from '../../core/reference.js';
 import { show } from '../../core/visible.js';
 import type { Finding, OrderRow } from '../../csv/row.js';
 import { type PlanRow, planning, type RealmLedger, reading, steering } from '../../ledger/index.js';
@@ -41,7 +41,7 @@ export async function judgeUndo(
   const named = await undoneRow(row.reference, judging);
   if ('code' in named) return { ...named, column: reference };
   const { order: undone, batch } = named;
-  const state = reading.stateOf(await reading.readRecord({ ledger, no: batch.no }, named.index));
+  const state = reading.orders.stateOf(await reading.orders.record({ ledger, no: batch.no }, named.index));
   if (state !== 'paid') return { ...(await denial(ledger, 'undoes', undone, { state })), column: reference };
   let [root, taken] = [named, 0];
   while (root.row.reference?.startsWith(UNDO) === true) {
@@ -76,14 +76,7 @@ export async function judgeUndo(
       message: `The row: ${orderWords(row.order)}; the undo of order ${root.order}: ${orderWords({ ...wanted, tokens: tokens(left) })}, or less.`,
     };
   if (root !== named || row.order.tokens < left) return { part: root.order, left };
-  const key = root.row.reference === null ? null : planning.referenceKey(root.row.reference);
-  return {
-    shard: key?.shard ?? '',
-    fieldHex: key?.fieldHex ?? '',
-    no: batch.no,
-    index: String(named.index),
-    account: accountOf(root.row) ?? undefined,
-  };
+  return planning.references.undoneBy(root.row, batch.no, named.index);
 }
 
 /** The order that an undo names, with its row. */
@@ -161,12 +154,9 @@ export class EarlierBatches {
   }
 
   private async read(id: BatchId): Promise<EarlierBatch | null> {
-    const no = await reading.batchNumber(this.ledger, id);
-    const manifest = no === null ? null : await reading.sealedManifest(this.ledger, no);
-    if (no === null || manifest === null) return null;
-    this.numbers.set(id, no);
-    const rows = await planning.lastIndexOf({ ledger: this.ledger, no });
-    return { no, rows, currency: manifest.currency };
+    const batch = await planning.earlier.sealedBatch(this.ledger, id);
+    if (batch !== null) this.numbers.set(id, batch.no);
+    return batch;
   }
 }
 
@@ -201,7 +191,7 @@ export async function denial(
       `Order ${order} is archived: nothing would keep a second file from standing in for it again.`,
     );
   if ('replacedBy' in why) {
-    const { batch, unfinished, cancelled } = await steering.standIn(ledger, why.replacedBy);
+    const { batch, unfinished, cancelled } = await steering.deadLetters.standIn(ledger, why.replacedBy);
     const way = unfinished
       ? ` That import has not finished; \`almoner cancel ${batch}\` gives it up.`
       : cancelled
