@@ -878,7 +878,7 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'a-dead-import-keeps-its-references',
-    file: 'src/planning/put-blocks.ts',
+    file: 'src/planning/store-plan.ts',
     find: 'return planning.imports.takeBackDead(await batchRef(this.ledger, no));',
     put: 'return (await batchRef(this.ledger, no)).no === planning.imports.takeBackDead.name;',
     test: 'test/cli/steering.test.ts',

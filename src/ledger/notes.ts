@@ -1,8 +1,6 @@
 /** Notes that other folders keep beside a ledger: rules and their runs, the desk, notices. */
 
-import { claimRule, takeTurn } from './notes/claims.js';
 import { appendDeskAudit, readDeskAudit } from './notes/desk-notes.js';
-import { endedBatches, forgetEnded, takeReportTurn } from './notes/ended.js';
 import { columnNotes, deskMessages, deskNotes, ruleNotes } from './notes/note-store.js';
 import {
   forgetDecisions,
@@ -23,6 +21,7 @@ import {
   pastNotes,
   rulesWithPast,
 } from './notes/scheduled-times.js';
+import { claimRule, endedBatches, forgetEnded, takeReportTurn, takeTurn } from './notes/turns.js';
 
 export { ExpiringNotes } from './notes/desk-notes.js';
 export type { NoteStore } from './notes/note-store.js';

@@ -21,11 +21,10 @@ import {
   readWaitAfterRollback,
   resumeAfterRollback,
 } from './sessions/after-rollback.js';
-import { sessionsAtWork } from './sessions/at-work.js';
 import { acceptMoved, acceptNewLedger, closeLedger, mergedSessions } from './sessions/fence.js';
 import { folderProblem, ledgersElsewhere } from './sessions/folder-check.js';
 import { foldersOf } from './sessions/folders.js';
-import { journalOf, localJournals } from './sessions/local-journals.js';
+import { journalOf, localJournals, sessionsAtWork } from './sessions/local-journals.js';
 import { closeIfForgotten, mergeTidings, tidingsFor } from './sessions/merge.js';
 import { readRecovery } from './sessions/story.js';
 

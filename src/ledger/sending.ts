@@ -21,7 +21,7 @@ import {
   readHold,
 } from './moves/readback-marks.js';
 import { answerSlots, forgetPace, readPaceState, takeSlots, UNLIMITED } from './pace/pace.js';
-import { longestSettleMs } from './sessions/send-limits.js';
+import { longestSettleMs } from './sessions/under-way.js';
 
 export { type Begun, claim, type KeyAge, type NotBegun } from './moves/begin-sending.js';
 export { type Conclusion, conclude, turnDown } from './moves/conclude.js';
