@@ -22,7 +22,9 @@ const digests = await reportDigests('before');
 const {
   findBatch,
   ScriptClient,
-  steering: { archiveBatch },
+  steering: {
+    archives: { write: archiveBatch },
+  },
 } = await load('ledger/index.js');
 const folder = join(operator.env.ALMONER_DATA, 'archive');
 const scripts = new ScriptClient(redis.client, 10_000, () => {}, { archiveFolder: folder });

@@ -18,7 +18,9 @@ const { open } = await load('index.js');
 const {
   findBatch,
   ScriptClient,
-  steering: { archiveBatch },
+  steering: {
+    archives: { write: archiveBatch },
+  },
 } = await load('ledger/index.js');
 const realm = await startRealm({ members: 5_000 });
 let reference = 0;

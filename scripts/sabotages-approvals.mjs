@@ -29,7 +29,7 @@ export const APPROVALS = [
   {
     name: 'approved-without-a-first-person',
     file: GATE,
-    find: "request.who == '' or not b[1] and not b[2]",
+    find: "request.who == '' or not preparer and not recovered",
     put: "request.who == ''",
     test: 'test/ledger/alone/first-person.test.ts',
   },
@@ -65,7 +65,7 @@ export const APPROVALS = [
     name: 'sender-asks-for-no-approval',
     file: GATE,
     find: 'if isRequired(limits) and not (who and mayPayAlone(T, who, no, rows, tokens, at, limits)) then',
-    put: "if isRequired(limits) and b[4] == '' then",
+    put: "if isRequired(limits) and preparer == '' then",
     test: TEST,
   },
   {
@@ -127,8 +127,8 @@ export const APPROVALS = [
   {
     name: 'recovered-and-never-asked',
     file: SENDER,
-    find: "if not b[1] and (not b[2] or readRequest(T, 'batch', no)) then",
-    put: 'if not b[1] and not b[2] then',
+    find: "if not begun and (not recovered or readRequest(T, 'batch', no)) then",
+    put: 'if not begun and not recovered then',
     test: 'test/ledger/alone/recovered.test.ts',
   },
   {
@@ -212,8 +212,8 @@ export const APPROVALS = [
   {
     name: 'fed-again-below-the-mark-only',
     file: SENDER,
-    find: "tonumber(meta[2] or '0'), highest + 1)",
-    put: "tonumber(meta[2] or '0'))",
+    find: "tonumber(high or '0'), highest + 1)",
+    put: "tonumber(high or '0'))",
     test: 'test/ledger/alone/fed-again.test.ts',
   },
   {
@@ -254,8 +254,8 @@ export const APPROVALS = [
   {
     name: 'schedule-paid-alone',
     file: GATE,
-    find: 'return not b[2] and b[1] or nil',
-    put: 'return b[1] or nil',
+    find: 'return not byRule and preparer or nil',
+    put: 'return preparer or nil',
     test: TEST,
   },
   {

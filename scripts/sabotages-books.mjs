@@ -270,8 +270,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'retried-beside-a-later-file',
     file: 'src/planning/paid-before/looks-paid.ts',
-    find: '    if (other !== undefined)',
-    put: "    if (other === '')",
+    find: '      if (order !== undefined) {',
+    put: "      if (order === '') {",
     test: 'test/planning/paid-since.test.ts',
   },
   {
@@ -360,8 +360,8 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'left-out-and-still-replaced',
-    file: 'src/planning/paid-before/looks-paid.ts',
-    find: '      replaces: claimed.replaces.filter(([, , row]) => !inBlock.has(Number(row) - first)),\n',
+    file: 'src/ledger/moves/put-block.ts',
+    find: '    replaces: claims.replaces.filter(([, , row]) => !duplicates.has(Number(row))),\n',
     put: '',
     test: 'test/planning/stand-ins.test.ts',
   },
@@ -613,7 +613,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'an-archive-forgets-who-stands-in',
     file: 'src/ledger/moves/archive-batch.lua',
-    find: "redis.call('HSET', B .. ':replaced', one[1], one[2])",
+    find: "redis.call('HSET', B .. ':replaced', unpack(one))",
     put: '',
     test: 'test/queue/debts-and-archives.test.ts',
   },
@@ -781,8 +781,8 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-paid-order-takes-no-reference',
     file: 'src/ledger/moves/replay.lua',
-    find: "elseif ref and code == 'P' then\n  isBeside = takeForDebt(T, ref, ref[3], no, index)",
-    put: "elseif ref and code == 'P' and not spentBySent(T, ref[1], ref[2], no, index) then\n  takeReference(T, ref[1], ref[2], ref[3], no, index)",
+    find: "elseif ref and code == 'P' then\n  isBeside = takeForDebt(T, ref, no, index)",
+    put: "elseif ref and code == 'P' and not spentBySent(T, ref.shard, ref.field, no, index) then\n  takeReference(T, ref.shard, ref.field, ref.digest, no, index)",
     test: 'test/queue/forgotten-references.test.ts',
   },
   {
@@ -878,9 +878,9 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'a-dead-import-keeps-its-references',
-    file: 'src/planning/put-blocks.ts',
-    find: 'return planning.takeBackDead(await batchRef(this.ledger, no));',
-    put: 'return (await batchRef(this.ledger, no)).no === planning.takeBackDead.name;',
+    file: 'src/planning/store-plan.ts',
+    find: 'return planning.imports.takeBackDead(await batchRef(this.ledger, no));',
+    put: 'return (await batchRef(this.ledger, no)).no === planning.imports.takeBackDead.name;',
     test: 'test/cli/steering.test.ts',
   },
   {

@@ -28,7 +28,7 @@ export const SABOTAGES = [
   {
     name: 'halted-by-nobody',
     file: 'src/queue/batches.ts',
-    find: '    return (await steering.haltBatch(batch, changedReason(change, this.profile.name))).state;',
+    find: '    return (await steering.batch.halt(batch, changedReason(change, this.profile.name))).state;',
     put: '    return null;',
     test: 'test/queue/seals.test.ts',
   },
@@ -98,7 +98,7 @@ export const SABOTAGES = [
   {
     name: 'reference-of-a-late-payment-free',
     file: 'src/ledger/moves/replay.lua',
-    find: '    takeForDebt(T, ref, ref[3], holder, index)\n',
+    find: '    takeForDebt(T, ref, holder, index)\n',
     put: '',
     test: 'test/ledger/moves/paid-after-all.test.ts',
   },
@@ -218,7 +218,7 @@ export const SABOTAGES = [
   {
     name: 'fence-off',
     file: 'src/ledger/includes/fence.lua',
-    find: "  if state[1] ~= run then return 'disarmed' end",
+    find: "  if armed ~= run then return 'disarmed' end",
     put: '',
     test: 'test/simulator/found.test.ts',
   },
@@ -490,14 +490,14 @@ export const SABOTAGES = [
   },
   {
     name: 'slots-of-the-dead-wait',
-    file: 'src/ledger/moves/free-slots.lua',
+    file: 'src/ledger/pace/free-slots.lua',
     find: '  if string.sub(by, 1, #whose) == whose and',
     put: '  if false and',
     test: 'test/chaos/slots-of-the-dead.long.test.ts',
   },
   {
     name: 'slots-lost-with-a-reply',
-    file: 'src/ledger/moves/take-slot.lua',
+    file: 'src/ledger/pace/take-slot.lua',
     find: 'if isRepeated then',
     put: 'if false then',
     test: 'test/ledger/moves/free-slots.test.ts',
@@ -631,8 +631,8 @@ export const SABOTAGES = [
   {
     name: 'one-refusal-is-a-limit',
     file: 'src/ledger/includes/refusals.lua',
-    find: 'local SAME_COUNT, SAME_INTERVAL = 2, 3',
-    put: 'local SAME_COUNT, SAME_INTERVAL = 1, 3',
+    find: 'refusals >= PACE.SAME_COUNT + more',
+    put: 'refusals >= 1 + more',
     test: 'test/ledger/moves/refusals.test.ts',
   },
   {
@@ -658,14 +658,14 @@ export const SABOTAGES = [
   },
   {
     name: 'under-way-is-not-counted',
-    file: 'src/ledger/moves/take-slot.lua',
+    file: 'src/ledger/pace/take-slot.lua',
     find: "'+inf') - count",
     put: "'+inf')",
     test: 'test/ledger/moves/take-slot.test.ts',
   },
   {
     name: 'a-longer-window-forgotten',
-    file: 'src/ledger/moves/take-slot.lua',
+    file: 'src/ledger/pace/take-slot.lua',
     find: 'if not longest or W >= longest or',
     put: 'if true or',
     test: 'test/ledger/moves/take-slot.test.ts',
@@ -673,7 +673,7 @@ export const SABOTAGES = [
   {
     name: 'free-for-ever',
     file: 'src/queue/pace.ts',
-    find: 'this.freeUntil = askedAt + FREE_MS;',
+    find: 'this.freeUntil = askedAt + PACE.FREE_MS;',
     put: 'this.freeUntil = Number.POSITIVE_INFINITY;',
     test: 'test/queue/pace.test.ts',
   },

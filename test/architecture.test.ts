@@ -184,11 +184,27 @@ describe('imports point one way', () => {
   });
 
   test('the ledger shows at most 120 names, and each group of them has its callers', () => {
-    const index = byPath.get('src/ledger/index.ts');
-    const shown = [...(index?.code.matchAll(/export (?:type )?\{([^}]*)\}/g) ?? [])].flatMap(
-      ([, names = '']) => names.split(',').filter((name) => name.trim() !== ''),
+    const groups = ['index', ...Object.keys(CALLERS)].map((name) => byPath.get(`src/ledger/${name}.ts`));
+    const found = (rule: RegExp) =>
+      groups.flatMap((group) => [...(group?.code.matchAll(rule) ?? [])].map(([, name = '']) => name));
+    const handedOn = found(/^export (?:type )?\{([^}]*)\}/gm).flatMap((names) =>
+      names.split(',').filter((name) => name.trim() !== ''),
     );
-    expect(shown.length + Object.keys(CALLERS).length).toBeLessThanOrEqual(120);
+    const objects = found(/^export const (\w+) = \{/gm);
+    const namespaces = found(/^export \* as (\w+)/gm);
+    // A namespace inside a group would hide how many names it has.
+    expect(namespaces.sort()).toEqual(Object.keys(CALLERS).sort());
+    // Every export is of one of these kinds, so that none is left uncounted.
+    expect(found(/^(export) /gm).length).toBe(
+      found(/^(export) (?:type )?\{/gm).length + objects.length + namespaces.length,
+    );
+    expect(handedOn.length + objects.length + namespaces.length).toBeLessThanOrEqual(120);
+    // One idea has few questions.
+    const members = found(/^export const \w+ = \{([^}]*)\}/gm).map(
+      (list) => list.split(',').filter((name) => name.trim() !== '').length,
+    );
+    expect(members.length).toBe(objects.length);
+    expect(Math.max(...members)).toBeLessThanOrEqual(11);
     const wrong = SRC.flatMap((source) =>
       [...source.code.matchAll(/^import (?:type )?\{([^}]*)\} from ''/gm)]
         .filter(() => source.imports.some((specifier) => specifier.endsWith('/ledger/index.js')))
@@ -197,6 +213,34 @@ describe('imports point one way', () => {
         .map((name) => `${source.path} uses ${name}`),
     );
     expect(wrong).toEqual([]);
+  });
+
+  test('what the ledger shows is used by another folder', () => {
+    const others = SRC.filter(({ path }) => folderOf(path) !== 'ledger')
+      .filter(({ imports }) => imports.some((specifier) => specifier.endsWith('/ledger/index.js')))
+      .map(({ text }) => text)
+      .join('\n');
+    const idle = ['index', ...Object.keys(CALLERS)].flatMap((group) => {
+      const { code = '' } = byPath.get(`src/ledger/${group}.ts`) ?? {};
+      const inGroup = group === 'index' ? '' : `${group}\\s*\\.\\s*`;
+      const isUsed = (name: string) => new RegExp(`\\b${inGroup}${name}\\b`).test(others);
+      const handedOn = [...code.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) =>
+        names
+          .split(',')
+          .map((name) => name.trim().replace(/^type /, ''))
+          .filter((name) => name !== ''),
+      );
+      const members = [...code.matchAll(/^export const (\w+) = \{([^}]*)\}/gm)].flatMap(
+        ([, object = '', list = '']) =>
+          list
+            .split(',')
+            .map((member) => member.trim().split(':')[0] ?? '')
+            .filter((member) => member !== '')
+            .map((member) => `${object}\\s*\\.\\s*${member}`),
+      );
+      return [...handedOn, ...members].filter((name) => !isUsed(name)).map((name) => `${group}: ${name}`);
+    });
+    expect(idle).toEqual([]);
   });
 
   test('only the queue knows BullMQ; the desk may show it with its board', () => {
@@ -288,6 +332,26 @@ describe('scripts of the ledger', () => {
         .map((line) => `${path}: ${line.trim()}`);
     });
     expect(wrong).toEqual([]);
+  });
+
+  test('nothing is known by its place in a list: a reply or an argument is taken apart by name where it arrives', () => {
+    const isNumbered = (line: string) =>
+      /[\w)\]]\[\d+\]/.test(line.replaceAll(/\b(?:KEYS|ARGV)\[\d+\]|'[^']*'|--.*$/g, ''));
+    const inScripts = luaFiles.flatMap(({ path, lines }) =>
+      bodyOf(lines)
+        .filter(isNumbered)
+        .map((line) => `${path}: ${line.trim()}`),
+    );
+    /** What a call of the store answers, under the names that replies have. */
+    const REPLY =
+      /\)\)\??\.?\[\d+\]|\b(?:answer|found|meta|open|reply|replies|rest|values|words)\??\.?\[\d+\]/;
+    const inPrograms = SRC.filter(({ path }) => folderOf(path) === 'ledger').flatMap(({ path, code }) =>
+      code
+        .split('\n')
+        .filter((line) => REPLY.test(line))
+        .map((line) => `${path}: ${line.trim()}`),
+    );
+    expect([...inScripts, ...inPrograms]).toEqual([]);
   });
 
   test('no two have one name', () => {

@@ -71,3 +71,9 @@ export function parseOrderId(text: string): { batch: BatchId; index: number } | 
   if (batch === undefined || !isBatchId(batch)) return undefined;
   return { batch, index: Number(match?.[2]) };
 }
+
+/** The same as an id again; null where the text is none. */
+export function namedOrder(text: string): OrderId | null {
+  const named = parseOrderId(text);
+  return named === undefined ? null : orderId(named.batch, named.index);
+}

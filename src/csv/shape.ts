@@ -46,18 +46,7 @@ export function findShape(
     faults.push({ line: header.line, column, code, message });
   };
   const keys = names.map(headerKey);
-  if (names.length > limits.columnsMax)
-    fault(
-      'ALM_FILE_TOO_MANY_COLUMNS',
-      null,
-      `The header has ${names.length} columns, at most ${limits.columnsMax} are read.`,
-    );
-  else if (RESULTS_HEADER.every((name) => keys.includes(name)))
-    fault(
-      'ALM_FILE_IS_RESULTS',
-      null,
-      'This is a results.csv of a report, and most of its rows may be paid already. Run failed.csv or unprocessed.csv of that report instead.',
-    );
+  faultHeader(keys, limits, fault);
   if (faults.length > 0) return { faults };
 
   const cells = head.records
@@ -72,20 +61,10 @@ export function findShape(
     missing.length === 0
       ? null
       : (chosen.keptBelow ?? headerBelow(head, header.line, new Map([...chosen.usual, ...said])));
-  if (below !== null) {
+  const noHeader = whyNoHeader(header, { below, isEmpty: missing.length === 2, names, delimiter });
+  if (noHeader !== null) {
     faults.length = 0;
-    fault(
-      'ALM_FILE_HEADER_BELOW',
-      null,
-      `Line ${header.line} (${show(header.text)}) is not a header, but line ${below} looks like one. Use --header-line ${below} to take it and skip the lines above.`,
-    );
-  } else if (missing.length === 2 && names.some((name) => /^\s*-?[0-9]+\s*$/.test(name))) {
-    faults.length = 0;
-    fault(
-      'ALM_FILE_HEADER_MISSING',
-      null,
-      `Line ${header.line} (${show(header.text)}) looks like a row; expected a header line such as member${delimiter}tokens.`,
-    );
+    fault(noHeader.code, null, noHeader.message);
   } else faultMissing(missing, { names, cells, columns, map: said, byTable }, faults, fault);
   if (missing.length === 0) faultRowsAbove(head, { line: header.line, width: names.length, columns }, fault);
   const found = {
@@ -98,6 +77,54 @@ export function findShape(
   const own = names.flatMap((name, index) => (ownColumnNamed(name) === undefined ? [index] : []));
   const sheet = { delimiter, header: own.map((index) => names[index] ?? ''), spelt: taken.spelt() };
   return { sheet, headerLine: header.line, names, kept: own, columns, found };
+}
+
+/** Refuses a header with too many columns, and that of a results.csv. */
+function faultHeader(
+  keys: readonly string[],
+  { columnsMax }: Pick<IntakeLimits, 'columnsMax'>,
+  fault: HeaderFault,
+): void {
+  if (keys.length > columnsMax)
+    fault(
+      'ALM_FILE_TOO_MANY_COLUMNS',
+      null,
+      `The header has ${keys.length} columns, at most ${columnsMax} are read.`,
+    );
+  else if (RESULTS_HEADER.every((name) => keys.includes(name)))
+    fault(
+      'ALM_FILE_IS_RESULTS',
+      null,
+      'This is a results.csv of a report, and most of its rows may be paid already. Run failed.csv or unprocessed.csv of that report instead.',
+    );
+}
+
+/** Returns why the line is not a header; null if it may be one. `isEmpty`: it names neither members nor tokens. */
+function whyNoHeader(
+  { line, text }: ChosenColumns['header'],
+  {
+    below,
+    isEmpty,
+    names,
+    delimiter,
+  }: {
+    readonly below: number | null;
+    readonly isEmpty: boolean;
+    readonly names: readonly string[];
+    readonly delimiter: string;
+  },
+): Pick<Finding, 'code' | 'message'> | null {
+  if (below !== null)
+    return {
+      code: 'ALM_FILE_HEADER_BELOW',
+      message: `Line ${line} (${show(text)}) is not a header, but line ${below} looks like one. Use --header-line ${below} to take it and skip the lines above.`,
+    };
+  if (isEmpty && names.some((name) => /^\s*-?[0-9]+\s*$/.test(name)))
+    return {
+      code: 'ALM_FILE_HEADER_MISSING',
+      message: `Line ${line} (${show(text)}) looks like a row; expected a header line such as member${delimiter}tokens.`,
+    };
+  return null;
 }
 
 /**

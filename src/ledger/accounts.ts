@@ -10,22 +10,22 @@ import { askRealm, type RealmLedger } from './realm-ledger.js';
 export type AccountRange = readonly [account: string, first: number, last: number, tokens: string];
 
 export function accountRanges(firstIndex: number, rows: readonly PlanRow[]): AccountRange[] {
-  const ranges: [string, number, number, string][] = [];
+  const ranges: { account: string; first: number; last: number; tokens: bigint }[] = [];
   let open: (typeof ranges)[number] | undefined;
   rows.forEach((row, offset) => {
     if (row.order === null || row.duplicateOf !== null) return;
     const account = accountOf(row);
     const index = firstIndex + offset;
     if (account === null) open = undefined;
-    else if (open?.[0] === account) {
-      open[2] = index;
-      open[3] = String(BigInt(open[3]) + BigInt(row.order.tokens));
+    else if (open?.account === account) {
+      open.last = index;
+      open.tokens += BigInt(row.order.tokens);
     } else {
-      open = [account, index, index, String(row.order.tokens)];
+      open = { account, first: index, last: index, tokens: BigInt(row.order.tokens) };
       ranges.push(open);
     }
   });
-  return ranges;
+  return ranges.map(({ account, first, last, tokens }) => [account, first, last, String(tokens)]);
 }
 
 /** What orders of the period hold: paid, or still to be paid. */

@@ -16,11 +16,6 @@ export function ledgerId(identity: RealmIdentity): string {
   return createHash('sha256').update(`${identity.baseUrl}\n${identity.realmId}`).digest('hex').slice(0, 12);
 }
 
-/** BullMQ's prefix for the queues of a realm: same slot as its ledger. */
-export function queuePrefix({ keyPrefix }: { readonly keyPrefix: string }): string {
-  return `${keyPrefix}:q`;
-}
-
 /** Lists of a realm's batches: what each holds stands in includes/batches.lua. */
 export const BATCH_LISTS = [
   'ids',

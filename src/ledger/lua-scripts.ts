@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { messageOf } from '../core/errors/error.js';
+import { paceConstantsLua } from '../core/pace-constants.js';
 import { recordFieldsLua } from './record-fields.js';
 
 /** Each script lies beside the one file that calls it. Fragments that several scripts share lie in `includes`. */
@@ -53,11 +54,17 @@ export const LEDGER_SCRIPTS: ReadonlyMap<string, LuaScript> = new Map(
 /** A function at the top level, or what stands between two of them (then without a name). */
 type Piece = { readonly name: string | null; readonly text: string; readonly words: ReadonlySet<string> };
 
-/** Many scripts share a fragment; it is read once. This one is no file: it is made from the table of the fields. */
+/** Fragments that are no files: each is made from a table that TypeScript uses as well. */
+const MADE: Readonly<Record<string, () => string>> = {
+  'record-fields': recordFieldsLua,
+  'pace-constants': paceConstantsLua,
+};
+
+/** Many scripts share a fragment; it is read once. */
 const included = new Map<string, readonly Piece[]>();
 
 function fragment(name: string): readonly Piece[] {
-  const text = () => (name === 'record-fields' ? recordFieldsLua() : read(join(INCLUDES, `${name}.lua`)));
+  const text = () => MADE[name]?.() ?? read(join(INCLUDES, `${name}.lua`));
   const pieces = included.get(name) ?? piecesOf(text());
   included.set(name, pieces);
   return pieces;

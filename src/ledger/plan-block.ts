@@ -120,25 +120,39 @@ const rareParts = z.object({
 });
 
 export function decodePlanBlock(bytes: Buffer): PlanRow[] {
-  return parsePlanBlock(inflatePlanBlock(bytes));
+  return new PlanText(bytes).rows();
 }
 
 /** A block as it is before it is parsed: a scan need not parse the blocks in which nothing of what it looks for stands. */
-export function inflatePlanBlock(bytes: Buffer): Buffer {
-  return inflateRawSync(bytes);
+export class PlanText {
+  private readonly inflated: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.inflated = inflateRawSync(bytes);
+  }
+
+  /** Whether a member or a reference can stand in it. */
+  mayMention(text: string): boolean {
+    return this.inflated.includes(JSON.stringify(text));
+  }
+
+  /** Whether an amount can: it is the last value of an order. */
+  mayAmountTo(tokens: number): boolean {
+    return this.inflated.includes(`,${tokens}]`);
+  }
+
+  /** Whether a cell can hold this part, whatever its case. */
+  mayHoldPart(text: string): boolean {
+    const needle = JSON.stringify(text).slice(1, -1).toLowerCase();
+    return this.inflated.toString('utf8').toLowerCase().includes(needle);
+  }
+
+  rows(): PlanRow[] {
+    return parsePlanBlock(this.inflated);
+  }
 }
 
-/** Whether a member or a reference can stand in an inflated block. */
-export function mayMention(inflated: Buffer, text: string): boolean {
-  return inflated.includes(JSON.stringify(text));
-}
-
-/** Whether an amount can: it is the last value of an order. */
-export function mayAmountTo(inflated: Buffer, tokens: number): boolean {
-  return inflated.includes(`,${tokens}]`);
-}
-
-export function parsePlanBlock(inflated: Buffer): PlanRow[] {
+function parsePlanBlock(inflated: Buffer): PlanRow[] {
   const parsed: unknown = JSON.parse(inflated.toString('utf8'));
   if (!Array.isArray(parsed)) throw damaged();
   return parsed.map(unpackRow);
@@ -151,14 +165,14 @@ function unpackRow(row: unknown): PlanRow {
   const [line, order, reference, reason, cells, rare]: unknown[] = row;
   if (typeof line !== 'number' || !isTexts(cells)) throw damaged();
   const parts = rare === undefined ? undefined : rareParts.parse(rare);
-  const fault = parts?.f;
+  const [code, message] = parts?.f ?? [];
   return {
     line,
     order: order === null ? null : unpackOrder(order, cells),
     reference: unpack(reference, cells),
     reason: unpack(reason, cells),
     cells,
-    fault: fault === undefined || !isErrorCode(fault[0]) ? null : { code: fault[0], message: fault[1] },
+    fault: code !== undefined && message !== undefined && isErrorCode(code) ? { code, message } : null,
     duplicateOf: parts?.d ?? null,
     replaces: parts?.r === undefined ? null : unpackOrderId(parts.r),
     undoes: parts?.u ?? null,

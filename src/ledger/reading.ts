@@ -1,41 +1,15 @@
 /** Reads of a ledger that change nothing: batches, orders, sums, the plan and what verify finds. */
 
-export {
-  type Balances,
-  balancesSeen,
-  lastSent,
-  type Named,
-  orderEvent,
-  sentTime,
-  type Traces,
-} from './order-event.js';
-export {
-  decodePlanBlock,
-  inflatePlanBlock,
-  isPlannedOrder,
-  mayAmountTo,
-  mayMention,
-  parsePlanBlock,
-  UNKNOWN_ROW,
-} from './plan-block.js';
-export { archiveHash, isArchiveAway } from './read/archive-file.js';
-export {
-  batchLatency,
-  batchSeries,
-  busyMs,
-  dispatchedOf,
-  rowsToArchive,
-  sealedManifest,
-  settlingMs,
-} from './read/batch-facts.js';
-export { type BatchSource, batchSource, recordsOfBlock } from './read/batch-source.js';
-export { approvalNeeded, batchNumber, namedArchives, openDead } from './read/batches.js';
-export { PlanReader } from './read/plan-reader.js';
-export { isHeldBack, realmState } from './read/realm-state.js';
-export {
+import { balancesSeen, lastSent, orderEvent, sentTime } from './order-event.js';
+import { isPlannedOrder, UNKNOWN_ROW } from './plan-block.js';
+import { batchLatency, batchSeries, busyMs, dispatchedOf, settlingMs } from './read/batch-facts.js';
+import { paidEver } from './read/batch-lists.js';
+import { approvalNeeded, namedReason, openDead } from './read/batches.js';
+import { withSetTime } from './read/gate.js';
+import { isHeldBack, realmState as readRealmState } from './read/realm-state.js';
+import {
   hasTrouble,
   namedBy,
-  type RowContext,
   readDetails,
   readRecord,
   readRow,
@@ -43,17 +17,79 @@ export {
   rowView,
   stateOf,
 } from './read/rows.js';
-export { readAudit, snapshotBatch } from './read/snapshot.js';
-export { type RealmLook, readBatchStanding, readRealmStanding } from './read/standing.js';
-export { answersByStatus, pingStore, slotsEverTaken, storeInfo } from './read/store-facts.js';
-export * as totals from './read/totals.js';
-export {
-  attention,
-  attentionCount,
-  attentionRows,
-  isUnsettledState,
-  type UnsettledState,
-} from './read/unsettled.js';
-export { type LedgerAudit, verifyLedger } from './read/verify.js';
-export { storedLedgers } from './read/verify-read.js';
-export { decodeRecord } from './record.js';
+import { readAudit, snapshotBatch } from './read/snapshot.js';
+import { readBatchStanding, readRealmStanding } from './read/standing.js';
+import { answersByStatus, slotsEverTaken, tokensOfDay } from './read/store-facts.js';
+import { readGroups, readRealmNumbers, readTotals, readWork } from './read/totals.js';
+import { attention, attentionCount, attentionRows, isUnsettledState } from './read/unsettled.js';
+import { requestTime } from './views.js';
+
+export type { Balances } from './order-event.js';
+export type { PlanText } from './plan-block.js';
+export { isArchiveAway } from './read/archive-file.js';
+export { BatchBlocks } from './read/batch-blocks.js';
+export { sealedManifest } from './read/batch-facts.js';
+export { batchNumber } from './read/batches.js';
+export { PlanReader } from './read/plan-reader.js';
+export type { RowContext } from './read/rows.js';
+export type { Totals } from './read/totals.js';
+export { verifyLedger } from './read/verify.js';
+
+/** One order: its record, what it met, and the row that shows it. */
+export const orders = {
+  record: readRecord,
+  details: readDetails,
+  row: readRow,
+  context: rowContext,
+  view: rowView,
+  stateOf,
+  hasTrouble,
+  requestTime,
+  isPlanned: isPlannedOrder,
+  unknownRow: UNKNOWN_ROW,
+};
+
+/** What the events of an order say of its last attempt. */
+export const evidence = { event: orderEvent, namedBy, lastSent, sentTime, balancesSeen };
+
+/** How fast a batch is worked off. */
+export const progress = {
+  latency: batchLatency,
+  series: batchSeries,
+  busyMs,
+  settlingMs,
+  dispatched: dispatchedOf,
+};
+
+/** Orders that wait for a person, or for what becomes of them. */
+export const unsettled = {
+  indexes: attention,
+  rows: attentionRows,
+  count: attentionCount,
+  isState: isUnsettledState,
+  openDead,
+};
+
+/** Whether the realm is halted, and why. */
+export const realmState = { read: readRealmState, isHeldBack };
+
+/** What stands still, and why. */
+export const standing = { batch: readBatchStanding, realm: readRealmStanding };
+
+/** Words for why a batch does not go on. */
+export const reasons = { named: namedReason, withSetTime, approvalNeeded };
+
+/** A batch as a report takes it, and its audit. */
+export const snapshots = { batch: snapshotBatch, audit: readAudit };
+
+/** Sums over days, months and all times. */
+export const totals = {
+  readTotals,
+  readGroups,
+  readWork,
+  readRealmNumbers,
+  tokensOfDay,
+  paidEver,
+  answersByStatus,
+  slotsEverTaken,
+};

@@ -12,6 +12,8 @@ import { type Argument, type ScriptClient, texts } from './script-client.js';
 export type RealmLedger = {
   readonly scripts: ScriptClient;
   readonly keyPrefix: string;
+  /** BullMQ's, for the queues of the realm: in the same slot as its ledger. */
+  readonly queuePrefix: string;
   /** Tells the ledgers of a store apart; also the folder of the realm's archives, because names change. */
   readonly id: string;
   readonly realm: KnownRealm;
@@ -73,6 +75,7 @@ export function openLedger(
     scripts,
     // The key from which every script derives the others.
     keyPrefix: `almoner:{${id}}`,
+    queuePrefix: `almoner:{${id}}:q`,
     id,
     realm,
     mark,

@@ -194,8 +194,9 @@ export function encodeSending(
 
 function fieldsOf(text: string): Fields<string> {
   const values = text.split('|');
+  const [state = ''] = values;
   const fields: { [name in FieldName]?: string | undefined } = {};
-  for (const [at, name] of namesOf(values[0] ?? '').entries()) if (name !== null) fields[name] = values[at];
+  for (const [at, name] of namesOf(state).entries()) if (name !== null) fields[name] = values[at];
   return fields;
 }
 

@@ -1,4 +1,9 @@
-import { CONTENT_DIGEST_CHARACTERS, REFERENCE_HASH_BYTES, referenceHash } from '../core/reference.js';
+import {
+  accountOf,
+  CONTENT_DIGEST_CHARACTERS,
+  REFERENCE_HASH_BYTES,
+  referenceHash,
+} from '../core/reference.js';
 import type { PlanRow } from './plan-block.js';
 
 /** Where a reference stands in the store: see core/reference. */
@@ -7,11 +12,18 @@ export function referenceKey(reference: string): { readonly shard: string; reado
   return { shard: packed.slice(0, 4), fieldHex: Buffer.from(packed.slice(4), 'latin1').toString('hex') };
 }
 
-/** The reference of a row as the scripts take it: its shard, and the name in it as hex. */
 export function ownReference({ reference }: Pick<PlanRow, 'reference'>) {
-  if (reference === null) return null;
-  const { shard, fieldHex } = referenceKey(reference);
-  return [shard, fieldHex];
+  return reference === null ? null : referenceKey(reference);
+}
+
+/** What the undo of an order gives back: its reference, and what it holds of its rule's account. */
+export function undoneBy(
+  row: Pick<PlanRow, 'reference'>,
+  no: string,
+  index: number,
+): NonNullable<PlanRow['undoes']> {
+  const { shard = '', fieldHex = '' } = ownReference(row) ?? {};
+  return { shard, fieldHex, no, index: String(index), account: accountOf(row) ?? undefined };
 }
 
 /** Bytes of a packed row: where in its block it stands, its reference's hash and its content's digest. */

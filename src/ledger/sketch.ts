@@ -7,7 +7,9 @@ import {
   digestOf,
   SKETCH_ROW_BYTES,
 } from '../core/reference.js';
+import { batchKeys } from './keys.js';
 import type { PlanRow } from './plan-block.js';
+import type { BatchPlace } from './realm-ledger.js';
 import type { Manifest } from './views.js';
 
 /**
@@ -15,12 +17,29 @@ import type { Manifest } from './views.js';
  * two words of each row's content before the table was asked: under a corrected table the same row is another order, and
  * the same debt.
  */
-export const ORIGIN_BYTES = 8;
+const ORIGIN_BYTES = 8;
 
-export type SketchedRow = {
+type SketchedRow = {
   readonly content: ContentWords | undefined;
   readonly origin: ContentWords | undefined;
 };
+
+/** The two parts of the sketch of a batch with so many rows; null for what it has not. */
+export async function readSketches({ ledger: { scripts, keyPrefix }, no }: BatchPlace, rows: number) {
+  const both = await scripts.ask('read sketch', (redis) => redis.getBuffer(batchKeys(keyPrefix, no).sketch));
+  const end = rows * SKETCH_ROW_BYTES;
+  const origins = both !== null && both.length >= end + rows * ORIGIN_BYTES ? both.subarray(end) : null;
+  return {
+    contents: both?.subarray(0, end) ?? null,
+    /** The words of the origin of a row, by its index. */
+    originOf:
+      origins &&
+      ((index: number): ContentWords => {
+        const at = (index - 1) * ORIGIN_BYTES;
+        return [origins.readUInt32LE(at), origins.readUInt32LE(at + 4)];
+      }),
+  };
+}
 
 /** Takes the rows in the file's order, some at a time. */
 export class SketchWriter {

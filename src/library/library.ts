@@ -103,7 +103,7 @@ export class Library implements Almoner {
   results(batch: string): AsyncIterable<ResultRow> {
     return this.each(async () => {
       const ref = await this.named(batch);
-      return resultRows(await reading.snapshotBatch(ref, new reading.PlanReader(ref.ledger), []));
+      return resultRows(await reading.snapshots.batch(ref, new reading.PlanReader(ref.ledger), []));
     });
   }
 

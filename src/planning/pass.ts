@@ -144,14 +144,16 @@ export class Pass {
       const planned = rows.map((row) => row.planned);
       const first = this.blocks.length * PLAN_BLOCK_ROWS + 1;
       const noOf = (id: BatchId) => this.batches.numbers.get(id);
-      this.referenceWrites.push(planning.blockClaims(first, planned, noOf, (offset) => rows[offset]?.hashes));
-      this.blocks.push(planning.encodePlanBlock(planned));
+      this.referenceWrites.push(
+        planning.blocks.claims(first, planned, noOf, (offset) => rows[offset]?.hashes),
+      );
+      this.blocks.push(planning.blocks.encode(planned));
     }
   }
 
   private count(
     row: Row,
-    { content, origin }: planning.SketchedRow,
+    { content, origin }: Parameters<planning.SketchWriter['add']>[0][number],
     since: string | undefined,
     replacedNo: string | undefined,
   ): void {

@@ -239,12 +239,12 @@ function takeOverRecovered(
 
 /** Notes where the realm was paid under another address, or from another ledger of this machine. */
 async function notePaidElsewhere({ ledger, findings, newRowsOnly, ...options }: Planning) {
-  const movedFrom = await planning.earlierAddresses(ledger);
+  const movedFrom = await planning.addresses.earlier(ledger);
   if (movedFrom.length > 0)
     findings[options.newAddress && !newRowsOnly ? 'warning' : 'fault'](
       addressFinding(ledger, movedFrom, newRowsOnly),
     );
-  const elsewhere = await recovery.ledgersElsewhere(ledger);
+  const elsewhere = await recovery.folders.ledgersElsewhere(ledger);
   if (elsewhere.length > 0)
     findings[options.newLedger && !newRowsOnly ? 'warning' : 'fault'](
       elsewhereFinding(ledger, elsewhere, newRowsOnly),

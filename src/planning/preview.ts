@@ -2,7 +2,7 @@ import { absoluteOf, sumOf } from '../core/op-sums.js';
 import { OPS, type Op } from '../core/order.js';
 import type { Certainty, RealmProfile } from '../core/profile.js';
 import { endOfWork } from '../core/quiet-hours.js';
-import { type BatchView, lists, planning, type RealmLedger } from '../ledger/index.js';
+import { type BatchView, type RealmLedger, reading } from '../ledger/index.js';
 import { type Plan, toPay } from './plan.js';
 import { NO_TIMES, type SetTimes } from './set-times.js';
 
@@ -37,7 +37,7 @@ export async function previewPlan(
     finishBy,
     /** With the quiet hours in between. */
     endsAt: endOfWork(profile.quietHours, start?.at ?? now, seconds * 1000),
-    past: once(() => lists.paidEver(ledger)),
+    past: once(() => reading.totals.paidEver(ledger)),
     dayLeft: await dayLeft(profile, ledger, now),
   };
 }
@@ -87,12 +87,12 @@ function once<T>(ask: () => Promise<T>): () => Promise<T> {
 }
 
 /** Books that never paid this realm are said to be new: a wrong data folder is noticed before it pays twice. */
-export type BooksPast = Awaited<ReturnType<typeof lists.paidEver>>;
+export type BooksPast = Awaited<ReturnType<typeof reading.totals.paidEver>>;
 
 async function dayLeft(profile: RealmProfile, ledger: RealmLedger, now: number): Promise<bigint | null> {
   const cap = profile.caps.maxTokensPerDay;
   if (cap === null) return null;
-  const left = BigInt(cap) - (await planning.tokensOfDay(ledger, now));
+  const left = BigInt(cap) - (await reading.totals.tokensOfDay(ledger, now));
   return left < 0n ? 0n : left;
 }
 

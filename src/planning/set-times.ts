@@ -4,7 +4,10 @@ import { readAt, spellMoment, wallOf } from '../core/zones.js';
 import type { planning } from '../ledger/index.js';
 
 /** When a batch is to begin, and when it should be over, by the wall of the realm's zone. */
-export type SetTimes = { readonly start: planning.Start | null; readonly finishBy: number | null };
+export type SetTimes = {
+  readonly start: NonNullable<planning.Prepared['start']> | null;
+  readonly finishBy: number | null;
+};
 export const NO_TIMES: SetTimes = { start: null, finishBy: null };
 
 const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/;

@@ -1,16 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { counted } from '../core/counted.js';
 import { AlmonerError, isAlmonerError } from '../core/errors/error.js';
-import type { BatchId } from '../core/ids.js';
+import { type BatchId, orderId } from '../core/ids.js';
 import { absoluteOf, plus } from '../core/op-sums.js';
+import { stoppedBy } from '../core/paid-before.js';
 import type { RealmProfile } from '../core/profile.js';
 import { columnsWords, findingWords } from '../csv/column-words.js';
-import { type AuditEntry, type BatchRef, type Manifest, planning, registerRealm } from '../ledger/index.js';
-import { refuseChanged, refuseOtherName } from './paid-before/before-seal.js';
+import {
+  type AuditEntry,
+  type BatchRef,
+  batchRef,
+  type Manifest,
+  PLAN_BLOCK_ROWS,
+  planning,
+  type RealmLedger,
+  registerRealm,
+} from '../ledger/index.js';
+import { refuseChanged, refuseOtherName, refuseSpent } from './paid-before/before-seal.js';
+import { denial } from './paid-before/judge-earlier.js';
 import { closedError, passPlaces, whyPlaces } from './paid-before/other-ledger.js';
 import { type Plan, sealedTable, toPay } from './plan.js';
 import { sliceMsOf } from './preview.js';
-import { type Putting, putBlocks } from './put-blocks.js';
 
 /**
  * Puts a plan into the ledger: blocks first, each with its references and marks, then the seal. Two
@@ -51,10 +61,13 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
     importer: options.importer,
     createdAt: options.now,
   };
-  let opened = await planning.openBatch(ledger, wanted);
+  let opened = await planning.imports.open(ledger, wanted);
   // A dead import of other orders does not keep the name.
-  if (opened.status === 'id-taken' && (await planning.takeBackDead({ ledger, no: opened.no, id: opened.id })))
-    opened = await planning.openBatch(ledger, wanted);
+  if (
+    opened.status === 'id-taken' &&
+    (await planning.imports.takeBackDead({ ledger, no: opened.no, id: opened.id }))
+  )
+    opened = await planning.imports.open(ledger, wanted);
   const ref = { ledger, no: opened.no, id: opened.id };
   if (opened.status === 'sealed') return { ref, existing: true };
   if (opened.status === 'id-taken')
@@ -64,10 +77,10 @@ export async function importPlan(plan: Plan, options: ImportOptions): Promise<Im
     );
 
   const takeBack = () =>
-    planning.dropBatch(ledger, { no: ref.no, importer: options.importer }, plan.blocks.length, (block) =>
-      Promise.resolve(plan.referenceWrites[block] ?? planning.NO_CLAIMS),
+    planning.imports.drop(ledger, { no: ref.no, importer: options.importer }, plan.blocks.length, (block) =>
+      Promise.resolve(plan.referenceWrites[block] ?? planning.blocks.noClaims),
     );
-  const sealed = await store(plan, options, opened).catch(async (error: unknown) => {
+  const sealed = await store(plan, options, ref).catch(async (error: unknown) => {
     // A refusal takes everything back; a store that went away is left as it is, and importing again goes on.
     if (isAlmonerError(error) && error.code !== 'ALM_STORE_UNREACHABLE') await takeBack();
     throw error;
@@ -96,7 +109,7 @@ export function whySealed(plan: Plan): string | null {
 async function store(
   plan: Plan,
   options: ImportOptions,
-  opened: planning.Opened,
+  opened: BatchRef,
 ): Promise<'sealed' | 'already' | 'not-importer' | 'incomplete'> {
   const { ledger, importer, owner } = options;
   // Planned as a batch that the books have already, it was compared with nothing.
@@ -113,7 +126,7 @@ async function store(
   const audit: AuditEntry = { at: options.now, who: options.who, what, why: whySealed(plan) };
   for (;;) {
     const armed = (await options.join?.()) ?? false;
-    const judged = await planning.judgedAt(ledger);
+    const judged = await planning.earlier.judgedAt(ledger);
     refuseOtherName(plan, opened.id);
     await refuseChanged(plan, ledger, opened.no, options.now);
     await passPlaces(ledger, plan, { who: options.who, at: options.now });
@@ -121,7 +134,12 @@ async function store(
     const recovered = plan.takenOver?.indexes.size ?? 0;
     const given = { sketch: plan.sketch, judged, run, recovered, prepared: options.prepared };
     const at = { no: opened.no, importer, owner };
-    const sealed = await planning.sealBatch(ledger, at, { manifest, counts: countersOf(plan), audit }, given);
+    const sealed = await planning.imports.seal(
+      ledger,
+      at,
+      { manifest, counts: countersOf(plan), audit },
+      given,
+    );
     // Another batch was sealed since or an order retried, perhaps of the same rows, a loss was accepted, or another
     // address announced itself: after a pause of its own, because two that go on in step would stop each other again.
     if (sealed === 'moved') await sleep(Math.random() * MOVED_PAUSE_MS);
@@ -139,7 +157,7 @@ async function store(
     if (typeof sealed === 'object')
       throw new AlmonerError(
         'ALM_RULE_OVER_LIMIT',
-        `${plan.source}: ${planning.overLimitText(sealed)}. Nothing was enqueued.`,
+        `${plan.source}: ${planning.accounts.overLimitText(sealed)}. Nothing was enqueued.`,
       );
     return sealed;
   }
@@ -161,7 +179,7 @@ const MOVED_PAUSE_MS = 50;
 /** The other importer finishes the very same batch. */
 async function waitForSeal(ref: BatchRef): Promise<Imported> {
   for (let waited = 0; waited < TAKE_OVER_WAIT_MS; waited += POLL_MS) {
-    const state = await planning.importState(ref);
+    const state = await planning.imports.state(ref);
     if (state === null)
       throw new AlmonerError(
         'ALM_PLAN_REFERENCE_BUSY',
@@ -221,7 +239,7 @@ function manifestOf(plan: Plan, options: ImportOptions, batch: BatchId): Manifes
   };
 }
 
-function countersOf(plan: Plan): planning.SealedCounts {
+function countersOf(plan: Plan): Parameters<typeof planning.imports.seal>[2]['counts'] {
   const { payable, payableTokens, duplicates } = toPay(plan);
   return {
     planned: { count: payable, tokens: absoluteOf(payableTokens) },
@@ -231,4 +249,93 @@ function countersOf(plan: Plan): planning.SealedCounts {
     },
     invalid: { count: plan.totals.invalid, tokens: 0n },
   };
+}
+
+/** Puts under way at once: the store's fsync is shared, and its answer is not waited for row by row. */
+const PUTS_AT_ONCE = 16;
+
+export type Putting = {
+  readonly ledger: RealmLedger;
+  readonly importer: string;
+  readonly onProgress: (rows: number) => void;
+};
+
+type Put = 'ok' | 'not-importer';
+
+/** Stores every block of the plan, each with its references and marks. */
+export async function putBlocks(plan: Plan, options: Putting, { no }: Pick<BatchRef, 'no'>): Promise<Put> {
+  const imports = new OtherImports(options.ledger);
+  let [next, stored] = [0, 0];
+  let end: Put = 'ok';
+  const putSome = async () => {
+    while (next < plan.blocks.length && end === 'ok') {
+      const block = { no, importer: options.importer, block: next++ };
+      if ((await putOne(plan, options.ledger, imports, block)) === 'not-importer') end = 'not-importer';
+      else options.onProgress(Math.min(++stored * PLAN_BLOCK_ROWS, plan.totals.rows));
+    }
+  };
+  const puts = await Promise.allSettled(Array.from({ length: PUTS_AT_ONCE }, putSome));
+  const failed = puts.find((put) => put.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  return end;
+}
+
+async function putOne(
+  plan: Plan,
+  ledger: RealmLedger,
+  imports: OtherImports,
+  put: { readonly no: string; readonly importer: string; readonly block: number },
+): Promise<Put> {
+  const { block } = put;
+  const [bytes, claims] = [plan.blocks[block], plan.referenceWrites[block]];
+  if (bytes === undefined || claims === undefined) throw new Error(`the plan has no block ${block}`);
+  for (;;) {
+    const answer = await planning.blocks.put(ledger, put, bytes, claims);
+    if (answer === 'ok' || answer === 'not-importer') return answer;
+    for (const conflict of answer) await refuseConflict(ledger, imports, { bytes, block }, conflict);
+    // Where none of them is spent any more, the block is tried again.
+    await refuseSpent(plan, ledger);
+  }
+}
+
+type Conflict = Exclude<Awaited<ReturnType<typeof planning.blocks.put>>, string>[number];
+
+/** What no new look at the references would mend. */
+async function refuseConflict(
+  ledger: RealmLedger,
+  imports: OtherImports,
+  { bytes, block }: { readonly bytes: Buffer; readonly block: number },
+  conflict: Conflict,
+): Promise<void> {
+  if (conflict.kind !== 'reference') {
+    const order = orderId((await batchRef(ledger, conflict.no)).id, conflict.index);
+    const against = await denial(ledger, conflict.kind, order, conflict.why);
+    const line = planning.blocks.decode(bytes)[conflict.row - block * PLAN_BLOCK_ROWS - 1]?.line;
+    throw stoppedBy({ ...against, message: `Line ${line}: ${against.message}` }, NOT_IMPORTED);
+  }
+  if (!conflict.importing || (await imports.isTakenBack(conflict.holder.no))) return;
+  const ref = await batchRef(ledger, conflict.holder.no);
+  const holder = orderId(ref.id, conflict.holder.index);
+  const message = `Order ${holder} of an import that has not finished holds a reference of this file.`;
+  throw stoppedBy({ code: 'ALM_PLAN_REFERENCE_BUSY', message }, NOT_IMPORTED);
+}
+
+const NOT_IMPORTED = 'Nothing was imported.';
+
+/** Imports that hold references of this one. */
+class OtherImports {
+  private readonly met = new Map<string, Promise<boolean>>();
+
+  constructor(private readonly ledger: RealmLedger) {}
+
+  /** Taken back, once for all blocks, where its process is dead: whoever meant its file imports it again. */
+  isTakenBack(no: string): Promise<boolean> {
+    const known = this.met.get(no) ?? this.takeBack(no);
+    this.met.set(no, known);
+    return known;
+  }
+
+  private async takeBack(no: string): Promise<boolean> {
+    return planning.imports.takeBackDead(await batchRef(this.ledger, no));
+  }
 }

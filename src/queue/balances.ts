@@ -37,13 +37,13 @@ export class Evidence {
 
   /** Becoming a doubt triggers one read of the members involved; what was seen is kept with the order. */
   async ofDoubt(ref: OrderRef, order: Order, currency: string | null): Promise<void> {
-    const { doubt } = reading.namedBy(
-      await reading.readRecord({ ledger: this.ledger, no: ref.no }, ref.index),
+    const { doubt } = reading.evidence.namedBy(
+      await reading.orders.record({ ledger: this.ledger, no: ref.no }, ref.index),
     );
     if (doubt === null) return;
     const balances = await this.shown(order, currency);
     const event = { event: 'balances', at: Date.now(), when: 'doubt', doubt, balances } as const;
-    await sending.noteEvent(this.ledger, ref, event);
+    await sending.readback.noteEvent(this.ledger, ref, event);
   }
 
   private async balance(member: MemberId, currency: string | null): Promise<string | ReadTrouble> {

@@ -55,15 +55,15 @@ export class KnownBatches {
     const change = changeOf(manifest, this.profile);
     if (change === null) return null;
     const batch = { ledger: this.ledger, no, id: manifest.batch };
-    return (await steering.haltBatch(batch, changedReason(change, this.profile.name))).state;
+    return (await steering.batch.halt(batch, changedReason(change, this.profile.name))).state;
   }
 
   /** When a process begins: before anything is fed, and for what another profile had halted. */
   async lookAll(owner: string): Promise<void> {
-    for (const batch of await sending.openBatches(this.ledger)) {
+    for (const batch of await sending.deliveries.open(this.ledger)) {
       if (batch.owner !== owner || !(await this.fit(batch.no))) continue;
       if (batch.state === 'halted')
-        await steering.resumeBatch({ ...batch, ledger: this.ledger }, null, {
+        await steering.batch.resume({ ...batch, ledger: this.ledger }, null, {
           owner,
           haltedFor: 'ALM_BATCH_TERMS_CHANGED',
         });
@@ -107,6 +107,6 @@ export class OwnRun {
     if (state !== 'running' && state !== 'planned' && !isTaken) return;
     const left = Math.max(0, (counts.planned ?? 0) - this.leaves);
     const limit = first && { first: { ...first, orders: Math.min(first.orders, left) } };
-    await steering.resumeBatch(ref, null, { owner: session, ...limit });
+    await steering.batch.resume(ref, null, { owner: session, ...limit });
   }
 }

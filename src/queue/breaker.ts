@@ -29,7 +29,12 @@ export class Breaker {
 
   async tick(): Promise<void> {
     const { probeEveryMs, haltAfterMs } = this.limits;
-    const turn = await steering.askProbe(this.ledger, probeEveryMs, haltAfterMs, breakerReason(haltAfterMs));
+    const turn = await steering.realm.askProbe(
+      this.ledger,
+      probeEveryMs,
+      haltAfterMs,
+      breakerReason(haltAfterMs),
+    );
     if (turn !== 'probe') return;
     const slot = await this.pace.take();
     const result = await this.client.readMember(this.lastMember);
@@ -37,7 +42,8 @@ export class Breaker {
     const { status } = result.facts;
     const halting = status === null ? undefined : REALM_HALTED.get(status);
     if (halting !== undefined && !result.ok)
-      await steering.haltRealm(this.ledger, reasonOf(halting, result.error.message));
-    else if (status !== null && status < 500 && status !== 429) await steering.closeBreaker(this.ledger);
+      await steering.realm.halt(this.ledger, reasonOf(halting, result.error.message));
+    else if (status !== null && status < 500 && status !== 429)
+      await steering.realm.closeBreaker(this.ledger);
   }
 }

@@ -37,12 +37,12 @@ export class Feeder {
   async tick(): Promise<number> {
     const { ledger, mine, window } = this.parts;
     if (performance.now() < this.fullUntilMs) return 0;
-    if (await reading.isHeldBack(ledger)) return 0;
-    const waiting = await sending.toFeed(ledger, mine, BATCHES_MAX);
+    if (await reading.realmState.isHeldBack(ledger)) return 0;
+    const waiting = await sending.deliveries.toFeed(ledger, mine, BATCHES_MAX);
     if (waiting.length === 0) return 0;
-    // Quiet hours hold what is sent. That a batch begins then meets its time, and its go does not end over a long weekend.
+    // Quiet hours hold what is sent. A batch that begins in them meets its set time, and its approval does not end over a long weekend.
     if (this.parts.isQuiet()) return this.feed(waiting, 0);
-    const room = window.orders - (await sending.dispatchedWithin(ledger, mine, HORIZON_MS, window.orders));
+    const room = window.orders - (await sending.deliveries.within(ledger, mine, HORIZON_MS, window.orders));
     if (room < window.refillAt) {
       // A window that is refilled by the hundreds lasts longer than that.
       if (window.refillAt > 1) this.fullUntilMs = performance.now() + FULL_MS;
@@ -57,7 +57,7 @@ export class Feeder {
     const batches = numbers.filter((_, at) => may[at]);
     if (batches.length === 0) return 0;
     const shares = batches.map((no) => [no, FEED_MAX] as const);
-    const indexes = await sending.feedBatches(ledger, shares, room, mine.owner);
+    const indexes = await sending.deliveries.feed(ledger, shares, room, mine.owner);
     const fed = indexes.reduce((sum, { length }) => sum + length, 0);
     const orders = batches.map((no, at) => ({ no, indexes: indexes[at] ?? [] }));
     await addOrders(queue, orders, 0, { most: window.inAJob(fed) });

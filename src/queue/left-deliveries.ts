@@ -30,7 +30,7 @@ export class LeftDeliveries {
 
   /** The deliveries of sessions that stopped working since the last look. */
   async sinceLastLook(): Promise<OrderRef[]> {
-    const { nowMs, signs } = await recovery.readSigns(this.ledger);
+    const { nowMs, signs } = await recovery.sessions.signs(this.ledger);
     const away = signs.filter(
       (sign) =>
         sign.session !== this.self && CONCLUSIONS[presenceOf(sign, nowMs)].deliveries === 'are made again',

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OutcomeKind, RateHeaders } from '../core/classify.js';
+import { PACE } from '../core/pace-constants.js';
 import { RATE_REQUESTS_MAX, RATE_WINDOW_MS_MAX, type RealmProfile } from '../core/profile.js';
 import { type RealmLedger, sending } from '../ledger/index.js';
 import { ALONE_NOTICE, FREE_NOTICE, limitNotice, othersNotice } from '../words/pace.js';
 
 /**
- * The pace of a realm, shared by all processes through one script (ledger/moves/take-slot.lua). Requests are limited,
+ * The pace of a realm, shared by all processes through one script (docs/pace.md). Requests are limited,
  * not jobs: whoever makes a request, read or write, takes a slot and says what the answer was.
  * One asker per process: the others queue behind it in the order they came, and it takes as many slots at a
  * time as are due and wanted.
@@ -21,6 +22,9 @@ export type Answer = {
   readonly rate: RateHeaders | null;
 };
 
+type Note = Parameters<typeof sending.pace.answered>[2][number];
+type Learnt = Awaited<ReturnType<typeof sending.pace.answered>>[number];
+
 type Waiter = {
   readonly wanted: () => boolean;
   readonly resolve: (slot: Slot | undefined) => void;
@@ -30,7 +34,7 @@ type Waiter = {
 export class Pace {
   private readonly waiting: Waiter[] = [];
   private asking = false;
-  private notes: sending.SlotAnswer[] = [];
+  private notes: Note[] = [];
   private told = { at: Number.NEGATIVE_INFINITY, limit: 0 };
   /** Until then the realm has said nothing that limits it, to any process, and no slots are asked for. */
   private freeUntil = Number.NEGATIVE_INFINITY;
@@ -65,16 +69,16 @@ export class Pace {
         this.dropUnwanted();
         if (this.waiting.length === 0) break;
         const askedAt = performance.now();
-        const taken = await sending.takeSlots(this.ledger, this.allowed(), {
+        const taken = await sending.pace.take(this.ledger, this.allowed(), {
           // It counts as under way for as long as it may leave late.
-          timeoutMs: this.profile.timeouts.totalMs + 2 * FRESH_MS,
-          wanted: Math.min(this.waiting.length, SLOTS_AT_ONCE),
+          timeoutMs: this.profile.timeouts.totalMs + 2 * PACE.FRESH_MS,
+          wanted: Math.min(this.waiting.length, PACE.SLOTS_AT_ONCE),
           session: this.session,
         });
-        const isFresh = performance.now() - askedAt < FRESH_MS;
+        const isFresh = performance.now() - askedAt < PACE.FRESH_MS;
         if (taken.answer === 'go') for (const slot of taken.slots) this.grant(slot, isFresh);
         else if (taken.answer === 'free') this.letGo(askedAt);
-        else await sleep(Math.min(taken.ms, WAIT_STEP_MS));
+        else await sleep(Math.min(taken.ms, PACE.WAIT_STEP_MS));
       }
     } catch (error) {
       for (const waiter of this.waiting.splice(0)) waiter.reject(error);
@@ -85,7 +89,7 @@ export class Pace {
   /** No limit is configured, none was learnt, and no hold lasts; others may hear of one at any time. */
   private letGo(askedAt: number): void {
     if (this.heardAt >= askedAt) return;
-    this.freeUntil = askedAt + FREE_MS;
+    this.freeUntil = askedAt + PACE.FREE_MS;
     for (const waiter of this.waiting.splice(0)) waiter.resolve(this.slot(NO_SLOT));
   }
 
@@ -104,9 +108,11 @@ export class Pace {
     else waiter.resolve(slot);
   }
 
-  private allowed(): sending.Allowed {
+  private allowed(): typeof sending.pace.unlimited {
     const { rate, rateReserve } = this.profile;
-    return rate === null ? sending.UNLIMITED : { ...rate, reserve: Math.min(rateReserve, rate.requests - 1) };
+    return rate === null
+      ? sending.pace.unlimited
+      : { ...rate, reserve: Math.min(rateReserve, rate.requests - 1) };
   }
 
   private slot(slot: string): Slot {
@@ -140,7 +146,7 @@ export class Pace {
     // More than can be configured limits nothing that is sent here.
     if (headers.limit > RATE_REQUESTS_MAX || (headers.windowMs ?? 0) > RATE_WINDOW_MS_MAX) return null;
     const now = performance.now();
-    const old = now - this.told.at >= this.allowed().windowMs / TOLD_A_WINDOW;
+    const old = now - this.told.at >= this.allowed().windowMs / PACE.TOLD_A_WINDOW;
     if (!old && !refused && this.told.limit === headers.limit) return null;
     this.told = { at: now, limit: headers.limit };
     return headers;
@@ -151,12 +157,12 @@ export class Pace {
     const notes = this.notes;
     if (notes.length === 0) return;
     this.notes = [];
-    for (const learnt of await sending.answerSlots(this.ledger, this.allowed(), notes))
+    for (const learnt of await sending.pace.answered(this.ledger, this.allowed(), notes))
       this.onNotice(this.noticeOf(learnt));
   }
 
   /** In the words of the log. The same stands in `status` for as long as it holds. */
-  private noticeOf(learnt: sending.Learnt): string {
+  private noticeOf(learnt: Learnt): string {
     switch (learnt.what) {
       case 'limit':
         return limitNotice(learnt, learnt.by, this.profile.rate);
@@ -175,11 +181,3 @@ const hasPassed = (answer: Answer | undefined) =>
   answer !== undefined && answer.status !== null && answer.status < 500;
 
 const NO_SLOT = '-1';
-/** A process may be frozen before it hears of its slots, and once more before it sends: what is older does not leave. */
-export const FRESH_MS = 10_000;
-/** Waiting is cut into steps so that a pause or shutdown is noticed while waiting for a slow pace. */
-const WAIT_STEP_MS = 200;
-const SLOTS_AT_ONCE = 32;
-/** How late a process without a configured limit may learn of what another one heard; a question each time. */
-const FREE_MS = 250;
-const TOLD_A_WINDOW = 50;

@@ -3,7 +3,7 @@ import type { WriteOutcome } from '../core/classify.js';
 import { type BatchId, orderId } from '../core/ids.js';
 import type { OrderState } from '../core/states.js';
 import type { Terms } from '../core/terms.js';
-import { type OrderRef, type PlannedOrder, queuePrefix, type RealmLedger } from '../ledger/index.js';
+import type { OrderRef, PlannedOrder, RealmLedger } from '../ledger/index.js';
 
 /**
  * BullMQ queues of a realm: `orders` for imported batches, `run-<no>` for a batch that one process works
@@ -28,7 +28,7 @@ export function openQueue<Data>(
   name: string,
   connection: ConnectionOptions,
 ): Queue<Data> {
-  const queue = new Queue<Data>(name, { connection, prefix: queuePrefix(ledger) });
+  const queue = new Queue<Data>(name, { connection, prefix: ledger.queuePrefix });
   // Connection trouble is logged by the connection itself; an unhandled 'error' would end the process.
   queue.on('error', () => {});
   return queue;

@@ -30,7 +30,7 @@ type PaidOrder = { readonly ref: OrderRef; readonly order: Order; readonly curre
 
 /** What the ledger holds about an order that may be unknown. */
 type Facts = {
-  readonly record: Awaited<ReturnType<typeof reading.readRecord>>;
+  readonly record: Awaited<ReturnType<typeof reading.orders.record>>;
   readonly details: readonly OrderEvent[];
   /** Why read-back proves nothing in this batch any more. */
   readonly ended: string | null;
@@ -47,7 +47,7 @@ export class Readback {
    * read at once, and one may find what the other has paid.)
    */
   async before(order: Order, currency: string | null): Promise<BalancesBefore | ReadTrouble> {
-    const expected = await sending.expectedBalances(this.parts.ledger, membersOf(order), currency);
+    const expected = await sending.readback.expected(this.parts.ledger, membersOf(order), currency);
     const balances = await this.parts.evidence.balances(order, currency);
     if ('kind' in balances) return balances;
     return { event: 'balances', at: Date.now(), when: 'before', balances, expected };
@@ -71,7 +71,7 @@ export class Readback {
         await this.endReadback(paid, member, now, answered);
       else after.push([member, now]);
     }
-    await sending.noteBalances(this.parts.ledger, after, currency);
+    await sending.readback.note(this.parts.ledger, after, currency);
   }
 
   private async endReadback(
@@ -82,15 +82,15 @@ export class Readback {
   ): Promise<void> {
     const { ledger, onTrouble } = this.parts;
     // It may have been a request of our own that came late.
-    if (await sending.isOvertaken(ledger, membersOf(order), Date.now())) return;
+    if (await sending.readback.isOvertaken(ledger, membersOf(order), Date.now())) return;
     const message = `Member ${member} should have had ${expected} and has ${found}: something else moves members. Read-back proves nothing in this batch any more; every later unknown is a doubt.`;
-    if (await sending.endReadback(ledger, ref.no, message, Date.now())) onTrouble(message);
+    if (await sending.readback.end(ledger, ref.no, message, Date.now())) onTrouble(message);
   }
 
   async resolve(item: WorkItem): Promise<Delivered> {
     const { era } = this.parts.ledger.mark;
     const facts = await this.factsOf(item.ref);
-    if (reading.stateOf(facts.record) !== 'unknown') return OVER;
+    if (reading.orders.stateOf(facts.record) !== 'unknown') return OVER;
     const judged = await this.judge(item, facts);
     if (!('to' in judged)) return judged;
     const read = { hold: facts.hold ?? '', era };
@@ -101,11 +101,11 @@ export class Readback {
     const { ledger, profile } = this.parts;
     const place = { ledger, no: ref.no };
     const [record, details, ended, hold, settleMs] = await Promise.all([
-      reading.readRecord(place, ref.index),
-      reading.readDetails(place, ref.index),
-      sending.readbackEnded(ledger, ref.no),
-      sending.readHold(ledger, ref),
-      sending.longestSettleMs(ledger, profile.settleMs),
+      reading.orders.record(place, ref.index),
+      reading.orders.details(place, ref.index),
+      sending.readback.ended(ledger, ref.no),
+      sending.readback.hold(ledger, ref),
+      sending.readback.longestSettleMs(ledger, profile.settleMs),
     ]);
     return { record, details, ended, hold, settleMs };
   }
@@ -124,7 +124,7 @@ export class Readback {
     if (hold === null)
       return toDoubt('the order no longer holds its members, so that a balance proves nothing');
     if (ended !== null) return toDoubt(ended);
-    if (await sending.isOvertaken(ledger, membersOf(row.order), record.sentAt))
+    if (await sending.readback.isOvertaken(ledger, membersOf(row.order), record.sentAt))
       return toDoubt(
         'another request on this member that nobody can speak for may have arrived meanwhile, so nothing read proves it',
       );
@@ -134,7 +134,7 @@ export class Readback {
     const now = await evidence.balances(row.order, terms.currency);
     if ('kind' in now) return this.notRead(item, attempt, details, now);
     failPoint('balances-read');
-    await sending.noteEvent(ledger, ref, check(now));
+    await sending.readback.noteEvent(ledger, ref, check(now));
     failPoint('check-noted');
     switch (compare(row.order, before.balances, now)) {
       case 'moved':
@@ -159,7 +159,7 @@ export class Readback {
     const looks = failedLooks(details);
     // What is counted must survive this process; what speaks of the realm alone is not, and enough is enough.
     if ((why.kind === 'unread' || why.kind === 'refused') && looks < profile.attempts.max)
-      await sending.noteEvent(ledger, item.ref, check(NOTHING_READ));
+      await sending.readback.noteEvent(ledger, item.ref, check(NOTHING_READ));
     const again = await unread.whileUnknown(item, { attempt, looks }, why);
     const message = `the member could not be read any more (${why.message.replace(/\.$/, '')}), so nothing proves it`;
     return again === 'doubt' ? toDoubt(message) : again;
@@ -206,7 +206,7 @@ export class Readback {
   private async conclude(
     { ref, row, terms }: WorkItem,
     verdict: Verdict,
-    about: sending.About,
+    about: sending.Conclusion['about'],
   ): Promise<Delivered> {
     const { ledger, evidence } = this.parts;
     const done = await sending.conclude(ledger, ref, row, { ...verdict, about, audit: null });

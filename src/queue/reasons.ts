@@ -66,7 +66,10 @@ export function stalledError(realm: string, waiting: number, stalledMs: number):
 }
 
 /** Of a process that stops with results which the store refuses. */
-export function unsettledError(realm: string, open: readonly sending.Unsettled[]): AlmonerError {
+export function unsettledError(
+  realm: string,
+  open: Awaited<ReturnType<sending.Attempts['offers']['drained']>>,
+): AlmonerError {
   const errors = [...new Set(open.map(({ error }) => error))].slice(0, 3).join('; ');
   return new AlmonerError(
     'ALM_LEDGER_UNSETTLED',

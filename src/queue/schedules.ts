@@ -1,5 +1,5 @@
 import { type ConnectionOptions, type Queue, Worker } from 'bullmq';
-import { queuePrefix, type RealmLedger } from '../ledger/index.js';
+import type { RealmLedger } from '../ledger/index.js';
 import { openQueue, type QueueConnection } from './queues.js';
 
 /**
@@ -64,7 +64,7 @@ export function startScheduler({ ledger, connection, onWake, onTrouble }: Schedu
       onWake(data.rule).catch((error: unknown) => onTrouble(`schedule of ${data.rule}: ${String(error)}`));
       return null;
     },
-    { connection, prefix: queuePrefix(ledger), removeOnComplete: { count: 0 } },
+    { connection, prefix: ledger.queuePrefix, removeOnComplete: { count: 0 } },
   );
   worker.on('error', (error) => onTrouble(`schedules: ${error.message}`));
   return { stop: () => worker.close() };

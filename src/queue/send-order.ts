@@ -5,6 +5,7 @@ import { failPoint } from '../core/fail-point.js';
 import { orderId } from '../core/ids.js';
 import { membersOf, type Order, signedTokens } from '../core/order.js';
 import { REFUSED_MAX } from '../core/overdue.js';
+import { PACE } from '../core/pace-constants.js';
 import type { RealmProfile } from '../core/profile.js';
 import type { OrderState } from '../core/states.js';
 import { changeOf, type Terms, termsOf } from '../core/terms.js';
@@ -20,7 +21,7 @@ import {
 import type { RealmClient } from '../realm/client/client.js';
 import type { Evidence } from './balances.js';
 import type { KnownBatches } from './batches.js';
-import { FRESH_MS, type Pace, type Slot } from './pace.js';
+import type { Pace, Slot } from './pace.js';
 import { type Delivered, type OnDead, OVER, type WorkItem } from './queues.js';
 import { type BalancesBefore, Readback } from './readback.js';
 import { capReason } from './reasons.js';
@@ -92,7 +93,7 @@ export class OrderSender {
     // The manifest first: should the store be rolled back in between, its id is the old one and begins nothing.
     const manifest = await batches.manifest(ref.no);
     const row = await plans.row(ref.no, ref.index);
-    if (!reading.isPlannedOrder(row)) return OVER;
+    if (!reading.orders.isPlanned(row)) return OVER;
     const terms = termsOf(manifest, profile);
     const item = { batch: manifest.batch, ref, row, terms };
     if (changeOf(manifest, profile) !== null) return this.standStill(item);
@@ -103,7 +104,7 @@ export class OrderSender {
     if (pace.limited || held.length > 0) {
       const answer = await sending.claim(ledger, ref, owner, held);
       if (answer.answer === 'wait') return { againInMs: answer.ms };
-      if (answer.answer === 'stop' && sending.FENCED.includes(answer.why)) return UNTIL_ARMED;
+      if (answer.answer === 'stop' && sending.Attempts.isFenced(answer.why)) return UNTIL_ARMED;
       if (answer.answer !== 'go') return OVER;
       failPoint('claimed');
       if (answer.unknown && terms.certainty !== 'idempotent') return this.readback.resolve(item);
@@ -153,7 +154,8 @@ export class OrderSender {
     // A process that was frozen since may have been given up. Both clocks: one stands still while a machine sleeps, the
     // other may be stepped. They are compared when the connection stands, because connecting may take long too.
     const isLate = () =>
-      performance.now() - asked.monotonic > FRESH_MS || Math.abs(Date.now() - asked.wall) > FRESH_MS;
+      performance.now() - asked.monotonic > PACE.FRESH_MS ||
+      Math.abs(Date.now() - asked.wall) > PACE.FRESH_MS;
     try {
       return await this.sendBegun(item, attempt, { before, known, slot, isLate });
     } catch (error) {
@@ -275,7 +277,7 @@ export class OrderSender {
         this.parts.onDead({ batch, ref, row, state, why: { code, status: null, message }, attempts });
       return OVER;
     }
-    if (sending.FENCED.includes(why.refusal)) return UNTIL_ARMED;
+    if (sending.Attempts.isFenced(why.refusal)) return UNTIL_ARMED;
     if (why.earlyByMs !== undefined) return { againInMs: why.earlyByMs };
     // The realm's certainty was changed while this order was unknown: it is resolved by the new one.
     return why.refusal === 'unknown' ? this.readback.resolve(item) : OVER;

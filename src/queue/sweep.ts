@@ -18,10 +18,10 @@ export class Sweeper {
 
   async tick(): Promise<number> {
     const { ledger, mine } = this;
-    if (await reading.isHeldBack(ledger)) return 0;
+    if (await reading.realmState.isHeldBack(ledger)) return 0;
     const everyBatch = this.ticks % EVERY_BATCH === 0;
     this.ticks += 1;
-    const late = await sending.overdue(ledger, mine, LATE_MS, { most: LATE_MAX, everyBatch });
+    const late = await sending.deliveries.overdue(ledger, mine, LATE_MS, { most: LATE_MAX, everyBatch });
     if (late.length === 0) return 0;
     const carried = new Set(
       (await this.liveJobs())
@@ -43,7 +43,7 @@ export class Sweeper {
   async all(): Promise<number> {
     let swept = 0;
     for (const batch of await this.delivered()) {
-      const open = await sending.dispatched(this.ledger, batch.no);
+      const open = await sending.deliveries.dispatched(this.ledger, batch.no);
       const dueAt = new Map(open.map(({ index, dueAt }) => [index, dueAt]));
       const nowMs = await storeNowMs(this.ledger);
       for (let first = 0; first < open.length; first += SWEEP_MAX) {
@@ -58,13 +58,13 @@ export class Sweeper {
 
   async again(no: string, indexes: readonly number[], delayMs?: (index: number) => number): Promise<number> {
     if (indexes.length === 0) return 0;
-    const open = await sending.redispatch(this.ledger, no, this.mine.owner, indexes);
+    const open = await sending.deliveries.redispatch(this.ledger, no, this.mine.owner, indexes);
     await addOrders(this.queue, [{ no, indexes: open.indexes }], open.generation, { delayMs });
     return open.indexes.length;
   }
 
   private async delivered() {
-    const open = await sending.openBatches(this.ledger);
+    const open = await sending.deliveries.open(this.ledger);
     return open.filter(
       ({ owner, state, dispatched }) =>
         dispatched > 0 && owner === this.mine.owner && (state === 'running' || state === 'cancelled'),

@@ -108,7 +108,7 @@ export class ClockWatch {
   }
 
   private async note(storeMs: number, aheadMs: number): Promise<void> {
-    await sending.noteClockStep(this.ledger, { storeMs, aheadMs, settleMs: this.settleMs });
+    await sending.readback.noteClockStep(this.ledger, { storeMs, aheadMs, settleMs: this.settleMs });
     this.onTrouble(
       `the store's clock went ${Math.round(aheadMs / 1000)} s ahead of this process's: what was waiting for the settle time waits for it anew`,
     );

@@ -31,7 +31,7 @@ export class Unread {
   async beforeSending(ref: OrderRef, row: PlannedOrder, hold: string, why: ReadTrouble): Promise<Delivered> {
     const realmWide = await this.realmWide(why);
     if (realmWide !== null) return realmWide;
-    const record = await reading.readRecord({ ledger: this.ledger, no: ref.no }, ref.index);
+    const record = await reading.orders.record({ ledger: this.ledger, no: ref.no }, ref.index);
     const tries = record.tries + (why.kind === 'unread' ? 1 : 0);
     const to =
       why.kind === 'refused'
@@ -88,7 +88,7 @@ export class Unread {
     if (why.kind === 'slow-down')
       return { againInMs: Math.min(why.retryAfterMs ?? this.pauseMs(0), LONGEST_PAUSE_MS) };
     if (why.kind !== 'halted') return null;
-    await steering.haltRealm(this.ledger, haltReason(this.profile, why));
+    await steering.realm.halt(this.ledger, haltReason(this.profile, why));
     return OVER;
   }
 

@@ -93,7 +93,8 @@ type Base = ReturnType<typeof baseOf>;
 
 /** The queue and the batches, on which the other parts rest. */
 function baseOf({ ledger, profile, session, run, ...options }: RealmWorkerOptions) {
-  const mine: sending.Deliverer = run === null ? sending.WORKERS : { owner: session.id, no: run.no };
+  const mine: sending.Deliverer =
+    run === null ? sending.deliveries.workers : { owner: session.id, no: run.no };
   const connections: QueueConnection[] = [];
   const connection = (use: string): QueueConnection => {
     const opened = options.connect(use);

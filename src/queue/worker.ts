@@ -1,6 +1,6 @@
 import { Worker } from 'bullmq';
 import { SIGN_EVERY_MS } from '../core/presence.js';
-import { queuePrefix, reading, recovery } from '../ledger/index.js';
+import { reading, recovery } from '../ledger/index.js';
 import { usefulConcurrency } from './feed.js';
 import { LeftDeliveries } from './left-deliveries.js';
 import { drainMs } from './limits.js';
@@ -43,7 +43,7 @@ class RealmWorker {
       (job, token) => watchdog.during(() => processJob(job, token, sender)),
       {
         connection: this.parts.connection('worker'),
-        prefix: queuePrefix(ledger),
+        prefix: ledger.queuePrefix,
         concurrency: usefulConcurrency(options),
         name: session.id,
         // A stalled delivery is made again; the ledger says whether there is anything left to do.
@@ -114,7 +114,7 @@ class RealmWorker {
   private async takeOverQueue(): Promise<void> {
     const { options, queue, sweeper } = this.parts;
     const { ledger, session, run } = options;
-    const others = (await recovery.listSessions(ledger)).filter(({ id }) => id !== session.id);
+    const others = (await recovery.sessions.list(ledger)).filter(({ id }) => id !== session.id);
     if (others.length > 0 && run === null) return;
     await queue.obliterate({ force: true });
     await sweeper.all();
@@ -128,7 +128,7 @@ class RealmWorker {
 
   private async watchStall(): Promise<void> {
     const { options, watch, stop, watchdog } = this.parts;
-    const idle = !watch.isOpen || stop.begun || (await reading.isHeldBack(options.ledger));
+    const idle = !watch.isOpen || stop.begun || (await reading.realmState.isHeldBack(options.ledger));
     await watchdog.tick(idle);
   }
 }

@@ -1,7 +1,7 @@
 import { defuse } from '../core/formula-cells.js';
 import type { OrderState } from '../core/states.js';
 import { OWN_COLUMNS, TRACE_COLUMNS } from '../csv/columns.js';
-import { type AuditEntry, type Manifest, type RowView, requestTime } from '../ledger/index.js';
+import { type AuditEntry, type Manifest, type RowView, reading } from '../ledger/index.js';
 import { isoTime } from '../words/spelling.js';
 
 type Delimiter = Manifest['delimiter'];
@@ -78,7 +78,7 @@ function traceCells(row: RowView): Cell[] {
   const { key = null, requestId = null, before = null, inDoubt = null } = traces ?? {};
   return [
     state === 'doubt' ? doubt : null,
-    isoTime(requestTime(row)),
+    isoTime(reading.orders.requestTime(row)),
     key,
     requestId,
     before?.member ?? null,

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../core/errors/catalogue.js';
 import type { Op } from '../core/order.js';
 import type { OrderMark, OrderState } from '../core/states.js';
-import type { AuditEntry, BatchView, RowView, RunSeries } from '../ledger/index.js';
+import type { AuditEntry, BatchRecord, BatchView, RowView } from '../ledger/index.js';
 import { messagePattern } from '../words/spelling.js';
 
 export type RunSpan = { readonly from: number; readonly to: number };
@@ -49,7 +49,7 @@ export class RunFacts {
    * The last moment that the ledger knows of. The report of an unfinished batch says "as of" this time instead of the
    * time of writing, so that the same ledger always gives the same bytes.
    */
-  asOf(batch: BatchView, audit: readonly AuditEntry[], series: RunSeries): number {
+  asOf(batch: BatchView, audit: readonly AuditEntry[], series: BatchRecord['series']): number {
     const moments = [batch.manifest.createdAt, batch.startedAt, batch.finishedAt, this.#to];
     const known = moments.filter((at) => at !== null);
     const lastSlice = series.slices.at(-1);

@@ -1,12 +1,5 @@
 import type { Rate } from '../core/profile.js';
-import {
-  type BatchRecord,
-  type BatchView,
-  type LatencyHistogram,
-  type Manifest,
-  type RunSeries,
-  reading,
-} from '../ledger/index.js';
+import { type BatchRecord, type BatchView, type Manifest, reading } from '../ledger/index.js';
 import { percentile } from '../words/charts.js';
 import { isoTime } from '../words/spelling.js';
 import type { Reconciliation } from './reconciliation.js';
@@ -74,7 +67,7 @@ function mapped<V, W>(record: Readonly<Record<string, V>>, to: (value: V) => W):
 }
 
 /** The percentiles of the answer times. */
-export function latencyFacts(latency: LatencyHistogram): Summary['latencyMs'] {
+export function latencyFacts(latency: BatchRecord['latency']): Summary['latencyMs'] {
   return {
     count: latency.reduce((sum, { count }) => sum + count, 0),
     p50: percentile(latency, 0.5),
@@ -91,11 +84,11 @@ export function latencyFacts(latency: LatencyHistogram): Summary['latencyMs'] {
  */
 export function paceUsed(
   batch: BatchView,
-  series: RunSeries,
+  series: BatchRecord['series'],
   span: RunSpan | null,
 ): Summary['pace'] & Pick<Summary, 'activeMs'> {
   const sending = series.slices.filter((slice) => slice.requests > 0).map(({ at }) => at);
-  const busy = reading.busyMs(sending, series.sliceMs);
+  const busy = reading.progress.busyMs(sending, series.sliceMs);
   const wall = span === null ? 0 : span.to - span.from;
   const activeMs = busy > 0 && wall > 0 ? Math.min(busy, wall) : Math.max(busy, wall);
   const allowed = batch.rate === null ? null : perMinute(batch.rate);

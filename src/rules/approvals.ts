@@ -99,7 +99,7 @@ export async function scheduledRules(ledger: RealmLedger): Promise<ScheduledRule
 
 /** The stored entries without the requested approvals: the part that `changeScheduledRule` compares and writes. */
 export async function storedRules(ledger: RealmLedger): Promise<StoredRule[]> {
-  const all = await notes.ruleNotes(ledger, 'schedules', scheduledRule).all();
+  const all = await notes.stores.rules(ledger, 'schedules', scheduledRule).all();
   return [...all.values()].sort((a, b) => a.rule.localeCompare(b.rule));
 }
 
@@ -112,17 +112,17 @@ export function changeScheduledRule(
   rule: string,
   change: (known: StoredRule | null) => StoredRule | null,
 ) {
-  return notes.ruleNotes(ledger, 'schedules', scheduledRule).change(rule, change);
+  return notes.stores.rules(ledger, 'schedules', scheduledRule).change(rule, change);
 }
 
 /** The last handled time of each rule. */
 export function lastRuns(ledger: RealmLedger): Promise<Map<string, LastRun>> {
-  return notes.ruleNotes(ledger, 'last', lastRun).all();
+  return notes.stores.rules(ledger, 'last', lastRun).all();
 }
 
 /** The due times that wait, by rule. */
 export function waitingRuns(ledger: RealmLedger): Promise<Map<string, WaitingRun>> {
-  return notes.ruleNotes(ledger, 'waiting', waitingRun).all();
+  return notes.stores.rules(ledger, 'waiting', waitingRun).all();
 }
 
 /**
@@ -130,7 +130,7 @@ export function waitingRuns(ledger: RealmLedger): Promise<Map<string, WaitingRun
  * time and reason.
  */
 export async function noteWaiting(ledger: RealmLedger, rule: string, now: WaitingRun): Promise<boolean> {
-  const { before, after } = await notes.ruleNotes(ledger, 'waiting', waitingRun).change(rule, (known) => {
+  const { before, after } = await notes.stores.rules(ledger, 'waiting', waitingRun).change(rule, (known) => {
     const isSame = known?.at === now.at && known.why === now.why;
     // A further attempt says nothing new about the obstacle, so keep the earlier reason.
     if (now.why === 'planning' && known?.at === now.at && known.why !== 'go') return known;
@@ -142,17 +142,17 @@ export async function noteWaiting(ledger: RealmLedger, rule: string, now: Waitin
 
 /** The text that was last approved, also while another text waits. Stored separately, because it may be long. */
 export function approvedTexts(ledger: RealmLedger) {
-  return notes.ruleNotes(ledger, 'texts', z.string());
+  return notes.stores.rules(ledger, 'texts', z.string());
 }
 
 /** The members that were last approved, stored separately for the same reason. Missing if the list was too long. */
 export function approvedMembers(ledger: RealmLedger) {
-  return notes.ruleNotes(ledger, 'members', z.string());
+  return notes.stores.rules(ledger, 'members', z.string());
 }
 
 /** When the scheduler last checked the schedules (`looked`), and when every time last had an outcome (`good`). */
 export function roundNotes(ledger: RealmLedger) {
-  return notes.ruleNotes(ledger, 'rounds', z.number());
+  return notes.stores.rules(ledger, 'rounds', z.number());
 }
 
 /** The time up to which scheduled times are handled or void. An approval counts only for later times. */

@@ -27,7 +27,7 @@ export async function alreadyAwarded(
     return known;
   };
   for await (const rows of slices) {
-    const spent = await planning.findSpent(
+    const spent = await planning.references.spent(
       ledger,
       rows.map(({ member }) => awardReference(rule, period, member)),
     );
@@ -52,7 +52,7 @@ export async function awardsOf(
     already: await alreadyAwarded(ledger, rule, period, slices),
     // The orders of the period count whatever their run, paid or still to be paid.
     bounds: async (): Promise<Bounds> => ({
-      awardedInPeriod: await planning.heldOf(ledger, accountName(rule, period)),
+      awardedInPeriod: await planning.accounts.heldOf(ledger, accountName(rule, period)),
       maxTokensPerOrder: caps.maxTokensPerOrder,
     }),
   };

@@ -57,10 +57,7 @@ export type Passed = {
  * The times that passed without a run since the last handled one. Times after a person paused the schedule or
  * withdrew its approval do not count, nor does a skipped time.
  */
-export function missedOf(
-  entry: StoredRule,
-  { last, upTo, withIt, why }: Passed,
-): notes.scheduledTimes.MissedToNote | null {
+export function missedOf(entry: StoredRule, { last, upTo, withIt, why }: Passed): notes.MissedToNote | null {
   const { timezone: zone, paused, takenBack, approved, skip } = entry;
   const heldBackAt = [paused?.at, approved === null ? takenBack?.at : undefined];
   const end = Math.min(
@@ -79,7 +76,7 @@ export function missedOf(
 }
 
 /** The number of times in a note of missed ones. */
-export function missedCount(missed: notes.scheduledTimes.MissedToNote | null): number {
+export function missedCount(missed: notes.MissedToNote | null): number {
   return missed === null ? 0 : missed.times.length + missed.older;
 }
 

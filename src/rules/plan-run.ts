@@ -33,13 +33,13 @@ export type PlannedRun = { readonly meta: RunMeta; readonly resumed: boolean };
 export async function planRun(request: PlanRunRequest): Promise<PlannedRun> {
   const { ledger, rule, audience } = request;
   const { meta, resumed } = await openRun(request);
-  const facts = await notes.openFacts(ledger, meta.id);
+  const facts = await notes.ruleRuns.openFacts(ledger, meta.id);
   const { decided, requests, blocks } = await decideAudience({
     ...request,
     ...(await awardsOf(ledger, request.profile, { rule: rule.name, period: meta.period }, rowsOf(audience))),
     at: meta.at,
     facts,
-    keep: (block, bytes) => notes.putDecisions(ledger, meta.id, block, bytes),
+    keep: (block, bytes) => notes.ruleRuns.putDecisions(ledger, meta.id, block, bytes),
   });
   const planned: RunMeta = {
     ...meta,
@@ -95,7 +95,7 @@ async function openRun(request: OpenRunRequest): Promise<{ meta: RunMeta; resume
     now - run.startedAt < RESUMED_WITHIN_MS;
   for (const open of (await listRuns(ledger)).filter(isOpen).reverse()) {
     const taken = { ...open, id: request.newId };
-    if (await notes.takeReading(ledger, open.id, taken)) return { meta: taken, resumed: true };
+    if (await notes.ruleRuns.takeReading(ledger, open.id, taken)) return { meta: taken, resumed: true };
   }
   const meta: RunMeta = {
     id: request.newId,

@@ -3,7 +3,7 @@ import { notes, type RealmLedger } from '../ledger/index.js';
 import { decodeEntries, type RunEntry, type RunMeta, runMeta } from './run-record.js';
 
 /** The runs of a realm's rules, each with its blocks of decisions. */
-const runNotes = (ledger: RealmLedger) => notes.ruleNotes(ledger, 'runs', runMeta);
+const runNotes = (ledger: RealmLedger) => notes.stores.rules(ledger, 'runs', runMeta);
 
 export function putRun(ledger: RealmLedger, meta: RunMeta): Promise<void> {
   return runNotes(ledger).put(meta.id, meta);
@@ -53,7 +53,7 @@ export async function* readEntries(
   having = '',
 ): AsyncGenerator<RunEntry[], void, undefined> {
   for (let block = firstBlock; block < meta.blocks; block++) {
-    const bytes = await notes.readDecisions(ledger, meta.id, block);
+    const bytes = await notes.ruleRuns.readDecisions(ledger, meta.id, block);
     if (bytes === null)
       throw new AlmonerError(
         'ALM_RULE_RUN_NOT_FOUND',
@@ -75,7 +75,7 @@ export async function forgetOldRuns(ledger: RealmLedger, rule: string, keepRuns:
   );
   for (const run of [...ran.slice(keepRuns), ...others.slice(PLANS_KEPT)]) {
     await runNotes(ledger).forget(run.id);
-    await notes.forgetDecisions(ledger, run.id, run.blocks);
+    await notes.ruleRuns.forgetDecisions(ledger, run.id, run.blocks);
   }
 }
 
@@ -94,6 +94,6 @@ export async function runNumber(
   // A run with a batch but without a number is older than run numbers.
   if (run.number !== null || run.batch !== null) return run.number;
   if (run.scheduled) return run.at;
-  const last = await notes.lastRunNumber(ledger, run.rule, run.period);
+  const last = await notes.ruleRuns.lastNumber(ledger, run.rule, run.period);
   return last === null ? 1 : last.number + (last.isOpen ? 0 : 1);
 }

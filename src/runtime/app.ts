@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { AlmonerError } from '../core/errors/error.js';
 import { LOCAL_NAME, type Person } from '../core/people.js';
 import type { RealmProfile } from '../core/profile.js';
-import { openLedger, type RealmLedger, recovery, refuseOtherFormat, ScriptClient } from '../ledger/index.js';
+import { openLedger, type RealmLedger, recovery, ScriptClient, storeFacts } from '../ledger/index.js';
 import type { RealmClient } from '../realm/client/client.js';
 import type { EmbeddedRealm } from '../realm/embedded.js';
 import type { FaultPlan } from '../realm/server/faults.js';
@@ -87,7 +87,7 @@ export class App {
         here: new recovery.Here(dataFolder, undefined, stateFolder, store.embedded),
       },
     );
-    await refuseOtherFormat(scripts).catch(async (error: unknown) => {
+    await storeFacts.refuseOtherFormat(scripts).catch(async (error: unknown) => {
       await store.close();
       throw error;
     });

@@ -28,7 +28,7 @@ export async function withStopSignals<T>(
     onFirst();
     if (deadlineMs !== null)
       setTimeout(
-        () => process.exit(sending.holdsRefused() ? UNSETTLED_EXIT : INTERRUPTED_EXIT),
+        () => process.exit(sending.Attempts.holdRefused() ? UNSETTLED_EXIT : INTERRUPTED_EXIT),
         deadlineMs,
       ).unref();
     controller.abort();

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { LEDGER_SCRIPTS } from '../../src/ledger/index.js';
+import { storeFacts } from '../../src/ledger/index.js';
 import { almoner } from '../support/program/almoner.js';
 import { Program } from '../support/program/program.js';
 import { freePort, startRedis, type TestRedis } from '../support/redis-server.js';
@@ -57,8 +57,8 @@ describe('an unsafe store', () => {
     expect(found).toMatchObject({ state: 'ok', message: expect.stringContaining('compiles every script') });
     const known = await redis
       .client()
-      .script('EXISTS', ...[...LEDGER_SCRIPTS.values()].map(({ sha }) => sha));
-    expect(known).toEqual([...LEDGER_SCRIPTS].map(() => 1));
+      .script('EXISTS', ...[...storeFacts.scripts.values()].map(({ sha }) => sha));
+    expect(known).toEqual([...storeFacts.scripts].map(() => 1));
   });
 
   test('that does not answer is found', async () => {

@@ -249,7 +249,10 @@ test('a row in an import that has not finished is paid by nobody: retry, list an
   const letter = { index: 2, row: first.row(2) };
   const by = { who: 'ada', why: null, at: moment(), nonce: 'n' };
   const retried = await new PaidSince(ref, [letter]).retry(letter, by);
-  expect(retried).toEqual({ why: expect.stringMatching(ends) });
+  expect(retried).toEqual({
+    why: expect.stringMatching(ends),
+    against: { order: null, code: 'ALM_ROW_ORDER_REPLACED', message: expect.stringMatching(ends) },
+  });
   expect((await orderStory({ ref, index: 2 })).next).toEqual([expect.stringMatching(ends)]);
   const held = [{ batch: planned.batch, orders: 2 }];
   expect(await heldByImports(ledger.scripts, { batch: ref.id, realm: ledger.realm.realmId })).toEqual(held);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { orderId } from '../../src/core/ids.js';
 import { retryOrder } from '../../src/ledger/moves/retry.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
@@ -115,7 +116,9 @@ test.each(['before', 'after'])(
     if (when === 'after') await concludeAs(batch, 1, 'D', 'X', { settleMs: SETTLE_MS - 1_000 });
     const { arrivesUntil } = await readRecord(batch.ref, 1);
     if (when === 'before') await until('its mark to be past', () => Date.now() > (arrivesUntil ?? 0));
-    expect(await retry()).toEqual({ why: expect.stringContaining('may still arrive') });
+    const message = expect.stringContaining('may still arrive');
+    const against = { order: orderId(batch.ref.id, 1), code: 'ALM_ROW_ORDER_MAY_BE_PAID', message };
+    expect(await retry()).toEqual({ why: message, against });
     // The clock is put right.
     await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'steppedUntil', Date.now() + 2 * HOUR_MS);
     if (when === 'before') expect(await retry()).toBe('ok');

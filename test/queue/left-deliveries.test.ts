@@ -1,7 +1,6 @@
 import { Worker } from 'bullmq';
 import { expect, onTestFinished, test } from 'vitest';
 import { HEARD_LATELY_MS } from '../../src/core/presence.js';
-import { queuePrefix } from '../../src/ledger/keys.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { LeftDeliveries } from '../../src/queue/left-deliveries.js';
 import { addOrders, ORDERS_QUEUE, type OrderJob, openQueue } from '../../src/queue/queues.js';
@@ -27,7 +26,7 @@ async function takenBySession(openTaker: (ledger: RealmLedger) => Promise<string
   });
   const worker = new Worker<OrderJob>(ORDERS_QUEUE, () => held, {
     connection: bench.redis().client(),
-    prefix: queuePrefix(ledger),
+    prefix: ledger.queuePrefix,
     name: taker,
   });
   onTestFinished(() => {

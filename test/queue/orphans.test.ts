@@ -4,7 +4,6 @@ import { Worker } from 'bullmq';
 import { expect, onTestFinished, test } from 'vitest';
 import { HEARD_LATELY_MS } from '../../src/core/presence.js';
 import type { Certainty } from '../../src/core/profile.js';
-import { queuePrefix } from '../../src/ledger/keys.js';
 import { lastSent } from '../../src/ledger/order-event.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { readDetails, readRecord } from '../../src/ledger/read/rows.js';
@@ -100,7 +99,7 @@ test('what a machine had taken from the queue before it fell silent is delivered
   });
   const worker = new Worker<OrderJob>(ORDERS_QUEUE, () => held, {
     connection: bench.redis().client(),
-    prefix: queuePrefix(ledger),
+    prefix: ledger.queuePrefix,
     concurrency: 3,
     name: lost.id,
   });

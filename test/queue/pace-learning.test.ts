@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readPaceState } from '../../src/ledger/read/pace.js';
+import { readPaceState } from '../../src/ledger/pace/pace.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { ScriptClient } from '../../src/ledger/script-client.js';
 import { type Answer, Pace } from '../../src/queue/pace.js';

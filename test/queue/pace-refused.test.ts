@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readPaceState } from '../../src/ledger/read/pace.js';
+import { readPaceState } from '../../src/ledger/pace/pace.js';
 import { ledgersOnRedis } from '../support/ledger/ledgers-on-redis.js';
 import { until } from '../support/until.js';
 import { RATE, sendingTo, sliding, WINDOW_MS } from './refusing-realm.js';

@@ -1,4 +1,4 @@
-import { readPaceState } from '../../src/ledger/read/pace.js';
+import { readPaceState } from '../../src/ledger/pace/pace.js';
 import { Pace } from '../../src/queue/pace.js';
 import type { LedgersOnRedis } from '../support/ledger/ledgers-on-redis.js';
 import { testProfile } from '../support/ledger/realm-profile.js';

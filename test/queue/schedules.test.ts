@@ -1,6 +1,5 @@
 import { Queue } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { queuePrefix } from '../../src/ledger/keys.js';
 import { registerRealm } from '../../src/ledger/moves/import-batch.js';
 import { listBatches, readBatch } from '../../src/ledger/read/batches.js';
 import { openLedger, type RealmLedger } from '../../src/ledger/realm-ledger.js';
@@ -310,7 +309,7 @@ describe('wake-ups', () => {
       onTrouble: () => {},
     });
     running.push(scheduler);
-    const queue = new Queue(SCHEDULES_QUEUE, { connection: connection(), prefix: queuePrefix(own) });
+    const queue = new Queue(SCHEDULES_QUEUE, { connection: connection(), prefix: own.queuePrefix });
     expect((await queue.getJobSchedulers()).map(({ key }) => key)).toEqual(['two']);
     const delayed = await queue.getDelayed();
     expect(delayed).toHaveLength(1);

@@ -5,7 +5,7 @@ import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { readAudit } from '../../src/ledger/read/snapshot.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
-import { ownReference } from '../../src/ledger/reference.js';
+import { referenceKey } from '../../src/ledger/reference.js';
 import { acceptMissing, REMOVED } from '../../src/ledger/sessions/accept-missing.js';
 import { bareCsv } from '../support/ledger/csv-plans.js';
 import { forgotten, tell } from '../support/ledger/forgotten-batch.js';
@@ -98,8 +98,7 @@ async function undonePayment() {
   const batch = await forgotten(bench, bareCsv(1, 2));
   const { ledger } = batch;
   const undo = { ...(await forgotten(bench, 'member,op,tokens\n2,debit,5\n')), ledger };
-  const [shard = '', fieldHex = ''] = ownReference(RULE(2)) ?? [];
-  const undoes = { shard, fieldHex, account: 'gift:2026-11' };
+  const undoes = { ...referenceKey(RULE(2).reference), account: 'gift:2026-11' };
   const reference = `undo:${batch.ref.id}-2`;
   const undone = () => tell(undo, attemptOf(undo, 1, PAID, { nonce: 'undo', reference, undoes }));
   return { batch, ledger, undone };

@@ -113,7 +113,7 @@ test('running twice pays each member once and never goes over the period, whatev
       expect(members).toHaveLength(new Set(members).size);
       const sum = paid.reduce((total, [, tokens]) => total + tokens, 0);
       expect(sum).toBeLessThanOrEqual(PER_PERIOD);
-      expect(await planning.heldOf(ledger, accountName('thanks', '2026-W47'))).toBe(BigInt(sum));
+      expect(await planning.accounts.heldOf(ledger, accountName('thanks', '2026-W47'))).toBe(BigInt(sum));
     }),
     generated(8, 80),
   );

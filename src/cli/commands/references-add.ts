@@ -29,7 +29,7 @@ export const add = storeCommand({
       const profile = pickProfile(app.config, global.realm);
       const ledger = app.ledger(profile);
       const references = files.flatMap(({ lines }) => lines.map(({ reference }) => reference));
-      const spent = await planning.findSpent(ledger, references);
+      const spent = await planning.references.spent(ledger, references);
       const told = [
         ...files.map(fileLine),
         `Realm ${profile.name}: ${counted(new Set(references).size, 'reference')}, of which ${grouped(spent.size)} are spent already`,

@@ -53,11 +53,11 @@ async function storeSafe(app: App): Promise<CheckResult> {
 async function witness(app: App): Promise<CheckResult> {
   const { dataFolder, stateFolder, profiles } = app.config;
   for (const profile of profiles) {
-    const problem = await recovery.folderProblem(app.ledger(profile));
+    const problem = await recovery.folders.problem(app.ledger(profile));
     if (problem !== null) return failed(`${problem.message} [${problem.code}]`, problem.next);
   }
   for (const profile of profiles) {
-    const [other] = await recovery.ledgersElsewhere(app.ledger(profile));
+    const [other] = await recovery.folders.ledgersElsewhere(app.ledger(profile));
     if (other !== undefined)
       return warning(
         `${profile.name}: this ledger has paid nothing yet, and this machine has paid the realm from ${other.folder}`,

@@ -59,7 +59,7 @@ const LOOK_MS = 2_000;
 async function warnOfFolder(app: App): Promise<void> {
   const looking = app.patient(0, LOOK_MS);
   for (const profile of app.config.profiles) {
-    const problem = await recovery.folderProblem(looking.ledger(profile)).catch(() => null);
+    const problem = await recovery.folders.problem(looking.ledger(profile)).catch(() => null);
     if (problem !== null) app.logger.warn({ code: problem.code }, `${problem.message} ${problem.next}`);
   }
 }

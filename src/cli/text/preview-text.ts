@@ -161,7 +161,7 @@ type Previewed = Pick<
   readonly dayLeft: bigint | null;
   readonly requests: number;
   readonly seconds: number;
-  readonly start: planning.Start | null;
+  readonly start: NonNullable<planning.Prepared['start']> | null;
   readonly endsAt: number;
   readonly batch: string;
   readonly columns: string | null;

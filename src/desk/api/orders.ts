@@ -85,7 +85,7 @@ export const FindOrdersPage = z.strictObject({
 });
 export type FindOrdersPage = Of<typeof FindOrdersPage>;
 
-const [attempt, orphaned, balances, concluded, retried, discarded] = reading.orderEvent.options;
+const [attempt, orphaned, balances, concluded, retried, discarded] = reading.evidence.event.options;
 const OrderEvent = z.discriminatedUnion('event', [
   attempt.extend({ at: time }).strict(),
   orphaned.extend({ at: time, sentAt: time.nullable().optional() }).strict(),

@@ -1,6 +1,6 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AlmonerError } from '../../core/errors/error.js';
-import { reading } from '../../ledger/index.js';
+import { storeFacts } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { errorAnswer } from '../error-reply.js';
 import { METRICS_TYPE, metricsText } from '../live/metrics.js';
@@ -191,7 +191,7 @@ function serveMachines(app: FastifyInstance, desk: Desk): void {
   const open = { exposeHeadRoute: true, config: { access: 'anyone' } } as const;
   app.get('/health', open, async () => ({ ok: true }));
   app.get('/ready', open, async (_, reply) => {
-    const ready = await reading.pingStore(desk.looking.scripts);
+    const ready = await storeFacts.ping(desk.looking.scripts);
     return reply.status(ready ? 200 : 503).send({ ok: ready });
   });
   app.get('/metrics', { config: { access: 'viewer' } }, async (_, reply) =>

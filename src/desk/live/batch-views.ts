@@ -10,6 +10,7 @@ import {
   reading,
   type ScriptClient,
   type StoredBatch,
+  storeFacts,
 } from '../../ledger/index.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { Overview } from '../api/index.js';
@@ -71,7 +72,7 @@ class RealmViews {
 
   async look(endedSince: number): Promise<readonly SeenBatch[]> {
     const { ledger } = this;
-    const realm = await reading.realmState(ledger);
+    const realm = await reading.realmState.read(ledger);
     const about = JSON.stringify([realm.disarmed ?? realm.halt, realm.era]);
     const since = about === this.about ? this.changes : Number.MAX_SAFE_INTEGER;
     const { changes, numbers } = await lists.changedSince(ledger, since);
@@ -112,7 +113,7 @@ class RealmViews {
     for (let first = 0; first < refs.length; first += READ_AT_ONCE)
       await Promise.all(
         refs.slice(first, first + READ_AT_ONCE).map(async (ref) => {
-          const [view, dispatched] = await Promise.all([readBatch(ref), reading.dispatchedOf(ref)]);
+          const [view, dispatched] = await Promise.all([readBatch(ref), reading.progress.dispatched(ref)]);
           if (view === undefined) this.drop(ref.no);
           else this.batches.set(ref.no, { ref, view, dispatched });
           this.list = null;
@@ -167,7 +168,7 @@ function timesOf(list: readonly SeenBatch[]) {
 
 function waitsForSomebody(view: StoredBatch): boolean {
   return (
-    reading.openDead(view) > 0 ||
+    reading.unsettled.openDead(view) > 0 ||
     (view.counts.doubt ?? 0) > 0 ||
     view.retry !== null ||
     openCount(view.counts) > 0
@@ -187,10 +188,10 @@ export class StoreHealth {
 
   async look(): Promise<Overview['store']> {
     const start = performance.now();
-    if (!(await reading.pingStore(this.scripts))) return this.down();
+    if (!(await storeFacts.ping(this.scripts))) return this.down();
     const latencyMs = Math.round((performance.now() - start) * 10) / 10;
     if (this.info === null || start - this.info.at > INFO_EVERY_MS)
-      this.info = { at: start, ...(await reading.storeInfo(this.scripts)) };
+      this.info = { at: start, ...(await storeFacts.info(this.scripts)) };
     const { usedBytes, version } = this.info;
     return { ...this.store, up: true, latencyMs, usedBytes, version };
   }

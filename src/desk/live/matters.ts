@@ -189,8 +189,8 @@ function batchStandings(seen: ToldBatch, nowMs: number): Standing[] {
       event: 'batch.approval',
       message:
         view.retry === null
-          ? `${source}: ${reading.approvalNeeded(askedBy(view))} It is ${view.state} as well.`
-          : `${source}: a retry of its dead letters waits. ${reading.approvalNeeded(askedBy(view))}`,
+          ? `${source}: ${reading.reasons.approvalNeeded(askedBy(view))} It is ${view.state} as well.`
+          : `${source}: a retry of its dead letters waits. ${reading.reasons.approvalNeeded(askedBy(view))}`,
       next: `almoner approve ${batch}`,
       since: isoTime(view.manifest.createdAt),
       mark: view.retry?.hash ?? 'approval',

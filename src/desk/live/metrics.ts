@@ -2,7 +2,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import type { Op } from '../../core/order.js';
 import { TOTAL_OUTCOMES } from '../../core/states.js';
 import type { WaitingWhy } from '../../core/waiting.js';
-import { allLedgers, type LatencyHistogram, reading } from '../../ledger/index.js';
+import { allLedgers, type BatchRecord, reading } from '../../ledger/index.js';
 import { roundNotes } from '../../rules/approvals.js';
 
 import type { App } from '../../runtime/app.js';
@@ -92,7 +92,7 @@ async function numbersOf({ app: { scripts } }: Measured) {
   return Promise.all(
     ledgers.map(async (ledger) => ({
       realm: ledger.realm.name,
-      statuses: await reading.answersByStatus(ledger),
+      statuses: await reading.totals.answersByStatus(ledger),
       ...(await reading.totals.readRealmNumbers(ledger)),
     })),
   );
@@ -246,7 +246,7 @@ function latencyText(numbers: Numbers): string {
   ].join('\n');
 }
 
-function series(realm: string, buckets: LatencyHistogram): string[] {
+function series(realm: string, buckets: BatchRecord['latency']): string[] {
   const label = `realm="${realm.replaceAll(/[\\"\n]/g, (sign) => (sign === '\n' ? '\\n' : `\\${sign}`))}"`;
   const upTo = (seconds: number) =>
     buckets.reduce((sum, { upToMs, count }) => (upToMs <= seconds * 1000 ? sum + count : sum), 0);

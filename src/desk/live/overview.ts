@@ -112,8 +112,8 @@ export class OverviewBoard {
   async describe(ref: BatchRef): Promise<BatchReply> {
     const view = await sealedBatch(ref);
     const [latency, series, summary, tokens] = await Promise.all([
-      reading.batchLatency(ref),
-      reading.batchSeries(ref, view),
+      reading.progress.latency(ref),
+      reading.progress.series(ref, view),
       this.summaryOf({ ref, view, dispatched: 0 }),
       view.retry !== null || view.gate?.closed === 'approval' ? new Tokens(this.app.scripts).list() : [],
     ]);
@@ -274,7 +274,7 @@ async function endedByRealm(scripts: ScriptClient): Promise<Picture['over']> {
 async function processes(scripts: ScriptClient): Promise<WorkerRow[]> {
   const found = new Map<string, WorkerRow>();
   for (const ledger of await allLedgers(scripts)) {
-    const { nowMs, signs } = await recovery.readSigns(ledger);
+    const { nowMs, signs } = await recovery.sessions.signs(ledger);
     for (const sign of signs) {
       const { session, kind, machine, life } = sign;
       const known = found.get(session);

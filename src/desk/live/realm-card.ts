@@ -23,10 +23,10 @@ export async function realmCard(
   { profile, sums, pace, now }: Facts,
 ): Promise<RealmCard> {
   // Slots taken, reads included, where the realm has a limit; else what the batches count themselves.
-  pace.note(profile?.rate ? await reading.slotsEverTaken(ledger) : sums.requests, now);
+  pace.note(profile?.rate ? await reading.totals.slotsEverTaken(ledger) : sums.requests, now);
   const [state, fence, waits, { realm: _, ...limits }] = await Promise.all([
-    reading.realmState(ledger),
-    recovery.readFence(ledger),
+    reading.realmState.read(ledger),
+    recovery.fence.read(ledger),
     recovery.afterRollback.readWaitAfterRollback(ledger),
     paceOf(ledger, profile?.rate ?? null),
   ]);

@@ -46,7 +46,7 @@ export function sumsOf(batches: readonly ToldBatch[]): RealmSums {
     const { view, dispatched, waiting } = batch;
     const open = openCount(view.counts);
     sums.requests += view.requests;
-    sums.dead += reading.openDead(view);
+    sums.dead += reading.unsettled.openDead(view);
     sums.doubts += view.counts.doubt ?? 0;
     for (const { why, orders } of waiting) whys.set(why, (whys.get(why) ?? 0) + orders);
     for (const session of lostSessions(waiting)) lost.add(session);
@@ -71,10 +71,12 @@ export function sumsOf(batches: readonly ToldBatch[]): RealmSums {
 
 /** What a batch that is over counts as its version moves only when somebody deals with its orders; others move always. */
 function unsettledMark(batches: readonly SeenBatch[]): string {
-  const waiting = batches.filter(({ view }) => reading.openDead(view) > 0 || (view.counts.doubt ?? 0) > 0);
+  const waiting = batches.filter(
+    ({ view }) => reading.unsettled.openDead(view) > 0 || (view.counts.doubt ?? 0) > 0,
+  );
   const facts = waiting.map(({ ref, view }) => [
     ref.no,
-    reading.openDead(view),
+    reading.unsettled.openDead(view),
     isOver(view) && view.version,
     ...(['refused', 'exhausted', 'doubt'] as const).map((state) => [
       view.counts[state],

@@ -43,7 +43,10 @@ export type NotifierOptions = {
 
 /** What was told of which subject, and the chat message that stands for a batch: two hashes, because two write them. */
 export function toldNotes(scripts: ScriptClient) {
-  return { subjects: notes.deskNotes(scripts, 'told', storedTold), messages: notes.deskMessages(scripts) };
+  return {
+    subjects: notes.stores.desk(scripts, 'told', storedTold),
+    messages: notes.stores.messages(scripts),
+  };
 }
 
 const PROGRESS_MS = 15_000;
@@ -139,7 +142,7 @@ export class Notifier {
   private async look({ standings, seen, overview }: Picture): Promise<void> {
     const { scripts, lookEveryMs } = this.options;
     // Two desks that look at the same moment would count the same occurrence twice.
-    if (!(await notes.takeTurn(scripts, 'notices', lookEveryMs))) return;
+    if (!(await notes.turns.take(scripts, 'notices', lookEveryMs))) return;
     // By the store's clock, as the ends that it is compared with.
     const looked = await storeNowMs({ scripts });
     if (this.hasNoNews(seen, standings, looked)) return this.noteLook(looked);

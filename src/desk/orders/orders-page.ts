@@ -56,9 +56,9 @@ export async function ordersPage(
   // An archived batch has no attention list any more.
   const isListed = !view.archived && !wanted.search?.inPlan;
   const untilMs = performance.now() + LOOK_MS;
-  if (isListed && wanted.state !== null && reading.isUnsettledState(wanted.state)) {
+  if (isListed && wanted.state !== null && reading.unsettled.isState(wanted.state)) {
     const { after, ...seen } = await attentionList(context, wanted.state, wanted, { from, limit, untilMs });
-    const looked = await reading.attentionCount(context.ref, wanted.state, after);
+    const looked = await reading.unsettled.count(context.ref, wanted.state, after);
     return page(context, seen, looked, view.counts[wanted.state] ?? 0);
   }
   const scanned = await scanRows(context, rows, wanted, { from, limit, untilMs });
@@ -72,7 +72,7 @@ async function linePage(
 ): Promise<OrdersPage> {
   const line = /^[0-9]{1,9}$/.test(query.search ?? '') ? Number(query.search) : 0;
   const index = await (recovered ? lookForLine : findLine)(context, rows, line);
-  const row = index === null ? null : await reading.readRow(context, index);
+  const row = index === null ? null : await reading.orders.row(context, index);
   const wanted = { ...wantedOf(query), search: null };
   const isMeant = row !== null && (wanted.state ?? row.state) === row.state && fits(row, wanted);
   return page(context, { found: isMeant ? [row] : [], next: null }, rows, rows);
@@ -80,13 +80,13 @@ async function linePage(
 
 async function attentionList(
   context: reading.RowContext,
-  state: reading.UnsettledState,
+  state: Parameters<typeof reading.unsettled.rows>[1],
   wanted: Wanted,
   { from, limit, untilMs }: ScanBounds,
 ): Promise<Scanned & { readonly after: number }> {
   const found: RowView[] = [];
   let after = from - 1;
-  for await (const row of reading.attentionRows(context, state, after)) {
+  for await (const row of reading.unsettled.rows(context, state, after)) {
     const isEnough = found.length === limit || (after >= from && performance.now() > untilMs);
     if (isEnough) return { found, next: after + 1, after };
     after = row.index;
@@ -135,7 +135,7 @@ async function findLine(context: reading.RowContext, rows: number, line: number)
 async function lookForLine(context: reading.RowContext, rows: number, line: number): Promise<number | null> {
   for (let block = 0; block * PLAN_BLOCK_ROWS < rows; block++) {
     const found = await context.plans.block(context.ref.no, block);
-    const offset = found.findIndex((row) => row !== reading.UNKNOWN_ROW && row.line === line);
+    const offset = found.findIndex((row) => row !== reading.orders.unknownRow && row.line === line);
     if (offset >= 0) return block * PLAN_BLOCK_ROWS + offset + 1;
   }
   return null;
@@ -149,7 +149,7 @@ function searchOf({ search, field = 'any' }: OrdersQuery): Search | null {
   const text = search?.trim() ?? '';
   if (text === '') return null;
   const cell = (has: (row: PlanRow) => boolean): Search => ({
-    inPlan: { mayHold: (block) => reading.mayMention(block, text), has },
+    inPlan: { mayHold: (plan) => plan.mayMention(text), has },
     inRecord: null,
     inErrors: null,
   });
@@ -164,17 +164,15 @@ function searchOf({ search, field = 'any' }: OrdersQuery): Search | null {
       return cell(({ line }) => String(line) === text);
     case 'error':
       return { inPlan: null, inRecord: null, inErrors: text };
-    case 'any': {
-      const needle = JSON.stringify(text).slice(1, -1);
+    case 'any':
       return {
         inPlan: {
-          mayHold: (block) => includes(block.toString('utf8'), needle),
+          mayHold: (plan) => plan.mayHoldPart(text),
           has: ({ cells }) => cells.some((one) => includes(one, text)),
         },
         inRecord: null,
         inErrors: text,
       };
-    }
   }
 }
 

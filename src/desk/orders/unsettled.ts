@@ -7,7 +7,6 @@ import {
   type RowView,
   readBatch,
   reading,
-  requestTime,
   type ScriptClient,
 } from '../../ledger/index.js';
 import { digitsOf } from '../../operations/batches/batch-status.js';
@@ -109,7 +108,7 @@ async function doubtRow({ context, row }: Step<WalkState>): Promise<DoubtRow> {
   const { sides, looksLike } = sidesSeen(order, row.traces);
   return {
     ...orderRow(context.ref, row),
-    sentAt: isoTime(requestTime(row)),
+    sentAt: isoTime(reading.orders.requestTime(row)),
     key: row.traces?.key ?? null,
     requestId: row.traces?.requestId ?? null,
     sides,
@@ -173,7 +172,7 @@ async function choose(
   if (orders !== undefined) {
     const context = sharedContexts();
     for (const { ref, index, doubt } of await namedOrders(scripts, orders))
-      take(ref, await reading.readRow(await context(ref), index), doubt);
+      take(ref, await reading.orders.row(await context(ref), index), doubt);
   } else
     for await (const { ref, row } of walk(scripts, states, { realm, batch })) {
       if (accept(row)) take(ref, row, row.doubt);
@@ -218,7 +217,7 @@ async function countStates(
   const views = await Promise.all((await batchesFor(scripts, where)).map((ref) => readBatch(ref)));
   const counts = views.map((view) => {
     if (view === undefined) return 0;
-    return states === DEAD ? reading.openDead(view) : (view.counts.doubt ?? 0);
+    return states === DEAD ? reading.unsettled.openDead(view) : (view.counts.doubt ?? 0);
   });
   return counts.reduce((sum, count) => sum + count, 0);
 }
@@ -249,7 +248,7 @@ async function* walk<S extends WalkState>(
       if ((view.counts[state] ?? 0) === 0) continue;
       const after = here !== null && state === states[here.state] ? here.index : 0;
       try {
-        for await (const row of reading.attentionRows(context, state, after))
+        for await (const row of reading.unsettled.rows(context, state, after))
           yield { ref, context, row, state, cursor: `${lists.placeOf(ref)}.${state}.${row.index}` };
       } catch (error) {
         // The rows of an archive on another machine cannot be shown; they are counted.

@@ -27,7 +27,8 @@ local function accountOf(T, no, index)
     end
   end
   for _, range in ipairs(accountRanges[place]) do
-    if row >= range[2] and row <= range[3] then return range[1] end
+    local account, first, last = unpack(range)
+    if row >= first and row <= last then return account end
   end
   return nil
 end
@@ -58,8 +59,8 @@ local function plannedAccounts(T, no, blocks)
   for block = 0, blocks - 1 do
     local ranges = redis.call('HGET', batchKey(T, no) .. ':accounts', block)
     for _, range in ipairs(ranges and cjson.decode(ranges) or {}) do
-      local account = range[1]
-      sums[account] = (sums[account] or 0) + tonumber(range[4])
+      local account, _, _, tokens = unpack(range)
+      sums[account] = (sums[account] or 0) + tonumber(tokens)
     end
   end
   for account, sum in pairs(sums) do sums[account] = string.format('%.0f', sum) end

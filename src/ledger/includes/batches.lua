@@ -121,20 +121,22 @@ do
 
   local function entriesOf(T, no, b, old, now)
     local B, state = batchKey(T, no), b.state
-    local counts = redis.call('HMGET', B .. ':n', 'c:s', 'c:u', 'c:D', 'c:R', 'c:X', 'c:P', 't:P')
-    for i = 1, 5 do counts[i] = tonumber(counts[i] or '0') end
+    local sending, unknown, doubts, refused, exhausted, paid, paidTokens =
+      unpack(redis.call('HMGET', B .. ':n', 'c:s', 'c:u', 'c:D', 'c:R', 'c:X', 'c:P', 't:P'))
+    local underWay, dead = tonumber(sending or '0') + tonumber(unknown or '0'), tonumber(refused or '0') + tonumber(exhausted or '0')
+    local aside = tonumber(b.aside or '0')
     local isImport = state == 'importing'
-    local isOpen = OPEN[state] or (state == 'cancelled' and counts[1] + counts[2] > 0)
+    local isOpen = OPEN[state] or (state == 'cancelled' and underWay > 0)
     local new = { n = not isImport and b.rows or nil }
     if isImport or (b.recovered and b.importer) then new.i = b.createdAt end
     if isOpen then new.o = old.o or string.format('%.0f', now) end
     if not isOpen and (state == 'done' or state == 'cancelled') then new.e = b.finishedAt or '0' end
     if state == 'archived' then new.v = b.finishedAt or '0' end
     if state == 'archived' and b.purged ~= '1' then new.w = no end
-    if counts[4] + counts[5] - tonumber(b.aside or '0') > 0 and not isImport then new.d = no end
-    if tonumber(b.aside or '0') > 0 and not isImport then new.x = no end
-    if counts[3] > 0 then new.D = no end
-    if tonumber(counts[6] or '0') > 0 then new.p, new.t = counts[6], counts[7] or '0' end
+    if dead - aside > 0 and not isImport then new.d = no end
+    if aside > 0 and not isImport then new.x = no end
+    if tonumber(doubts or '0') > 0 then new.D = no end
+    if tonumber(paid or '0') > 0 then new.p, new.t = paid, paidTokens or '0' end
     if b.seal then new.s = b.seal end
     if b.recovered then new.r = no end
     if not isImport and state ~= 'cancelled' and state ~= 'archived' then new.q = asksAt(b) end
@@ -159,7 +161,8 @@ do
     if text ~= b.lists then redis.call('HSET', B, 'lists', text) end
     put(T, 'feed', no, feedAt(T, no, b, now))
     local isDelivered = isOpen and (b.owner or '') == '' and (b.state == 'running' or b.state == 'cancelled')
-    put(T, 'busy', no, isDelivered and tonumber(redis.call('ZRANGE', B .. ':due', 0, 0, 'WITHSCORES')[2]) or nil)
+    local _, firstDue = unpack(redis.call('ZRANGE', B .. ':due', 0, 0, 'WITHSCORES'))
+    put(T, 'busy', no, isDelivered and tonumber(firstDue) or nil)
     local version = redis.call('HINCRBY', B, 'version', 1)
     redis.call('ZADD', T .. ':changed', redis.call('HINCRBY', T, 'changes', 1), no)
     -- Whoever of the workers comes first writes its report. A run writes its own.

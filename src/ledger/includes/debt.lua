@@ -86,8 +86,8 @@ local function otherOfDebt(T, self, states, batch)
 end
 
 --- Takes the reference for a paid order (see takeAsPaid). An order that was sent and loses it is of the same debt.
-local function takeForDebt(T, ref, digest, no, index)
-  local isBeside, loser = takeAsPaid(T, ref[1], ref[2], digest, no, index)
+local function takeForDebt(T, ref, no, index)
+  local isBeside, loser = takeAsPaid(T, ref.shard, ref.field, ref.digest, no, index)
   local _, loserNo, loserIndex = parseHolder(loser or '::')
   local member = loser and memberAt(T, loserNo, loserIndex)
   if member then joinDebt(T, memberAt(T, no, index), member) end

@@ -13,20 +13,20 @@ end
 --- Why no row may stand in for the order, or nil: 'gone' | 'archived' | 'a<ms>' (its request may arrive until then) |
 --- its state | 'r<batch no>' (another row does).
 local function notReplaceable(T, old, no, take)
-  local oldNo, oldIndex, row = old[1], old[2], old[3]
-  local batch = redis.call('HMGET', batchKey(T, oldNo), 'state', 'rows', 'id')
-  if not isRow(batch[2], oldIndex) then return 'gone' end
+  local oldNo, oldIndex, row, named = unpack(old, 1, 4)
+  local batchState, rows, id = unpack(redis.call('HMGET', batchKey(T, oldNo), 'state', 'rows', 'id'))
+  if not isRow(rows, oldIndex) then return 'gone' end
   -- Since a rollback the number may stand for another batch than the one that was named.
-  if old[4] and old[4] ~= batch[3] then return 'gone' end
+  if named and named ~= id then return 'gone' end
   -- An archive cannot be marked, so that nothing would keep a second file from replacing the order again.
-  if batch[1] == 'archived' then return 'archived' end
+  if batchState == 'archived' then return 'archived' end
   local record = readRecord(T, oldNo, oldIndex)
   local arrives = mayArriveUntil(T, record)
   if arrives then return 'a' .. arrives end
-  local state = stateOf(record, batch[1] == 'cancelled')
+  local state = stateOf(record, batchState == 'cancelled')
   if not REPLACEABLE[state] then return state end
   local own = no ~= '' and redis.call('HGET', batchKey(T, no), 'id') or ''
-  local payer = otherOfDebt(T, batch[3] .. '-' .. oldIndex, WAITS_OR_MAY_BE_PAID, own)
+  local payer = otherOfDebt(T, id .. '-' .. oldIndex, WAITS_OR_MAY_BE_PAID, own)
   if payer then return 'r' .. (string.match(payer, '^@([^:]+)') or placeOf(T, payer)) end
   local byNo, byRow, byTake = replacedBy(decodeRecord(record or ''))
   if not byNo then return nil end
@@ -44,9 +44,10 @@ end
 local function judgeReplaced(T, replaces, no, take, conflicts)
   local seen = {}
   for _, old in ipairs(replaces) do
-    local order = old[1] .. '-' .. old[2]
+    local oldNo, oldIndex, row = unpack(old)
+    local order = oldNo .. '-' .. oldIndex
     local why = seen[order] and 'r' .. no or notReplaceable(T, old, no, take)
-    if why then conflicts[#conflicts + 1] = { 'replaces', old[3], old[1], old[2], why } end
+    if why then conflicts[#conflicts + 1] = { 'replaces', row, oldNo, oldIndex, why } end
     seen[order] = true
   end
 end
@@ -54,9 +55,9 @@ end
 --- Why the order cannot be undone, or nil: 'gone' | its state. Of what is archived only its file can tell, which the
 --- plan has read; it does not change any more.
 local function notUndoable(T, no, index)
-  local batch = redis.call('HMGET', batchKey(T, no), 'state', 'rows')
-  if not isRow(batch[2], index) then return 'gone' end
-  if batch[1] == 'archived' then return nil end
-  local state = stateOf(readRecord(T, no, index), batch[1] == 'cancelled')
+  local batchState, rows = unpack(redis.call('HMGET', batchKey(T, no), 'state', 'rows'))
+  if not isRow(rows, index) then return 'gone' end
+  if batchState == 'archived' then return nil end
+  local state = stateOf(readRecord(T, no, index), batchState == 'cancelled')
   return state ~= 'P' and state or nil
 end

@@ -29,16 +29,16 @@
 local function isSameStore(T, seen)
   if not seen or seen == '' then return true end
   local run, seq, era = string.match(seen, '^(%S+) (%d+) ?(%S*)$')
-  local state = redis.call('HMGET', T, 'armed', 'seq', 'era')
-  if not run or serverRun() ~= run or tonumber(state[2] or '0') < tonumber(seq) then return false end
-  if era == '' then return state[1] ~= run end
-  return state[1] == run and state[3] == era
+  local armed, seqNow, eraNow = unpack(redis.call('HMGET', T, 'armed', 'seq', 'era'))
+  if not run or serverRun() ~= run or tonumber(seqNow or '0') < tonumber(seq) then return false end
+  if era == '' then return armed ~= run end
+  return armed == run and eraNow == era
 end
 
 --- Whether payments may be forgotten that a journal knows: nothing that is judged by this ledger may become payable.
 local function isUnmerged(T)
-  local state = redis.call('HMGET', T, 'armed', 'seq')
-  return (state[1] or state[2]) and state[1] ~= serverRun()
+  local armed, seq = unpack(redis.call('HMGET', T, 'armed', 'seq'))
+  return (armed or seq) and armed ~= serverRun()
 end
 
 --- Whether the store knows of the arming with which this epoch began.
@@ -57,18 +57,18 @@ end
 
 --- Why this store may not be worked on as it stands, or nil. Empty `era`: the caller has not seen one yet.
 local function fenced(T, seen, era)
-  local state = redis.call('HMGET', T, 'armed', 'seq', 'era')
-  if tonumber(state[2] or '0') < tonumber(seen) then return 'rollback' end
+  local armed, seq, eraNow = unpack(redis.call('HMGET', T, 'armed', 'seq', 'era'))
+  if tonumber(seq or '0') < tonumber(seen) then return 'rollback' end
   local run = serverRun()
-  if not state[1] and not state[2] and era == '' then
+  if not armed and not seq and era == '' then
     -- Another one for every ledger that begins: an emptied store is not the one of before.
     local first = 'first' .. table.concat(redis.call('TIME'), '.')
     redis.call('HSET', T, 'armed', run, 'era', first)
     redis.call('RPUSH', T .. ':eras', first .. ' 0')
     return nil
   end
-  if state[1] ~= run then return 'disarmed' end
-  if era ~= '' and era ~= state[3] then return 'era' end
+  if armed ~= run then return 'disarmed' end
+  if era ~= '' and era ~= eraNow then return 'era' end
   return nil
 end
 

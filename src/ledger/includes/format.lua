@@ -4,11 +4,11 @@ local FORMAT = 4
 
 --- Whether another version has written the ledger: 'older' | 'newer', or nil.
 local function otherFormat(T)
-  local state = redis.call('HMGET', T, 'format', 'batches')
-  local format = tonumber(state[1] or '')
+  local written, anyBatches = unpack(redis.call('HMGET', T, 'format', 'batches'))
+  local format = tonumber(written or '')
   if format == FORMAT then return nil end
   if format then return format > FORMAT and 'newer' or 'older' end
-  if state[2] then return 'older' end
+  if anyBatches then return 'older' end
   redis.call('HSET', T, 'format', FORMAT)
   return nil
 end

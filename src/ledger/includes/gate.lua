@@ -101,8 +101,8 @@ end
 
 --- The time at which the batch is to begin; nil where none was set, or orders of it have been sent.
 local function setTime(T, no)
-  local set = redis.call('HMGET', batchKey(T, no), 'startAt', 'startedAt')
-  return not set[2] and tonumber(set[1] or '') or nil
+  local startAt, startedAt = unpack(redis.call('HMGET', batchKey(T, no), 'startAt', 'startedAt'))
+  return not startedAt and tonumber(startAt or '') or nil
 end
 
 --- Why the batch may not begin now: 'approval' | 'start-time' | 'start-missed'; nil where it may, or has.
@@ -127,21 +127,21 @@ end
 
 --- Who pays the batch alone, where somebody may.
 local function payerOf(T, no)
-  local b = redis.call('HMGET', batchKey(T, no), 'preparer', 'byRule')
-  return not b[2] and b[1] or nil
+  local preparer, byRule = unpack(redis.call('HMGET', batchKey(T, no), 'preparer', 'byRule'))
+  return not byRule and preparer or nil
 end
 
 --- Who asks for an approval: the person who prepared the batch, or put orders of a recovered one back to work. Nil where somebody without a
 --- token had a hand in what is to be sent: the approver may be the same person.
 local function firstOf(T, no, request)
-  local b = redis.call('HMGET', batchKey(T, no), 'preparer', 'recovered')
-  if request.who == '' or not b[1] and not b[2] then return nil end
+  local preparer, recovered = unpack(redis.call('HMGET', batchKey(T, no), 'preparer', 'recovered'))
+  if request.who == '' or not preparer and not recovered then return nil end
   local retried = redis.call('HGETALL', batchKey(T, no) .. ':retriedBy')
   for i = 1, #retried, 2 do
     local isNameless = string.find(retried[i + 1], '^%d+ $')
     if isNameless and string.sub(readRecord(T, no, retried[i]) or '', 1, 1) == 'w' then return nil end
   end
-  return b[1] or request.who
+  return preparer or request.who
 end
 
 --- Asks for the approval of a batch. `who`: the person who may not pay it alone; '' where that is not known.
@@ -158,12 +158,12 @@ end
 --- approval, and keeps asking whatever other limits others have.
 local function judgeGate(T, no, limits, now)
   local B = batchKey(T, no)
-  local b = redis.call('HMGET', B, 'begun', 'approval', 'cleared', 'preparer')
-  if not b[1] and not b[2] and b[3] ~= 'rule' then
+  local begun, approval, cleared, preparer = unpack(redis.call('HMGET', B, 'begun', 'approval', 'cleared', 'preparer'))
+  if not begun and not approval and cleared ~= 'rule' then
     local who, at = payerOf(T, no), math.max(now, setTime(T, no) or 0)
     local rows, tokens = counter(B .. ':n', 'c:p'), counter(B .. ':n', 't:p')
     if isRequired(limits) and not (who and mayPayAlone(T, who, no, rows, tokens, at, limits)) then
-      askApproval(T, no, b[4] or '', now)
+      askApproval(T, no, preparer or '', now)
     elseif who and isRequired(limits) then
       keepFor(T, who, no, at)
     end
@@ -212,8 +212,8 @@ end
 
 --- Its batch was approved as a whole: a dead letter of it is one of the orders that were approved, and was not paid.
 local function isApprovedWhole(T, no, record)
-  local b = redis.call('HMGET', batchKey(T, no), 'begun', 'cleared')
-  return b[1] and (b[2] == 'approved' or b[2] == 'rule') and not isUnpaidByWord(record)
+  local begun, cleared = unpack(redis.call('HMGET', batchKey(T, no), 'begun', 'cleared'))
+  return begun and (cleared == 'approved' or cleared == 'rule') and not isUnpaidByWord(record)
 end
 
 --- Whether a dead letter may be put back to work: its batch was approved, or it may be as it stands now.

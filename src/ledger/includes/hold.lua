@@ -26,7 +26,7 @@ end
 
 local function holdToken(T, no, index)
   local held = redis.call('HGET', T .. ':b:' .. no .. ':holding', index)
-  return held and words(held)[1] .. '@' .. (redis.call('HGET', T, 'era') or '') or nil
+  return held and string.match(held, '%S+') .. '@' .. (redis.call('HGET', T, 'era') or '') or nil
 end
 
 local function firstHeld(T, members)

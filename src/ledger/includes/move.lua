@@ -89,10 +89,10 @@ local function finishIfDone(T, no)
     batches.touch(no)
     return 'done'
   end
-  local limit = redis.call('HMGET', B, 'limit', 'limitReason')
+  local limit, limitReason = unpack(redis.call('HMGET', B, 'limit', 'limitReason'))
   local dispatched = redis.call('ZCARD', B .. ':due') + redis.call('HLEN', B .. ':waiting')
-  if state == 'running' and limit[1] == '0' and dispatched == 0 then
-    redis.call('HSET', B, 'state', 'paused', 'reason', limit[2] or '', 'stillAt', nowMs())
+  if state == 'running' and limit == '0' and dispatched == 0 then
+    redis.call('HSET', B, 'state', 'paused', 'reason', limitReason or '', 'stillAt', nowMs())
     redis.call('HDEL', B, 'limit', 'limitReason')
     batches.touch(no)
     return 'paused'

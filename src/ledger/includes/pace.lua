@@ -19,10 +19,7 @@
                      named        when headers last named that limit
                      others, othersAt   requests a configured window that somebody else makes, smoothed
 ]==]
---- Fewer requests of others than this share of the limit are jitter.
-local OTHERS_SHARE = 0.15
---- The part of a window within which a limit is tried with more and more; a whole one with all of them is to follow.
-local MORE_WITHIN = 0.3
+--- @include "pace-constants"
 
 local function stamp(ms)
   return string.format('%.3f', ms)
@@ -32,9 +29,10 @@ end
 --- with that one: slots, holds and tries of a time that is yet to come would make everything stand still till then. It
 --- goes on from the latest time written, which was no later than the step, so that nothing seems older than it is.
 local function paceNow(pace)
-  local time, known = redis.call('TIME'), redis.call('HMGET', pace, 'clock', 'ahead')
-  local clock, ahead = tonumber(known[1] or '0'), tonumber(known[2] or '0')
-  local now = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000 + ahead
+  local seconds, micros = unpack(redis.call('TIME'))
+  local clock, ahead = unpack(redis.call('HMGET', pace, 'clock', 'ahead'))
+  clock, ahead = tonumber(clock or '0'), tonumber(ahead or '0')
+  local now = tonumber(seconds) * 1000 + tonumber(micros) / 1000 + ahead
   if now >= clock then return now, ahead end
   ahead = ahead + clock - now
   redis.call('HSET', pace, 'ahead', stamp(ahead))
@@ -67,12 +65,12 @@ end
 
 --- Counts of requests that are this close are the same: some are on their way while others arrive.
 local function slack(requests, windowMs)
-  return 2 + math.ceil(requests * 10 / windowMs)
+  return PACE.SLACK_MIN + math.ceil(requests * PACE.SLACK_MS / windowMs)
 end
 
 --- What was learnt is forgotten when nobody has heard of it for so long.
 local function keptMs(windowMs)
-  return math.max(86400000, 100 * windowMs)
+  return math.max(PACE.KEPT_MS, PACE.KEPT_WINDOWS * windowMs)
 end
 
 local function learntKey(T, requests, windowMs)
@@ -92,30 +90,32 @@ local function paceLimits(T, configured, configuredMs, reserve, now)
     unpack(redis.call('HMGET', learntKey(T, configured, configuredMs), 'limit', 'limitMs', 'by', 'tryAt', 'others', 'othersAt'), 1, 6)
   limit, limitMs = tonumber(limit or '0'), tonumber(limitMs or '0')
   local byRefusals = by == 'r'
-  local isFresh = othersMet and now < tonumber(othersAt) + 2 * math.max(configuredMs, limitMs)
+  local isFresh = othersMet and now < tonumber(othersAt) + PACE.NAMED_WINDOWS * math.max(configuredMs, limitMs)
   local limits = {}
   local function keepTo(requests, windowMs)
     local part = windowMs / configuredMs
     local others = isFresh and math.floor(tonumber(othersMet) * part) or 0
-    if others < math.max(3, OTHERS_SHARE * requests) then others = 0 end
+    if others < math.max(PACE.OTHERS_MIN, PACE.OTHERS_SHARE * requests) then others = 0 end
     local N = math.max(1, math.floor(requests - reserve * part - others))
     limits[#limits + 1] = { N = N, W = windowMs, others = others }
+    return limits[#limits]
   end
-  if configured < math.huge then keepTo(configured, configuredMs) end
+  local ours = configured < math.huge and keepTo(configured, configuredMs)
   if by == 'h' then keepTo(limit, limitMs) end
   if byRefusals then
     local tried = now - tonumber(tryAt)
     if tried > 0 then
       -- One by one: what is refused is known before the next leaves, where all at once would be refused at once.
       local more = slack(configured, configuredMs) + 1
-      limit = limit + math.min(more, math.ceil(more * tried / (MORE_WITHIN * configuredMs)))
+      limit = limit + math.min(more, math.ceil(more * tried / (PACE.MORE_WITHIN * configuredMs)))
     end
-    limits[1].N = math.min(limits[1].N, limit)
+    ours.N = math.min(ours.N, limit)
   end
   return limits, byRefusals
 end
 
 --- Requests a window of the first of these limits that somebody else makes.
 local function othersOf(limits)
-  return limits[1] and limits[1].others or 0
+  local first = unpack(limits)
+  return first and first.others or 0
 end

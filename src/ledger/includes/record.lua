@@ -98,8 +98,8 @@ end
 --- Gives a record that becomes a doubt, or doubts another attempt from now on, a number of its own.
 local function numberDoubt(T, no, index, fields)
   local count = tonumber(string.match(fields.doubt or '', '^d(%d+)') or '0') + 1
-  local state = redis.call('HMGET', T, 'era', 'seq')
-  local seed = table.concat({ no, index, state[1] or '', state[2] or '', table.concat(redis.call('TIME'), '.') }, ' ')
+  local era, seq = unpack(redis.call('HMGET', T, 'era', 'seq'))
+  local seed = table.concat({ no, index, era or '', seq or '', table.concat(redis.call('TIME'), '.') }, ' ')
   fields.doubt = 'd' .. count .. '-' .. string.sub(redis.sha1hex(seed), 1, 4)
 end
 
@@ -124,8 +124,8 @@ local function isBatch(T, no, id)
 end
 
 local function nowMs()
-  local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  local seconds, micros = unpack(redis.call('TIME'))
+  return tonumber(seconds) * 1000 + math.floor(tonumber(micros) / 1000)
 end
 
 --- The same for a whole call, and INFO is dear: asked once.
@@ -141,8 +141,8 @@ end
 --- Before the first move on a store that is not armed: what it had then is what it remembers, however much the
 --- journals put back since.
 local function noteFound(T)
-  local state = redis.call('HMGET', T, 'armed', 'found', 'seq')
-  if not state[2] and state[3] and state[1] ~= serverRun() then redis.call('HSET', T, 'found', state[3]) end
+  local armed, found, seq = unpack(redis.call('HMGET', T, 'armed', 'found', 'seq'))
+  if not found and seq and armed ~= serverRun() then redis.call('HSET', T, 'found', seq) end
 end
 
 --- Two processes may work with different profiles. The ledger goes by the longest settle time and the longest time-out

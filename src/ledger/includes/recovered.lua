@@ -12,8 +12,8 @@
     B:accounts       r<plan block> → as those of a plan block, for these orders
 ]==]
 local function isSealedBatch(T, no)
-  local found = redis.call('HMGET', batchKey(T, no), 'state', 'recovered')
-  return found[1] and found[1] ~= 'importing' and (not found[2] or found[1] == 'archived')
+  local state, recovered = unpack(redis.call('HMGET', batchKey(T, no), 'state', 'recovered'))
+  return state and state ~= 'importing' and (not recovered or state == 'archived')
 end
 
 --- As a batch has it: '' for the realm's own.
@@ -48,10 +48,10 @@ end
 --- Whether two rows are the same, but for the place of the order that an undo takes back: that follows from the store.
 local function isSameRow(one, other)
   local function plain(text)
-    local row = cjson.decode(text)
-    if row[6] then row[6].u = nil end
-    if row[6] and not next(row[6]) then row[6] = nil end
-    return cjson.encode(row)
+    -- As packRow (plan-block.ts) writes it.
+    local line, order, reference, reason, cells, rare = unpack(cjson.decode(text), 1, 6)
+    if rare then rare.u = nil end
+    return cjson.encode({ line, order, reference, reason, cells, rare and next(rare) and rare or nil })
   end
   return one == other or plain(one) == plain(other)
 end

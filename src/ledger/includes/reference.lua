@@ -36,13 +36,12 @@ local function spentBy(T, shard, field, no, index)
   if not entry then return nil end
   local _, holderNo, holderIndex = parseHolder(entry)
   if holderNo == no and holderIndex == index then return nil end
-  local holder = redis.call('HMGET', batchKey(T, holderNo), 'state', 'recovered', 'importer')
-  local state = holder[1]
+  local state, recovered, importer = unpack(redis.call('HMGET', batchKey(T, holderNo), 'state', 'recovered', 'importer'))
   if not state then return nil end
   if state == 'archived' then return entry, state end
   -- Of a recovered batch only an import holds more than the orders that are known.
-  if holder[2] and redis.call('HEXISTS', batchKey(T, holderNo) .. ':rows', holderIndex) == 0 then
-    if not holder[3] then return nil end
+  if recovered and redis.call('HEXISTS', batchKey(T, holderNo) .. ':rows', holderIndex) == 0 then
+    if not importer then return nil end
     return entry, 'importing'
   end
   local record = readRecord(T, holderNo, holderIndex)
@@ -64,11 +63,11 @@ end
 --- Of an archived order its batch knows whether it was paid; a journal may know more (see replay).
 local function isPaidHolder(T, entry)
   local _, no, index = parseHolder(entry)
-  local meta = redis.call('HMGET', batchKey(T, no), 'state', 'second')
-  if meta[1] == 'archived' then
+  local state, second = unpack(redis.call('HMGET', batchKey(T, no), 'state', 'second'))
+  if state == 'archived' then
     local said = ' ' .. index .. ':[^ :]*:'
-    if string.find(meta[2] or '', said .. 'A') then return true end
-    return not string.find(meta[2] or '', said .. 'a') and redis.call('GETBIT', batchKey(T, no) .. ':unpaid', index) == 0
+    if string.find(second or '', said .. 'A') then return true end
+    return not string.find(second or '', said .. 'a') and redis.call('GETBIT', batchKey(T, no) .. ':unpaid', index) == 0
   end
   return string.sub(readRecord(T, no, index) or '', 1, 1) == 'P'
 end

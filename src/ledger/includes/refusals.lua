@@ -22,18 +22,6 @@
     regular   since, at: refusals after so many came whatever the limit was: for a while they tell nothing
     strayAt   when strays were about
 ]==]
-local SAME_COUNT, SAME_INTERVAL = 2, 3
---- A wrong belief is tried after windows, and while it lasts little is sent: the longer they are, the more has to be seen.
-local LONG_WINDOW_MS = 10000
---- A limit is tried again after so many windows. Where a refusal costs little, sooner.
-local TRY_AFTER_MIN, TRY_AFTER_MAX = 2, 8.4
---- At most so many requests of a thousand are tries.
-local TRIES_PER_MILLE = 5
---- A window that the realm counts from a fixed beginning has come to its end by then.
-local TRIED_FOR = 1.3
-local WARY_WINDOWS = 30
-local REFUSED_KEPT = 64
-
 local function numbers(text)
   local found = {}
   for number in string.gmatch(text or '', '%S+') do found[#found + 1] = tonumber(number) end
@@ -68,8 +56,8 @@ end
 
 --- When a limit that was just seen to hold is tried again.
 local function nextTry(given, limit, holdMs)
-  local rare = math.max(TRY_AFTER_MIN, 1000 / TRIES_PER_MILLE / limit, TRY_AFTER_MAX * holdMs / given.W)
-  return stamp(given.now + math.min(TRY_AFTER_MAX, rare) * given.W)
+  local rare = math.max(PACE.TRY_AFTER_MIN, 1000 / PACE.TRIES_PER_MILLE / limit, PACE.TRY_AFTER_MAX * holdMs / given.W)
+  return stamp(given.now + math.min(PACE.TRY_AFTER_MAX, rare) * given.W)
 end
 
 local function believe(given, learnt, limit, since, holdMs)
@@ -88,12 +76,12 @@ local function giveUp(given)
 end
 
 local function isAsMany(since, than)
-  return than and since and math.abs(since - than) <= 1 + math.floor(since / 50)
+  return than and since and math.abs(since - than) <= 1 + math.floor(since / PACE.AS_MANY_EACH)
 end
 
 --- A limit that is kept to is not met: refused again after as many requests, it was a little lower, or none at all.
 local function notePersisting(given, learnt, since, holdMs)
-  if redis.call('HINCRBY', given.key, 'again', 1) >= 2 then
+  if redis.call('HINCRBY', given.key, 'again', 1) >= PACE.DOUBTED_AT then
     redis.call('HSET', given.key, 'regular', written({ since, given.now }))
     return giveUp(given)
   end
@@ -109,28 +97,29 @@ end
 --- Answers with what was learnt from this, if anything.
 local function noteRefused(given, slot, granted, holdMs)
   local learnt, now = openLearnt(given), given.now
-  local refused, last = numbers(learnt.refused), numbers(learnt.last)
+  local refused = numbers(learnt.refused)
+  local lastSlot, lastGranted, lastHeard = unpack(numbers(learnt.last), 1, 3)
   local count = inWindow(given, slot, granted, refused)
-  local since = last[1] and last[1] <= slot and passedSince(last[1], slot, refused)
+  local since = lastSlot and lastSlot <= slot and passedSince(lastSlot, slot, refused)
   table.insert(refused, slot)
-  while #refused > REFUSED_KEPT do table.remove(refused, 1) end
+  while #refused > PACE.REFUSED_KEPT do table.remove(refused, 1) end
   redis.call('HSET', given.key, 'refused', written(refused))
   redis.call('PEXPIRE', given.key, keptMs(given.W))
   -- What was on its way when another was refused is refused for the same reason.
-  if last[1] and granted <= last[3] and last[3] <= now then return end
+  if lastSlot and granted <= lastHeard and lastHeard <= now then return end
   redis.call('HSET', given.key, 'last', written({ slot, granted, now }))
   -- The realm's own word counts for more, also where something before it answers without.
   if learnt.by == 'h' then return end
   -- Refused once more before anything had passed, with little in the window: the realm refuses all for a while.
-  if since == 0 and count < given.N / 4 then return end
-  local regular = numbers(learnt.regular)
-  if regular[2] and isAsMany(since, regular[1]) and now < regular[2] + WARY_WINDOWS * given.W then return end
+  if since == 0 and count < PACE.LITTLE_SHARE * given.N then return end
+  local regularSince, regularAt = unpack(numbers(learnt.regular), 1, 2)
+  if regularAt and isAsMany(since, regularSince) and now < regularAt + PACE.WARY_WINDOWS * given.W then return end
   if learnt.by == 'r' and since ~= 0 and isAsMany(since, tonumber(learnt.evidence)) then
     return notePersisting(given, learnt, since, holdMs)
   end
 
   if learnt.by == 'r' and count < tonumber(learnt.limit) - given.slack then
-    if redis.call('HINCRBY', given.key, 'below', 1) >= 2 then
+    if redis.call('HINCRBY', given.key, 'below', 1) >= PACE.DOUBTED_AT then
       redis.call('HDEL', given.key, 'cycle')
       redis.call('HSET', given.key, 'suspect', written({ count, count, 1, 0 }))
       return giveUp(given)
@@ -141,28 +130,28 @@ local function noteRefused(given, slot, granted, holdMs)
     return
   end
 
-  local cycle = numbers(learnt.cycle)
+  local each, intervals, requests, ms = unpack(numbers(learnt.cycle), 1, 4)
   if since then
-    if isAsMany(since, cycle[1]) then
-      cycle = { cycle[1], cycle[2] + 1, cycle[3] + since, cycle[4] + granted - last[2] }
+    if isAsMany(since, each) then
+      intervals, requests, ms = intervals + 1, requests + since, ms + granted - lastGranted
     else
-      cycle = { since, 1, since, granted - last[2] }
+      each, intervals, requests, ms = since, 1, since, granted - lastGranted
     end
   end
-  local suspect = numbers(learnt.suspect)
-  if suspect[1] and math.abs(count - suspect[1]) <= given.slack then
-    suspect = { math.max(count, suspect[1]), math.min(count, suspect[2]), suspect[3] + 1, suspect[4] }
+  local most, least, refusals, passes = unpack(numbers(learnt.suspect), 1, 4)
+  if most and math.abs(count - most) <= given.slack then
+    most, least, refusals = math.max(count, most), math.min(count, least), refusals + 1
   else
-    suspect = { count, count, 1, 0 }
+    most, least, refusals, passes = count, count, 1, 0
   end
-  local wary = learnt.strayAt and now < tonumber(learnt.strayAt) + WARY_WINDOWS * given.W
-  local more = given.W > LONG_WINDOW_MS and 1 or 0
-  local atCount, atInterval = suspect[3] >= SAME_COUNT + more + (wary and 1 or 0) and suspect[2], nil
-  if cycle[2] and cycle[2] >= SAME_INTERVAL + more and cycle[4] > 0 then
+  local wary = learnt.strayAt and now < tonumber(learnt.strayAt) + PACE.WARY_WINDOWS * given.W
+  local more = given.W > PACE.LONG_WINDOW_MS and 1 or 0
+  local atCount, atInterval = refusals >= PACE.SAME_COUNT + more + (wary and 1 or 0) and least, nil
+  if intervals and intervals >= PACE.SAME_INTERVAL + more and ms > 0 then
     -- Two such windows may have met in what was counted as one.
-    atInterval = math.max(math.floor(cycle[3] * given.W / cycle[4] + 0.5), math.floor(count / 2))
+    atInterval = math.max(math.floor(requests * given.W / ms + 0.5), math.floor(count / 2))
   end
-  redis.call('HSET', given.key, 'suspect', written(suspect), 'cycle', written(cycle))
+  redis.call('HSET', given.key, 'suspect', written({ most, least, refusals, passes }), 'cycle', written({ each, intervals, requests, ms }))
   local held = learnt.by == 'r' and tonumber(learnt.limit) or given.N - 1
   if atInterval and atInterval < held then return believe(given, learnt, atInterval, since, holdMs) end
   if atCount then return believe(given, learnt, atCount, since, holdMs) end
@@ -172,13 +161,13 @@ end
 local function notePassed(given, slot, granted)
   -- Nearly every answer ends here.
   local suspect, by, tryAt = unpack(redis.call('HMGET', given.key, 'suspect', 'by', 'tryAt'))
-  local tried = isTried(given, { by = by, tryAt = tryAt }, granted, TRIED_FOR)
+  local tried = isTried(given, { by = by, tryAt = tryAt }, granted, PACE.TRIED_FOR)
   if not suspect and not tried then return end
   local learnt = openLearnt(given)
   local count = inWindow(given, slot, granted, numbers(learnt.refused))
   if suspect then
     local most, least, refusals, passes = unpack(numbers(suspect))
-    local near = 2 + math.floor(given.N * 5 / given.W)
+    local near = PACE.PASSED_NEAR_MIN + math.floor(given.N * PACE.PASSED_NEAR_MS / given.W)
     if count >= most - near then passes = passes + 1 end
     if count > most + given.slack or passes > 1 + near * refusals then
       redis.call('HDEL', given.key, 'suspect')

@@ -47,17 +47,17 @@ end
 --- Number and index of a payment that the order may be the same as, and that no other order of its batch was held for; or nil.
 --- From then on the order is held for it.
 local function meetReplayed(T, no, index, content, origin, hasReference)
-  local batch = redis.call('HMGET', batchKey(T, no), 'id', 'seal', 'recovered')
-  local order = batch[1] .. '-' .. index
+  local id, ownSeal, recovered = unpack(redis.call('HMGET', batchKey(T, no), 'id', 'seal', 'recovered'))
+  local order = id .. '-' .. index
   -- An order that a journal put back itself was in no plan that was compared since.
-  local isPutBack = batch[3] or redis.call('HEXISTS', T .. ':replayed', no .. ':' .. index) == 1
-  local sealed = isPutBack and 0 or tonumber(batch[2] or '0')
+  local isPutBack = recovered or redis.call('HEXISTS', T .. ':replayed', no .. ':' .. index) == 1
+  local sealed = isPutBack and 0 or tonumber(ownSeal or '0')
   local function find(key)
     for place in string.gmatch(redis.call('HGET', T .. ':alike', key) or '', '%S+') do
       local seal, same, _, referenced, notOf, met = string.match(redis.call('HGET', T .. ':replayed', place) or '',
         '^(%d+) (%S+) (%S+) (%d) (%S+)(.*)$')
       local isMet = seal and string.find(met .. ' ', ' ' .. no .. ' ', 1, true)
-      local isOther = seal and not isMet and string.match(place, '^[^:]+') ~= no and notOf ~= batch[1] and not (hasReference and referenced == '1')
+      local isOther = seal and not isMet and string.match(place, '^[^:]+') ~= no and notOf ~= id and not (hasReference and referenced == '1')
       local isAsked = isOther and tonumber(seal) > sealed and not isCleared(T, order, place)
       if isAsked and stillCounts(T, place) then return place, same == content and not hasReference and referenced == '0' end
     end

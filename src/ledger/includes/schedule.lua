@@ -36,9 +36,10 @@ local function keepMissed(T, rule, missed, after)
   local now = nowMs()
   local added = 0
   for _, one in ipairs(missed.times) do
-    local at = string.format('%.0f', one[1])
-    if one[1] > after and one[1] <= now + AHEAD_MS and redis.call('ZCOUNT', key, at, at) == 0 then
-      local json = cjson.encode({ period = one[2], zone = missed.zone, why = one[3] })
+    local time, period, why = unpack(one)
+    local at = string.format('%.0f', time)
+    if time > after and time <= now + AHEAD_MS and redis.call('ZCOUNT', key, at, at) == 0 then
+      local json = cjson.encode({ period = period, zone = missed.zone, why = why })
       redis.call('ZADD', key, at, string.format('{"at":%s,"notedAt":%.0f,%s', at, now, string.sub(json, 2)))
       added = added + 1
     end

@@ -28,10 +28,10 @@ do
     standStill(T, no, now)
     local count, lowest, highest = senderGate.undispatchAll(T, no)
     if count == 0 then return end
-    local meta = redis.call('HMGET', B, 'cursor', 'high', 'limit')
-    local cursor = tonumber(meta[1])
-    redis.call('HSET', B, 'cursor', math.min(cursor, lowest), 'high', math.max(cursor, tonumber(meta[2] or '0'), highest + 1))
-    if meta[3] then redis.call('HINCRBY', B, 'limit', count) end
+    local cursor, high, limit = unpack(redis.call('HMGET', B, 'cursor', 'high', 'limit'))
+    cursor = tonumber(cursor)
+    redis.call('HSET', B, 'cursor', math.min(cursor, lowest), 'high', math.max(cursor, tonumber(high or '0'), highest + 1))
+    if limit then redis.call('HINCRBY', B, 'limit', count) end
     batches.touch(no)
   end
 
@@ -88,8 +88,8 @@ do
   function senderGate.mayLeave(T, no, index, tokens, limits, now)
     if not isRequired(limits) then return true end
     local B = batchKey(T, no)
-    local b = redis.call('HMGET', B, 'begun', 'recovered')
-    if not b[1] and (not b[2] or readRequest(T, 'batch', no)) then
+    local begun, recovered = unpack(redis.call('HMGET', B, 'begun', 'recovered'))
+    if not begun and (not recovered or readRequest(T, 'batch', no)) then
       if judgeGate(T, no, limits, now) then
         putOff(T, no, index, now)
         return false
@@ -101,7 +101,7 @@ do
     local cleared = redis.call('HGET', B, 'cleared')
     local retried = redis.call('HGET', B .. ':retriedBy', index)
     -- Of a recovered batch only what a person put back to work may leave.
-    if retried == '-' or (cleared and not retried and not b[2]) then return true end
+    if retried == '-' or (cleared and not retried and not recovered) then return true end
     -- A retry by a person whom no token names counts for the person who prepared the order.
     local who = retried and string.match(retried, '^%d+ (.+)$') or payerOf(T, no)
     if who and countLeaving(T, no, index, who, tonumber(tokens), limits, now) then return true end

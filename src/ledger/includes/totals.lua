@@ -64,7 +64,8 @@ local totals = (function()
   local facts = {}
   local function factsOf(T, no)
     facts[no] = facts[no] or redis.call('HMGET', batchKey(T, no), 'currency', 'label')
-    return facts[no][1] or '', facts[no][2] or '(file)'
+    local currency, label = unpack(facts[no])
+    return currency or '', label or '(file)'
   end
 
   local function count(T, day, currency, field, tokens)

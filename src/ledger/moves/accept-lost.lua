@@ -16,10 +16,10 @@
 local T, session, note, ordersJson = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 if redis.call('HEXISTS', T .. ':sessions', session) == 0 then return { 'gone' } end
 redis.call('HSET', T .. ':lost', session, note)
-local state = redis.call('HMGET', T, 'armed', 'era')
+local armed, era = unpack(redis.call('HMGET', T, 'armed', 'era'))
 local run = serverRun()
-if run == 'unproven' or state[1] ~= run then return { 'wide' } end
-if redis.call('HGET', T .. ':joined', session) ~= run .. ' ' .. (state[2] or '') then return { 'wide' } end
+if run == 'unproven' or armed ~= run then return { 'wide' } end
+if redis.call('HGET', T .. ':joined', session) ~= run .. ' ' .. (era or '') then return { 'wide' } end
 local now, reply = nowMs(), { 'exactly' }
 for place, order in ipairs(cjson.decode(ordersJson)) do
   local no, index, amount, detail, code, nonce = unpack(order, 1, 6)

@@ -24,7 +24,7 @@ for _, code in ipairs({ 's', 'u', 'D' }) do
   if countOf(T, no, code) > 0 then return 'moved' end
 end
 if unpaid ~= '' then redis.call('SET', B .. ':unpaid', unpaid) end
-for _, one in ipairs(cjson.decode(replacedJson)) do redis.call('HSET', B .. ':replaced', one[1], one[2]) end
+for _, one in ipairs(cjson.decode(replacedJson)) do redis.call('HSET', B .. ':replaced', unpack(one)) end
 redis.call('HSET', B, 'state', 'archived', 'ended', state, 'archive', sha)
 -- What stands in an archive cannot be retried.
 redis.call('HDEL', B, 'retry', 'retriesBy')

@@ -22,8 +22,8 @@
     ['go', key, attempts, tries, prior, seq, sent at (of the first attempt whose outcome is unknown), now, the longest
      settle time of the senders, sequence of the last order that the session began] | ['no', why]
     | ['no', 'early', ms until it is due] | ['no', 'key-old' | 'clocks', '', nonce of the unknown attempt]
-    | ['no', 'instead', '', new state code, message, attempts, error code]: it ended, because another order is, or may be,
-     paid instead | ['error', message]
+    | ['no', 'instead', '', new state code, message, attempts, error code, id of the order that stands against it or '']: it
+     ended, because another order is, or may be, paid instead | ['error', message]
     why: format | disarmed | rollback | era | lost | halted | breaker | after-rollback | <batch state> | owner | state code of the order | not-due | hold
       | in-order | approval | cap | key-old | clocks
 ]==]
@@ -57,9 +57,9 @@ local shut
 local function shutFor()
   if shut == nil then
     shut = fencedSender(T, seen, era, session, sessionBegun) or false
-    local realm = redis.call('HMGET', T, 'halt', 'breaker')
-    if not shut and realm[1] then shut = 'halted' end
-    if not shut and realm[2] then shut = 'breaker' end
+    local halt, breaker = unpack(redis.call('HMGET', T, 'halt', 'breaker'))
+    if not shut and halt then shut = 'halted' end
+    if not shut and breaker then shut = 'breaker' end
   end
   return shut
 end
@@ -89,13 +89,13 @@ local function refuseKey(fields, oldestMs, known)
   return nil
 end
 
-local function nameOf(no, index)
-  return 'order ' .. (redis.call('HGET', batchKey(T, no), 'id') or '') .. '-' .. index
+local function idOf(no, index)
+  return (redis.call('HGET', batchKey(T, no), 'id') or '') .. '-' .. index
 end
 
-local function nameOfMember(member)
+local function idOfMember(member)
   local no, index = string.match(member, '^@([^:]+):(%d+)$')
-  return no and nameOf(no, index) or 'order ' .. member
+  return no and idOf(no, index) or member
 end
 
 --- Ends an order that is not to be sent, because another one is, or may be, paid instead. An unknown one may have been
@@ -115,14 +115,15 @@ local function endUnsent(no, index, amount, fields, ending)
   if to == 'D' then voidHeld(T, no, index, now) end
   releaseHolds(T, no, index, now)
   finishIfDone(T, no)
-  return { 'no', 'instead', '', to, message, fields.attempts, ending.code }
+  return { 'no', 'instead', '', to, message, fields.attempts, ending.code, ending.order or '' }
 end
 
 --- Another order holds its reference. One that was never sent is a duplicate of a paid order with the same content.
 local function withoutReference(fields, digest, holder)
   local holderDigest, holderNo, holderIndex = parseHolder(holder)
   local isUnsent = fields.state == 'w' and fields.attempts == '0'
-  return { code = 'ALM_SEND_REFERENCE_HELD', why = nameOf(holderNo, holderIndex) .. ' holds its reference',
+  local other = idOf(holderNo, holderIndex)
+  return { order = other, code = 'ALM_SEND_REFERENCE_HELD', why = 'order ' .. other .. ' holds its reference',
     isDuplicate = isUnsent and holderDigest == digest and isPaidHolder(T, holder) }
 end
 
@@ -137,14 +138,18 @@ local function paidInstead(no, index, id, fields, order)
   local holder = shard ~= '' and otherHolder(T, shard, unhex(hex), digest, no, index)
   if holder then return withoutReference(fields, digest, holder) end
   local other = anyDebts and otherOfDebt(T, id .. '-' .. index, MAY_BE_PAID)
-  if other then return { code = 'ALM_ORDER_MAYBE_PAID', why = nameOfMember(other) .. ' was paid, or may have been, for the same debt' } end
+  if other then
+    local id = idOfMember(other)
+    return { order = id, code = 'ALM_ORDER_MAYBE_PAID', why = 'order ' .. id .. ' was paid, or may have been, for the same debt' }
+  end
   if anyUndoes and redis.call('HEXISTS', T .. ':undoes', id .. '-' .. index) == 1 and not isCleared(T, id .. '-' .. index, 'undo') then
     return { code = 'ALM_ORDER_MAYBE_PAID', why = 'an undo of it was paid, and so it was paid and taken back before' }
   end
   if not anyReplayed then return nil end
   local byNo, byIndex = meetReplayed(T, no, index, digest, origin, shard ~= '')
   if not byNo then return nil end
-  return { code = 'ALM_ORDER_MAYBE_PAID', why = nameOf(byNo, byIndex) .. ', which a journal put back, may be this very payment' }
+  local met = idOf(byNo, byIndex)
+  return { order = met, code = 'ALM_ORDER_MAYBE_PAID', why = 'order ' .. met .. ', which a journal put back, may be this very payment' }
 end
 
 local unheld = false

@@ -1,4 +1,6 @@
-import { type ErrorCode, isErrorCode } from '../../core/errors/catalogue.js';
+import { isErrorCode } from '../../core/errors/catalogue.js';
+import { namedOrder } from '../../core/ids.js';
+import type { PaidBefore } from '../../core/paid-before.js';
 import type { OrderState } from '../../core/states.js';
 import type { Terms } from '../../core/terms.js';
 import { amountText } from '../amount.js';
@@ -66,11 +68,9 @@ export type Begun = {
 export type NotBegun = { readonly refusal: string; readonly earlyByMs?: number } | KeyRefused | PaidInstead;
 
 /** Another order is, or may be, paid instead: nothing was sent, and the order ended. */
-type PaidInstead = {
+type PaidInstead = PaidBefore & {
   readonly refusal: 'instead';
   readonly state: OrderState;
-  readonly code: ErrorCode;
-  readonly message: string;
   readonly attempts: number;
 };
 
@@ -114,6 +114,7 @@ export async function beginSending(
     row.reference,
     manifest.table === null ? null : lookedUp(manifest.table, row),
   );
+  const reference = ownReference(row);
   const order = [
     ref.no,
     String(ref.index),
@@ -125,13 +126,14 @@ export async function beginSending(
     request.before === null ? '' : encodeEvent(request.before),
     request.hold,
     request.manifest.batch,
-    ...(ownReference(request.row) ?? ['', '']),
+    reference?.shard ?? '',
+    reference?.fieldHex ?? '',
     debt.content,
     debt.origin ?? '',
   ];
   const reply = await askTogether(ledger, 'begin-sending', order, () => asker(ledger));
-  if (reply[0] !== 'go') return notBegun(reply);
-  const [, key = '', attempts, tries, prior = '', seq, first = '', now = '', settles, begun] = reply;
+  const [answer, key = '', attempts, tries, prior = '', seq, first = '', now = '', settles, begun] = reply;
+  if (answer !== 'go') return notBegun(reply);
   noteSeq(ledger, seq);
   ledger.mark.begun = Math.max(ledger.mark.begun, Number(begun));
   const firstSentAt = fromBase36(first) ?? 0;
@@ -159,6 +161,7 @@ function notBegun([
   message = '',
   attempts,
   code = '',
+  against = '',
 ]: readonly string[]): NotBegun {
   if (why === 'key-old' || why === 'clocks') return { refusal: why, attempt: more || null };
   if (why === 'instead') {
@@ -166,6 +169,7 @@ function notBegun([
     return {
       refusal: why,
       state,
+      order: namedOrder(against),
       code: isErrorCode(code) ? code : 'ALM_SEND_REFERENCE_HELD',
       message,
       attempts: Number(attempts),

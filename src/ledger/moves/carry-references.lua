@@ -36,7 +36,7 @@ for at = 1, #packed, 24 do
   local holder = spentBy(T, shard, field, '', '')
   local isSpent = holder and isPaidHolder(T, holder)
   if not isSpent or not isCarried(holder .. ' ' .. (redis.call('HGET', T .. ':besides', shard .. field) or '')) then
-    takeForDebt(T, { shard, field }, digest, no, string.format('%d', line))
+    takeForDebt(T, { shard = shard, field = field, digest = digest }, no, string.format('%d', line))
   end
   if isSpent then spent = spent + 1 else marked = marked + 1 end
 end

@@ -23,22 +23,22 @@
 local T, seen, era, session, sessionBegun = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local quietUntil, ordersJson = ARGV[5], ARGV[8]
 local closed = fencedSender(T, seen, era, session, sessionBegun)
-local realm = redis.call('HMGET', T, 'halt', 'breaker')
+local halt, breaker = unpack(redis.call('HMGET', T, 'halt', 'breaker'))
 
 local replies = each(ordersJson, function(order)
   local no, index, owner = unpack(order, 1, 3)
   local B = batchKey(T, no)
   if closed then return { 'stop', closed } end
-  if realm[1] then return { 'stop', 'halted' } end
-  local meta = redis.call('HMGET', B, 'state', 'owner')
+  if halt then return { 'stop', 'halted' } end
+  local state, ownedBy = unpack(redis.call('HMGET', B, 'state', 'owner'))
   local record = readRecord(T, no, index)
   local code = record and string.sub(record, 1, 1) or 'w'
-  if meta[1] ~= 'running' and not (meta[1] == 'cancelled' and code == 'u') then
-    return { 'stop', meta[1] or 'gone' }
+  if state ~= 'running' and not (state == 'cancelled' and code == 'u') then
+    return { 'stop', state or 'gone' }
   end
-  if meta[2] ~= owner then return { 'stop', 'owner' } end
+  if ownedBy ~= owner then return { 'stop', 'owner' } end
   if code ~= 'w' and code ~= 'u' then return { 'stop', code } end
-  if realm[2] and code == 'w' then return { 'stop', 'breaker' } end
+  if breaker and code == 'w' then return { 'stop', 'breaker' } end
   if code == 'w' and waitsForPerson(T, no) then return { 'stop', 'after-rollback' } end
 
   -- What was taken back, or waits for a member, has no business here, however many deliveries of it are left.

@@ -12,7 +12,7 @@
 --   or {batch: id, doubt: number of the doubt}
 -- ARGV[5] amount (see totals)  ARGV[6] evidence code  ARGV[7] detail JSON
 -- ARGV[8] due at, ms from now (for w)  ARGV[9] audit JSON ('' for none)
--- ARGV[10] JSON {ref: [shard, hex, content digest]|null, undoes: [shard, hex, no, index, account]|null,
+-- ARGV[10] JSON {ref: {shard, fieldHex}|null, undoes: [shard, hex, no, index, account]|null,
 --   balance: '', tries: n|null,
 --   settleMs: for how long after its last attempt a request may arrive (where a person says unpaid)|null}
 --
@@ -79,7 +79,7 @@ else
 end
 if to == 'w' or to == 'X' or to == 'c' then bump(T .. ':days', dayOf(fields, now), '-' .. tokens) end
 if (to == 'X' or to == 'c') and not arrives and type(facts.ref) == 'table' then
-  releaseReference(T, facts.ref[1], unhex(facts.ref[2]), no, index)
+  releaseReference(T, facts.ref.shard, unhex(facts.ref.fieldHex), no, index)
 end
 if to == 'P' then
   takeBack(T, facts.undoes, tokens)

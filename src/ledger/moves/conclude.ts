@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../../core/errors/catalogue.js';
 import type { BatchId } from '../../core/ids.js';
-import { contentDigest } from '../../core/reference.js';
 import type { OrderState } from '../../core/states.js';
 import { amountText } from '../amount.js';
 import { encodeEvent, type OrderEvent } from '../order-event.js';
@@ -16,7 +15,7 @@ import { handedOver, refusalLimits, UNKNOWNS_IN_A_ROW, undoneOrder } from './set
 /** Moves of an order without an attempt: evidence that ends an unknown or a doubt, or a read that failed. */
 
 /** The attempt or the doubt that a conclusion is about. The script refuses the conclusion once the order has another one. */
-export type About =
+type About =
   | {
       readonly batch: BatchId;
       /** The nonce of the unknown attempt; null where the record names none, because two attempts met. */
@@ -46,7 +45,6 @@ export async function conclude(
   row: PlannedOrder,
   { nonce = newNonce(), ...conclusion }: Conclusion & { readonly nonce?: string },
 ): Promise<{ readonly concluded: boolean; readonly state: string; readonly next: readonly OrderRef[] }> {
-  const reference = ownReference(row);
   const [answer, state = '', handed = '[]'] = await askScript(ledger, 'conclude', [
     ref.no,
     ref.index,
@@ -58,7 +56,7 @@ export async function conclude(
     conclusion.dueInMs,
     conclusion.audit ?? '',
     JSON.stringify({
-      ref: reference && [...reference, contentDigest(row.order)],
+      ref: ownReference(row),
       undoes: undoneOrder(row),
       balance: conclusion.balance ?? '',
       tries: conclusion.tries,

@@ -22,18 +22,20 @@ if not (state == 'importing' or recovered) or holder ~= importer then return 'no
 
 local content = cjson.decode(contentJson)
 for _, ref in ipairs(content.refs) do
+  local shard, fieldHex, place = unpack(ref)
   -- Put back by a journal meanwhile, the order holds its reference by what it met.
-  local index = tostring(ref[3])
-  if redis.call('HEXISTS', B .. ':rows', index) == 0 then releaseReference(T, ref[1], unhex(ref[2]), no, index) end
+  local index = tostring(place)
+  if redis.call('HEXISTS', B .. ':rows', index) == 0 then releaseReference(T, shard, unhex(fieldHex), no, index) end
 end
 for _, old in ipairs(content.replaces) do
-  local record = readRecord(T, old[1], old[2])
+  local oldNo, oldIndex = unpack(old)
+  local record = readRecord(T, oldNo, oldIndex)
   if record then
     local fields = decodeRecord(record)
     local others = string.gsub(fields.marks or '', 'r[%d.]+$', '')
     local byNo, byRow = replacedBy(fields)
     if byNo == no then
-      writeMarks(T, old[1], old[2], fields, others)
+      writeMarks(T, oldNo, oldIndex, fields, others)
       -- Put back by a journal meanwhile, the order is of that debt by what it met.
       if redis.call('HEXISTS', B .. ':rows', byRow) == 0 then leaveDebt(T, memberAt(T, no, byRow)) end
     end

@@ -99,9 +99,13 @@ local fed, looks = {}, {}
 local again = now + (room == 0 and BEGUN_MS or 0)
 for i, one in ipairs(asked) do
   local share = math.ceil(room / (#asked - i + 1))
-  fed[i], looks[i] = feed(one[1], math.min(one[2], share))
+  local no, most = unpack(one)
+  fed[i], looks[i] = feed(no, math.min(most, share))
   room = room - #fed[i]
 end
 batches.flush(T)
-for i, one in ipairs(asked) do batches.lookAt(T, one[1], looks[i] or again) end
+for i, one in ipairs(asked) do
+  local no = unpack(one)
+  batches.lookAt(T, no, looks[i] or again)
+end
 return fed

@@ -34,7 +34,7 @@ export async function giveUpBatch(
         amountText(row),
         // Nobody can speak for what may have been sent to them.
         certainty === 'readback' ? membersOf(row.order).join(' ') : '',
-        reference === null ? '' : [...reference, contentDigest(row.order)].join(':'),
+        reference === null ? '' : `${reference.shard}:${reference.fieldHex}:${contentDigest(row.order)}`,
       ];
     });
     if (list.length === 0) continue;

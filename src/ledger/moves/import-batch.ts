@@ -169,8 +169,8 @@ export async function dropBatch(
   blocks: number,
   claimsOf: (block: number) => Promise<BlockClaims>,
 ): Promise<void> {
-  const stored = Number((await batchFacts({ ledger, no: at.no }, 'blocks'))[0]);
-  for (let block = Math.max(blocks, stored) - 1; block >= -1; block--) {
+  const [stored] = await batchFacts({ ledger, no: at.no }, 'blocks');
+  for (let block = Math.max(blocks, Number(stored)) - 1; block >= -1; block--) {
     const { refs, replaces } = block < 0 ? NO_CLAIMS : await claimsOf(block);
     const content = { refs: unpackRefs(refs, block * PLAN_BLOCK_ROWS + 1), replaces };
     const reply = await ledger.scripts.script('drop-batch', ledger.keyPrefix, [

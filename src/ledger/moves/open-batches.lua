@@ -9,9 +9,8 @@
 local T, found = KEYS[1], {}
 for _, no in ipairs(redis.call('ZRANGE', T .. ':open', 0, -1)) do
   local B = batchKey(T, no)
-  local meta = redis.call('HMGET', B, 'id', 'state', 'owner', 'cursor', 'rows')
   found[#found + 1] = no
-  for i = 1, 5 do found[#found + 1] = meta[i] or '' end
+  for _, value in ipairs(redis.call('HMGET', B, 'id', 'state', 'owner', 'cursor', 'rows')) do found[#found + 1] = value or '' end
   found[#found + 1] = redis.call('ZCARD', B .. ':due')
   found[#found + 1] = redis.call('HGET', B .. ':n', 'c:s') or '0'
 end

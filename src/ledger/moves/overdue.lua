@@ -25,8 +25,8 @@ end
 
 local function overdueOf(no)
   local B = batchKey(T, no)
-  local meta = redis.call('HMGET', B, 'state', 'owner')
-  if meta[2] ~= session or (meta[1] ~= 'running' and meta[1] ~= 'cancelled') then return {} end
+  local state, owner = unpack(redis.call('HMGET', B, 'state', 'owner'))
+  if owner ~= session or (state ~= 'running' and state ~= 'cancelled') then return {} end
   local found = redis.call('ZRANGEBYSCORE', B .. ':due', '-inf', late, 'LIMIT', 0, left)
   for _, index in ipairs(redis.call('ZRANGEBYSCORE', B .. ':due', stray, '+inf', 'LIMIT', 0, left)) do found[#found + 1] = index end
   if #found == 0 then return found end

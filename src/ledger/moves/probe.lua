@@ -8,16 +8,16 @@
 ]==]
 --- @include "record"
 local T, everyMs, haltMs, reason = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
-local state = redis.call('HMGET', T, 'breaker', 'probeAt', 'halt')
-if state[3] then return 'halted' end
-if not state[1] then return 'closed' end
+local openedAt, nextProbe, halt = unpack(redis.call('HMGET', T, 'breaker', 'probeAt', 'halt'))
+if halt then return 'halted' end
+if not openedAt then return 'closed' end
 local now = nowMs()
-if now - tonumber(state[1]) > haltMs then
+if now - tonumber(openedAt) > haltMs then
   redis.call('HSET', T, 'halt', reason, 'haltAt', now)
   redis.call('HDEL', T, 'breaker', 'breakerUntil', 'probeAt', 'unknowns')
   return 'halted'
 end
-local probeAt = tonumber(state[2] or '0')
+local probeAt = tonumber(nextProbe or '0')
 if now < probeAt and probeAt - now <= everyMs then return 'wait' end
-redis.call('HSET', T, 'probeAt', now + everyMs, 'breakerUntil', tonumber(state[1]) + haltMs)
+redis.call('HSET', T, 'probeAt', now + everyMs, 'breakerUntil', tonumber(openedAt) + haltMs)
 return 'probe'

@@ -55,8 +55,9 @@ local content = contentJson == '' and { replaces = {}, undoes = {}, records = {}
 local take = takes or '0'
 judgeReplaced(T, content.replaces, no, take, conflicts)
 for _, old in ipairs(content.undoes) do
-  local why = notUndoable(T, old[1], old[2])
-  if why then conflicts[#conflicts + 1] = { 'undoes', old[3], old[1], old[2], why } end
+  local oldNo, oldIndex, row = unpack(old)
+  local why = notUndoable(T, oldNo, oldIndex)
+  if why then conflicts[#conflicts + 1] = { 'undoes', row, oldNo, oldIndex, why } end
 end
 if #conflicts > 0 then
   for _, at in ipairs(fresh) do
@@ -71,23 +72,25 @@ for _, ref in ipairs(taken) do
   takeReference(T, shard, field, digest, no, index)
 end
 for _, old in ipairs(content.replaces) do
-  local record = readRecord(T, old[1], old[2]) or 'c|1|0|0||||||'
+  local oldNo, oldIndex, row = unpack(old)
+  local record = readRecord(T, oldNo, oldIndex) or 'c|1|0|0||||||'
   local fields = decodeRecord(record)
   if fields.state == 'w' then fields.state = 'c' end
   local others = string.gsub(fields.marks or '', 'r[%d.]+$', '')
   -- An importer that was taken over may have counted the row otherwise.
   local byNo, byRow = replacedBy(fields)
   if byNo == no and not isRecoveredRow(byRow) then leaveDebt(T, memberAt(T, no, byRow)) end
-  writeMarks(T, old[1], old[2], fields, others .. 'r' .. no .. '.' .. old[3] .. '.' .. take)
-  local order = memberAt(T, old[1], old[2])
-  if redis.call('HEXISTS', T .. ':debts', 'o' .. order) == 1 then joinDebt(T, order, memberAt(T, no, old[3])) end
+  writeMarks(T, oldNo, oldIndex, fields, others .. 'r' .. no .. '.' .. row .. '.' .. take)
+  local order = memberAt(T, oldNo, oldIndex)
+  if redis.call('HEXISTS', T .. ':debts', 'o' .. order) == 1 then joinDebt(T, order, memberAt(T, no, row)) end
 end
 -- Records of an importer that was taken over may speak of other rows; those of recovered orders stay.
 dropRecords(T, no, block)
-for _, row in ipairs(content.records) do
+for _, other in ipairs(content.records) do
+  local place, record = unpack(other)
   -- A journal may have put it back since the plan was made: it is an order, and its record says what became of it.
-  local index = tostring(row[1])
-  if redis.call('HEXISTS', B .. ':rows', index) == 0 then writeRecord(T, no, index, row[2]) end
+  local index = tostring(place)
+  if redis.call('HEXISTS', B .. ':rows', index) == 0 then writeRecord(T, no, index, record) end
 end
 redis.call('HDEL', B .. ':accounts', block)
 if #content.accounts > 0 then redis.call('HSET', B .. ':accounts', block, cjson.encode(content.accounts)) end

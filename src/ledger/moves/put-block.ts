@@ -3,7 +3,7 @@ import { type BatchId, parseOrderId } from '../../core/ids.js';
 import { digestOf, hashRow, REFERENCE_HASH_BYTES, type RowHashes } from '../../core/reference.js';
 import { type AccountRange, accountRanges } from '../accounts.js';
 import { PLAN_BLOCK_ROWS } from '../keys.js';
-import { isPlannedOrder, type PlanRow } from '../plan-block.js';
+import { isPlannedOrder, type PlanRow, UNKNOWN_ROW } from '../plan-block.js';
 import { type EarlierConflict, type EarlierOrder, earlierEntry } from '../read/earlier.js';
 import { askScript, type RealmLedger } from '../realm-ledger.js';
 import { encodeRecord, NEVER_SENT } from '../record.js';
@@ -91,8 +91,54 @@ export function blockClaims(
   };
 }
 
+/** Of a block, without rows that the batch has already; `at` are the rows of the block, `first` the index of its first. */
+export function withoutRows(
+  claims: BlockClaims,
+  { first, rows }: { readonly first: number; readonly rows: readonly PlanRow[] },
+  indexes: ReadonlySet<number>,
+): BlockClaims {
+  const isLeft = (index: number) => !indexes.has(index);
+  return {
+    refs: leftOf(claims.refs, first, isLeft),
+    held: leftOf(claims.held, first, isLeft),
+    replaces: claims.replaces.filter(([, , row]) => isLeft(Number(row))),
+    undoes: claims.undoes.filter(([, , row]) => isLeft(Number(row))),
+    records: claims.records.filter(([index]) => isLeft(index)),
+    accounts: accountRanges(first, except(rows, first, indexes)),
+  };
+}
+
+/** The same with rows that became duplicates; of the accounts of rules those that the batch has already hold their part themselves. */
+export function leftOut(
+  claims: BlockClaims,
+  { first, rows }: { readonly first: number; readonly rows: readonly PlanRow[] },
+  duplicates: ReadonlySet<number>,
+  takenOver: ReadonlySet<number>,
+): BlockClaims {
+  const left = [...duplicates].map((index) => [index, DUPLICATE_RECORD] as const);
+  return {
+    ...claims,
+    replaces: claims.replaces.filter(([, , row]) => !duplicates.has(Number(row))),
+    records: [...claims.records, ...left],
+    accounts: accountRanges(first, except(rows, first, takenOver)),
+  };
+}
+
+/** The rows of a block, with nothing in the places of some of them. */
+function except(rows: readonly PlanRow[], first: number, indexes: ReadonlySet<number>): readonly PlanRow[] {
+  return rows.map((row, offset) => (indexes.has(first + offset) ? UNKNOWN_ROW : row));
+}
+
+/** Packed references, without those of some rows. */
+function leftOf(packed: Buffer, first: number, isLeft: (index: number) => boolean): Buffer {
+  const left: Buffer[] = [];
+  for (let at = 0; at < packed.length; at += REF_BYTES)
+    if (isLeft(first + packed.readUInt8(at))) left.push(packed.subarray(at, at + REF_BYTES));
+  return Buffer.concat(left);
+}
+
 const INVALID_RECORD = encodeRecord({ ...NEVER_SENT, code: 'i' });
-export const DUPLICATE_RECORD = encodeRecord({ ...NEVER_SENT, code: 'd' });
+const DUPLICATE_RECORD = encodeRecord({ ...NEVER_SENT, code: 'd' });
 
 export async function putBlock(
   ledger: RealmLedger,

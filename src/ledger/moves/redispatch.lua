@@ -12,17 +12,18 @@
 --- @include "first-sends"
 local T, no, session, indexes = KEYS[1], ARGV[1], ARGV[2], ARGV
 local B = batchKey(T, no)
-local meta = redis.call('HMGET', B, 'state', 'owner')
+local state, owner = unpack(redis.call('HMGET', B, 'state', 'owner'))
 -- An unknown of a cancelled batch still has to be resolved, so it is dispatched there as well.
-if (meta[1] ~= 'running' and meta[1] ~= 'cancelled') or meta[2] ~= session then return { 0 } end
-local open = { redis.call('HINCRBY', B, 'generation', 1) }
+if (state ~= 'running' and state ~= 'cancelled') or owner ~= session then return { 0 } end
+local generation = redis.call('HINCRBY', B, 'generation', 1)
+local open = { generation }
 local waits = waitsForPerson(T, no)
 for i = 3, #indexes do
   local index = indexes[i]
-  local code = stateOf(readRecord(T, no, index), meta[1] == 'cancelled')
+  local code = stateOf(readRecord(T, no, index), state == 'cancelled')
   if (code == 'u' or code == 'p' and not waits) and redis.call('ZSCORE', B .. ':due', index) then
     open[#open + 1] = index
-    redis.call('HSET', B .. ':g', index, open[1])
+    redis.call('HSET', B .. ':g', index, generation)
   elseif code ~= 's' and code ~= 'p' and code ~= 'u' then
     undispatch(T, no, index)
   end

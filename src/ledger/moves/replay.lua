@@ -22,7 +22,7 @@
   ARGV[7] due at, ms from now  ARGV[8] detail JSON, with the nonce in it ('' while it is under way)
   ARGV[9] JSON {fits: the batch no whose sealed row is this order|null, archived: the record in the archive ('' where it has none)|null,
     misfit: another order stands in that row, duplicateOf: the order that it is a duplicate of here|null,
-    debt: what equal orders have in common (see replayed), ref: [shard, hex, digest]|null, undoes: [shard, hex, no, index, account]|null,
+    debt: what equal orders have in common (see replayed), ref: {shard, fieldHex, digest}|null, undoes: [shard, hex, no, index, account]|null,
     members: [...] to hold while it is sent or unknown, unknown: 'u' | 'D' (what an unknown becomes),
     honoured: the realm answers a key again, session: that sent it, settleMs: for how long it may arrive, answered: the journal has an answer to it, requests, retries, limited,
     order: what a recovered batch needs of it}
@@ -82,7 +82,7 @@ local new = decodeRecord(given.record)
 local code = new.state
 local mayBeApplied = code == 's' or code == 'u' or code == 'D'
 if mayBeApplied then keepLimits(T, facts.session, facts.settleMs) end
-local ref = type(facts.ref) == 'table' and { facts.ref[1], unhex(facts.ref[2]), facts.ref[3] }
+local ref = type(facts.ref) == 'table' and { shard = facts.ref.shard, field = unhex(facts.ref.fieldHex), digest = facts.ref.digest }
 local known = isAttempt(was, nonce)
 local noted = known or attemptNoted(T, no, index, nonce)
 local met = false
@@ -148,7 +148,7 @@ local function joinAll(self)
   add(facts.duplicateOf)
   if string.sub(self, 1, 1) ~= '@' then joinStandIns(T, self) end
   if not ref then return end
-  local entries = (spentBy(T, ref[1], ref[2], '', '') or '') .. ' ' .. (redis.call('HGET', T .. ':besides', ref[1] .. ref[2]) or '')
+  local entries = (spentBy(T, ref.shard, ref.field, '', '') or '') .. ' ' .. (redis.call('HGET', T .. ':besides', ref.shard .. ref.field) or '')
   for entry in string.gmatch(entries, '%S+') do
     local _, otherNo, otherIndex = parseHolder(entry)
     local member = memberAt(T, otherNo, otherIndex)
@@ -170,9 +170,9 @@ end
 --- A payment, proven or possible, that no record can tell of: nothing else pays the same debt. `holder` is archived.
 local function keepPaid(holder, isHeld)
   if ref and code == 'P' then
-    takeForDebt(T, ref, ref[3], holder, index)
+    takeForDebt(T, ref, holder, index)
   elseif ref then
-    takeOrStandBeside(T, ref[1], ref[2], ref[3], holder, index)
+    takeOrStandBeside(T, ref.shard, ref.field, ref.digest, holder, index)
   end
   if type(facts.order.account) == 'string' and not isHeld then
     bump(T .. ':held', facts.order.account, tokens)
@@ -204,7 +204,7 @@ local function letGo()
   redis.call('HSET', key, 'second', said)
   if string.find(said, ' ' .. index .. ':', 1, true) then return end
   leaveDebt(T, memberAt(T, holder, index))
-  if ref then releaseReference(T, ref[1], ref[2], holder, index) end
+  if ref then releaseReference(T, ref.shard, ref.field, holder, index) end
   if redis.call('HDEL', T .. ':keptHeld', holder .. ':' .. index) == 1 then bump(T .. ':held', facts.order.account, '-' .. tokens) end
 end
 
@@ -228,7 +228,7 @@ if isOfPaid() then
   local tells = code == 'P' or (mayBeApplied and not noted)
   local isLeftOut = was.state == 'd'
   if isLeftOut then letGo() end
-  local holder = ref and redis.call('HGET', T .. ':ref:' .. ref[1], ref[2])
+  local holder = ref and redis.call('HGET', T .. ':ref:' .. ref.shard, ref.field)
   local _, holderNo = parseHolder(holder or '::')
   local isTwice = not isLeftOut or (holder and holderNo ~= 'm' .. id and isPaidHolder(T, holder))
   local why = isLeftOut and 'it stands as a duplicate, and a journal knows an attempt on it'
@@ -284,7 +284,7 @@ local spentByOther = code == 'w' and spentBy or spentBySent
 local self = id .. '-' .. index
 if not (known and was.state == 's') then joinAll(self) end
 local isPaidInstead = (was.marks or '') ~= '' or otherOfDebt(T, self, MAY_BE_PAID) or heldFor(T, self)
-if isPaidInstead or (ref and spentByOther(T, ref[1], ref[2], no, index)) then
+if isPaidInstead or (ref and spentByOther(T, ref.shard, ref.field, no, index)) then
   if code == 'w' then code = 'X' end
   if code == 's' or code == 'u' then code = 'D' end
 end
@@ -363,13 +363,13 @@ if COUNTS[from] then bump(T .. ':days', dayOf(was, 0), '-' .. tokens) end
 if COUNTS[code] then bump(T .. ':days', dayOf(new, 0), tokens) end
 local isBeside = false
 if ref and (code == 'R' or code == 'X' or code == 'c') then
-  releaseReference(T, ref[1], ref[2], no, index)
+  releaseReference(T, ref.shard, ref.field, no, index)
 elseif ref and code == 'P' then
-  isBeside = takeForDebt(T, ref, ref[3], no, index)
+  isBeside = takeForDebt(T, ref, no, index)
 elseif ref and code ~= 'w' then
-  takeOrStandBeside(T, ref[1], ref[2], ref[3], no, index)
-elseif ref and not spentBy(T, ref[1], ref[2], no, index) then
-  takeReference(T, ref[1], ref[2], ref[3], no, index)
+  takeOrStandBeside(T, ref.shard, ref.field, ref.digest, no, index)
+elseif ref and not spentBy(T, ref.shard, ref.field, no, index) then
+  takeReference(T, ref.shard, ref.field, ref.digest, no, index)
 end
 -- It is paid by this attempt. The one that the record named, or those of an unnamed doubt, may have been applied as well.
 if code == 'P' and not known and (was.state == 's' or was.state == 'u' or was.state == 'D') and not (facts.honoured and sameKey) then

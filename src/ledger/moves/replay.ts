@@ -108,7 +108,7 @@ async function replayAt(
       duplicateOf: place.duplicateOf,
       archived: place.archived,
       debt: debtOfIntent(intent),
-      ref: reference && [...reference, contentDigest(order)],
+      ref: reference && { ...reference, digest: contentDigest(order) },
       undoes: recovered.undoes,
       members: intent.certainty === 'readback' ? membersOf(order) : [],
       unknown: unknownOf(intent),

@@ -1,4 +1,5 @@
-import { type BatchId, batchId } from '../../core/ids.js';
+import { type BatchId, batchId, namedOrder, orderId } from '../../core/ids.js';
+import type { PaidBefore } from '../../core/paid-before.js';
 import type { Requirement } from '../../core/people.js';
 import { contentDigest } from '../../core/reference.js';
 import { overLimitText, parseOverLimit } from '../accounts.js';
@@ -9,14 +10,15 @@ import type { PlannedOrder } from '../plan-block.js';
 import { batchNumber } from '../read/batches.js';
 import { askScript, type BatchRef, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { isStateCode, STATE_CODES } from '../record.js';
-import { referenceKey } from '../reference.js';
+import { parseHolder, referenceKey } from '../reference.js';
 import { listFromLua } from '../script-client.js';
 import type { AuditEntry } from '../views.js';
 import { limitArguments } from './approvals.js';
 
 /** What a person does to dead letters. A doubt is touched by neither of these. */
 
-export type Refusal = { readonly why: string };
+/** `against`: it was, or may be, paid before. */
+export type Refusal = { readonly why: string; readonly against?: PaidBefore };
 
 export type RetriedBy = {
   readonly who: string;
@@ -55,21 +57,50 @@ export async function retryOrder(
     by.person ?? '',
   ]);
   if (status === 'ok') return 'ok';
-  if (why === 'replaced') return { why: await replacedBy(ref.ledger, batchId(more)) };
-  return why === 'moved' ? why : { why: deadRefusal(why, more) };
+  if (why === 'moved') return why;
+  const against = await paidBefore(ref, index, why, more);
+  return against === null ? { why: deadRefusal(why, more) } : { why: against.message, against };
 }
 
-async function replacedBy(ledger: RealmLedger, batch: BatchId): Promise<string> {
-  const no = await batchNumber(ledger, batch);
-  return standInText(no === null ? { batch, unfinished: false } : await standIn(ledger, no));
+/** What stands against a retry as a payment that was made, or may be; null where the script says something else. */
+async function paidBefore(
+  { ledger, id }: BatchRef,
+  index: number,
+  why: string,
+  more: string,
+): Promise<PaidBefore | null> {
+  switch (why) {
+    case 'replaced': {
+      const batch = batchId(more);
+      const no = await batchNumber(ledger, batch);
+      const file = no === null ? { batch, unfinished: false } : await standIn(ledger, no);
+      return { order: null, code: 'ALM_ROW_ORDER_REPLACED', message: standInText(file) };
+    }
+    case 'arriving': {
+      const message = `it was resolved as unpaid while its request may still arrive; retry it after ${new Date(Number(more)).toISOString()}`;
+      return { order: orderId(id, index), code: 'ALM_ROW_ORDER_MAY_BE_PAID', message };
+    }
+    case 'debt': {
+      const message = `${more.startsWith('@') ? 'another payment' : `order ${more}`} was made for the same debt, may have been, or waits to be sent`;
+      return { order: namedOrder(more), code: 'ALM_ORDER_MAYBE_PAID', message };
+    }
+    case 'reference': {
+      const { no, index: at } = parseHolder(more);
+      const [holder] = await batchFacts({ ledger, no }, 'id');
+      const order = holder == null ? null : orderId(batchId(holder), at);
+      return {
+        order,
+        code: 'ALM_SEND_REFERENCE_HELD',
+        message: 'its reference was spent again by another order',
+      };
+    }
+    default:
+      return null;
+  }
 }
 
 /** Why a dead letter is neither retried nor discarded. */
 function deadRefusal(why: string, more: string): string {
-  if (why === 'arriving')
-    return `it was resolved as unpaid while its request may still arrive; retry it after ${new Date(Number(more)).toISOString()}`;
-  if (why === 'debt')
-    return `${more.startsWith('@') ? 'another payment' : `order ${more}`} was made for the same debt, may have been, or waits to be sent`;
   if (why === 'limit')
     return `${overLimitText(parseOverLimit(listFromLua(more)))}; with a higher limit the next run of the rule pays it`;
   return DEAD_REFUSALS[why] ?? (isStateCode(why) ? `it is ${STATE_CODES[why]}, not a dead letter` : why);
@@ -78,7 +109,6 @@ function deadRefusal(why: string, more: string): string {
 const DEAD_REFUSALS: Readonly<Record<string, string>> = {
   gone: 'its batch is not in the store any more',
   discarded: 'it was discarded',
-  reference: 'its reference was spent again by another order',
   cancelled: 'its batch is cancelled; put the row into a new file',
   archived: 'its batch is archived; put the row into a new file',
   approval: 'it needs an approval, which another person gives with `almoner approve` for its batch',

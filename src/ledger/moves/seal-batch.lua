@@ -58,8 +58,8 @@ for block = 0, blocks - 1 do
 end
 
 if isUnmerged(T) then return { 'disarmed' } end
-local numbers = redis.call('HMGET', T, 'seals', 'retries')
-local isMoved = given.judgedAt ~= '' and (numbers[1] or '0') .. ' ' .. (numbers[2] or '0') ~= given.judgedAt
+local seals, retries = unpack(redis.call('HMGET', T, 'seals', 'retries'))
+local isMoved = given.judgedAt ~= '' and (seals or '0') .. ' ' .. (retries or '0') ~= given.judgedAt
 if isMoved or not isSameStore(T, given.store) or redis.call('HLEN', B .. ':rows') ~= tonumber(given.recovered) then return { 'moved' } end
 if isRecovered and countOf(T, no, 's') > 0 then return { 'sending' } end
 

@@ -76,7 +76,7 @@ local function settle(result)
   -- Definitely not applied: the day's sum gets it back, and at its end the reference is free.
   if code == 'w' or code == 'R' or code == 'X' or code == 'c' then bump(T .. ':days', dayOf(was, now), '-' .. tokens) end
   if (code == 'R' or code == 'X' or code == 'c') and type(more.ref) == 'table' then
-    releaseReference(T, more.ref[1], unhex(more.ref[2]), no, index)
+    releaseReference(T, more.ref.shard, unhex(more.ref.fieldHex), no, index)
   end
   if code == 'P' then
     takeBack(T, more.undoes, tokens)

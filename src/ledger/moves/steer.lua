@@ -96,9 +96,9 @@ elseif verb == 'cancel' then
   if not going or redis.call('HEXISTS', T .. ':sessions', owner) == 0 then redis.call('HSET', B, 'owner', '') end
   -- All that was never sent becomes cancelled by this one flag; the counters say so at once.
   local counters = B .. ':n'
-  local planned = redis.call('HMGET', counters, 'c:p', 't:p')
-  redis.call('HINCRBY', counters, 'c:c', planned[1] or '0')
-  redis.call('HINCRBY', counters, 't:c', planned[2] or '0')
+  local count, tokens = unpack(redis.call('HMGET', counters, 'c:p', 't:p'))
+  redis.call('HINCRBY', counters, 'c:c', count or '0')
+  redis.call('HINCRBY', counters, 't:c', tokens or '0')
   redis.call('HSET', counters, 'c:p', 0, 't:p', 0)
   giveBackPlanned(T, no)
   -- An unknown stays dispatched, it must still be resolved.

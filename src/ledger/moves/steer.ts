@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../../core/errors/catalogue.js';
-import { noteAct } from '../journal/acts.js';
+import { noteAct } from '../journal/positions.js';
 import { askRealm, askScript, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import { type AuditEntry, encodeAudit, type Reason } from '../views.js';
 

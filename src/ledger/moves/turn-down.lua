@@ -9,7 +9,7 @@
   ARGV[7] new state code: w, R or X from w; u or D from u
   ARGV[8] token of the hold under which it was read (from w), or nonce of the unknown attempt (from u)  ARGV[9] due at, ms from now (for w and u)
   ARGV[10] detail JSON ('' for none)
-  ARGV[11] JSON {batch: id, tries, status: '', evidence: '', slice, ref: [shard, hex]|null, class,
+  ARGV[11] JSON {batch: id, tries, status: '', evidence: '', slice, ref: {shard, fieldHex}|null, class,
     silent: true where the realm gave no definite answer, unknowns: n, refusals: {reason, inARow, beforePaid}}
 
   Returns {'ok', state code, seq, next orders JSON}; D is only allowed by it, the evidence concludes it
@@ -58,7 +58,7 @@ if to == from then
 else
   undispatch(T, no, index)
   bump(B .. ':run', facts.slice .. ':f', 1)
-  if type(facts.ref) == 'table' then releaseReference(T, facts.ref[1], unhex(facts.ref[2]), no, index) end
+  if type(facts.ref) == 'table' then releaseReference(T, facts.ref.shard, unhex(facts.ref.fieldHex), no, index) end
   if not facts.silent then forgetUnknowns(T) end
 end
 local handed = from == 'w' and releaseHolds(T, no, index, now) or {}

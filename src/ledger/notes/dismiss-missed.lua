@@ -14,13 +14,14 @@ local key, past = T .. ':rules:missed:' .. rule, T .. ':rules:past:' .. rule
 local dismissed = {}
 for place = 3, #times do
   local at = times[place]
-  local listed = redis.call('ZRANGEBYSCORE', key, at, at)[1]
+  local listed = unpack(redis.call('ZRANGEBYSCORE', key, at, at))
+  local known = unpack(redis.call('ZRANGEBYSCORE', past, at, at))
   if listed and dropMissed(T, rule, at) then
     local one = cjson.decode(listed)
     local json = cjson.encode({ period = one.period, message = one.why, result = 'missed' })
     putPast(T, rule, at, string.format('{"at":%s,"dismissed":%s,%s', at, by, string.sub(json, 2)))
     dismissed[#dismissed + 1] = at
-  elseif string.find(redis.call('ZRANGEBYSCORE', past, at, at)[1] or '', '"dismissed":' .. by, 1, true) then
+  elseif string.find(known or '', '"dismissed":' .. by, 1, true) then
     dismissed[#dismissed + 1] = at
   end
 end

@@ -1,3 +1,4 @@
+import type { BatchId } from '../../core/ids.js';
 import { whereabouts } from '../here/liveness.js';
 import { batchKeys } from '../keys.js';
 import { askRealm, type BatchPlace, type BatchRef, batchFacts, type RealmLedger } from '../realm-ledger.js';
@@ -9,6 +10,7 @@ import {
   type RunSeries,
 } from '../views.js';
 import { storeSource } from './batch-source.js';
+import { batchNumber } from './batches.js';
 import { histogram, series } from './snapshot.js';
 
 /** Single facts of a batch, for those who need no whole view of it. */
@@ -24,9 +26,13 @@ export async function sealedManifest(ledger: RealmLedger, no: string): Promise<M
   return manifest == null ? null : decodeManifest(manifest);
 }
 
-/** The index of its last row. */
-export async function lastIndexOf(place: BatchPlace): Promise<number> {
-  return Number((await batchFacts(place, 'rows'))[0] ?? 0);
+/** A batch of whose orders a row may speak; null where there is none, or only an import that has not finished. */
+export async function sealedBatch(ledger: RealmLedger, id: BatchId) {
+  const no = await batchNumber(ledger, id);
+  const manifest = no === null ? null : await sealedManifest(ledger, no);
+  if (no === null || manifest === null) return null;
+  const [rows] = await batchFacts({ ledger, no }, 'rows');
+  return { no, rows: Number(rows ?? 0), currency: manifest.currency };
 }
 
 /**
@@ -72,11 +78,6 @@ export async function begunImport(ref: BatchPlace): Promise<BegunImport | null> 
     recovered: recovered === '1',
     dead: at != null && at !== '' && (await here.liveness(whereabouts.parse(JSON.parse(at)))) === 'dead',
   };
-}
-
-/** One word of each row's content; null for a batch of an older version, or one archived long ago. */
-export function readSketch({ ledger: { scripts, keyPrefix }, no }: BatchPlace): Promise<Buffer | null> {
-  return scripts.ask('read sketch', (redis) => redis.getBuffer(batchKeys(keyPrefix, no).sketch));
 }
 
 /** The orders that were over and were retried, or put right by a journal, and at which number of the realm's seals. */

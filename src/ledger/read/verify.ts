@@ -2,7 +2,7 @@ import { counted } from '../../core/counted.js';
 import { askRealm, type BatchRef, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { listBatches } from './batches.js';
 import { readRecord } from './rows.js';
-import type { BatchAudit, MisheldReference } from './verify-audit.js';
+import type { BatchAudit, MisheldReference } from './verify-batch.js';
 import { auditBatch } from './verify-batch.js';
 import { listsText } from './verify-lists.js';
 import { keysLike, type Unread } from './verify-read.js';

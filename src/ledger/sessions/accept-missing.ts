@@ -14,8 +14,8 @@ import { readFence, storeSeen } from '../read/fence.js';
 import { askRealm, type BatchRef, batchFacts, type RealmLedger, storeNowMs } from '../realm-ledger.js';
 import { acceptDamaged, acceptRemoved } from './fence.js';
 import { listFolders, retireFolders, unseenFolders } from './folders.js';
-import { sendingOf } from './sending.js';
 import { forgetSession } from './session.js';
+import { sendingOf } from './under-way.js';
 
 /**
  * What only a person may decide: a session will never merge its journal. From then on it begins nothing more.

@@ -1,12 +1,12 @@
 import { orderId } from '../../core/ids.js';
 import type { Order } from '../../core/order.js';
 import { orphan } from '../moves/orphan.js';
-import { freeSlots } from '../moves/pace-slots.js';
 import type { MergeContext } from '../moves/replay.js';
+import { freeSlots } from '../pace/pace.js';
 import type { SessionEntry } from '../read/session-list.js';
 import type { OrderRef } from '../realm-ledger.js';
-import { type Sending, sendingOf } from './sending.js';
 import { forgetSession } from './session.js';
+import { type Sending, sendingOf } from './under-way.js';
 
 /**
  * What dead sessions leave behind. An order that one of them was sending becomes unknown, or a doubt where nothing

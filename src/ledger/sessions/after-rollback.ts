@@ -1,6 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { type BatchId, batchId } from '../../core/ids.js';
-import { noteAct } from '../journal/acts.js';
+import { noteAct } from '../journal/positions.js';
 import { unresumedKey } from '../keys.js';
 import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
 import { type AuditEntry, encodeAudit } from '../views.js';

@@ -4,7 +4,7 @@ import { type OrderId, orderId } from '../../core/ids.js';
 import type { Journal } from '../journal/journal.js';
 import type { Intent, JournalResult } from '../journal/line.js';
 import { type BeginRequest, type Begun, beginSending, type NotBegun } from '../moves/begin-sending.js';
-import { LEFT, Offers } from '../moves/offers.js';
+import { holdsRefused, LEFT, Offers } from '../moves/offers.js';
 import type { MergeContext } from '../moves/replay.js';
 import { neverSent, type SentOrder, type Settled, type Settlement, settle } from '../moves/settle.js';
 import { encodeEvent } from '../order-event.js';
@@ -46,7 +46,7 @@ type AttemptsDeps = {
   readonly onSecondPayment?: (order: OrderId) => void;
 };
 
-export const FENCED = ['disarmed', 'rollback', 'era', 'lost', 'format'];
+const FENCED: readonly string[] = ['disarmed', 'rollback', 'era', 'lost', 'format'];
 
 const REFUSED_MS = 60_000;
 
@@ -67,6 +67,16 @@ export class Attempts {
   constructor(private readonly parts: AttemptsDeps) {
     const { ledger, session, refusedMs = REFUSED_MS, onTrouble = () => {} } = parts;
     this.offers = new Offers({ ledger, session, onTrouble, refusedMs });
+  }
+
+  /** Whether nothing may be sent from this process before it has merged. */
+  static isFenced(refusal: string): boolean {
+    return FENCED.includes(refusal);
+  }
+
+  /** Whether this process holds a result that its store has refused: it must not call its end a clean one. */
+  static holdRefused(): boolean {
+    return holdsRefused();
   }
 
   /** What is being sent right now, by nonce. */
@@ -103,7 +113,7 @@ export class Attempts {
     const merges = this.merges;
     const begun = await beginSending(ledger, ref, request);
     if ('refusal' in begun) {
-      if (FENCED.includes(begun.refusal)) this.parts.onFenced(begun.refusal);
+      if (Attempts.isFenced(begun.refusal)) this.parts.onFenced(begun.refusal);
       return begun;
     }
     failPoint('begun');

@@ -191,7 +191,10 @@ type Armed =
 export async function arm(ledger: RealmLedger, run: string, seen: number): Promise<Armed> {
   const era = randomBytes(6).toString('hex');
   const [answer, ...rest] = await askScript(ledger, 'arm', [run, era, seen, ledger.asked.afterRollback]);
-  if (answer === 'armed') return { answer, era: rest[0] ?? '' };
+  if (answer === 'armed') {
+    const [known = ''] = rest;
+    return { answer, era: known };
+  }
   if (answer !== 'waiting') return { answer: 'changed' };
   const [sessions = [], folders = []] = rest.map((ids) => ids.split(' ').filter((id) => id !== ''));
   return { answer, for: { sessions, folders } };

@@ -1,4 +1,5 @@
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
+import { Here } from '../here/liveness.js';
 import {
   type Highest,
   highest,
@@ -14,7 +15,7 @@ import {
   readSessionJournal,
   type SessionJournal,
 } from '../journal/reader.js';
-import { entryOf, headOf, listSessions, type SessionEntry } from '../read/session-list.js';
+import { entryOf, headOf, JOURNAL_FOLDER, listSessions, type SessionEntry } from '../read/session-list.js';
 import { askRealm, askScript, type RealmLedger } from '../realm-ledger.js';
 import type { LookedFolder } from './fence.js';
 import { journalFolders } from './folders.js';
@@ -218,4 +219,20 @@ export async function noteLooked(
 /** Empty for a folder without an identity, whose journals are always read. */
 function numbersOf({ scripts: { here } }: RealmLedger, folders: readonly string[]): Promise<string[]> {
   return Promise.all(folders.map(async (folder) => (await here.placeAt(dirname(folder)))?.number ?? ''));
+}
+
+/** The sending processes that live on this machine and keep their journals in the data folder, whatever store they use. */
+export async function sessionsAtWork(
+  dataFolder: string,
+): Promise<{ readonly session: string; readonly kind: string; readonly pid: number }[]> {
+  const here = new Here(dataFolder);
+  const folder = join(dataFolder, JOURNAL_FOLDER);
+  const found = await Promise.all(
+    (await listJournals(folder)).map(async (files) => {
+      const head = await readHead(files);
+      if (head === undefined || (await here.liveness(entryOf(head, folder))) !== 'alive') return [];
+      return [{ session: head.session, kind: head.kind, pid: head.pid }];
+    }),
+  );
+  return found.flat();
 }

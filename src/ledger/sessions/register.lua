@@ -32,9 +32,9 @@ end
 redis.call('HSET', T .. ':sessions', session, entry)
 redis.call('HSET', T .. ':seen', session, nowMs())
 -- Armed for this very server: from here on the store forgets nothing of the session without being found out.
-local state = redis.call('HMGET', T, 'armed', 'era')
-if state[1] and state[1] == serverRun() then
-  redis.call('HSETNX', T .. ':joined', session, state[1] .. ' ' .. (state[2] or ''))
+local armed, era = unpack(redis.call('HMGET', T, 'armed', 'era'))
+if armed and armed == serverRun() then
+  redis.call('HSETNX', T .. ':joined', session, armed .. ' ' .. (era or ''))
 end
 -- As if it had come after the arming, because it begins nothing while the fence is down. Whoever is about to merge,
 -- also what others left, is waited for until it has.

@@ -19,10 +19,10 @@ local resumed = { 'resumed' }
 for _, no in ipairs(redis.call('SMEMBERS', T .. ':unresumed')) do
   batches.touch(no)
   local B = batchKey(T, no)
-  local meta = redis.call('HMGET', B, 'id', 'state')
-  if meta[2] == 'planned' or meta[2] == 'waiting' or meta[2] == 'running' or meta[2] == 'paused' or meta[2] == 'halted' then
+  local id, state = unpack(redis.call('HMGET', B, 'id', 'state'))
+  if state == 'planned' or state == 'waiting' or state == 'running' or state == 'paused' or state == 'halted' then
     redis.call('RPUSH', B .. ':log', audit)
-    resumed[#resumed + 1] = meta[1]
+    resumed[#resumed + 1] = id
   end
 end
 redis.call('DEL', T .. ':unresumed')

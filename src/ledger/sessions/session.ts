@@ -15,8 +15,8 @@ import { forgetRefusals } from '../read/refusals.js';
 import { entryOf, headOf, JOURNAL_FOLDER, type SessionEntry } from '../read/session-list.js';
 import { askRealm, type RealmLedger, timeOn } from '../realm-ledger.js';
 import type { Reason } from '../views.js';
-import type { SendLimits } from './send-limits.js';
-import { sendingOf } from './sending.js';
+import type { SendLimits } from './under-way.js';
+import { sendingOf } from './under-way.js';
 
 type Journaling = {
   /** The journal failed for good: nothing more is sent, and the process should end. */

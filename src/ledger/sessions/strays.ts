@@ -11,9 +11,8 @@ import type { Attempts } from './attempts.js';
 import { isIntact } from './folder-check.js';
 import { journalOf } from './local-journals.js';
 import { mergeTidings, tidingsFor } from './merge.js';
-import { readTimeout } from './send-limits.js';
-import { type Sending, sendingOf } from './sending.js';
 import type { Session } from './session.js';
+import { readTimeout, type Sending, sendingOf } from './under-way.js';
 
 /**
  * Strays: orders that are `sending` in the name of a living session which has let them go. An error between begin and

@@ -2,7 +2,7 @@ import { approvalHash } from '../../core/approvals.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import { endOfWork, quietUntil } from '../../core/quiet-hours.js';
 import { spellMoment } from '../../core/zones.js';
-import { type BatchRef, lists, readBatch, type StoredBatch, steering } from '../../ledger/index.js';
+import { type BatchRef, lists, readBatch, reading, type StoredBatch, steering } from '../../ledger/index.js';
 import { requestsFor, secondsFor } from '../../planning/preview.js';
 import type { App } from '../../runtime/app.js';
 import { afterApprovalWords } from '../../words/people.js';
@@ -95,7 +95,7 @@ export async function previewApproval(app: App, ref: BatchRef) {
       now,
       quietUntil: quiet === null ? null : spellMoment(quiet, timezone),
     }),
-    past: await lists.paidEver(ref.ledger),
+    past: await reading.totals.paidEver(ref.ledger),
     /** What is to be sent, apart by what it does; null for the rest of a batch that does several things. */
     amounts:
       retried === null && manifest.duplicates === 0 && orders === credit + debit + transfer
@@ -204,7 +204,7 @@ export async function refuse(app: App, ref: BatchRef, shown: string, why: string
   const retry = { kind: 'retry', batch: ref } as const;
   const answer =
     kind === 'batch'
-      ? (await steering.cancelBatch(ref, audit('refused, and cancelled by that'), 'unapproved')).done &&
+      ? (await steering.batch.cancel(ref, audit('refused, and cancelled by that'), 'unapproved')).done &&
         'rejected'
       : await steering.approvals.rejectApproval(retry, shown, audit('refused the retry of its dead letters'));
   if (answer === 'changed') throw changed(ref, 'refused');

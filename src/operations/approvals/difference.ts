@@ -88,12 +88,12 @@ async function lastLike({ ledger, id }: BatchRef, { header, createdAt, currency 
 
 /** Amounts by who gets or gives them. */
 async function amountsOf(ref: BatchRef, rows: number): Promise<Map<string, number[]>> {
-  const source = await reading.batchSource(ref);
+  const source = await reading.BatchBlocks.open(ref);
   const amounts = new Map<string, number[]>();
   for (let block = 0; block * PLAN_BLOCK_ROWS < rows; block++) {
-    const bytes = await source.plan(block);
-    if (bytes === null) continue;
-    for (const { order } of reading.decodePlanBlock(bytes)) {
+    const plan = await source.plan(block);
+    if (plan === null) continue;
+    for (const { order } of plan.rows()) {
       if (order === null) continue;
       const key = `${order.op} ${order.member} ${order.recipient ?? ''}`;
       const known = amounts.get(key);

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, realpath, rename, rm, stat, writeFile } from 'nod
 import { hostname } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { AlmonerError, hasCode, messageOf } from '../../core/errors/error.js';
-import { allLedgers, FORMAT, lists, recovery, syncFolder } from '../../ledger/index.js';
+import { allLedgers, lists, recovery, storeFacts, syncFolder } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import { maskUrl, placeOf } from '../../runtime/config/describe.js';
 import { copyDataFiles } from './copy-files.js';
@@ -111,7 +111,7 @@ async function fill(app: App, draft: string, version: string, watch: BackupWatch
   const realms = await Promise.all(
     ledgers.map(async (ledger) => {
       const [{ seq }, { batches }] = await Promise.all([
-        recovery.readFence(ledger),
+        recovery.fence.read(ledger),
         lists.countBatches(ledger),
       ]);
       const { name, baseUrl, realmId } = ledger.realm;
@@ -132,7 +132,7 @@ async function fill(app: App, draft: string, version: string, watch: BackupWatch
     almonerBackup: 1,
     at,
     version,
-    format: FORMAT,
+    format: storeFacts.format,
     store: { embedded: store.embedded, address: store.address, db: store.db },
     machine: hostname(),
     dataFolder: config.dataFolder,

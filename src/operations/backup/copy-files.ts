@@ -105,8 +105,8 @@ async function isThere(path: string): Promise<boolean> {
 async function listFiles(
   dataFolder: string,
 ): Promise<{ journals: string[]; notes: string[]; others: string[] }> {
-  const names = await readdir(join(dataFolder, recovery.JOURNAL_FOLDER)).catch(ifMissing);
-  const kept = names.map((name) => `${recovery.JOURNAL_FOLDER}/${name}`).filter(isBackedUp);
+  const names = await readdir(join(dataFolder, recovery.journals.folder)).catch(ifMissing);
+  const kept = names.map((name) => `${recovery.journals.folder}/${name}`).filter(isBackedUp);
   const realms = await readdir(join(dataFolder, 'archive')).catch(ifMissing);
   const others = (await readdir(join(dataFolder, 'references')).catch(ifMissing)).map(
     (name) => `references/${name}`,

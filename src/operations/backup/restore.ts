@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AlmonerError, messageOf } from '../../core/errors/error.js';
 import { failPoint } from '../../core/fail-point.js';
-import { allLedgers, reading, recovery, refuseOtherFormat, type ScriptClient } from '../../ledger/index.js';
+import { allLedgers, recovery, type ScriptClient, steering, storeFacts } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 import type { Config } from '../../runtime/config/config.js';
 import type { Logger } from '../../runtime/logger.js';
@@ -78,7 +78,7 @@ export async function checkRestore(config: Config, folder: string, watch: Restor
 }
 
 async function refuseWhileAtWork(dataFolder: string): Promise<void> {
-  const sessions = await recovery.sessionsAtWork(dataFolder);
+  const sessions = await recovery.sessions.atWork(dataFolder);
   if (sessions.length > 0)
     throw inUse(
       dataFolder,
@@ -177,13 +177,13 @@ async function stageStore(
   const named: [string, string][] = [];
   let tokens: KeptRevoked;
   try {
-    await refuseOtherFormat(store.scripts);
+    await storeFacts.refuseOtherFormat(store.scripts);
     await store.keepOnDisk(signal);
     failPoint('restore-loaded');
     tokens = await revoke(store.scripts);
     for (const ledger of await allLedgers(store.scripts)) {
       await recovery.afterRollback.noteRestored(ledger, Date.parse(at));
-      named.push(...(await reading.namedArchives(ledger)));
+      named.push(...(await steering.archives.named(ledger)));
     }
   } finally {
     await store.end();
@@ -202,8 +202,8 @@ async function otherArchives(
   const others: string[] = [];
   for (const { path } of files) {
     const wanted = named.get(path);
-    if (wanted === undefined || (await reading.archiveHash(join(data, path))) === wanted) continue;
-    if ((await reading.archiveHash(join(folder, path))) === wanted) others.push(path);
+    if (wanted === undefined || (await steering.archives.hash(join(data, path))) === wanted) continue;
+    if ((await steering.archives.hash(join(folder, path))) === wanted) others.push(path);
   }
   return others;
 }

@@ -2,13 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AlmonerError } from '../../core/errors/error.js';
-import { allLedgers, reading, recovery, refuseOtherFormat, type ScriptClient } from '../../ledger/index.js';
+import { allLedgers, reading, recovery, type ScriptClient, storeFacts } from '../../ledger/index.js';
 import { archiveFolder } from '../../runtime/app.js';
 import { openPrivateStore } from '../../runtime/redis/private-server.js';
 import { checkFiles, type FileProgress, type Manifest, readManifest, STORE_FILE } from './manifest.js';
 
 /** The ledgers of a store, or of a backup, against their invariants. Nothing is changed. */
-export type RealmVerified = reading.LedgerAudit & { readonly realm: string; readonly ledger: string };
+export type RealmVerified = Awaited<ReturnType<typeof reading.verifyLedger>> & {
+  readonly realm: string;
+  readonly ledger: string;
+};
 
 export type VerifyWatch = {
   readonly signal: AbortSignal;
@@ -32,7 +35,7 @@ export async function verifyRealms(
     verified.push({ realm: name, ledger: ledger.id, ...audit });
   }
   const known = new Set(verified.map(({ ledger }) => ledger));
-  const unlisted = (await reading.storedLedgers(scripts)).filter((id) => !known.has(id));
+  const unlisted = (await storeFacts.ledgers(scripts)).filter((id) => !known.has(id));
   return [...verified, ...unlisted.map(unlistedLedger)];
 }
 
@@ -80,12 +83,12 @@ async function auditCopy(folder: string, work: string, manifest: Manifest, watch
     signal: watch.signal,
   });
   try {
-    await refuseOtherFormat(store.scripts);
+    await storeFacts.refuseOtherFormat(store.scripts);
     const ledgers = new Map((await allLedgers(store.scripts)).map((ledger) => [ledger.id, ledger]));
     const lacks: string[] = [];
     for (const { name, ledger: id, seq } of manifest.realms) {
       const ledger = ledgers.get(id);
-      const found = ledger === undefined ? null : (await recovery.readFence(ledger)).seq;
+      const found = ledger === undefined ? null : (await recovery.fence.read(ledger)).seq;
       if (found === null) lacks.push(`realm ${name}: its ledger is not in the store`);
       else if (found < seq)
         lacks.push(`realm ${name}: the store ends at move ${found}, the manifest says at least ${seq}`);

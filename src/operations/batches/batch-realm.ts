@@ -7,7 +7,6 @@ import {
   type BatchRef,
   type BatchView,
   type Manifest,
-  planning,
   type Reason,
   reading,
   recovery,
@@ -49,7 +48,7 @@ export function changeHere(config: Profiles, ref: BatchRef, manifest: Manifest):
   const change = profile === undefined ? null : changeOf(manifest, profile);
   return profile === undefined || change === null
     ? null
-    : steering.namedReason(changedReason(change, profile.name), ref.id);
+    : reading.reasons.named(changedReason(change, profile.name), ref.id);
 }
 
 /** A batch with the session that works it; empty for the workers. */
@@ -64,8 +63,8 @@ export async function haltedHere(
   if (owner !== '' || (state !== 'running' && state !== 'planned')) return null;
   const reason = changeHere(config, ref, manifest);
   // A worker elsewhere may have the profile that fits, and would halt the batch itself where it does not.
-  const isTheirs = reason === null || (await recovery.workersAtWork(ref.ledger)).length > 0;
-  return isTheirs ? null : planning.withSetTime(reason, gate);
+  const isTheirs = reason === null || (await recovery.sessions.workersAtWork(ref.ledger)).length > 0;
+  return isTheirs ? null : reading.reasons.withSetTime(reason, gate);
 }
 
 /** Made by `rehearse` and configured nowhere: no worker ever takes its batches. */
@@ -88,12 +87,12 @@ export async function realmOfBatch(app: App, ref: BatchRef): Promise<OpenRealm> 
  * not speak of the key will do: a 404 for a member nobody has proves that the key is taken.
  */
 export async function letRealmGoOn(realm: OpenRealm): Promise<void> {
-  const { halt } = await reading.realmState(realm.ledger);
+  const { halt } = await reading.realmState.read(realm.ledger);
   if (halt === null) return;
   const result = await realm.client.readMember(PROBE_MEMBER);
   const { status } = result.facts;
   const accepted = result.ok || (status !== null && !REALM_HALTED.has(status) && status < 500);
-  if (accepted) return steering.releaseRealm(realm.ledger);
+  if (accepted) return steering.realm.release(realm.ledger);
   if (result.ok) return;
   const { code, message, next } = result.error;
   throw new AlmonerError(code, `${message} The realm stays halted, and nothing was sent.`, {

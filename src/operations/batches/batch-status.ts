@@ -189,7 +189,7 @@ export async function isInterrupted(ref: BatchRef, view: OwnedBatch): Promise<bo
 
 /** Whether another run may take the batch over. A batch of the workers has no owner, and an ended run is unregistered. */
 export async function isOwnerGone({ ledger }: BatchRef, owner: string): Promise<boolean> {
-  const presence = owner === '' ? null : await recovery.readPresence(ledger, owner);
+  const presence = owner === '' ? null : await recovery.sessions.presence(ledger, owner);
   return presence === null || CONCLUSIONS[presence].orders === 'may be taken over';
 }
 
@@ -203,7 +203,7 @@ async function eta(
   const open = openCount(view.counts);
   const nowMs = Date.now();
   const elapsedMs = view.startedAt === null ? 0 : nowMs - view.startedAt;
-  const workedMs = Math.min(elapsedMs, await reading.settlingMs(ref, view.manifest.sliceMs));
+  const workedMs = Math.min(elapsedMs, await reading.progress.settlingMs(ref, view.manifest.sliceMs));
   const settled = view.manifest.rows - open;
   const perSecond = settled > 0 && elapsedMs > 1000 && workedMs > 0 ? settled / (workedMs / 1000) : null;
   return etaSeconds({ state, open, perSecond, waiting, nowMs });

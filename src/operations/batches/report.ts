@@ -22,7 +22,7 @@ export async function reportBatch(
 ): Promise<{ folder: string; files: string[] }> {
   const manifest = (await readBatch(ref))?.manifest;
   const profile = configuredProfile(config, ref.ledger.realm);
-  const record = await reading.snapshotBatch(
+  const record = await reading.snapshots.batch(
     ref,
     new reading.PlanReader(ref.ledger),
     caveats(manifest, profile, config),
@@ -60,17 +60,17 @@ const TURN_SECONDS = 30;
  * that cannot be written; it is said, and tried again. While the ledger is closed journals may bring back more of a batch.
  */
 export async function reportEnded(app: App, { ledger }: RealmContext, say: (message: string) => void) {
-  const { armed, untouched } = await recovery.readFence(ledger);
+  const { armed, untouched } = await recovery.fence.read(ledger);
   if (!armed && !untouched) return;
-  for (const ended of await notes.endedBatches(ledger)) {
-    if (!(await notes.takeReportTurn(ledger, ended, TURN_SECONDS))) continue;
+  for (const ended of await notes.ended.list(ledger)) {
+    if (!(await notes.turns.takeReport(ledger, ended, TURN_SECONDS))) continue;
     const ref = await batchRef(ledger, ended.no);
     try {
       if ((await readBatch(ref)) !== undefined) {
         const { folder } = await reportBatch(ref, app.config);
         app.logger.info({ batch: ref.id, folder }, 'the report was written');
       }
-      await notes.forgetEnded(ledger, ended);
+      await notes.ended.forget(ledger, ended);
     } catch (error) {
       say(`The report of batch ${ref.id}, which has ended, could not be written: ${messageOf(error)}`);
     }

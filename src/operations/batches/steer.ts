@@ -32,7 +32,7 @@ export type SteeredBy = { readonly who: string; readonly why: string | null };
 export async function pause(config: Profiles, ref: BatchRef, by: SteeredBy): Promise<Steering> {
   const why = by.why === null ? '' : `: ${by.why}`;
   const reason = reasonOf('ALM_BATCH_PAUSED', `${by.who} paused the batch${why}. Nothing new is sent.`);
-  const { done, state } = await steering.pauseBatch(ref, reason, audit(by, 'paused'));
+  const { done, state } = await steering.batch.pause(ref, reason, audit(by, 'paused'));
   if (!done && state !== 'paused' && state !== 'halted') throw await cannot(ref, state, 'paused');
   const status = await batchStatus(ref, config);
   if (done) await recordSteered(ref, by, `paused batch ${ref.id}`, status);
@@ -61,7 +61,7 @@ export async function resume(
   if (before.waitsForPerson) throw recovery.afterRollback.mustWait(ref.ledger);
   const changed = changeHere(app.config, ref, before.manifest);
   if (changed !== null) throw new AlmonerError(changed.code, changed.message, { next: changed.next });
-  const { halt } = await reading.realmState(ref.ledger);
+  const { halt } = await reading.realmState.read(ref.ledger);
   if (halt !== null) await letRealmGoOn(await realmOfBatch(app, ref));
   const now = (await readBatch(ref)) ?? before;
   const goesOn = now.state === 'running' || now.state === 'planned';
@@ -70,20 +70,20 @@ export async function resume(
   if (waits === 'approval' && goesOn)
     throw new AlmonerError(
       'ALM_BATCH_APPROVAL',
-      `${reading.approvalNeeded(now.gate?.preparer ?? null)} Nothing was begun.`,
+      `${reading.reasons.approvalNeeded(now.gate?.preparer ?? null)} Nothing was begun.`,
     );
   const keepsTime = waits !== null && waits !== 'approval' && !begin;
   if (goesOn && (keepsTime || (waits === null && !(await isInterrupted(ref, now))))) {
     const status = await batchStatus(ref, app.config);
     if (halt !== null) {
-      await steering.writeAudit(ref, audit(by, 'resumed, with its halted realm'));
+      await steering.batch.audit(ref, audit(by, 'resumed, with its halted realm'));
       await recordSteered(ref, by, `resumed batch ${ref.id}, with its halted realm`, status);
     }
     return { changed: halt !== null, status };
   }
   const set = beginsWords(now.gate?.start ?? null);
   const isEarly = waits !== null && begin;
-  const { done, state } = await steering.resumeBatch(
+  const { done, state } = await steering.batch.resume(
     ref,
     audit(by, isEarly ? `begun now instead of at ${set}` : 'resumed'),
     { owner: '', now: begin },
@@ -103,7 +103,7 @@ export async function resume(
 
 /** What was not sent stays unsent and frees its references; what is unknown is still resolved. */
 export async function cancel(config: Profiles, ref: BatchRef, by: SteeredBy): Promise<Steering> {
-  const { done, state } = await steering.cancelBatch(ref, audit(by, 'cancelled'));
+  const { done, state } = await steering.batch.cancel(ref, audit(by, 'cancelled'));
   if (!done && state !== 'cancelled') throw await cannot(ref, state, 'cancelled');
   const status = await batchStatus(ref, config);
   if (done) await recordSteered(ref, by, `cancelled batch ${ref.id}`, status);

@@ -28,10 +28,10 @@ export async function takenBack(
   let [taken, under] = [0, order];
   for (;;) {
     const holder =
-      (await planning.findSpent(ledger, [undoReference(under)])).get(undoReference(under)) ?? null;
+      (await planning.references.spent(ledger, [undoReference(under)])).get(undoReference(under)) ?? null;
     if (holder === null || holder.arrivesUntil !== null) return { taken, under, holder };
     const { no, index } = holder;
-    if (reading.stateOf(await reading.readRecord({ ledger, no }, index)) !== 'paid')
+    if (reading.orders.stateOf(await reading.orders.record({ ledger, no }, index)) !== 'paid')
       return { taken, under, holder };
     const part = (await plans.row(no, index)).order?.tokens ?? 0;
     const batch = await idOfBatch(ledger, no);

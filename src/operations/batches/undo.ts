@@ -70,7 +70,7 @@ type Write = (text: string) => Promise<void> | undefined;
 export async function writeUndo(ref: BatchRef, config: Profiles, write: Write, wish: UndoWish = WHOLE_UNDO) {
   await refuseWhileMoving(ref, config);
   const plans = new reading.PlanReader(ref.ledger);
-  const { batch, rows } = await reading.snapshotBatch(ref, plans, []);
+  const { batch, rows } = await reading.snapshots.batch(ref, plans, []);
   const only = new OnlySome(ref.id, wish.only);
   const file = new UndoFile({ ref, plans, manifest: batch.manifest, wish, write });
   await file.begin();
@@ -125,7 +125,7 @@ class UndoFile {
 
   async flush(): Promise<void> {
     const { ledger } = this.parts.ref;
-    const spent = await planning.findSpent(
+    const spent = await planning.references.spent(
       ledger,
       this.pending.map(({ order }) => undoReference(order)),
     );
@@ -277,7 +277,7 @@ function refuseUndoOfUndo(ref: BatchRef, { counts }: BatchView, undos: number): 
 /** How far the undo is that keeps the reference. */
 async function undoing({ ledger }: BatchRef, { no, index, arrivesUntil }: ReferenceHolder): Promise<Undoing> {
   if (arrivesUntil !== null) return 'undo-may-arrive';
-  const state = reading.stateOf(await reading.readRecord({ ledger, no }, index));
+  const state = reading.orders.stateOf(await reading.orders.record({ ledger, no }, index));
   if (state === 'paid') return 'undone';
   return state === 'doubt' ? 'undo-in-doubt' : 'undoing';
 }

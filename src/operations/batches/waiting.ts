@@ -9,6 +9,8 @@ import { type BatchRef, type BatchView, lists, readBatch, reading } from '../../
 import type { App } from '../../runtime/app.js';
 import { haltedHere, type OwnedBatch, type Profiles } from './batch-realm.js';
 
+type RealmLook = Awaited<ReturnType<typeof reading.standing.realm>>;
+
 /**
  * What of a batch stands still, and for what: the one answer for `status`, a run's progress and end, a
  * worker's log, `doctor`, `recover`, the desk, its metrics and its notices.
@@ -22,19 +24,19 @@ export async function causesOf(
   ref: BatchRef,
   config: Profiles,
   known?: OwnedBatch,
-  realm?: reading.RealmLook,
+  realm?: RealmLook,
 ): Promise<Cause[]> {
   const view = known ?? (await readBatch(ref));
   if (view === undefined || !isOpen(view)) return [];
-  const look = realm ?? (await reading.readRealmStanding(ref.ledger));
+  const look = realm ?? (await reading.standing.realm(ref.ledger));
   const reason = await haltedHere(config, ref, view);
   const shown: OwnedBatch = reason === null ? view : { ...view, state: 'halted', reason };
-  const standing = await reading.readBatchStanding(ref, shown, look);
+  const standing = await reading.standing.batch(ref, shown, look);
   return whatWaits(standing, { ...look, quiet: quietNow(config, ref, look.nowMs) });
 }
 
 /** The quiet hours of the realm's profile here. They may have begun long ago; what is asked is when they end. */
-function quietNow(config: Profiles, { ledger }: BatchRef, nowMs: number): reading.RealmLook['quiet'] {
+function quietNow(config: Profiles, { ledger }: BatchRef, nowMs: number): RealmLook['quiet'] {
   const { quietHours = null } = config.profiles.find(({ name }) => name === ledger.realm.name) ?? {};
   const untilMs = quietUntil(quietHours, nowMs);
   if (quietHours === null || untilMs === null) return null;
@@ -120,7 +122,7 @@ function realmsWithOpen(batches: readonly OneBatch[]): (readonly [string, BatchR
 }
 
 async function lookAt(ref: BatchRef, config: Profiles) {
-  const look = await reading.readRealmStanding(ref.ledger);
+  const look = await reading.standing.realm(ref.ledger);
   const { nowMs, signs, ...rest } = look;
   const presence = signs.map((sign) => [sign.session, presenceOf(sign, nowMs)]);
   return { look, key: JSON.stringify([rest, presence, quietNow(config, ref, nowMs)]) };

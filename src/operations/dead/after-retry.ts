@@ -38,7 +38,7 @@ export function afterRetry(places: readonly OrderPlace[]): () => Promise<Became>
     for (let first = 0; first < open.length && performance.now() < until; ) {
       const some = open.slice(first, first + AT_ONCE);
       const rows = await Promise.all(
-        some.map(async ({ ref, index }) => reading.readRow(await context(ref), index)),
+        some.map(async ({ ref, index }) => reading.orders.row(await context(ref), index)),
       );
       const still = some.flatMap((place, at) => {
         const row = rows[at];

@@ -10,8 +10,8 @@ export async function retriesOf(ref: BatchRef, indexes: readonly number[]) {
   let tokens = 0n;
   for (const index of [...indexes].sort((one, other) => one - other)) {
     const [row, record] = await Promise.all([
-      reading.readRow(context, index),
-      reading.readRecord(ref, index),
+      reading.orders.row(context, index),
+      reading.orders.record(ref, index),
     ]);
     const isDead = row?.state === 'refused' || row?.state === 'exhausted';
     if (row === undefined || !isDead || row.marks.length > 0) continue;

@@ -56,8 +56,8 @@ export async function retryDead(
       await openForJudging(app, profile);
       limits.set(ledger.id, requirementOf(profile));
     }
-    stores.set(ledger.id, (await planning.judgedAt(ledger)).store);
-    seen.set(ledger.id, by.newAddress ? await planning.earlierAddresses(ledger) : []);
+    stores.set(ledger.id, (await planning.earlier.judgedAt(ledger)).store);
+    seen.set(ledger.id, by.newAddress ? await planning.addresses.earlier(ledger) : []);
     // Before any of them is back to work: what stops one batch here stops the command.
     await passAddresses(ledger, seen.get(ledger.id) ?? [], { who: by.who, at: Date.now() });
   }
@@ -171,7 +171,7 @@ const NO_LIMITS: Requirement = { overTokens: null, overRows: null };
 /** Asked by the desk before it begins, without a write; the gate itself is passed in retryDead. */
 export async function refuseMoved(places: readonly OrderPlace[]): Promise<void> {
   for (const { ledger } of batchesOf(places))
-    refuseAddresses(ledger, await planning.earlierAddresses(ledger));
+    refuseAddresses(ledger, await planning.addresses.earlier(ledger));
 }
 
 /** Those that were orders. */
@@ -180,7 +180,7 @@ async function lettersOf(ref: BatchRef, places: readonly OrderPlace[]): Promise<
   const letters = new Map<number, Letter>();
   for (const { index } of places) {
     const row = await plans.row(ref.no, index);
-    if (reading.isPlannedOrder(row)) letters.set(index, { index, row });
+    if (reading.orders.isPlanned(row)) letters.set(index, { index, row });
   }
   return letters;
 }
@@ -196,7 +196,7 @@ export async function discardDead(
   onProgress: (done: number) => void,
 ): Promise<Mended> {
   const mended = await eachOf(places, onProgress, ({ ref, index }) =>
-    steering.discardOrder(ref, index, { ...by, at: Date.now() }),
+    steering.deadLetters.discard(ref, index, { ...by, at: Date.now() }),
   );
   await note(mended, by, 'discarded');
   await recordOrders(app.scripts, by, mended.taken, (which) => `discarded ${which}`);
@@ -234,7 +234,7 @@ async function note(
   for (const batch of batchesOf(taken)) {
     const mine = taken.filter(({ ref }) => batchName(ref) === batchName(batch));
     const what = `${verb} ${namesOf(mine)}`;
-    await steering.writeAudit(batch, { at: Date.now(), who, what, why: whyOf({ why }, more) });
+    await steering.batch.audit(batch, { at: Date.now(), who, what, why: whyOf({ why }, more) });
   }
 }
 

@@ -1,6 +1,6 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { effectsOf, type Order } from '../../core/order.js';
-import { type OrderEvent, readBatch, reading } from '../../ledger/index.js';
+import { type OrderEvent, type RowView, readBatch, reading } from '../../ledger/index.js';
 import { Evidence } from '../../queue/balances.js';
 import { Pace } from '../../queue/pace.js';
 import type { App } from '../../runtime/app.js';
@@ -25,12 +25,12 @@ export async function doubtEvidence(
   const { ref, index } = place;
   const context = await contextOf(ref);
   const [row, record, history, planned] = await Promise.all([
-    reading.readRow(context, index),
-    reading.readRecord(ref, index),
-    reading.readDetails(ref, index),
+    reading.orders.row(context, index),
+    reading.orders.record(ref, index),
+    reading.orders.details(ref, index),
     context.plans.row(ref.no, index),
   ]);
-  const named = reading.namedBy(record);
+  const named = reading.evidence.namedBy(record);
   const { order } = planned;
   if ((row.state !== 'doubt' && row.state !== 'unknown') || order === null)
     throw new AlmonerError(
@@ -48,7 +48,7 @@ export async function doubtEvidence(
       : await readNow(app, place, order, currency);
   const members = effectsOf(order).map(({ member, delta }) => {
     const role = member === order.member ? ('member' as const) : ('recipient' as const);
-    const before = reading.balancesSeen(history, 'before', named);
+    const before = reading.evidence.balancesSeen(history, 'before', named);
     const lastSeen = lastBalance(before, others, { member, role }, sentAt);
     return {
       member,
@@ -57,7 +57,7 @@ export async function doubtEvidence(
       lastSeen,
       ifPaid: lastSeen === null ? null : String(BigInt(lastSeen.balance) + delta),
       ifUnpaid: lastSeen?.balance ?? null,
-      whenDoubtArose: reading.balancesSeen(history, 'doubt', named)?.balances[role] ?? null,
+      whenDoubtArose: reading.evidence.balancesSeen(history, 'doubt', named)?.balances[role] ?? null,
       now: now?.[role] ?? null,
     };
   });
@@ -76,7 +76,7 @@ export async function doubtEvidence(
 }
 
 /** What its own history tells of the balances; what answers to other orders said takes a search. */
-export function sidesSeen(order: Order | null, traces: reading.Traces | null) {
+export function sidesSeen(order: Order | null, traces: NonNullable<RowView['traces']> | null) {
   const sides = (order === null ? [] : effectsOf(order)).map(({ member, delta }) => {
     const role = member === order?.member ? 'member' : 'recipient';
     const before = traces?.before?.[role] ?? null;
@@ -126,7 +126,7 @@ async function readNow(
 ): Promise<{ now: reading.Balances | null; notRead: string | null }> {
   const profile = profileOfBatch(app.config, ref);
   if (profile === undefined) return { now: null, notRead: 'the realm is not configured here' };
-  if ((await reading.realmState(ref.ledger)).halt !== null)
+  if ((await reading.realmState.read(ref.ledger)).halt !== null)
     return { now: null, notRead: 'the realm is halted' };
   const realm = await app.realm(profile);
   const pace = new Pace(ref.ledger, profile);
@@ -136,7 +136,7 @@ async function readNow(
 
 /** The last balance seen before the order was sent, and where it was seen. */
 function lastBalance(
-  before: ReturnType<typeof reading.balancesSeen>,
+  before: ReturnType<typeof reading.evidence.balancesSeen>,
   others: readonly Touching[],
   { member, role }: { readonly member: string; readonly role: 'member' | 'recipient' },
   sentAt: number,
@@ -152,15 +152,19 @@ function lastBalance(
   return { balance: paid.balanceAfter, at: paid.at, from: `answer to order ${paid.order}` };
 }
 
-function sentOf(history: readonly OrderEvent[], named: reading.Named, recordedAt: number) {
-  const last = reading.lastSent(history, named);
+function sentOf(
+  history: readonly OrderEvent[],
+  named: ReturnType<typeof reading.evidence.namedBy>,
+  recordedAt: number,
+) {
+  const last = reading.evidence.lastSent(history, named);
   if (last === null) return null;
   const answer =
     last.event === 'attempt'
       ? { requestId: last.requestId, status: last.status, phase: last.phase, body: last.body }
       : { requestId: null, status: null, phase: null, body: null };
   const { key, message } = last;
-  const at = reading.sentTime(last) ?? recordedAt;
+  const at = reading.evidence.sentTime(last) ?? recordedAt;
   return { at: isoTime(at), minute: utcMinute(at), key, message, ...answer };
 }
 

@@ -20,8 +20,8 @@ const isFirst = (doubt: string | null) => doubt === null || doubt.startsWith('d1
 
 /** A store that has forgotten something counts an order's doubts anew: the first one may not be the first. */
 async function forgetsNothing(ledger: RealmLedger): Promise<boolean> {
-  const { rollback } = await recovery.readFence(ledger);
-  return rollback === null && (await planning.lossAcceptedAt(ledger)) === null;
+  const { rollback } = await recovery.fence.read(ledger);
+  return rollback === null && (await planning.recovered.lossAcceptedAt(ledger)) === null;
 }
 
 export async function checkRulings(rulings: readonly Ruling[]): Promise<Ruling[]> {
@@ -55,7 +55,7 @@ export async function checkRaisable(places: readonly OrderPlace[]): Promise<Orde
     if (state === 'unknown') return 'open';
     if (state === 'doubt') return 'as asked';
     if (state !== 'sending') return `is ${state}, not unknown`;
-    const { session } = await reading.readRecord(ref, index);
+    const { session } = await reading.orders.record(ref, index);
     return `is being sent by session ${session ?? 'unknown'}: see \`almoner status ${ref.id}\``;
   });
   return open.map(({ place }) => place);
@@ -75,7 +75,7 @@ async function checkAll<T extends Asked>(
     const { ref, index } = one.place;
     const id = idOf(one.place);
     const key = `${ref.ledger.id} ${id}`;
-    const found = await judge(one, await reading.readRow(await contextOf(ref), index), open.get(key));
+    const found = await judge(one, await reading.orders.row(await contextOf(ref), index), open.get(key));
     if (found === 'open') open.set(key, one);
     else if (found !== 'as asked') faults.push(`${id} ${found}`);
   }
@@ -91,11 +91,11 @@ export async function mayArrive(app: App, rulings: readonly Ruling[]): Promise<A
   const arriving: Arriving[] = [];
   for (const { place, verdict } of rulings) {
     const { ref, index } = place;
-    const record = await reading.readRecord(ref, index);
-    if (verdict !== 'unpaid' || reading.stateOf(record) !== 'doubt') continue;
+    const record = await reading.orders.record(ref, index);
+    if (verdict !== 'unpaid' || reading.orders.stateOf(record) !== 'doubt') continue;
     const { sentAt, tookMs } = record;
-    const { nowMs, until } = await planning.readArrivals(ref.ledger);
-    const settleMs = await sending.longestSettleMs(ref.ledger, settleMsOf(app, place));
+    const { nowMs, until } = await planning.earlier.arrivals(ref.ledger);
+    const settleMs = await sending.readback.longestSettleMs(ref.ledger, settleMsOf(app, place));
     const end = until((sentAt === null ? nowMs : sentAt + (tookMs ?? 0)) + settleMs);
     if (end !== null) arriving.push({ order: idOf(place), until: isoTime(end), inMs: end - nowMs });
   }
@@ -138,8 +138,8 @@ export async function resolveDoubts(
       onProgress,
     },
     async ({ place, verdict, doubt }, order) => {
-      const record = await reading.readRecord(place.ref, place.index);
-      if (reading.stateOf(record) !== 'doubt') return null;
+      const record = await reading.orders.record(place.ref, place.index);
+      if (reading.orders.stateOf(record) !== 'doubt') return null;
       const paid = verdict === 'paid';
       const at = Date.now();
       return {
@@ -181,7 +181,7 @@ export async function raiseDoubts(app: App, places: readonly OrderPlace[], { who
     places.map(only),
     { was: 'unknown', what: (which) => `made a doubt of ${which}`, by: { who, why } },
     async ({ place }, order) => {
-      const { nonce: attempt } = await reading.readRecord(place.ref, place.index);
+      const { nonce: attempt } = await reading.orders.record(place.ref, place.index);
       const at = Date.now();
       const message = `${who} made a doubt of it: ${why}`;
       return {
@@ -229,7 +229,7 @@ async function concludeAll<T extends Asked>(
       const context = await contextOf(ref);
       const [planned, how] = await Promise.all([context.plans.row(ref.no, index), howOf(one, order)]);
       const isDone =
-        reading.isPlannedOrder(planned) &&
+        reading.orders.isPlanned(planned) &&
         how !== null &&
         (await sending.conclude(ref.ledger, { no: ref.no, index }, planned, how)).concluded;
       if (!isDone) {
@@ -237,7 +237,7 @@ async function concludeAll<T extends Asked>(
         continue;
       }
       done.push(one.place);
-      const row = await reading.readRow(context, index);
+      const row = await reading.orders.row(context, index);
       ended.push({ order, state: row.state });
       board.push(row.state === 'paid' ? one.place : { ...one.place, now: orderRow(ref, row) });
       onProgress(ended.length);

@@ -31,8 +31,8 @@ export async function rulingsOnBatch(
 ): Promise<Ruling[]> {
   const ref = await findBatch(scripts, batch, realm);
   const rulings: Ruling[] = [];
-  for await (const index of reading.attention(ref, 'doubt')) {
-    const { doubt } = await reading.readRecord(ref, index);
+  for await (const index of reading.unsettled.indexes(ref, 'doubt')) {
+    const { doubt } = await reading.orders.record(ref, index);
     rulings.push({ place: { ref, index }, verdict, doubt });
   }
   return rulings;
@@ -71,11 +71,11 @@ export async function rulingsOfFile(
 
 /** A row that was being sent or resolved when the file was written says nothing about a doubt that arose later. */
 async function noDoubtNamed(place: OrderPlace): Promise<string> {
-  const record = await reading.readRecord(place.ref, place.index);
+  const record = await reading.orders.record(place.ref, place.index);
   const now =
-    reading.stateOf(record) === 'doubt'
+    reading.orders.stateOf(record) === 'doubt'
       ? `in doubt now, as ${record.doubt}`
-      : `${reading.stateOf(record)} now`;
+      : `${reading.orders.stateOf(record)} now`;
   return `names no doubt, because ${idOf(place)} was not in doubt when the file was written; it is ${now}`;
 }
 

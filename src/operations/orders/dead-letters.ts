@@ -42,7 +42,7 @@ async function* deadRows(
   const context = await contextOf(ref);
   try {
     for (const state of states)
-      for await (const row of reading.attentionRows(context, state)) {
+      for await (const row of reading.unsettled.rows(context, state)) {
         if (filter.class !== undefined && row.errorCode !== filter.class) continue;
         if (filter.all === true || row.marks.length === 0) yield row;
       }
@@ -63,9 +63,9 @@ export async function heldByImports(scripts: ScriptClient, filter: DeadFilter): 
   for (const ref of await chooseBatches(scripts, all))
     for await (const { index, marks } of deadRows(ref, all)) {
       if (!marks.includes('replaced') || marks.includes('discarded')) continue;
-      const { replacedBy } = await reading.readRecord(ref, index);
+      const { replacedBy } = await reading.orders.record(ref, index);
       if (replacedBy === null) continue;
-      const { batch, unfinished } = await steering.standIn(ref.ledger, replacedBy);
+      const { batch, unfinished } = await steering.deadLetters.standIn(ref.ledger, replacedBy);
       if (unfinished) held.set(batch, (held.get(batch) ?? 0) + 1);
     }
   return [...held].map(([batch, orders]) => ({ batch, orders }));
@@ -168,8 +168,8 @@ export async function deadGone(ref: BatchRef): Promise<BatchStatus['deadGone']> 
 async function* deadRecords(ref: BatchRef): AsyncGenerator<OrderRecord> {
   for (const state of ['refused', 'exhausted'] as const) {
     const page: number[] = [];
-    const read = () => Promise.all(page.splice(0).map((index) => reading.readRecord(ref, index)));
-    for await (const index of reading.attention(ref, state))
+    const read = () => Promise.all(page.splice(0).map((index) => reading.orders.record(ref, index)));
+    for await (const index of reading.unsettled.indexes(ref, state))
       if (page.push(index) === AT_ONCE) yield* await read();
     yield* await read();
   }

@@ -77,7 +77,7 @@ export async function chooseBatches(
 }
 
 export function contextOf(ref: BatchRef): Promise<reading.RowContext> {
-  return reading.rowContext(ref, new reading.PlanReader(ref.ledger));
+  return reading.orders.context(ref, new reading.PlanReader(ref.ledger));
 }
 
 /** One context for each batch, shared by the thousands of its orders that are asked about. */

@@ -70,7 +70,7 @@ export class Find {
     const first: Hit[] = [];
     for (const { ref, index } of bounds.from === null ? named : [])
       try {
-        const row = await reading.readRow(await contextOf(ref), index);
+        const row = await reading.orders.row(await contextOf(ref), index);
         first.push({ ref, row, by: rowMatches(ref, row, this.meanings) });
       } catch (error) {
         if (!reading.isArchiveAway(error)) throw error;
@@ -106,7 +106,7 @@ export class Find {
           if (view !== undefined && order.index <= view.lastIndex) add(ref, order.index);
         }
       if (reference === null) continue;
-      const holder = (await planning.findSpent(ledger, [reference])).get(reference);
+      const holder = (await planning.references.spent(ledger, [reference])).get(reference);
       if (holder === undefined) continue;
       const ref = await batchRef(ledger, holder.no);
       if ((await readBatch(ref)) !== undefined) add(ref, holder.index);
@@ -199,10 +199,10 @@ function wantedOf({ view }: SealedBatch, meanings: Meanings): Wanted | null {
     reference === null && member === null && amount === null
       ? null
       : {
-          mayHold: (block: Buffer) =>
-            (reference !== null && reading.mayMention(block, reference)) ||
-            (member !== null && reading.mayMention(block, member)) ||
-            (amount !== null && reading.mayAmountTo(block, amount.tokens)),
+          mayHold: (plan: reading.PlanText) =>
+            (reference !== null && plan.mayMention(reference)) ||
+            (member !== null && plan.mayMention(member)) ||
+            (amount !== null && plan.mayAmountTo(amount.tokens)),
           has: ({ order, reference: of }: PlanRow) =>
             (reference !== null && of === reference) ||
             (order !== null &&

@@ -10,14 +10,16 @@ import { orderRow } from './order-row.js';
 export async function orderStory(place: OrderPlace) {
   const { ref, index } = place;
   const [row, history, { arrivesUntil, replacedBy }, arrivals] = await Promise.all([
-    reading.readRow(await contextOf(ref), index),
-    reading.readDetails(ref, index),
-    reading.readRecord(ref, index),
-    planning.readArrivals(ref.ledger),
+    reading.orders.row(await contextOf(ref), index),
+    reading.orders.details(ref, index),
+    reading.orders.record(ref, index),
+    planning.earlier.arrivals(ref.ledger),
   ]);
   const shown = orderRow(ref, row);
   const other =
-    replacedBy === null ? null : steering.standInText(await steering.standIn(ref.ledger, replacedBy));
+    replacedBy === null
+      ? null
+      : steering.deadLetters.standInText(await steering.deadLetters.standIn(ref.ledger, replacedBy));
   return {
     ...shown,
     /** The same as `status`, under its name in results.csv. */

@@ -29,7 +29,7 @@ export type Wanted = {
 export type Search = {
   readonly inPlan: {
     /** Whether an inflated block can have it; one that cannot is not even parsed. */
-    readonly mayHold: (inflated: Buffer) => boolean;
+    readonly mayHold: (plan: reading.PlanText) => boolean;
     readonly has: (row: PlanRow) => boolean;
   } | null;
   readonly inRecord: ((record: OrderRecord) => boolean) | null;
@@ -40,7 +40,7 @@ export type Search = {
 /** Every order that ever touched a member. */
 export function wantMember(member: string): Wanted {
   const has = ({ order }: PlanRow) => order?.member === member || order?.recipient === member;
-  const inPlan = { mayHold: (block: Buffer) => reading.mayMention(block, member), has };
+  const inPlan = { mayHold: (plan: reading.PlanText) => plan.mayMention(member), has };
   return { state: null, class: null, search: { inPlan, inRecord: null, inErrors: null } };
 }
 
@@ -50,7 +50,9 @@ export function includes(text: string | null, part: string): boolean {
 
 /** Only these can carry an error, so only their details are worth reading. */
 function mayHaveError(record: OrderRecord): boolean {
-  return reading.hasTrouble(record) || ['invalid', 'duplicate'].includes(reading.stateOf(record));
+  return (
+    reading.orders.hasTrouble(record) || ['invalid', 'duplicate'].includes(reading.orders.stateOf(record))
+  );
 }
 
 export type Scanned = { readonly found: readonly RowView[]; readonly next: number | null };
@@ -76,7 +78,7 @@ export async function scanRows(
   { from: start, limit, untilMs, onScanned }: ScanBounds,
 ): Promise<Scanned> {
   const found: RowView[] = [];
-  const source = await reading.batchSource(context.ref);
+  const source = await reading.BatchBlocks.open(context.ref);
   const readsPlan = (wanted.search?.inPlan ?? null) !== null;
   const blocks = Math.ceil(rows / PLAN_BLOCK_ROWS);
   let from = start;
@@ -100,14 +102,14 @@ export async function scanRows(
   return { found, next: from <= rows ? from : null };
 }
 
-/** A batch that is archived while it is looked through goes on in its archive: a block that is gone is never skipped. */
+/** A block that is gone is never skipped. */
 async function readPlan(
   { ref }: reading.RowContext,
-  source: reading.BatchSource,
+  source: reading.BatchBlocks,
   block: number,
-): Promise<Buffer> {
-  const bytes = (await source.plan(block)) ?? (await (await reading.batchSource(ref)).plan(block));
-  if (bytes !== null) return reading.inflatePlanBlock(bytes);
+): Promise<reading.PlanText> {
+  const plan = await source.plan(block);
+  if (plan !== null) return plan;
   throw new AlmonerError(
     'ALM_LEDGER_PLAN_MISSING',
     `Block ${block} of the plan of batch ${ref.id} is missing.`,
@@ -115,9 +117,9 @@ async function readPlan(
 }
 
 type InBlock = {
-  readonly source: reading.BatchSource;
+  readonly source: reading.BatchBlocks;
   readonly block: number;
-  readonly plan: Buffer | null;
+  readonly plan: reading.PlanText | null;
   readonly from: number;
   readonly to: number;
 };
@@ -132,11 +134,11 @@ async function matchesIn(
   const hits = search?.inPlan == null || plan === null ? null : planHits(plan, block, search.inPlan);
   const onlyPlan = search !== null && search.inErrors === null && search.inRecord === null;
   if (onlyPlan && hits?.size === 0) return [];
-  const records = await reading.recordsOfBlock(source, block);
+  const recordOf = await source.records(block);
   const candidates: { index: number; record: OrderRecord; certain: boolean }[] = [];
   for (let index = from; index <= to; index++) {
-    const record = reading.decodeRecord(records[String(index)]);
-    if (state !== null && reading.stateOf(record, context.cancelled) !== state) continue;
+    const record = recordOf(index);
+    if (state !== null && reading.orders.stateOf(record, context.cancelled) !== state) continue;
     const certain = search === null || hits?.has(index) === true || search.inRecord?.(record) === true;
     if (!certain && search?.inErrors === null) continue;
     if ((!certain || code !== null) && !mayHaveError(record)) continue;
@@ -170,22 +172,22 @@ async function view(
 ): Promise<RowView | null> {
   const [rows, details] = await Promise.all([
     context.plans.block(context.ref.no, Math.floor((index - 1) / PLAN_BLOCK_ROWS)),
-    mayHaveError(record) ? reading.readDetails(context.ref, index) : [],
+    mayHaveError(record) ? reading.orders.details(context.ref, index) : [],
   ]);
-  const row = rows[(index - 1) % PLAN_BLOCK_ROWS] ?? reading.UNKNOWN_ROW;
-  return row === reading.UNKNOWN_ROW ? null : reading.rowView(context, index, row, { record, details });
+  const row = rows[(index - 1) % PLAN_BLOCK_ROWS] ?? reading.orders.unknownRow;
+  return row === reading.orders.unknownRow
+    ? null
+    : reading.orders.view(context, index, row, { record, details });
 }
 
 /** Indexes of the block's rows that have it. */
 function planHits(
-  plan: Buffer,
+  plan: reading.PlanText,
   block: number,
   { mayHold, has }: NonNullable<Search['inPlan']>,
 ): ReadonlySet<number> {
   if (!mayHold(plan)) return new Set();
-  const hits = reading
-    .parsePlanBlock(plan)
-    .flatMap((row, offset) => (has(row) ? [block * PLAN_BLOCK_ROWS + offset + 1] : []));
+  const hits = plan.rows().flatMap((row, offset) => (has(row) ? [block * PLAN_BLOCK_ROWS + offset + 1] : []));
   return new Set(hits);
 }
 

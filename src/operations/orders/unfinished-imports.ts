@@ -10,7 +10,7 @@ export type UnfinishedImport = ReturnType<typeof describe>;
 export async function unfinishedImports(scripts: ScriptClient, realm?: string): Promise<UnfinishedImport[]> {
   const found = await Promise.all(
     (await lists.everyBatchIn(scripts, ['importing'], realm)).map(async (ref) => {
-      const begun = await planning.begunImport(ref);
+      const begun = await planning.imports.begun(ref);
       return begun === null || begun.recovered ? [] : [describe(ref, begun)];
     }),
   );
@@ -18,15 +18,18 @@ export async function unfinishedImports(scripts: ScriptClient, realm?: string): 
 }
 
 export async function isUnfinished(ref: BatchRef): Promise<boolean> {
-  return (await planning.begunImport(ref))?.recovered === false;
+  return (await planning.imports.begun(ref))?.recovered === false;
 }
 
 export async function releaseUnfinished(ref: BatchRef): Promise<UnfinishedImport | null> {
-  const begun = await planning.releaseImport(ref);
+  const begun = await planning.imports.release(ref);
   return begun === null ? null : describe(ref, begun);
 }
 
-function describe({ id, ledger: { realm } }: BatchRef, begun: planning.BegunImport) {
+function describe(
+  { id, ledger: { realm } }: BatchRef,
+  begun: NonNullable<Awaited<ReturnType<typeof planning.imports.begun>>>,
+) {
   return {
     batch: id,
     realm: realm.name,

@@ -2,7 +2,7 @@ import { counted } from '../../core/counted.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import { isMemberId } from '../../core/ids.js';
 import { effectsOf } from '../../core/order.js';
-import { reading } from '../../ledger/index.js';
+import { planning } from '../../ledger/index.js';
 import type { Plan } from '../../planning/plan.js';
 import type { OpenRealm } from '../../runtime/app.js';
 import { type PacedReads, pacedReads } from '../../runtime/paced-reads.js';
@@ -59,7 +59,7 @@ function unlessUnknown(error: unknown): null {
 function outgoing(plan: Plan): Map<string, { line: number; takes: bigint; gains: bigint }> {
   const members = new Map<string, { line: number; takes: bigint; gains: bigint }>();
   for (const bytes of plan.blocks)
-    for (const { order, line, duplicateOf } of reading.decodePlanBlock(bytes)) {
+    for (const { order, line, duplicateOf } of planning.blocks.decode(bytes)) {
       if (order === null || duplicateOf !== null) continue;
       for (const { member, delta } of effectsOf(order)) {
         const entry = members.get(member) ?? { line, takes: 0n, gains: 0n };

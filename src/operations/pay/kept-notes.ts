@@ -5,5 +5,5 @@ const keptNote = z.object({ map: z.record(z.string(), z.string()), who: z.string
 
 /** What people said of the columns of a realm's files, by the hash of the header. */
 export function keptNotes(ledger: RealmLedger) {
-  return notes.columnNotes(ledger, keptNote);
+  return notes.stores.columns(ledger, keptNote);
 }

@@ -128,9 +128,9 @@ async function noteAccounts(
 ): Promise<void> {
   if (existing?.view != null) return;
   const ranges = referenceWrites.flatMap(({ accounts }) => accounts);
-  for (const over of await planning.overLimits(ledger, ranges))
+  for (const over of await planning.accounts.overLimits(ledger, ranges))
     findings.fault(
-      ofFile('ALM_RULE_OVER_LIMIT', `The input cannot be paid: ${planning.overLimitText(over)}.`),
+      ofFile('ALM_RULE_OVER_LIMIT', `The input cannot be paid: ${planning.accounts.overLimitText(over)}.`),
     );
 }
 

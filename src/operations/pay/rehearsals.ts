@@ -1,7 +1,7 @@
 import { effectsOf } from '../../core/order.js';
 import { presenceOf } from '../../core/presence.js';
 import type { RealmProfile } from '../../core/profile.js';
-import { allLedgers, dropLedger, lists, type RealmLedger, reading, recovery } from '../../ledger/index.js';
+import { allLedgers, lists, planning, type RealmLedger, recovery, steering } from '../../ledger/index.js';
 import type { Plan } from '../../planning/plan.js';
 import type { EmbeddedRealm } from '../../realm/embedded.js';
 import type { App } from '../../runtime/app.js';
@@ -37,14 +37,14 @@ async function forget(app: App, ledger: RealmLedger): Promise<void> {
   const connection = app.store.connect('rehearsals');
   try {
     await dropQueues(ledger, connection, runs);
-    await dropLedger(ledger);
+    await steering.realm.drop(ledger);
   } finally {
     connection.disconnect();
   }
 }
 
 async function isInUse(ledger: RealmLedger): Promise<boolean> {
-  const { nowMs, signs } = await recovery.readSigns(ledger);
+  const { nowMs, signs } = await recovery.sessions.signs(ledger);
   return signs.some((sign) => presenceOf(sign, nowMs) !== 'dead');
 }
 
@@ -62,7 +62,7 @@ export async function makeMembers({ admin }: EmbeddedRealm, realmId: string, pla
   const taken = takenFrom(plan);
   for (const bytes of plan.blocks) {
     const members = new Set<string>();
-    for (const { order } of reading.decodePlanBlock(bytes))
+    for (const { order } of planning.blocks.decode(bytes))
       if (order !== null) for (const { member } of effectsOf(order)) members.add(member);
     const seeds = [...members].map((member) => ({
       member,
@@ -78,7 +78,7 @@ function takenFrom({ totals, blocks }: Plan): Map<string, number> {
   const taken = new Map<string, number>();
   if (totals.orders.debit + totals.orders.transfer === 0) return taken;
   for (const bytes of blocks)
-    for (const { order } of reading.decodePlanBlock(bytes))
+    for (const { order } of planning.blocks.decode(bytes))
       if (order !== null && order.op !== 'credit')
         taken.set(order.member, (taken.get(order.member) ?? 0) + order.tokens);
   return taken;

@@ -155,7 +155,7 @@ async function takeBatch(
       await session.register(ref.ledger, realm.profile);
       await letRealmGoOn(realm);
       const options = { owner: session.id, from: view.owner, ...(first && { first }) };
-      const resumed = await steering.resumeBatch(ref, null, options);
+      const resumed = await steering.batch.resume(ref, null, options);
       if (resumed.done && request.givenAgain) await recordResumed(app, ref, 'a run');
       if (resumed.done) return true;
       // It may not begin: it is the workers' now, and waits for a person or its time.
@@ -226,7 +226,7 @@ async function untilStill(
     if (stop.aborted && !paused) {
       paused = true;
       const audit = { at: Date.now(), who: app.config.operator, what: 'interrupted', why: null };
-      const { done } = await steering.pauseBatch(ref, INTERRUPTED, audit, session.id);
+      const { done } = await steering.batch.pause(ref, INTERRUPTED, audit, session.id);
       if (done) await recordInterrupted(app, ref);
     }
     const view = await readBatch(ref);
@@ -287,7 +287,7 @@ async function isHandedOver(
   session: recovery.Session,
 ): Promise<boolean> {
   if (owner === session.id) return false;
-  const { armed, era, seq } = await recovery.readFence(ledger);
+  const { armed, era, seq } = await recovery.fence.read(ledger);
   return armed && era === ledger.mark.era && seq >= ledger.mark.seen;
 }
 

@@ -120,7 +120,7 @@ async function handToWorkers(
     what: 'resumed by an import of the same orders',
     why: null,
   };
-  const { done } = await steering.resumeBatch(ref, audit, { owner: '' });
+  const { done } = await steering.batch.resume(ref, audit, { owner: '' });
   if (done) await recordResumed(app, ref, 'an import');
 }
 

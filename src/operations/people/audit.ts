@@ -107,7 +107,7 @@ export class AuditTrail {
 
   async write(what: Line, by: Rank): Promise<void> {
     const line = JSON.stringify({ at: Date.now(), ...what });
-    await notes.appendDeskAudit(this.scripts, by, line, CHANGES_NOTHING.includes(by) ? this.keepMax : null);
+    await notes.deskAudit.append(this.scripts, by, line, CHANGES_NOTHING.includes(by) ? this.keepMax : null);
   }
 
   /** Newest first. The cursor counts from the oldest end of each list, so that new entries do not shift the pages. */
@@ -155,7 +155,7 @@ export class AuditTrail {
   }
 
   private async read(rank: Rank, given: number | undefined) {
-    const { before, lines } = await notes.readDeskAudit(this.scripts, rank, given, READ_AT_ONCE);
+    const { before, lines } = await notes.deskAudit.read(this.scripts, rank, given, READ_AT_ONCE);
     return { before, lines: lines.map((line) => entry.parse(JSON.parse(line))) };
   }
 }

@@ -81,7 +81,7 @@ export class Tokens {
   private readonly notes: notes.NoteStore<z.infer<typeof storedToken>>;
 
   constructor(scripts: ScriptClient) {
-    this.notes = notes.deskNotes(scripts, 'tokens', storedToken);
+    this.notes = notes.stores.desk(scripts, 'tokens', storedToken);
   }
 
   async add(name: string, roles: readonly Role[], by: string, now: number): Promise<string> {

@@ -8,7 +8,7 @@ export type MissedOfRealm = {
   readonly times: number;
   /** The oldest of them that is listed; null where there is none. */
   readonly since: number | null;
-  readonly rules: readonly notes.scheduledTimes.MissedCount[];
+  readonly rules: Awaited<ReturnType<typeof notes.scheduledTimes.missedCounts>>;
 };
 
 export async function missedOfRealms(app: App): Promise<MissedOfRealm[]> {

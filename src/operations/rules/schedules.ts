@@ -133,7 +133,7 @@ class RealmWatch {
     const { ledger } = this.realm;
     const { run, newest } = await this.due(entry);
     if (run === null && newest === null) return;
-    const claim = await notes.claimRule(ledger, entry.rule, this.owner, CLAIM_MS);
+    const claim = await notes.turns.claimRule(ledger, entry.rule, this.owner, CLAIM_MS);
     if (claim === undefined) return;
     const renewing = setInterval(() => void claim.renew().catch(() => {}), CLAIM_MS / 4);
     try {

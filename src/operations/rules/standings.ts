@@ -25,7 +25,7 @@ async function standingsOf(app: App, profile: RealmProfile, given?: number): Pro
     lastRuns(ledger),
     waitingRuns(ledger),
     roundNotes(ledger).all(),
-    recovery.workersAtWork(ledger),
+    recovery.sessions.workersAtWork(ledger),
     given ?? storeNowMs(ledger),
   ]);
   const standings: ScheduleHealth[] = [];

@@ -136,43 +136,16 @@ async function syncRealm(
     const seen = present.find((entry) => entry.rule === rule.name);
     const isApproved = request.approve.includes(rule.name);
     const said = isApproved ? await say(rule, seen?.hash === rule.hash ? seen : null) : UNSAID;
-    if (seen !== undefined && hasOtherTimes(rule, seen)) await listBeforeChange(ledger, seen, at);
-    const { before, after: entry } = await changeScheduledRule(ledger, rule.name, (known) => {
-      const wanted = entryOf(rule, known, said, at);
-      const mayBeNewer = known !== null && known.hash !== rule.hash && !isDeepStrictEqual(known, seen);
-      return mayBeNewer || isDeepStrictEqual(known, wanted) ? known : wanted;
-    });
-    if (entry === null) continue;
-    if (isApproved && entry.hash !== rule.hash)
-      throw new AlmonerError(
-        'ALM_DESK_CHANGED',
-        `Another process has put another text of ${rule.name} into the store meanwhile. The rule was not approved.`,
-        { next: 'Look at the rule as it stands now, then approve it again.' },
-      );
-    const approvedNow = said.approved !== null && entry.approved === said.approved;
-    if (approvedNow && said.approved?.asked != null) await takeBackIfRevoked(app, ledger, rule.name, said);
-    if (approvedNow) {
-      await keepGo(ledger, rule, before, at);
-      await steering.approvals.rejectApproval(
-        { kind: 'rule', ledger, rule: rule.name },
-        ruleHash(ledger, rule),
-        null,
-      );
-    }
-    const what = syncedWords(before, entry, said);
-    if (what !== null)
-      await record(app, {
-        what: `${what} rule ${rule.name}, text ${ruleHash(ledger, rule).slice(0, 12)}`,
-        why: request.why ?? null,
-      });
-    kept.push(entry);
+    const one = await syncRule(app, ledger, rule, { seen, isApproved, said, at, why: request.why ?? null });
+    if (one === null) continue;
+    kept.push(one.entry);
     synced.push({
       rule: rule.name,
       realm: profile.name,
       file: rule.file,
-      change: before === null ? 'new' : before.hash === entry.hash ? 'same' : 'changed',
-      approved: entry.approved !== null,
-      approvedNow,
+      change: one.before === null ? 'new' : one.before.hash === one.entry.hash ? 'same' : 'changed',
+      approved: one.entry.approved !== null,
+      approvedNow: one.approvedNow,
       asked: said.asked,
     });
   }
@@ -188,6 +161,50 @@ async function syncRealm(
     await syncWakeUps(ledger, app.store.connect('schedules'), kept);
   }
   return synced;
+}
+
+/** Writes one rule into the store, with what a person said of it; null where nothing of it is kept. */
+async function syncRule(
+  app: App,
+  ledger: RealmLedger,
+  rule: TimedRule,
+  {
+    seen,
+    isApproved,
+    said,
+    at,
+    why,
+  }: {
+    readonly seen: StoredRule | undefined;
+    readonly isApproved: boolean;
+    readonly said: Said;
+    readonly at: number;
+    readonly why: string | null;
+  },
+) {
+  if (seen !== undefined && hasOtherTimes(rule, seen)) await listBeforeChange(ledger, seen, at);
+  const { before, after: entry } = await changeScheduledRule(ledger, rule.name, (known) => {
+    const wanted = entryOf(rule, known, said, at);
+    const mayBeNewer = known !== null && known.hash !== rule.hash && !isDeepStrictEqual(known, seen);
+    return mayBeNewer || isDeepStrictEqual(known, wanted) ? known : wanted;
+  });
+  if (entry === null) return null;
+  if (isApproved && entry.hash !== rule.hash)
+    throw new AlmonerError(
+      'ALM_DESK_CHANGED',
+      `Another process has put another text of ${rule.name} into the store meanwhile. The rule was not approved.`,
+      { next: 'Look at the rule as it stands now, then approve it again.' },
+    );
+  const approvedNow = said.approved !== null && entry.approved === said.approved;
+  if (approvedNow && said.approved?.asked != null) await takeBackIfRevoked(app, ledger, rule.name, said);
+  const hash = ruleHash(ledger, rule);
+  if (approvedNow) {
+    await keepGo(ledger, rule, before, at);
+    await steering.approvals.rejectApproval({ kind: 'rule', ledger, rule: rule.name }, hash, null);
+  }
+  const what = syncedWords(before, entry, said);
+  if (what !== null) await record(app, { what: `${what} rule ${rule.name}, text ${hash.slice(0, 12)}`, why });
+  return { before, entry, approvedNow };
 }
 
 /** The token was revoked while the rule was written: revoking has gone through the rules before, or will find this one. */

@@ -93,7 +93,7 @@ async function whyGivenUp(
   whyNotMeant: (run: RunMeta) => string | null,
 ): Promise<string | null> {
   // The rest of a batch that was recovered from journals is paid by that very batch.
-  if ((await planning.recoveredBatch(realm.ledger, batchId(run.batch ?? ''))) !== null) return null;
+  if ((await planning.recovered.batch(realm.ledger, batchId(run.batch ?? ''))) !== null) return null;
   const notMeant = whyNotMeant(run);
   if (notMeant !== null) return notMeant;
   const planned = await batchOfRun(realm, run, Date.now());
@@ -104,6 +104,6 @@ async function whyGivenUp(
 async function giveUp({ ledger }: OpenRealm, run: RunMeta): Promise<void> {
   const id = batchId(run.batch ?? '');
   const no = await reading.batchNumber(ledger, id);
-  if (no !== null) await planning.releaseImport({ ledger, no, id });
+  if (no !== null) await planning.imports.release({ ledger, no, id });
   await takeBatchBack(ledger, run);
 }

@@ -26,7 +26,7 @@ type Kept = z.infer<typeof kept>;
 type Added = {
   readonly realm: Parameters<App['ledger']>[0];
   readonly note: Kept['note'];
-  readonly references: readonly planning.CarriedReference[];
+  readonly references: Parameters<typeof planning.references.pack>[0];
 };
 
 export async function addReferences(
@@ -35,13 +35,13 @@ export async function addReferences(
   onProgress: (done: number) => void,
 ) {
   const { baseUrl, realmId } = realm;
-  const packed = planning.packReferences(references);
+  const packed = planning.references.pack(references);
   await keep(app.config.dataFolder, {
     realm: { baseUrl, realmId },
     note,
     packed: packed.toString('base64'),
   });
-  const done = await planning.carryReferences(app.ledger(realm), { id: BATCH, note }, packed, onProgress);
+  const done = await planning.references.carry(app.ledger(realm), { id: BATCH, note }, packed, onProgress);
   const what = `marked ${counted(done.marked, 'reference')} of ${note.file} as spent in realm ${realm.name}`;
   await recordIn(app.scripts, note.who, { what, why: null });
   return done;
@@ -57,7 +57,7 @@ export async function putReferencesBack(app: App): Promise<number> {
     const profile = configuredProfile(app.config, realm);
     if (profile === undefined) continue;
     const bytes = Buffer.from(packed, 'base64');
-    marked += (await planning.carryReferences(app.ledger(profile), { id: BATCH, note }, bytes, () => {}))
+    marked += (await planning.references.carry(app.ledger(profile), { id: BATCH, note }, bytes, () => {}))
       .marked;
   }
   return marked;

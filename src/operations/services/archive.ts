@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors/error.js';
-import { allLedgers, lists, notes, reading, steering } from '../../ledger/index.js';
+import { allLedgers, notes, steering } from '../../ledger/index.js';
 import { type App, archiveFolder } from '../../runtime/app.js';
 
 /**
@@ -18,21 +18,21 @@ const DAY_MS = 24 * 3600_000;
 
 /** Running totals of days that are older than two years leave for those of their months. */
 async function foldDays(app: App): Promise<void> {
-  for (const ledger of await allLedgers(app.scripts)) await steering.foldOldDays(ledger);
+  for (const ledger of await allLedgers(app.scripts)) await steering.archives.foldOldDays(ledger);
 }
 
 async function archiveDue(app: App, limits: ArchivingLimits, stop?: AbortSignal): Promise<void> {
   const { everySeconds } = limits;
-  if (everySeconds > 0 && !(await notes.takeTurn(app.scripts, 'archiving', everySeconds * 1000))) return;
+  if (everySeconds > 0 && !(await notes.turns.take(app.scripts, 'archiving', everySeconds * 1000))) return;
   await foldDays(app);
   const before = Date.now() - app.config.retentionDays * DAY_MS;
   let rowsLeft = limits.rowsMax;
-  for (const ref of await lists.batchesToArchive(app.scripts, before)) {
+  for (const ref of await steering.archives.due(app.scripts, before)) {
     if (stop?.aborted === true) break;
-    const rows = await reading.rowsToArchive(ref, before);
+    const rows = await steering.archives.rowsOf(ref, before);
     if (rows === null || rows > rowsLeft) continue;
     try {
-      const one = await steering.archiveBatch(ref, archiveFolder(app.config.dataFolder));
+      const one = await steering.archives.write(ref, archiveFolder(app.config.dataFolder));
       if (one === undefined) continue;
       rowsLeft -= rows;
       app.logger.info({ batch: one.batch, rows: one.rows, file: one.path }, 'archived');

@@ -22,7 +22,7 @@ export async function keepLedgersOpen(app: App, stop: AbortSignal): Promise<void
 }
 
 async function openWhereClosed(app: App, profile: RealmProfile, stop: AbortSignal): Promise<void> {
-  const fence = await recovery.readFence(app.ledger(profile));
+  const fence = await recovery.fence.read(app.ledger(profile));
   if (fence.armed || fence.untouched) return;
   // One session while others are waited for: its next looks cost one question each (see watch.ts).
   await recovering(app, profile, async ({ watch }) => {

@@ -8,7 +8,7 @@ import type { Pace } from '../views/realm.js';
 
 /** The pace of one realm: the configured rate, and what the realm's answers have taught. */
 export async function paceOf(ledger: RealmLedger, configured: Rate | null): Promise<Pace> {
-  const { learnt, others, used, hold } = await sending.readPaceState(ledger, configured);
+  const { learnt, others, used, hold } = await sending.pace.state(ledger, configured);
   return {
     realm: ledger.realm.name,
     configured,
@@ -43,7 +43,7 @@ export async function allPaceNotes(app: App, realm: string | undefined): Promise
 export async function resetPace(app: App, profile: RealmProfile, why: string | null): Promise<Pace> {
   const ledger = app.ledger(profile);
   const before = await paceOf(ledger, profile.rate);
-  await sending.forgetPace(ledger, profile.rate);
+  await sending.pace.forget(ledger, profile.rate);
   await record(app, { what: `forgot what was learnt of the pace of realm ${profile.name}`, why });
   if (before.notes.length > 0)
     app.logger.warn(

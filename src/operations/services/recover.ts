@@ -37,7 +37,7 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
   const before = await lastOpened(app);
   let isAsked = false;
   let [merged, unknown, doubts] = [0, 0, 0];
-  const given: recovery.losses.Loss[] = [];
+  const given: Loss[] = [];
   let retired = 0;
   if (decision.restored === true) {
     await closeRestored(app, realm);
@@ -91,7 +91,9 @@ export async function recoverRealms(app: App, decision: Decision = {}) {
   };
 }
 
-function sumOfGiven(given: readonly recovery.losses.Loss[]) {
+type Loss = Awaited<ReturnType<typeof recovery.losses.lossOf>>;
+
+function sumOfGiven(given: readonly Loss[]) {
   return {
     exact: given.every(({ exact }) => exact),
     orders: given.reduce((sum, { orders }) => sum + orders, 0),
@@ -107,14 +109,14 @@ async function closeRestored(app: App, realm: string | undefined): Promise<void>
   for (const ledger of await allLedgers(app.scripts)) {
     if (realm !== undefined && ledger.realm.name !== realm) continue;
     await recovery.afterRollback.noteRestored(ledger, null);
-    await recovery.closeLedger(ledger, '');
+    await recovery.fence.close(ledger, '');
   }
 }
 
 async function needKnown(app: App, lost: string | null): Promise<void> {
   if (lost === null || lost === recovery.losses.REMOVED) return;
   const all = await allLedgers(app.scripts);
-  const known = (await Promise.all(all.map(recovery.listSessions))).flat().map(({ id }) => id);
+  const known = (await Promise.all(all.map(recovery.sessions.list))).flat().map(({ id }) => id);
   if (
     !known.includes(lost) &&
     !(await Promise.all(all.map((one) => recovery.losses.isDamaged(one, lost)))).includes(true)
@@ -132,7 +134,7 @@ function retiredWords(sinceMs: number | null, { name }: RealmProfile): string {
   return `retired the data folders of realm ${name} that were last heard of before ${isoTime(sinceMs)}`;
 }
 
-function sumsOf({ orders, tokens }: recovery.losses.Loss) {
+function sumsOf({ orders, tokens }: Loss) {
   return { orders, tokens };
 }
 
@@ -154,10 +156,10 @@ function retire(app: App, ledger: RealmLedger, profile: RealmProfile, sinceMs: n
 
 /** An operator says that the folder was moved whole. The witness overrules that. */
 async function takeMoved(ledger: RealmLedger): Promise<boolean> {
-  const { reason } = await recovery.readFence(ledger);
+  const { reason } = await recovery.fence.read(ledger);
   if (reason?.code === 'ALM_LEDGER_FOLDER_BEHIND')
     throw new AlmonerError(reason.code, `${reason.message} --accept-moved does not apply.`);
-  return reason?.code === 'ALM_LEDGER_FOLDER_COPIED' && recovery.acceptMoved(ledger);
+  return reason?.code === 'ALM_LEDGER_FOLDER_COPIED' && recovery.fence.acceptMoved(ledger);
 }
 
 /** An operator says it is lost. Where its journal lies here after all, what it tells is merged first. */
@@ -170,19 +172,19 @@ async function giveUp(
     session,
     realm,
   }: { readonly lost: string; readonly session: string; readonly realm: string | undefined },
-): Promise<recovery.losses.Loss | null> {
+): Promise<Loss | null> {
   const context = contextOf(ledger, profile);
   const by = { who: app.config.operator, at: Date.now() };
-  const folder = join(app.config.dataFolder, recovery.JOURNAL_FOLDER);
+  const folder = join(app.config.dataFolder, recovery.journals.folder);
   if (lost === recovery.losses.REMOVED) {
-    if (!isIncomplete(await recovery.readFence(ledger))) {
+    if (!isIncomplete(await recovery.fence.read(ledger))) {
       // A realm that merely waits is given up only where it is meant.
       const isMeant = app.config.profiles.length === 1 || realm === profile.name;
       if (!isMeant || (await recovery.afterRollback.readWaitAfterRollback(ledger)) === null) return null;
       // No process sends or resolves anything while orders become doubts.
-      await recovery.closeLedger(ledger, session);
+      await recovery.fence.close(ledger, session);
     }
-    const { removed } = await recovery.localJournals(
+    const { removed } = await recovery.journals.local(
       ledger,
       { id: '', journal: folder },
       null,
@@ -190,7 +192,7 @@ async function giveUp(
     );
     return recovery.losses.acceptMissing(context, lost, by, removed);
   }
-  const entry = (await recovery.listSessions(ledger)).find(({ id }) => id === lost);
+  const entry = (await recovery.sessions.list(ledger)).find(({ id }) => id === lost);
   if (entry === undefined)
     return (await recovery.losses.isDamaged(ledger, lost))
       ? recovery.losses.acceptJournal(context, lost, by)
@@ -201,9 +203,10 @@ async function giveUp(
       `Session ${lost} lives (pid ${entry.pid} on this machine), so its journal is not lost. Nothing was changed.`,
       { next: `Let it go on, or end it (kill ${entry.pid}), then run \`almoner recover\`.` },
     );
-  const journal = await recovery.journalOf(ledger, { id: lost, journal: folder });
-  const tidings = journal === undefined ? [] : await recovery.tidingsFor(ledger, journal.attempts);
-  await recovery.closeIfForgotten(ledger, tidings, { by: session, seen: journal?.seqSeen ?? 0 });
-  await recovery.mergeTidings({ ...context, underWay: new Set() }, tidings);
+  const journal = await recovery.journals.of(ledger, { id: lost, journal: folder });
+  const tidings =
+    journal === undefined ? [] : await recovery.journals.missingAttempts(ledger, journal.attempts);
+  await recovery.journals.closeIfForgotten(ledger, tidings, { by: session, seen: journal?.seqSeen ?? 0 });
+  await recovery.journals.merge({ ...context, underWay: new Set() }, tidings);
   return recovery.losses.acceptMissing(context, lost, by);
 }

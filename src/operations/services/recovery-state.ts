@@ -21,7 +21,7 @@ export async function lastOpened(app: App): Promise<LastOpened> {
   const all = await allLedgers(app.scripts);
   const times = all.map(async (ledger) => [
     ledgerId(ledger.realm),
-    (await recovery.readRecovery(ledger))?.openedMs ?? null,
+    (await recovery.fence.lastRecovery(ledger))?.openedMs ?? null,
   ]);
   return new Map((await Promise.all(times)) as [string, number | null][]);
 }
@@ -35,9 +35,9 @@ export async function recoveryNotes(app: App, realm: string | undefined): Promis
 
 async function noteOf(ledger: RealmLedger): Promise<string[]> {
   const [fence, waits, sessions] = await Promise.all([
-    recovery.readFence(ledger),
+    recovery.fence.read(ledger),
     recovery.afterRollback.readWaitAfterRollback(ledger),
-    recovery.listSessions(ledger),
+    recovery.sessions.list(ledger),
   ]);
   const { name } = ledger.realm;
   // An embedded store starts anew with the command that asks: it is closed, and no process waits for it.
@@ -45,7 +45,7 @@ async function noteOf(ledger: RealmLedger): Promise<string[]> {
     return [
       `${name}: THE LEDGER IS CLOSED, and nothing is sent. ${fence.reason?.message ?? 'Journals are not compared with it yet.'} Run \`almoner recover\`.`,
     ];
-  const problem = await recovery.folderProblem(ledger);
+  const problem = await recovery.folders.problem(ledger);
   if (problem !== null) return [`${name}: ${problem.message} Run \`almoner recover\`.`];
   if (waits === null) return [];
   return [
@@ -55,14 +55,14 @@ async function noteOf(ledger: RealmLedger): Promise<string[]> {
 
 async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
   const [fence, { signs, nowMs }, batches, known, last, waits] = await Promise.all([
-    recovery.readFence(ledger),
-    recovery.readSigns(ledger),
-    planning.recoveredBatches(ledger),
+    recovery.fence.read(ledger),
+    recovery.sessions.signs(ledger),
+    planning.recovered.batches(ledger),
     recovery.folders.foldersOf(ledger),
-    recovery.readRecovery(ledger),
+    recovery.fence.lastRecovery(ledger),
     recovery.afterRollback.readWaitAfterRollback(ledger),
   ]);
-  const merged = await recovery.mergedSessions(ledger, fence.run);
+  const merged = await recovery.fence.merged(ledger, fence.run);
   const sessions = signs.map((sign) => sessionOf(sign, nowMs, merged));
   const profile = configuredProfile(app.config, ledger.realm);
   const isClosed = !fence.armed && !fence.untouched;
@@ -107,7 +107,7 @@ async function stateOf(app: App, ledger: RealmLedger, before?: LastOpened) {
   };
 }
 
-type Sign = Awaited<ReturnType<typeof recovery.readSigns>>['signs'][number];
+type Sign = Awaited<ReturnType<typeof recovery.sessions.signs>>['signs'][number];
 
 function sessionOf(
   { session, kind, pid, machine, life, seenMs, beats }: Sign,
@@ -169,12 +169,17 @@ function isPresent(
   return before !== undefined && before !== openedMs;
 }
 
-function told(session: string, { exact, orders, tokens }: recovery.losses.Loss) {
+function told(
+  session: string,
+  { exact, orders, tokens }: Awaited<ReturnType<typeof recovery.losses.lossOf>>,
+) {
   return { session, exact, orders, tokens: String(tokens) };
 }
 
 /** The journals here do not tell all that the ledger may have forgotten: a person has to decide. */
-export function isIncomplete({ reason }: Pick<recovery.Fence, 'reason'>): boolean {
+export function isIncomplete({
+  reason,
+}: Pick<Awaited<ReturnType<typeof recovery.fence.read>>, 'reason'>): boolean {
   return reason !== null && INCOMPLETE.has(reason.code);
 }
 

@@ -48,7 +48,7 @@ export async function recovering<T>(
   const { config, scripts } = app;
   const ledger = app.ledger(profile);
   const { sessions } = await journalsHere(config.dataFolder);
-  if (sessions === 0 && (await recovery.readFence(ledger)).untouched) return null;
+  if (sessions === 0 && (await recovery.fence.read(ledger)).untouched) return null;
   const session = await recovery.Session.open('recover', config.dataFolder, {
     here: scripts.here,
     ephemeral: config.ephemeral,
@@ -70,7 +70,7 @@ export async function recovering<T>(
       throw error;
     },
     onRecovered: async () => {
-      const fence = await recovery.readFence(ledger);
+      const fence = await recovery.fence.read(ledger);
       if (!fence.armed || fence.era !== ledger.mark.era) return;
       app.openingOf(ledger).opened(fence);
       // A process that lives may have an answer in its journal that the store did not take from it.
@@ -109,8 +109,8 @@ const NOTHING_SENT = {
 };
 
 export async function journalsHere(dataFolder: string) {
-  const folder = join(dataFolder, recovery.JOURNAL_FOLDER);
-  const found = await recovery.listJournals(folder);
+  const folder = join(dataFolder, recovery.journals.folder);
+  const found = await recovery.journals.list(folder);
   const written = found.flatMap(({ files }) => files.map(({ writtenMs }) => writtenMs));
   return {
     folder,

@@ -70,7 +70,7 @@ async function tellWaiting(app: App, say: (message: string) => void): Promise<vo
     const { realm } = ledger;
     // Also what was confirmed for another address of the same realm: nobody else would say that it stands still.
     if (!profiles.some(({ name, realmId }) => name === realm.name || realmId === realm.realmId)) continue;
-    for (const { no, id } of await sending.openBatches(ledger))
+    for (const { no, id } of await sending.deliveries.open(ledger))
       for (const { why, orders, message } of await waitingOf({ ledger, no, id: batchId(id) }, app.config))
         if (why !== 'doubt')
           say(`${why} in batch ${id}: ${counted(orders, 'order waits', 'orders wait')}. ${message}`);
@@ -80,5 +80,5 @@ async function tellWaiting(app: App, say: (message: string) => void): Promise<vo
 /** Worker processes that are neither dead nor silent, over all realms of the store. */
 export async function countWorkers(app: App): Promise<number> {
   const all = await allLedgers(app.scripts);
-  return new Set((await Promise.all(all.map(recovery.workersAtWork))).flat()).size;
+  return new Set((await Promise.all(all.map(recovery.sessions.workersAtWork))).flat()).size;
 }

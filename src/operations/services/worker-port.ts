@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { AlmonerError } from '../../core/errors/error.js';
-import { reading } from '../../ledger/index.js';
+import { storeFacts } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
 
 /**
@@ -23,7 +23,7 @@ export async function openWorkerPort(
   let hasStarted = false;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'almoner_worker_' });
-  const isReady = async () => hasStarted && (await reading.pingStore(app.scripts));
+  const isReady = async () => hasStarted && (await storeFacts.ping(app.scripts));
 
   const answer: RequestListener = async ({ method, url }, reply) => {
     const json = (status: number, body: object) =>

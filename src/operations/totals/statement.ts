@@ -66,7 +66,7 @@ function linesOf(
     baseUrl,
     rehearsal,
   }: { name: string; realmId: string; baseUrl: string; rehearsal: boolean },
-  sums: readonly reading.totals.Totals[],
+  sums: readonly reading.Totals[],
 ): StatementLine[] {
   const currencies = [...new Set(sums.map(({ currency }) => currency))];
   return currencies.map((currency) => {

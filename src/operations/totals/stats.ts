@@ -1,6 +1,6 @@
 import { NO_SUMS, type OpSums, opSums, plus } from '../../core/op-sums.js';
 import type { Span } from '../../core/spans.js';
-import { allLedgers, type LatencyHistogram, reading, type ScriptClient } from '../../ledger/index.js';
+import { allLedgers, type BatchRecord, reading, type ScriptClient } from '../../ledger/index.js';
 import { percentile } from '../../words/charts.js';
 import type { Raw } from '../views/shown.js';
 import type { Stats as StatsView } from '../views/totals.js';
@@ -25,10 +25,10 @@ type Asked = {
 };
 
 type Read = {
-  readonly sums: readonly reading.totals.Totals[];
-  readonly work: readonly reading.totals.Work[];
-  readonly rules: readonly reading.totals.Group[];
-  readonly reasons: readonly reading.totals.Group[];
+  readonly sums: readonly reading.Totals[];
+  readonly work: readonly Awaited<ReturnType<typeof reading.totals.readWork>>[number][];
+  readonly rules: readonly Awaited<ReturnType<typeof reading.totals.readGroups>>[number][];
+  readonly reasons: readonly Awaited<ReturnType<typeof reading.totals.readGroups>>[number][];
 };
 
 export async function readStats(scripts: ScriptClient, asked: Asked, now: number): Promise<Stats> {
@@ -105,7 +105,8 @@ function summary({ sums, work, rules, reasons }: Read): Summary {
   const outcomes = outcomesOf(sums);
   const ended = outcomes.filter(({ outcome }) => outcome !== 'unknown');
   const orders = (some: readonly OutcomeSum[]) => some.reduce((all, one) => all + one.orders, 0);
-  const sum = (of: (one: reading.totals.Work) => number) => work.reduce((all, one) => all + of(one), 0);
+  const sum = (of: (one: Awaited<ReturnType<typeof reading.totals.readWork>>[number]) => number) =>
+    work.reduce((all, one) => all + of(one), 0);
   const latency = merged(work.map((one) => one.latency));
   const allowed = sum((one) => one.allowed);
   return {
@@ -123,7 +124,7 @@ function summary({ sums, work, rules, reasons }: Read): Summary {
   };
 }
 
-function outcomesOf(sums: readonly reading.totals.Totals[]): OutcomeSum[] {
+function outcomesOf(sums: readonly reading.Totals[]): OutcomeSum[] {
   const found = new Map<string, OutcomeSum>();
   for (const { currency, flows } of sums)
     for (const { op, outcome, entered, left, tokensEntered, tokensLeft } of flows) {
@@ -141,7 +142,9 @@ function outcomesOf(sums: readonly reading.totals.Totals[]): OutcomeSum[] {
 }
 
 /** The one with the most paid orders first; those that have no name of their own last. */
-function labelsOf(groups: readonly reading.totals.Group[]): LabelSum[] {
+function labelsOf(
+  groups: readonly Awaited<ReturnType<typeof reading.totals.readGroups>>[number][],
+): LabelSum[] {
   const found = new Map<string, LabelSum>();
   for (const { currency, label, paid, unpaid, tokens } of groups) {
     const key = JSON.stringify([currency, label]);
@@ -159,7 +162,7 @@ function labelsOf(groups: readonly reading.totals.Group[]): LabelSum[] {
   );
 }
 
-function merged(all: readonly LatencyHistogram[]): LatencyHistogram {
+function merged(all: readonly BatchRecord['latency'][]): BatchRecord['latency'] {
   const counts = new Map<number, number>();
   for (const { upToMs, count } of all.flat()) counts.set(upToMs, (counts.get(upToMs) ?? 0) + count);
   return [...counts].map(([upToMs, count]) => ({ upToMs, count })).sort((a, b) => a.upToMs - b.upToMs);

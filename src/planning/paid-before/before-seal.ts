@@ -1,6 +1,6 @@
-import { AlmonerError } from '../../core/errors/error.js';
 import { type BatchId, orderId } from '../../core/ids.js';
 import type { Order } from '../../core/order.js';
+import { stoppedBy } from '../../core/paid-before.js';
 import { batchRef, planning, type RealmLedger, type ReferenceHolder, reading } from '../../ledger/index.js';
 import { orderWords } from '../../words/amounts.js';
 import { counted } from '../../words/spelling.js';
@@ -31,19 +31,18 @@ type Plan = {
  * meanwhile is asked again before the seal: where the answer is another one, nothing is sealed.
  */
 export async function refuseChanged(plan: Plan, ledger: RealmLedger, no: string, now: number): Promise<void> {
-  const recovered = (await planning.recoveredCount(ledger, no)) - (plan.takenOver?.indexes.size ?? 0);
+  const recovered = (await planning.recovered.count(ledger, no)) - (plan.takenOver?.indexes.size ?? 0);
   if (recovered !== 0)
-    throw new AlmonerError(
-      'ALM_PLAN_CHANGED',
-      `Journals have put ${counted(recovered, 'order')} of this batch back since it was planned. Nothing was enqueued and nothing was sent.`,
-    );
+    throw stoppedBy({
+      code: 'ALM_PLAN_CHANGED',
+      message: `Journals have put ${counted(recovered, 'order')} of this batch back since it was planned.`,
+    });
   await refuseReplaced(plan, ledger, no);
   const freed = (await rowsWhere(plan, ledger, 'held', false)).map(({ line }) => line);
   refuse([[freed, 'no longer duplicates: what held their references was cancelled or refused']]);
   const { recovered: batch } = plan;
   const forgotten = plan.again === null ? await maybeForgotten(ledger, batch, plan.mayPrecede, now) : null;
-  if (forgotten !== null)
-    throw new AlmonerError(forgotten.code, `${forgotten.message} Nothing was enqueued and nothing was sent.`);
+  if (forgotten !== null) throw stoppedBy(forgotten);
   if (!plan.compares) return;
   const repeats = await findRepeats(ledger, plan.bare, now);
   const missing = plan.newRowsOnly ? linesOnlyIn(plan.repeats, repeats) : [];
@@ -57,21 +56,20 @@ export async function refuseChanged(plan: Plan, ledger: RealmLedger, no: string,
 /** A journal has put an order back that pays the same debt as a row of the file. */
 async function refuseReplaced(plan: Plan, ledger: RealmLedger, no: string): Promise<void> {
   const replaced = plan.referenceWrites.flatMap(({ replaces }) => replaces);
-  for (const { no: oldNo, index, why } of await planning.judgeReplaced(ledger, replaced)) {
+  for (const { no: oldNo, index, why } of await planning.earlier.judgeReplaced(ledger, replaced)) {
     if (typeof why !== 'object' || !('replacedBy' in why) || why.replacedBy === no) continue;
     const order = orderId((await batchRef(ledger, oldNo)).id, index);
-    const { code, message } = await denial(ledger, 'replaces', order, why);
-    throw new AlmonerError(code, `${message} Nothing was enqueued and nothing was sent.`);
+    throw stoppedBy(await denial(ledger, 'replaces', order, why));
   }
 }
 
 /** Recovered orders are found by the id that the orders make: a batch with a name of its own would pay them again. */
 export function refuseOtherName({ recovered }: Plan, id: BatchId): void {
   if (recovered === null || recovered.id === id) return;
-  throw new AlmonerError(
-    'ALM_BATCH_ID_OTHER',
-    `Journals know payments of these orders as batch ${recovered.id}: as batch ${id} they would be paid again. Nothing was enqueued and nothing was sent.`,
-  );
+  throw stoppedBy({
+    code: 'ALM_BATCH_ID_OTHER',
+    message: `Journals know payments of these orders as batch ${recovered.id}: as batch ${id} they would be paid again.`,
+  });
 }
 
 /** A block met references that somebody has taken since: names them all, not just those of the block. */
@@ -97,10 +95,10 @@ function refuse(changes: readonly (readonly [lines: readonly number[], what: str
       : [`${lines.length} ${lines.length === 1 ? 'row is' : 'rows are'} ${what}: ${lineRanges(lines)}`],
   );
   if (told.length === 0) return;
-  throw new AlmonerError(
-    'ALM_PLAN_CHANGED',
-    `What the file would do is not what was shown: ${told.join('; ')}.${more} Nothing was enqueued and nothing was sent.`,
-  );
+  throw stoppedBy({
+    code: 'ALM_PLAN_CHANGED',
+    message: `What the file would do is not what was shown: ${told.join('; ')}.${more}`,
+  });
 }
 
 type ClaimedRow = {
@@ -118,11 +116,11 @@ async function rowsWhere(
 ): Promise<ClaimedRow[]> {
   const found: ClaimedRow[] = [];
   for (const [block, claims] of plan.referenceWrites.entries()) {
-    const places = await planning.spentPlaces(ledger, claims[which]);
+    const places = await planning.references.spentPlaces(ledger, claims[which]);
     const moved = places.filter(([, holder]) => (holder !== undefined) === isSpent);
     const bytes = plan.blocks[block];
     if (moved.length === 0 || bytes === undefined) continue;
-    const rows = reading.decodePlanBlock(bytes);
+    const rows = planning.blocks.decode(bytes);
     for (const [place, holder] of moved) {
       const { line = 0, order = null } = rows[place] ?? {};
       found.push({ line, order, holder });

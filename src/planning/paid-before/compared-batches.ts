@@ -12,7 +12,7 @@ export async function comparedWith(
     now,
   }: { readonly whenever: readonly string[]; readonly sinces: readonly number[]; readonly now: number },
 ): Promise<BatchRef[]> {
-  const lately = { from: now - planning.LOOK_BACK_MS - CLOCKS_APART_MS };
+  const lately = { from: now - planning.earlier.lookBackMs - CLOCKS_APART_MS };
   const since = { from: Math.min(...sinces) };
   const found = await Promise.all([
     lists.batchesIn(ledger, 'open'),

@@ -3,7 +3,14 @@ import { isAlmonerError } from '../../core/errors/error.js';
 import { type OrderId, orderId } from '../../core/ids.js';
 import { contentOf, type Order } from '../../core/order.js';
 import type { OrderState } from '../../core/states.js';
-import { batchRef, PLAN_BLOCK_ROWS, type PlanRow, type RealmLedger, reading } from '../../ledger/index.js';
+import {
+  batchRef,
+  type OrderRecord,
+  PLAN_BLOCK_ROWS,
+  type PlanRow,
+  type RealmLedger,
+  reading,
+} from '../../ledger/index.js';
 import { orderWords } from '../../words/amounts.js';
 
 /**
@@ -14,7 +21,7 @@ const BLOCKS_READ_MAX = 4_096;
 const BLOCKS_KEPT = 64;
 
 type Place = { readonly no: string; readonly index: number };
-type Block = { readonly rows: readonly PlanRow[]; readonly records: Record<string, string> };
+type Block = { readonly rows: readonly PlanRow[]; readonly recordOf: (index: number) => OrderRecord };
 
 /** Orders of the books as messages about a row tell them: what they do, where they stand, what became of them. */
 export class EarlierWords {
@@ -46,7 +53,7 @@ export class EarlierWords {
     const row = block?.rows[(index - 1) % PLAN_BLOCK_ROWS];
     if (block === null || row === undefined || row.order === null) return null;
     const { id, source } = await this.batch(no);
-    const state = reading.stateOf(reading.decodeRecord(block.records[index]));
+    const state = reading.orders.stateOf(block.recordOf(index));
     const where = `line ${row.line}${source === null ? '' : ` of ${source}`} in batch ${id}`;
     return { order: row.order, words: `${orderWords(row.order)} (${where}, ${STANDS[state] ?? state})` };
   }
@@ -71,12 +78,12 @@ export class EarlierWords {
   }
 
   private async read(no: string, block: number): Promise<Block> {
-    const source = reading.batchSource({ ledger: this.ledger, no });
-    const [rows, records] = await Promise.all([
+    const source = reading.BatchBlocks.open({ ledger: this.ledger, no });
+    const [rows, recordOf] = await Promise.all([
       this.plans.block(no, block),
-      source.then((from) => reading.recordsOfBlock(from, block)),
+      source.then((from) => from.records(block)),
     ]);
-    return { rows, records };
+    return { rows, recordOf };
   }
 
   private batch(no: string) {

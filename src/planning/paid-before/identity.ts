@@ -95,9 +95,9 @@ export async function identify(
   for (let number = 0; ; number++) {
     const content = number === 0 ? file.content : numbered(file.content, number);
     const batch = shortId(content);
-    const named = file.batchId === null ? null : await planning.recoveredBatch(ledger, file.batchId);
-    const recovered = named ?? (await planning.recoveredBatch(ledger, batch));
-    const no = await planning.batchOfContent(ledger, content);
+    const named = file.batchId === null ? null : await planning.recovered.batch(ledger, file.batchId);
+    const recovered = named ?? (await planning.recovered.batch(ledger, batch));
+    const no = await planning.earlier.batchOfContent(ledger, content);
     const there = no === null || recovered !== null ? null : await existingBatch(ledger, no);
     const isSealed = there?.view != null && !there.view.recovered;
     const ids = isSealed || recovered !== null ? [] : [file.batchId, batch, there?.id ?? null];
@@ -126,7 +126,7 @@ export async function identify(
 
 async function firstClosed(ledger: RealmLedger, ids: readonly (BatchId | null)[]) {
   for (const id of ids) {
-    const closed = id === null ? null : await planning.closedRecovered(ledger, id);
+    const closed = id === null ? null : await planning.recovered.closed(ledger, id);
     if (closed !== null) return closed;
   }
   return null;
@@ -134,7 +134,7 @@ async function firstClosed(ledger: RealmLedger, ids: readonly (BatchId | null)[]
 
 /** What a person is told of a file whose batch was recovered and is closed. */
 export function closedFinding(
-  { id, state }: planning.ClosedRecovered,
+  { id, state }: NonNullable<Awaited<ReturnType<typeof planning.recovered.closed>>>,
   wanted: BatchId | null,
   again: string | null,
 ) {
@@ -175,8 +175,9 @@ export async function maybeForgotten(
     return maybe(
       `Batch ${recovered.id} of this file holds ${counted(recovered.rows.size, 'order')} that journals knew. A person accepted that more of it may have been paid, and almoner does not know which of the other rows were.`,
     );
-  const at = await planning.lossAcceptedAt(ledger);
-  if (recovered !== null || at === null || now - at > planning.LOOK_BACK_MS || !mayPrecede(at)) return null;
+  const at = await planning.recovered.lossAcceptedAt(ledger);
+  if (recovered !== null || at === null || now - at > planning.earlier.lookBackMs || !mayPrecede(at))
+    return null;
   return maybe(
     `On ${utcMinute(at)} a person accepted that some payments are no longer known. This file may already be paid.`,
   );

@@ -1,13 +1,21 @@
 import { currencyName } from '../../core/currencies.js';
 import { parseOrderId, UNDO } from '../../core/ids.js';
 import type { Order } from '../../core/order.js';
+import type { PaidBefore } from '../../core/paid-before.js';
 import { contentHash, digestOf, hashRow, type RowHashes, referenceHash } from '../../core/reference.js';
 import type { Finding, InvalidRow, OrderRow, Row } from '../../csv/row.js';
 import { type PlanRow, planning, type ReferenceHolder, reading } from '../../ledger/index.js';
 import { orderWords } from '../../words/amounts.js';
 import { isoTime } from '../../words/spelling.js';
 import { EarlierWords } from './earlier-words.js';
-import { denial, type EarlierBatch, type Judging, judgeStandIn, judgeUndo } from './judge-earlier.js';
+import {
+  denial,
+  type EarlierBatch,
+  findingOf,
+  type Judging,
+  judgeStandIn,
+  judgeUndo,
+} from './judge-earlier.js';
 
 /**
  * What only the ledger knows of a block of rows: whose reference is spent, which orders may be replaced,
@@ -63,17 +71,17 @@ export class BlockJudge {
       const planned = await this.judgeOrder(row, holder, hashes.content, findings);
       const why = denied.get(at);
       if (row.replaces !== null && why !== undefined) {
-        const { message, ...denied } = await denial(this.judging.ledger, 'replaces', row.replaces, why);
+        const against = await denial(this.judging.ledger, 'replaces', row.replaces, why);
         const place = why === 'gone' ? null : await this.placeOf(row.replaces);
         const beside = place === null ? '' : await this.earlier.beside(place, row.order);
-        const finding = { line: row.line, ...denied, message: message + beside };
+        const finding = findingOf(row.line, { ...against, message: against.message + beside });
         if (typeof why === 'object' && 'replacedBy' in why && !skipInvalid)
           block.replaced.push({ no: why.replacedBy, finding });
         else findings.push(finding);
       }
       const old = why === undefined ? await this.stoodInFor(row) : null;
       const other = old && judgeStandIn(row, old, this.judging);
-      if (other !== null) findings.push({ line: row.line, ...other });
+      if (other !== null) findings.push(findingOf(row.line, other));
       if (findings.length > 0) {
         block.rows.push(judgedInvalid({ kind: 'invalid', line: row.line, cells: row.cells, findings }));
         continue;
@@ -84,7 +92,7 @@ export class BlockJudge {
           block.warnings.push(this.notPaidHere(row, planned.duplicateOf, holder.arrivesUntil));
       }
       const isEqual =
-        old !== null && reading.isPlannedOrder(old.row) && contentHash(old.row.order) === hashes.content;
+        old !== null && reading.orders.isPlanned(old.row) && contentHash(old.row.order) === hashes.content;
       block.rows.push({
         row,
         planned,
@@ -104,7 +112,7 @@ export class BlockJudge {
       references.push(row.reference);
       hashes.push(row.hashes?.reference ?? referenceHash(row.reference));
     }
-    return planning.findSpent(this.judging.ledger, references, hashes);
+    return planning.references.spent(this.judging.ledger, references, hashes);
   }
 
   private async judgeOrder(
@@ -115,30 +123,38 @@ export class BlockJudge {
   ): Promise<PlanRow> {
     let duplicateOf = repeated(row);
     if (holder !== undefined) {
-      const held = await this.earlier.idOf(holder);
-      const other = (await this.placeOf(held))?.batch.currency;
-      // An award is made once in a period, whatever it would come to now.
-      if (this.judging.isRun) duplicateOf ??= held;
-      else if (other !== undefined && other !== this.judging.currency)
-        faults.push({
-          line: row.line,
-          column: this.judging.nameOf('reference') ?? 'reference',
-          code: 'ALM_ROW_REFERENCE_SPENT',
-          message: `The reference ${JSON.stringify(row.reference)} is already spent by order ${held} in ${currencyName(other)}; this run is in ${currencyName(this.judging.currency)}.`,
-        });
-      else if (digestOf(content) === holder.digest) duplicateOf ??= held;
-      else
-        faults.push({
-          line: row.line,
-          column: this.judging.nameOf('reference') ?? 'reference',
-          code: 'ALM_ROW_REFERENCE_SPENT',
-          message: `The reference ${JSON.stringify(row.reference)} is already spent by order ${held}, which has other content.${await this.earlier.beside(holder, row.order)}`,
-        });
+      const against = await this.otherUnder(row, holder, content);
+      const column = this.judging.nameOf('reference') ?? 'reference';
+      if (against === null) duplicateOf ??= await this.earlier.idOf(holder);
+      else faults.push(findingOf(row.line, { ...against, column }));
     }
     if (!isUndo(row)) return plannedOrder(row, duplicateOf, null);
     const undoes = await judgeUndo(row, this.judging);
-    if ('code' in undoes) faults.push({ line: row.line, ...undoes });
+    if ('code' in undoes) faults.push(findingOf(row.line, undoes));
     return plannedOrder(row, duplicateOf, 'shard' in undoes ? undoes : null);
+  }
+
+  /** The order that holds the row's reference and is another one; null where it is the same, so that the row is its duplicate. */
+  private async otherUnder(
+    row: OrderRow,
+    holder: ReferenceHolder,
+    content: string,
+  ): Promise<PaidBefore | null> {
+    // An award is made once in a period, whatever it would come to now.
+    if (this.judging.isRun) return null;
+    const order = await this.earlier.idOf(holder);
+    const spent = `The reference ${JSON.stringify(row.reference)} is already spent by order ${order}`;
+    const other = (await this.placeOf(order))?.batch.currency;
+    const code = 'ALM_ROW_REFERENCE_SPENT';
+    if (other !== undefined && other !== this.judging.currency)
+      return {
+        order,
+        code,
+        message: `${spent} in ${currencyName(other)}; this run is in ${currencyName(this.judging.currency)}.`,
+      };
+    if (digestOf(content) === holder.digest) return null;
+    const beside = await this.earlier.beside(holder, row.order);
+    return { order, code, message: `${spent}, which has other content.${beside}` };
   }
 
   private async stoodInFor({ replaces }: OrderRow): Promise<{ batch: EarlierBatch; row: PlanRow } | null> {
@@ -155,7 +171,7 @@ export class BlockJudge {
 
   /** Why rows, by their place, may not stand in for the orders they name. */
   private async deniedAmong(rows: readonly Row[]): Promise<Map<number, planning.EarlierWhy>> {
-    const orders: planning.EarlierOrder[] = [];
+    const orders: planning.BlockClaims['replaces'][number][] = [];
     const denied = new Map<number, planning.EarlierWhy>();
     for (const [at, row] of rows.entries()) {
       if (row.kind !== 'order' || row.replaces === null) continue;
@@ -163,7 +179,7 @@ export class BlockJudge {
       if (old === null) denied.set(at, 'gone');
       else orders.push([old.no, String(old.index), String(at)]);
     }
-    for (const { row, why } of await planning.judgeReplaced(this.judging.ledger, orders))
+    for (const { row, why } of await planning.earlier.judgeReplaced(this.judging.ledger, orders))
       denied.set(row, why);
     return denied;
   }

@@ -3,10 +3,11 @@ import { currencyName } from '../../core/currencies.js';
 import type { ErrorCode } from '../../core/errors/catalogue.js';
 import { type BatchId, type OrderId, orderId, parseOrderId, UNDO } from '../../core/ids.js';
 import { inverseOf, type Order } from '../../core/order.js';
+import type { PaidBefore } from '../../core/paid-before.js';
 import { tokens } from '../../core/points.js';
-import { accountOf, parseAward } from '../../core/reference.js';
+import { parseAward } from '../../core/reference.js';
 import { show } from '../../core/visible.js';
-import type { OrderRow } from '../../csv/row.js';
+import type { Finding, OrderRow } from '../../csv/row.js';
 import { type PlanRow, planning, type RealmLedger, reading, steering } from '../../ledger/index.js';
 import { orderWords } from '../../words/amounts.js';
 import { isoTime } from '../../words/spelling.js';
@@ -40,7 +41,7 @@ export async function judgeUndo(
   const named = await undoneRow(row.reference, judging);
   if ('code' in named) return { ...named, column: reference };
   const { order: undone, batch } = named;
-  const state = reading.stateOf(await reading.readRecord({ ledger, no: batch.no }, named.index));
+  const state = reading.orders.stateOf(await reading.orders.record({ ledger, no: batch.no }, named.index));
   if (state !== 'paid') return { ...(await denial(ledger, 'undoes', undone, { state })), column: reference };
   let [root, taken] = [named, 0];
   while (root.row.reference?.startsWith(UNDO) === true) {
@@ -54,32 +55,28 @@ export async function judgeUndo(
   const other = firstDifference(row.order, wanted) ?? (row.order.tokens > left ? 'tokens' : undefined);
   if (root !== named && (left <= 0 || (other !== undefined && other !== 'tokens')))
     return {
+      order: undone,
       column: reference,
       code: 'ALM_ROW_UNDO_OF_UNDO',
       message: `Order ${undone} is itself an undo, of order ${root.order}${left <= 0 ? ', whose reference it has freed' : ''}. To give the points again, make a new order with a reference of its own.`,
     };
   if (batch.currency !== currency)
     return {
+      order: undone,
       column: nameOf('currency') ?? reference,
       code: 'ALM_ROW_CURRENCY_OTHER',
       message: `Order ${undone} was paid in ${currencyName(batch.currency)}; this run is in ${currencyName(currency)}.`,
     };
   if (other !== undefined)
     return {
+      order: root.order,
       // Without the column, the sign says which op it is.
       column: nameOf(other) ?? nameOf('tokens') ?? other,
       code: 'ALM_ROW_UNDO_OTHER',
       message: `The row: ${orderWords(row.order)}; the undo of order ${root.order}: ${orderWords({ ...wanted, tokens: tokens(left) })}, or less.`,
     };
   if (root !== named || row.order.tokens < left) return { part: root.order, left };
-  const key = root.row.reference === null ? null : planning.referenceKey(root.row.reference);
-  return {
-    shard: key?.shard ?? '',
-    fieldHex: key?.fieldHex ?? '',
-    no: batch.no,
-    index: String(named.index),
-    account: accountOf(root.row) ?? undefined,
-  };
+  return planning.references.undoneBy(root.row, batch.no, named.index);
 }
 
 /** The order that an undo names, with its row. */
@@ -109,26 +106,30 @@ export function judgeStandIn(
   { currency, nameOf }: Judging,
 ): Denial | null {
   const referenceColumn = nameOf('reference') ?? 'reference';
+  const order = row.replaces;
   if (old.batch.currency !== currency)
     return {
+      order,
       column: 'almoner_order',
       code: 'ALM_ROW_CURRENCY_OTHER',
       message: `Order ${row.replaces} is in ${currencyName(old.batch.currency)}; this run is in ${currencyName(currency)}.`,
     };
-  const { reference, order } = old.row;
-  const took = order?.op === 'debit' && reference === row.reference;
+  const { reference } = old.row;
+  const took = old.row.order?.op === 'debit' && reference === row.reference;
   if (
     row.reference !== null &&
     parseAward(row.reference) !== undefined &&
     took !== (row.order.op === 'debit')
   )
     return {
+      order,
       column: referenceColumn,
       code: 'ALM_ROW_REFERENCE_INVALID',
       message: `The row is a ${row.order.op} under ${show(row.reference)}; order ${row.replaces}, for which it stands in, is ${took ? 'a debit under it' : 'no debit under it'}.`,
     };
   if (reference === null || reference === row.reference) return null;
   return {
+    order,
     column: referenceColumn,
     code: 'ALM_ROW_REFERENCE_OTHER',
     message: `The row stands in for order ${row.replaces}, whose reference is ${show(reference)}; ${row.reference === null ? 'it has none' : `it has ${show(row.reference)}`}.`,
@@ -153,16 +154,18 @@ export class EarlierBatches {
   }
 
   private async read(id: BatchId): Promise<EarlierBatch | null> {
-    const no = await reading.batchNumber(this.ledger, id);
-    const manifest = no === null ? null : await reading.sealedManifest(this.ledger, no);
-    if (no === null || manifest === null) return null;
-    this.numbers.set(id, no);
-    const rows = await planning.lastIndexOf({ ledger: this.ledger, no });
-    return { no, rows, currency: manifest.currency };
+    const batch = await planning.earlier.sealedBatch(this.ledger, id);
+    if (batch !== null) this.numbers.set(id, batch.no);
+    return batch;
   }
 }
 
-type Denial = { readonly column: string; readonly code: ErrorCode; readonly message: string };
+/** Of a row of a file, with the column that says it. */
+type Denial = PaidBefore & { readonly column: string };
+
+export function findingOf(line: number, { column, code, message }: Denial): Finding {
+  return { line, column, code, message };
+}
 
 /** Why a row may not stand in for an earlier order, or undo it: the same words at the plan and at the put. */
 export async function denial(
@@ -175,11 +178,12 @@ export async function denial(
   const state = known === 'doubt' ? 'in doubt' : known;
   if (kind === 'undoes')
     return {
+      order,
       column: 'reference',
       code: 'ALM_ROW_UNDO_NOT_PAID',
       message: `Order ${order} is ${state}, so there is nothing to undo.`,
     };
-  const denied = (code: ErrorCode, message: string) => ({ column: 'almoner_order', code, message });
+  const denied = (code: ErrorCode, message: string) => ({ order, column: 'almoner_order', code, message });
   if (why === 'gone') return denied('ALM_ROW_ORDER_UNKNOWN', `Order ${order} is ${state}.`);
   if (why === 'archived')
     return denied(
@@ -187,7 +191,7 @@ export async function denial(
       `Order ${order} is archived: nothing would keep a second file from standing in for it again.`,
     );
   if ('replacedBy' in why) {
-    const { batch, unfinished, cancelled } = await steering.standIn(ledger, why.replacedBy);
+    const { batch, unfinished, cancelled } = await steering.deadLetters.standIn(ledger, why.replacedBy);
     const way = unfinished
       ? ` That import has not finished; \`almoner cancel ${batch}\` gives it up.`
       : cancelled

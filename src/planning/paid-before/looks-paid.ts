@@ -1,7 +1,8 @@
 import { currencyName } from '../../core/currencies.js';
-import { AlmonerError, isAlmonerError } from '../../core/errors/error.js';
+import { isAlmonerError } from '../../core/errors/error.js';
 import { type BatchId, type OrderId, orderId } from '../../core/ids.js';
 import { NO_SUMS, type OpSums, plus, sumOf } from '../../core/op-sums.js';
+import { stoppedBy } from '../../core/paid-before.js';
 import { contentHash, contentWords } from '../../core/reference.js';
 import { type Finding, ofFile } from '../../csv/row.js';
 import {
@@ -19,8 +20,7 @@ import { type Findings, lineRanges } from '../findings.js';
 import { ComparedRows } from './compared-rows.js';
 
 import { findRepeats, type Repeats } from './repeats.js';
-import { BareRows, type EqualOrder, equalOrders, readSketches } from './sketch.js';
-import { except } from './take-over.js';
+import { BareRows, type EqualOrder, equalOrders } from './sketch.js';
 
 /** What comes of rows that were paid before: a stop, a warning, or, with --new-rows-only, that they are left out. */
 const STOPS_FROM_ROWS = 5;
@@ -106,21 +106,16 @@ export function leaveOut(
   for (const [block, inBlock] of held) {
     const [bytes, claimed] = [blocks[block], claims[block]];
     if (bytes === undefined || claimed === undefined) throw new Error(`the plan has no block ${block}`);
-    const rows = reading.decodePlanBlock(bytes).map((row, offset) => {
+    const rows = planning.blocks.decode(bytes).map((row, offset) => {
       const order = inBlock.get(offset);
       if (order === undefined) return row;
       if (row.order !== null) tokens = plus(tokens, sumOf(row.order.op, row.order.tokens));
       return { ...row, duplicateOf: order };
     });
     const first = block * PLAN_BLOCK_ROWS + 1;
-    const left = [...inBlock.keys()].map((offset) => [first + offset, planning.DUPLICATE_RECORD] as const);
-    blocks[block] = planning.encodePlanBlock(rows);
-    claims[block] = {
-      ...claimed,
-      replaces: claimed.replaces.filter(([, , row]) => !inBlock.has(Number(row) - first)),
-      records: [...claimed.records, ...left],
-      accounts: planning.accountRanges(first, except(rows, first, takenOver)),
-    };
+    const duplicates = new Set([...inBlock.keys()].map((offset) => first + offset));
+    blocks[block] = planning.blocks.encode(rows);
+    claims[block] = planning.blocks.leftOut(claimed, { first, rows }, duplicates, takenOver);
   }
   return { count: repeats.count, tokens, batches: repeats.batches.map(({ batch }) => batch) };
 }
@@ -160,18 +155,17 @@ export async function passAddresses(
   seen: readonly planning.EarlierAddress[],
   by: { readonly who: string; readonly at: number },
 ): Promise<void> {
-  await planning.announceAddress(ledger);
-  const unseen = (await planning.earlierAddresses(ledger)).filter(
+  await planning.addresses.announce(ledger);
+  const unseen = (await planning.addresses.earlier(ledger)).filter(
     ({ baseUrl }) => !seen.some((address) => address.baseUrl === baseUrl),
   );
   refuseAddresses(ledger, unseen);
-  await planning.acceptAddresses(ledger, seen, by);
+  await planning.addresses.accept(ledger, seen, by);
 }
 
 export function refuseAddresses(ledger: RealmLedger, earlier: readonly planning.EarlierAddress[]): void {
   if (earlier.length === 0) return;
-  const { code, message } = addressFinding(ledger, earlier);
-  throw new AlmonerError(code, `${message} Nothing was enqueued and nothing was sent.`);
+  throw stoppedBy(addressFinding(ledger, earlier));
 }
 
 /** A dead letter, and its row. */
@@ -208,32 +202,32 @@ export class PaidSince {
       const compared = await comparing.catch(leftAlone);
       if ('why' in compared) return compared;
       const { judged, paid } = compared;
-      const other = paid.get(index);
-      if (other !== undefined)
-        return {
-          why: `the same row is order ${other} by now, which is paid or may still be; where both are meant, run its row of failed.csv with --again LABEL`,
-        };
-      const answer = await steering.retryOrder(this.ref, index, row, { ...by, judged });
+      const order = paid.get(index);
+      if (order !== undefined) {
+        const message = `the same row is order ${order} by now, which is paid or may still be; where both are meant, run its row of failed.csv with --again LABEL`;
+        return { why: message, against: { order, code: 'ALM_PLAN_LOOKS_PAID', message } };
+      }
+      const answer = await steering.deadLetters.retry(this.ref, index, row, { ...by, judged });
       if (answer !== 'moved') return answer;
       if (this.comparing === comparing) this.comparing = undefined;
     }
   }
 
   private async compare(by: steering.RetriedBy): Promise<Compared> {
-    const judged = await planning.judgedBeside(this.ref);
+    const judged = await planning.earlier.judgedBeside(this.ref);
     await passAddresses(this.ref.ledger, this.seen, by);
     const paid = new Map<number, OrderId>();
     const view = await readBatch(this.ref);
     if (view === undefined || this.named.size === 0) return { judged, paid };
     const rows = new ComparedRows();
     rows.exact = true;
-    const { contents } = await readSketches(this.ref, view.lastIndex);
+    const { contents } = await planning.sketches.read(this.ref, view.lastIndex);
     for await (const equal of equalOrders(this.ref, view.lastIndex, contents, [this.named]))
       for (const order of equal) {
         const { index, words } = order;
         if (!isBareLetter(order)) continue;
         rows.add(index, order.row.line, words, this.ref.no);
-        const origin = planning.originWords(view.manifest, order.row);
+        const origin = planning.sketches.originWords(view.manifest, order.row);
         if (origin !== null) rows.addOrigin(index, order.row.line, origin, this.ref.no);
       }
     for (const { batch, rows: found } of (await findRepeats(this.ref.ledger, rows, by.at)).batches)
@@ -244,8 +238,8 @@ export class PaidSince {
 
 /** What a retry could pay: neither what was discarded, nor what a row of another file stands in for. */
 function isBareLetter({ row, record }: EqualOrder): boolean {
-  const isDead = ['refused', 'exhausted'].includes(reading.stateOf(record));
-  return row.reference === null && reading.isPlannedOrder(row) && isDead && record.marks.length === 0;
+  const isDead = ['refused', 'exhausted'].includes(reading.orders.stateOf(record));
+  return row.reference === null && reading.orders.isPlanned(row) && isDead && record.marks.length === 0;
 }
 
 /** Others of the same command may be back to work: this one alone is refused. */

@@ -1,4 +1,5 @@
 import { AlmonerError } from '../../core/errors/error.js';
+import { stoppedBy } from '../../core/paid-before.js';
 import { type Finding, ofFile } from '../../csv/row.js';
 import { type planning, type RealmLedger, recovery } from '../../ledger/index.js';
 import { utcMinute } from '../../words/spelling.js';
@@ -30,12 +31,11 @@ type By = { readonly who: string; readonly at: number };
 export async function passPlaces(ledger: RealmLedger, { movedFrom, elsewhere }: Seen, by: By): Promise<void> {
   await passAddresses(ledger, movedFrom, by);
   const seen = elsewhere.map(({ folder }) => folder);
-  const unseen = (await recovery.ledgersElsewhere(ledger)).filter(({ folder }) => !seen.includes(folder));
-  if (unseen.length > 0) {
-    const { code, message } = elsewhereFinding(ledger, unseen, false);
-    throw new AlmonerError(code, `${message} Nothing was enqueued and nothing was sent.`);
-  }
-  if (seen.length > 0) await recovery.acceptNewLedger(ledger, seen, by);
+  const unseen = (await recovery.folders.ledgersElsewhere(ledger)).filter(
+    ({ folder }) => !seen.includes(folder),
+  );
+  if (unseen.length > 0) throw stoppedBy(elsewhereFinding(ledger, unseen, false));
+  if (seen.length > 0) await recovery.fence.acceptNewLedger(ledger, seen, by);
 }
 
 /** What the audit says of places that a person has accepted. */
@@ -46,7 +46,7 @@ export function whyPlaces({ movedFrom, elsewhere }: Seen): string[] {
 
 /** Why a ledger that is closed takes no batch: the reason that a person has to decide about comes first. */
 export async function closedError(ledger: RealmLedger): Promise<AlmonerError> {
-  const { reason } = await recovery.readFence(ledger);
+  const { reason } = await recovery.fence.read(ledger);
   if (reason !== null)
     return new AlmonerError(reason.code, `${reason.message} Nothing was enqueued.`, { next: reason.next });
   return new AlmonerError(

@@ -13,14 +13,7 @@ import {
 } from '../../ledger/index.js';
 import { comparedWith } from './compared-batches.js';
 import type { ComparedRows, RowGroups } from './compared-rows.js';
-import {
-  type BareRows,
-  type EqualOrder,
-  equalOrders,
-  equalOrigins,
-  readSketches,
-  sketchHits,
-} from './sketch.js';
+import { type BareRows, type EqualOrder, equalOrders, equalOrigins, sketchHits } from './sketch.js';
 
 /**
  * Rows without references that repeat an order of the last 30 days which is paid or may still be paid. A row that stands
@@ -62,7 +55,7 @@ export async function findRepeats(ledger: RealmLedger, rows: ComparedRows, now: 
   if (rows.size === 0) return NO_REPEATS;
   const matching = await matchingOf(ledger, rows, rows.groups());
   const byOrigin = await matchingOf(ledger, rows, rows.originGroups());
-  const arrivals = await planning.readArrivals(ledger);
+  const arrivals = await planning.earlier.arrivals(ledger);
   const batches: RepeatedBatch[] = [];
   const unread: BatchId[] = [];
   const tabled: Compared[] = [];
@@ -91,19 +84,23 @@ function matchingOf(ledger: RealmLedger, { passed }: ComparedRows, groups: RowGr
   return Promise.all(groups.map(async ([no, bare]) => new Matching(no, await since(no), bare, passed)));
 }
 
+type Arrivals = Awaited<ReturnType<typeof planning.earlier.arrivals>>;
+
 /** A batch, and the rows that its orders may have paid. */
 type Compared = {
   readonly ref: BatchRef;
   readonly view: StoredBatch;
   readonly open: readonly Matching[];
   readonly retried: ReadonlyMap<number, number>;
-  readonly arrivals: planning.Arrivals;
+  readonly arrivals: Arrivals;
   readonly exact: boolean;
 };
 
 async function openTo(ref: BatchRef, view: StoredBatch, recent: boolean, matching: readonly Matching[]) {
   const others = matching.filter(({ no }) => (no === null ? recent : no !== ref.no));
-  const retried = others.every((one) => one.precedes(view)) ? NO_RETRIES : await planning.retriedOrders(ref);
+  const retried = others.every((one) => one.precedes(view))
+    ? NO_RETRIES
+    : await planning.earlier.retriedOrders(ref);
   return { open: others.filter((one) => one.precedes(view) || retried.size > 0), retried };
 }
 
@@ -160,12 +157,12 @@ const NO_RETRIES: ReadonlyMap<number, number> = new Map();
 const BEFORE_ALL = -1;
 
 async function sinceOf(ledger: RealmLedger, no: string | null): Promise<number> {
-  return (no === null ? null : await planning.sealNumber(ledger, no)) ?? BEFORE_ALL;
+  return (no === null ? null : await planning.earlier.sealNumber(ledger, no)) ?? BEFORE_ALL;
 }
 
 function isRecent({ state, finishedAt, manifest }: BatchView, now: number): boolean {
   if (state !== 'done' && state !== 'cancelled') return true;
-  return now - Math.max(manifest.createdAt, finishedAt ?? 0) <= planning.LOOK_BACK_MS;
+  return now - Math.max(manifest.createdAt, finishedAt ?? 0) <= planning.earlier.lookBackMs;
 }
 
 function mayHavePaid({ counts, late }: StoredBatch): boolean {
@@ -176,7 +173,7 @@ function mayHavePaid({ counts, late }: StoredBatch): boolean {
 async function repeatsOf(batch: Compared): Promise<Repeat[] | 'unread'> {
   const { ref, view, open, retried, arrivals, exact } = batch;
   if (open.length === 0) return [];
-  const { contents: sketch } = await readSketches(ref, view.lastIndex);
+  const { contents: sketch } = await planning.sketches.read(ref, view.lastIndex);
   const found: Repeat[] = [];
   const take = (index: number, a: number, b: number | null) => {
     for (const one of open) {
@@ -261,11 +258,11 @@ async function payingAmong(
   ref: BatchRef,
   { state, twice, late }: StoredBatch,
   equal: readonly Judged[],
-  arrivals: planning.Arrivals,
+  arrivals: Arrivals,
 ): Promise<Judged[]> {
   const paying = equal.filter(({ index, record }) => {
     if (late.has(index)) return true;
-    const stands = reading.stateOf(record, state === 'cancelled');
+    const stands = reading.orders.stateOf(record, state === 'cancelled');
     return SPENDING_STATES.some((one) => one === stands) || arrivals.until(record.arrivesUntil) !== null;
   });
   const undone = await undoneAmong(ref, twice, paying);
@@ -282,7 +279,7 @@ async function undoneAmong(
   among: readonly Judged[],
 ): Promise<Set<number>> {
   const indexes = among.map(({ index }) => index).filter((index) => !twice.has(index));
-  const undone = await planning.areUndone(
+  const undone = await planning.earlier.areUndone(
     ledger,
     indexes.map((index) => orderId(id, index)),
   );

@@ -97,44 +97,29 @@ export type EqualOrder = {
   readonly words: ContentWords;
 };
 
-/** The two parts of a batch's sketch; null for what is not there. */
-export async function readSketches(ref: BatchRef, rows: number) {
-  const both = await planning.readSketch(ref);
-  const end = rows * SKETCH_ROW_BYTES;
-  return {
-    contents: both?.subarray(0, end) ?? null,
-    origins: both !== null && both.length >= end + rows * planning.ORIGIN_BYTES ? both.subarray(end) : null,
-  };
-}
-
 /** The orders of a batch that stood in their file as one of these rows does, block by block, with their records. */
 export async function* equalOrigins(
   ref: BatchRef,
   { manifest, lastIndex }: Pick<StoredBatch, 'manifest' | 'lastIndex'>,
   wanted: readonly BareRows[],
 ): AsyncGenerator<Pick<EqualOrder, 'index' | 'words' | 'record'>[]> {
-  const { origins } = await readSketches(ref, lastIndex);
+  const { originOf } = await planning.sketches.read(ref, lastIndex);
   const isWanted = (words: ContentWords | null) =>
     words !== null && wanted.some((rows) => rows.find(...words) !== -1);
   for (let first = 0; first < lastIndex; first += PLAN_BLOCK_ROWS) {
     const end = Math.min(lastIndex, first + PLAN_BLOCK_ROWS);
     const isThere = Array.from({ length: end - first }, (_, at) => first + at + 1).some(
-      (index) => origins === null || isWanted(originAt(origins, index)),
+      (index) => originOf === null || isWanted(originOf(index)),
     );
     if (!isThere) continue;
-    const { plan, records } = await readBlock(ref, first / PLAN_BLOCK_ROWS);
-    yield reading.decodePlanBlock(plan).flatMap((row, offset) => {
-      const words = planning.originWords(manifest, row);
+    const { rows, recordOf } = await readBlock(ref, first / PLAN_BLOCK_ROWS);
+    yield rows.flatMap((row, offset) => {
+      const words = planning.sketches.originWords(manifest, row);
       if (words === null || !isWanted(words)) return [];
       const index = first + offset + 1;
-      return [{ index, words, record: reading.decodeRecord(records[String(index)]) }];
+      return [{ index, words, record: recordOf(index) }];
     });
   }
-}
-
-function originAt(origins: Buffer, index: number): ContentWords {
-  const at = (index - 1) * planning.ORIGIN_BYTES;
-  return [origins.readUInt32LE(at), origins.readUInt32LE(at + 4)];
 }
 
 /** The rows of a block that may have the content of one of these. */
@@ -170,26 +155,20 @@ async function equalInBlock(
   block: number,
   wanted: readonly BareRows[],
 ): Promise<EqualOrder[]> {
-  const { plan, records } = await readBlock(ref, block);
-  return reading.decodePlanBlock(plan).flatMap((row, offset) => {
+  const { rows, recordOf } = await readBlock(ref, block);
+  return rows.flatMap((row, offset) => {
     const { order } = row;
     if (order === null) return [];
     const index = block * PLAN_BLOCK_ROWS + offset + 1;
     const words = contentWords(contentHash(order));
     if (!wanted.some((one) => one.find(...words) !== -1)) return [];
-    return [{ index, row: { ...row, order }, record: reading.decodeRecord(records[String(index)]), words }];
+    return [{ index, row: { ...row, order }, record: recordOf(index), words }];
   });
 }
 
 async function readBlock(ref: BatchRef, block: number) {
-  // A batch may be archived under a reader. Its block leaves the store in one step, so a plan that is there after
-  // the records says that they were.
-  for (let attempt = 0; attempt < 2; attempt++) {
-    const source = await reading.batchSource(ref);
-    const records = await reading.recordsOfBlock(source, block);
-    const plan = await source.plan(block);
-    if (plan !== null) return { plan, records };
-  }
+  const orders = await (await reading.BatchBlocks.open(ref)).orders(block);
+  if (orders !== null) return orders;
   throw new AlmonerError(
     'ALM_LEDGER_PLAN_MISSING',
     `Block ${block} of the plan of batch ${ref.id} is not in the store. Nothing was compared with it.`,

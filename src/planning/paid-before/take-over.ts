@@ -25,10 +25,10 @@ export function takeOver(
     const [bytes, claimed] = [blocks[block], claims[block]];
     if (bytes === undefined || claimed === undefined) return null;
     const first = block * PLAN_BLOCK_ROWS + 1;
-    const rows = reading.decodePlanBlock(bytes);
+    const rows = planning.blocks.decode(bytes);
     for (const index of indexes) {
       const row = rows[index - first];
-      const { order } = row ?? reading.UNKNOWN_ROW;
+      const { order } = row ?? reading.orders.unknownRow;
       if (row === undefined || order === null || !isSame(row, recovered.get(index))) return null;
       const by = holderOf(row, id, index);
       if (by === 'file') return null;
@@ -36,8 +36,8 @@ export function takeOver(
       tokens = plus(tokens, sumOf(order.op, order.tokens));
       rows[index - first] = { ...row, duplicateOf: null };
     }
-    blocks[block] = planning.encodePlanBlock(rows);
-    claims[block] = without(claimed, first, rows, new Set(indexes));
+    blocks[block] = planning.blocks.encode(rows);
+    claims[block] = planning.blocks.without(claimed, { first, rows }, new Set(indexes));
   }
   return {
     indexes: new Set(recovered.keys()),
@@ -64,38 +64,4 @@ function isSame(row: PlanRow, recovered: PlanRow | undefined): boolean {
 function holderOf({ duplicateOf }: PlanRow, id: BatchId, index: number): 'own' | 'other' | 'file' {
   if (duplicateOf === null || duplicateOf === orderId(id, index)) return 'own';
   return parseOrderId(duplicateOf) === undefined ? 'file' : 'other';
-}
-
-function without(
-  claims: planning.BlockClaims,
-  first: number,
-  rows: readonly PlanRow[],
-  indexes: ReadonlySet<number>,
-): planning.BlockClaims {
-  const isLeft = (index: number) => !indexes.has(index);
-  return {
-    refs: leftOf(claims.refs, first, isLeft),
-    held: leftOf(claims.held, first, isLeft),
-    replaces: claims.replaces.filter(([, , row]) => isLeft(Number(row))),
-    undoes: claims.undoes.filter(([, , row]) => isLeft(Number(row))),
-    records: claims.records.filter(([index]) => isLeft(index)),
-    accounts: planning.accountRanges(first, except(rows, first, indexes)),
-  };
-}
-
-/** The rows of a block, with nothing in the places of some of them. */
-export function except(
-  rows: readonly PlanRow[],
-  first: number,
-  indexes: ReadonlySet<number>,
-): readonly PlanRow[] {
-  return rows.map((row, offset) => (indexes.has(first + offset) ? reading.UNKNOWN_ROW : row));
-}
-
-/** Packed references, without those of some rows. */
-function leftOf(packed: Buffer, first: number, isLeft: (index: number) => boolean): Buffer {
-  const left: Buffer[] = [];
-  for (let at = 0; at < packed.length; at += planning.REF_BYTES)
-    if (isLeft(first + packed.readUInt8(at))) left.push(packed.subarray(at, at + planning.REF_BYTES));
-  return Buffer.concat(left);
 }

@@ -1,12 +1,12 @@
 import type { Rate } from '../../core/profile.js';
-import type { LatencyHistogram, RunSeries } from '../../ledger/index.js';
+import type { BatchRecord } from '../../ledger/index.js';
 import { type Columns, drawColumns, drawStates, latencyChart, runCharts } from '../../words/charts.js';
 import { allowedWords, utcTime } from '../../words/spelling.js';
 import type { Summary } from '../summary.js';
 import { type Html, html } from './markup.js';
 
 /** Charts of the run over time: requests against the allowed pace, and below them the settled orders. */
-export function runOverTime(series: RunSeries, rate: Rate | null): Html | null {
+export function runOverTime(series: BatchRecord['series'], rate: Rate | null): Html | null {
   const charts = runCharts(series, rate, utcTime);
   if (charts === null) return null;
   const allowedKey =
@@ -21,7 +21,7 @@ ${columns(charts.settled)}
 <ul class="legend">${charts.settledAs.map(({ css, words }) => html`<li><span class="key b-${css}"></span>${words}</li>`)}</ul>`;
 }
 
-export function answersByTime(latency: LatencyHistogram): Html | null {
+export function answersByTime(latency: BatchRecord['latency']): Html | null {
   const chart = latencyChart(latency);
   return chart === null ? null : html`<h3>Answers by time</h3>\n${columns(chart)}`;
 }

@@ -50,8 +50,8 @@ export async function openStoreFolder(dataFolder: string): Promise<StoreFolder> 
  * store. Some network file systems give a folder no lasting identity.
  */
 async function passwordOf(dataFolder: string, secret: string): Promise<string> {
-  await recovery.ensurePlace(dataFolder);
-  const place = await recovery.readPlace(dataFolder);
+  await recovery.folders.ensurePlace(dataFolder);
+  const place = await recovery.folders.readPlace(dataFolder);
   if (place === undefined || !place.isLocal) return secret;
   return createHash('sha256').update(`${secret}\n${place.id}`).digest('base64url');
 }

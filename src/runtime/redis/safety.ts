@@ -1,7 +1,7 @@
 import { Cluster, type Redis } from 'ioredis';
 import { messageOf } from '../../core/errors/error.js';
 import { STORE_ERRORS } from '../../core/errors/store-and-realm.js';
-import { LEDGER_SCRIPTS, type LuaScript, loadScripts, type ScriptClient } from '../../ledger/index.js';
+import { type ScriptClient, storeFacts } from '../../ledger/index.js';
 import { serverVersion } from './versions.js';
 
 /** A property of this Redis that could lose an order or pay one twice. */
@@ -19,16 +19,15 @@ export function storeFindings(scripts: ScriptClient): Promise<StoreFinding[]> {
   return scripts.ask('inspect the store', () => inspectStore(scripts.redis));
 }
 
+type Scripts = Parameters<typeof storeFacts.loadScripts>[1];
+
 /** Loads the realm service here only, because few commands need it. */
-async function allScripts(): Promise<readonly LuaScript[]> {
+async function allScripts(): Promise<Scripts> {
   const { SERVICE_SCRIPTS } = await import('../../realm/server/store.js');
-  return [...LEDGER_SCRIPTS.values(), ...SERVICE_SCRIPTS];
+  return [...storeFacts.scripts.values(), ...SERVICE_SCRIPTS];
 }
 
-export async function inspectStore(
-  client: Redis | Cluster,
-  given?: readonly LuaScript[],
-): Promise<StoreFinding[]> {
+export async function inspectStore(client: Redis | Cluster, given?: Scripts): Promise<StoreFinding[]> {
   const scripts = given ?? (await allScripts());
   if (!(client instanceof Cluster)) return await inspectServer(client, scripts);
   const perNode = await Promise.all(client.nodes('master').map((node) => inspectServer(node, scripts)));
@@ -37,7 +36,7 @@ export async function inspectStore(
 }
 
 /** Checks fsync, eviction, role and version of the server. */
-async function inspectServer(client: Redis, scripts: readonly LuaScript[]): Promise<StoreFinding[]> {
+async function inspectServer(client: Redis, scripts: Scripts): Promise<StoreFinding[]> {
   const findings: StoreFinding[] = [];
   const info = await readInfo(client);
   const config = await readConfig(client);
@@ -84,12 +83,8 @@ async function inspectServer(client: Redis, scripts: readonly LuaScript[]): Prom
 }
 
 /** A script that does not compile is a finding of its own, however good the settings are. */
-async function inspectScripts(
-  client: Redis,
-  scripts: readonly LuaScript[],
-  server: string,
-): Promise<StoreFinding[]> {
-  const refused = await loadScripts(client, scripts).catch(denied);
+async function inspectScripts(client: Redis, scripts: Scripts, server: string): Promise<StoreFinding[]> {
+  const refused = await storeFacts.loadScripts(client, scripts).catch(denied);
   if (!Array.isArray(refused))
     return [
       finding(

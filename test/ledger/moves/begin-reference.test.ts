@@ -45,6 +45,7 @@ describe('an order whose reference another order holds is not begun', () => {
     expect(await begin(first, 1)).toMatchObject({
       refusal: 'instead',
       state: 'exhausted',
+      order: 'second-1',
       message: expect.stringContaining('order second-1 holds its reference'),
     });
     expect(await readRecord(first.ref, 1)).toMatchObject({ code: 'X', attempts: 0 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { batchId } from '../../../src/core/ids.js';
+import { batchId, orderId } from '../../../src/core/ids.js';
 import { archiveBatch } from '../../../src/ledger/moves/archive-batch.js';
 import { openBatch } from '../../../src/ledger/moves/import-batch.js';
 import { blockClaims, putBlock } from '../../../src/ledger/moves/put-block.js';
@@ -63,8 +63,10 @@ describe('an order called unpaid before its settle time is over', () => {
   test('is not retried, and is told when it may be', async () => {
     const batch = await saidUnpaid({ reference: 'r' }, LONG_MS);
     const { arrivesUntil } = await readRecord(batch.ref, 1);
+    const message = expect.stringContaining(new Date(arrivesUntil ?? 0).toISOString());
     expect(await retry(batch)).toEqual({
-      why: expect.stringContaining(new Date(arrivesUntil ?? 0).toISOString()),
+      why: message,
+      against: { order: orderId(batch.ref.id, 1), code: 'ALM_ROW_ORDER_MAY_BE_PAID', message },
     });
     expect((await readBatch(batch.ref))?.counts).toEqual({ exhausted: 1 });
   });

@@ -93,8 +93,14 @@ describe('retry', () => {
       batchNumberOf: () => batch.no,
     });
     await discardOrder(batch.ref, 3, { who: 'ada', why: 'enough', at: 1 });
-    expect(await retry(batch, 1)).toMatchObject({ why: expect.stringContaining('spent again') });
-    expect(await retry(batch, 2)).toMatchObject({ why: expect.stringContaining('mended') });
+    expect(await retry(batch, 1)).toMatchObject({
+      why: expect.stringContaining('spent again'),
+      against: { order: 'mended-1', code: 'ALM_SEND_REFERENCE_HELD' },
+    });
+    expect(await retry(batch, 2)).toMatchObject({
+      why: expect.stringContaining('mended'),
+      against: { code: 'ALM_ROW_ORDER_REPLACED' },
+    });
     expect(await retry(batch, 3)).toMatchObject({ why: expect.stringContaining('discarded') });
     expect((await readBatch(batch.ref))?.counts).toEqual({ refused: 3 });
     expect(await tieUp(ledger)).toEqual([]);

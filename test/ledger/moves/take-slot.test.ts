@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { UNLIMITED } from '../../../src/ledger/read/pace.js';
+import { UNLIMITED } from '../../../src/ledger/pace/pace.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { texts } from '../../../src/ledger/script-client.js';
 import { ledgersOnRedis } from '../../support/ledger/ledgers-on-redis.js';

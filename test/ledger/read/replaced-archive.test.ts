@@ -25,7 +25,7 @@ test('an archive that took the place of another is read anew', async () => {
     const batch = await sealed(openLedger(scripts, realm), [{}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'P');
-    await steering.writeAudit(batch.ref, audit(word));
+    await steering.batch.audit(batch.ref, audit(word));
     await archiveBatch(batch.ref, folder);
     said.push((await readAudit(batch.ref)).map(({ what }) => what));
     await bench.redis().client().flushall();
@@ -46,7 +46,7 @@ test('an archive that another store wrote is refused, and the one that the ledge
   const client = () => new ScriptClient(bench.redis().client(), 10_000, () => {}, { archiveFolder: folder });
   const { realm } = await bench.ledger();
   const other = await paid(client(), realm);
-  await steering.writeAudit(other.ref, audit('of the other store'));
+  await steering.batch.audit(other.ref, audit('of the other store'));
   await archiveBatch(other.ref, folder);
   await bench.redis().client().flushall();
   const batch = await paid(client(), realm);

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
-import { LEDGER_SCRIPTS } from '../../../src/ledger/index.js';
+import { storeFacts } from '../../../src/ledger/index.js';
 import { inspectStore, type StoreFinding } from '../../../src/runtime/redis/safety.js';
 import { freePort, startRedis, type TestRedis } from '../../support/redis-server.js';
 import { until } from '../../support/until.js';
@@ -97,7 +97,7 @@ describe('the inspection of a Redis', () => {
 
   it('loads every script, and finds each that the server does not compile', async () => {
     const server = await redis();
-    const [good] = LEDGER_SCRIPTS.values();
+    const [good] = storeFacts.scripts.values();
     const bad = { name: 'settle', text: 'local a = = 1', sha: 'a'.repeat(40) };
     if (good === undefined) throw new Error('the ledger has no scripts');
     const [found, ...more] = await inspectStore(server.client(), [good, bad]);
@@ -112,8 +112,8 @@ describe('the inspection of a Redis', () => {
   it('leaves no script for the first payment to load', async () => {
     const client = (await redis()).client();
     await inspectStore(client);
-    const known = await client.script('EXISTS', ...[...LEDGER_SCRIPTS.values()].map(({ sha }) => sha));
-    expect(known).toEqual([...LEDGER_SCRIPTS].map(() => 1));
+    const known = await client.script('EXISTS', ...[...storeFacts.scripts.values()].map(({ sha }) => sha));
+    expect(known).toEqual([...storeFacts.scripts].map(() => 1));
   });
 
   it('asks for an attestation where SCRIPT is denied', async () => {

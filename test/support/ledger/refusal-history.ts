@@ -1,6 +1,5 @@
 import type { Rate } from '../../../src/core/profile.js';
-import { answerSlots, forgetPace } from '../../../src/ledger/moves/pace-slots.js';
-import { readPaceState, UNLIMITED } from '../../../src/ledger/read/pace.js';
+import { answerSlots, forgetPace, readPaceState, UNLIMITED } from '../../../src/ledger/pace/pace.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 
 export const HISTORY_RATE: Rate = { requests: 50, windowMs: 1_000 };

@@ -3,30 +3,45 @@ import { dirname, join } from 'node:path';
 
 /** Calls of the ledger, and of what is built on it, that change what it holds. */
 const CHANGES = new Set(
-  `acceptMoved archiveBatch cancelBatch carryReferences closeIfForgotten closeLedger
-  columnNotes conclude deskNotes discardOrder dropLedger foldOldDays forgetEnded forgetPace mergeTidings
-  pauseBatch registerRealm releaseImport releaseRealm resumeBatch settleOverdue takeReportTurn claimRule takeTurn
-  approvals.approve approvals.requestApproval approvals.requestRetry approvals.rejectApproval approvals.withdrawApprovals
-  writeAudit appendDeskAudit Session RecoveryWatch importPlan passAddresses PaidSince
-  changeScheduledRule changeRun putRun planRun approvedTexts noteWaiting losses.acceptMissing losses.acceptJournal
-  losses.retireUnseen afterRollback.resumeAfterRollback afterRollback.noteRestored scheduledTimes.dismissMissed
-  scheduledTimes.noteMissed scheduledTimes.noteLastRun folders.retireFolders`.split(/\s+/),
+  `registerRealm fence.acceptMoved fence.close journals.closeIfForgotten journals.merge settleOverdue Session RecoveryWatch
+  losses.acceptMissing losses.acceptJournal losses.retireUnseen afterRollback.resumeAfterRollback afterRollback.noteRestored
+  batch.pause batch.resume batch.cancel batch.audit realm.release realm.drop deadLetters.discard archives.write
+  archives.foldOldDays approvals.approve approvals.requestApproval approvals.requestRetry approvals.rejectApproval
+  approvals.withdrawApprovals conclude pace.forget imports.release references.carry turns.claimRule turns.take
+  turns.takeReport ended.forget deskAudit.append stores.columns stores.desk scheduledTimes.dismissMissed
+  scheduledTimes.noteMissed scheduledTimes.noteLastRun importPlan passAddresses PaidSince changeScheduledRule changeRun
+  putRun planRun approvedTexts noteWaiting`
+    .split(/\s+/)
+    .map(asAsked),
 );
 
 /** What operations use of the ledger beside that: it reads, reckons or names. */
 const READS = new Set(
-  `FORMAT JOURNAL_FOLDER PLAN_BLOCK_ROWS UNKNOWN_ROW PlanReader afterRollback allLedgers approvalNeeded approvals archiveHash attention
-  attentionRows balancesSeen batchNumber batchRef batchSource begunImport decodePlanBlock decodeRecord earlierAddresses
-  endedBatches findBatch findSpent folderProblem folders hasTrouble idOfBatch inflatePlanBlock isArchiveAway
-  isPlannedOrder journalOf judgedAt lastSent ledgerId listJournals listSessions lists localJournals longestSettleMs
-  lossAcceptedAt losses mayAmountTo mayMention mergedSessions namedArchives namedBy namedReason newNonce openBatches
-  overLimitText overLimits packReferences parsePlanBlock pingStore readArrivals readBatch readBatchStanding readDeskAudit
-  readDetails readFence readGate readPaceState readPresence readRealmStanding readRecord readRecovery
-  readRow readSigns realmState recordsOfBlock recoveredBatch recoveredBatches
-  refuseOtherFormat rowContext rowView rowsToArchive scheduledTimes sentTime sessionsAtWork settlingMs snapshotBatch
-  standIn standInText stateOf storeNowMs storedLedgers syncFolder tidingsFor totals verifyLedger withSetTime
-  workersAtWork`.split(/\s+/),
+  `PLAN_BLOCK_ROWS PlanReader BatchBlocks allLedgers batchNumber batchRef findBatch idOfBatch isArchiveAway
+  ledgerId newNonce readBatch sealedManifest storeNowMs syncFolder verifyLedger accounts.overLimitText
+  accounts.overLimits addresses.earlier afterRollback.mustWait afterRollback.needResumed
+  afterRollback.readWaitAfterRollback approvals.requestedRetries approvals.ruleRequests archives.due archives.hash
+  archives.named archives.rowsOf blocks.decode deadLetters.standIn deadLetters.standInText deliveries.open
+  deskAudit.read earlier.arrivals earlier.judgedAt ended.list evidence.balancesSeen evidence.lastSent
+  evidence.namedBy evidence.sentTime fence.lastRecovery fence.merged fence.read folders.foldersOf folders.problem
+  imports.begun journals.folder journals.list journals.local journals.missingAttempts journals.of lists.batchesIn
+  lists.batchesLike lists.batchesOfAll lists.countBatches lists.everyBatchIn lists.ledgersNamed lists.newestFirst
+  lists.placeOf losses.REMOVED losses.isDamaged losses.lossOf losses.lossOfRetiring orders.context orders.details
+  orders.hasTrouble orders.isPlanned orders.record orders.row orders.stateOf orders.unknownRow orders.view
+  pace.state progress.settlingMs readback.longestSettleMs realmState.read reasons.approvalNeeded reasons.named
+  reasons.withSetTime recovered.batch recovered.batches recovered.lossAcceptedAt references.pack references.spent
+  scheduledTimes.missedCounts scheduledTimes.rulesWithPast sessions.atWork sessions.list sessions.presence
+  sessions.signs sessions.workersAtWork snapshots.batch standing.batch standing.realm storeFacts.format
+  storeFacts.ledgers storeFacts.ping storeFacts.refuseOtherFormat totals.paidEver totals.readGroups
+  totals.readTotals totals.readWork unsettled.indexes unsettled.rows`
+    .split(/\s+/)
+    .map(asAsked),
 );
+
+/** As `withoutGroups` writes it. */
+function asAsked(name: string): string {
+  return name.replace('.', '_');
+}
 
 type Declared = {
   readonly file: string;
@@ -102,28 +117,47 @@ function files() {
     }));
 }
 
-/** `steering.pauseBatch` as if `pauseBatch` were imported itself. A type of a group changes nothing. */
+/**
+ * `steering.batch.pause` as if `batch_pause` were imported itself: what an object of the ledger is asked is judged question by
+ * question. A type of a group changes nothing.
+ */
 function withoutGroups(text: string): string {
-  const groups = [...text.matchAll(/^import (?!type )\{([^}]*)\} from '[^']*\/ledger\/index\.js'/gm)].flatMap(
-    ([, list = '']) =>
-      list
-        .split(',')
-        .map((name) => name.trim())
-        .filter((name) => GROUPS.includes(name)),
-  );
-  const names = new Set<string>();
-  const member = new RegExp(`(?<![\\w./])(?:${groups.join('|')})\\.([a-z]\\w*|[A-Z]\\w*(?=[.(]))`, 'g');
+  const imported = [
+    ...text.matchAll(/^import (?!type )\{([^}]*)\} from '[^']*\/ledger\/index\.js'/gm),
+  ].flatMap(([, list = '']) => list.split(',').map((name) => name.trim()));
+  const groups = imported.filter((name) => GROUPS.includes(name) || OBJECTS.has(name));
   if (groups.length === 0) return text;
-  const plain = text.replace(member, (_, name: string) => {
-    names.add(name);
-    return name;
+  const names = new Set<string>();
+  const any = groups.join('|');
+  const asked = (object: string, question: string) => {
+    names.add(`${object}_${question}`);
+    return `${object}_${question}`;
+  };
+  const member = new RegExp(
+    `(?<![\\w/])(?<![^.]\\.)(${any})\\s*\\.\\s*([a-z]\\w*|[A-Z]\\w*(?=[.(]))(?:\\s*\\.\\s*(\\w+))?`,
+    'g',
+  );
+  const plain = text.replace(member, (_, group: string, first: string, second: string | undefined) => {
+    const rest = second === undefined ? '' : `.${second}`;
+    if (OBJECTS.has(group)) return `${asked(group, first)}${rest}`;
+    if (OBJECTS.has(first) && second !== undefined) return asked(first, second);
+    names.add(first);
+    return `${first}${rest}`;
   });
   return `import { ${[...names].join(', ')} } from '../ledger/index.js';\n${plain.replace(
     /^import \{[^}]*\} from '[^']*\/ledger\/index\.js'/gm,
-    (statement) => statement.replace(new RegExp(`\\b(?:${groups.join('|')})\\b,?(?! from)`, 'g'), ''),
+    (statement) => statement.replace(new RegExp(`\\b(?:${any})\\b,?(?! from)`, 'g'), ''),
   )}`;
 }
 const GROUPS = ['planning', 'sending', 'steering', 'reading', 'recovery', 'notes'];
+/** Those that the ledger shows. */
+const OBJECTS = new Set(
+  ['index', ...GROUPS].flatMap((name) =>
+    [...readFileSync(`src/ledger/${name}.ts`, 'utf8').matchAll(/^export const (\w+) = \{/gm)].map(
+      ([, object = '']) => object,
+    ),
+  ),
+);
 
 /** Values only; a type changes nothing. */
 function importsOf(text: string) {

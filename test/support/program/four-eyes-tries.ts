@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Role } from '../../../src/core/people.js';
-import { type BatchRef, type RealmLedger, readBatch, reading } from '../../../src/ledger/index.js';
+import { type BatchRef, planning, type RealmLedger, readBatch, reading } from '../../../src/ledger/index.js';
 import { storeSource } from '../../../src/ledger/read/batch-source.js';
 import { listBatches } from '../../../src/ledger/read/batches.js';
 import { approve, previewApproval } from '../../../src/operations/approvals/approvals.js';
@@ -146,14 +146,14 @@ export class Try {
     const { length } = (await this.rowsOf(ref)) ?? [];
     const indexes = Array.from({ length }, (_, at) => at + 1);
     const states = await Promise.all(
-      indexes.map(async (index) => reading.stateOf(await reading.readRecord(ref, index))),
+      indexes.map(async (index) => reading.orders.stateOf(await reading.orders.record(ref, index))),
     );
     return indexes.filter((_, at) => states[at] === 'planned').map((index) => `${ref.id}-${index}`);
   }
 
   private async rowsOf(ref: BatchRef) {
     const block = await storeSource(ref).plan(0);
-    return block === null ? [] : reading.decodePlanBlock(block);
+    return block === null ? [] : planning.blocks.decode(block);
   }
 
   /** `hash`: of what they looked at, perhaps a while ago, or of another batch. */

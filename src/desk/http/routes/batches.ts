@@ -87,7 +87,7 @@ export const BATCH_ROUTES = [
     reply: AuditPage,
     async handle({ app }, { params }) {
       const ref = await shownBatch(app, params.batch);
-      const entries = await reading.readAudit(ref);
+      const entries = await reading.snapshots.audit(ref);
       const told = { batch: ref.id, orders: null, tokens: null };
       return { entries: entries.map((one) => ({ ...one, ...told, at: isoTime(one.at) })), next: null };
     },

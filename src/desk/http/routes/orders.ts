@@ -38,8 +38,8 @@ export const ORDER_ROUTES = [
       const { ref, index } = await findOrder(app.scripts, params.order);
       const [view, context] = await Promise.all([sealedBatch(ref), contextOf(ref)]);
       const [row, history] = await Promise.all([
-        reading.readRow(context, index),
-        reading.readDetails(ref, index),
+        reading.orders.row(context, index),
+        reading.orders.details(ref, index),
       ]);
       const dead = (row.state === 'refused' || row.state === 'exhausted') && row.marks.length === 0;
       return {
@@ -204,7 +204,7 @@ const DECISIONS: api.DoubtReply['decisions'] = [
 ];
 
 async function rowAt({ ref, index }: OrderPlace) {
-  return orderRow(ref, await reading.readRow(await contextOf(ref), index));
+  return orderRow(ref, await reading.orders.row(await contextOf(ref), index));
 }
 
 /** The person confirmed these orders, or their number; with any others nothing is done. */
@@ -251,7 +251,7 @@ async function resolve(
   return { done: resolved.length, refused: missed };
 }
 
-type Met = Awaited<ReturnType<typeof reading.readDetails>>[number];
+type Met = Awaited<ReturnType<typeof reading.orders.details>>[number];
 
 function withTimes(event: Met): api.OrderReply['history'][number] {
   const at = isoTime(event.at);

@@ -1,7 +1,24 @@
+import { PACE } from '../../core/pace-constants.js';
 import type { Rate } from '../../core/profile.js';
-import { type Allowed, UNLIMITED } from '../read/pace.js';
 import type { RealmLedger } from '../realm-ledger.js';
 import { newNonce, texts } from '../script-client.js';
+
+/**
+ * The pace of a realm, one question: may a request leave now, and if not, when? (docs/pace.md) A slot is taken for each request,
+ * and the pace is told when it was answered and what the answer said.
+ */
+
+/** What the configuration allows. */
+export type Allowed = {
+  /** Empty for no limit. */
+  readonly requests: number | '';
+  readonly windowMs: number;
+  /** Requests a window that are left for others. */
+  readonly reserve: number;
+};
+
+/** No rate is configured; the window only spaces what is told. */
+export const UNLIMITED: Allowed = { requests: '', windowMs: PACE.UNLIMITED_WINDOW_MS, reserve: 0 };
 
 type SlotsTaken =
   | { readonly answer: 'go'; readonly slots: readonly string[] }
@@ -16,9 +33,10 @@ export async function takeSlots(
 ): Promise<SlotsTaken> {
   const given = [requests, windowMs, ask.timeoutMs, reserve, ask.wanted, ask.session, newNonce()];
   const reply = await scripts.script('take-slot', keyPrefix, [...given, ''], [...given, '1']);
-  const [answer, ...values] = texts(reply);
-  if (answer === 'go') return { answer, slots: values };
-  return answer === 'free' ? { answer } : { answer: 'wait', ms: Number(values[0]) };
+  const [answer, ...slots] = texts(reply);
+  if (answer === 'go') return { answer, slots };
+  const [ms] = slots;
+  return answer === 'free' ? { answer } : { answer: 'wait', ms: Number(ms) };
 }
 
 /** What became of the request of a slot, and what its answer said of the limit; null for what is not known. */
@@ -90,4 +108,40 @@ export async function forgetPace(
       redis.hdel(`${keyPrefix}:pace`, 'hold', 'holdMs'),
     ]),
   );
+}
+
+/** What the pace of a realm has learnt (see includes/pace.lua): for `status`, `pace`, the desk and metrics. */
+type PaceState = {
+  /** A limit lower than the configured one, whether the realm's headers said so or refusals showed it, and when. */
+  readonly learnt: LearntLimit | null;
+  /** Requests a window that somebody else makes on the same realm; 0 when it is only jitter. */
+  readonly others: number;
+  /** Requests of ours that count in the window now. */
+  readonly used: number;
+  /** The whole realm holds back (Retry-After). */
+  readonly hold: { readonly sinceMs: number; readonly untilMs: number } | null;
+};
+
+type LearntLimit = Rate & { readonly by: 'headers' | 'refusals'; readonly sinceMs: number };
+
+export async function readPaceState(
+  { scripts, keyPrefix }: RealmLedger,
+  configured: Rate | null,
+): Promise<PaceState> {
+  const { requests, windowMs } = configured ?? UNLIMITED;
+  const [holdEnd, holdMs, others, used, limit, limitMs, by, since] = texts(
+    await scripts.script('read-pace', keyPrefix, [requests, windowMs]),
+  );
+  const learnt: LearntLimit | null =
+    limit === undefined
+      ? null
+      : {
+          requests: Number(limit),
+          windowMs: Number(limitMs),
+          by: by === 'h' ? 'headers' : 'refusals',
+          sinceMs: Number(since),
+        };
+  const untilMs = Number(holdEnd);
+  const hold = untilMs === 0 ? null : { sinceMs: untilMs - Number(holdMs), untilMs };
+  return { learnt, others: Number(others), used: Number(used), hold };
 }

@@ -37,7 +37,7 @@ local k, at, hold, wants, longest, longestAt, last =
 k, at, hold, wants = tonumber(k or '0'), tonumber(at or '0'), tonumber(hold or '0'), tonumber(wants or '0')
 
 local function keptWaiting(ms)
-  if now > wants + 1000 then redis.call('HSET', pace, 'wants', stamp(now)) end
+  if now > wants + PACE.WAITING_NOTED_MS then redis.call('HSET', pace, 'wants', stamp(now)) end
   return { 'wait', math.ceil(ms) }
 end
 
@@ -69,7 +69,7 @@ local function room()
     if left <= 0 then
       -- What is under way cannot be a window old before a window has gone by from now. Where far too many are in the
       -- window, one of the next is looked at again: a far one takes long to find.
-      local leaves = redis.call('ZRANGEBYSCORE', window, from, '+inf', 'WITHSCORES', 'LIMIT', math.min(1000, 0 - left), 1)[2]
+      local _, leaves = unpack(redis.call('ZRANGEBYSCORE', window, from, '+inf', 'WITHSCORES', 'LIMIT', math.min(PACE.LOOK_AHEAD_MAX, 0 - left), 1))
       waitMs = math.max(waitMs, leaves and tonumber(leaves) + limit.W - now or limit.W)
     end
     free = math.min(free, left)
@@ -89,9 +89,11 @@ if free <= 0 then return keptWaiting(waitMs) end
 -- A little lateness may be caught up with (timers, round trips and busy machines are late), and more by those who were
 -- kept waiting: a machine that stood still for a moment. Idle time may not be saved up, and a hold counts only against
 -- a limit that is known. What keeps the window is the rule above, whatever is caught up with here.
-local late = math.min(0.4 * shortest, 10000)
-if now > wants + late + 1000 then late = math.min(shortest / 8, 1000) end
-local earliest = math.max(now - math.max(50, late), byRefusals and 0 or hold)
+local late = math.min(PACE.LATE_WAITING_SHARE * shortest, PACE.LATE_WAITING_MAX_MS)
+if now > wants + late + PACE.WAITING_NOTED_MS then
+  late = math.min(PACE.LATE_RESTED_SHARE * shortest, PACE.LATE_RESTED_MAX_MS)
+end
+local earliest = math.max(now - math.max(PACE.LATE_MIN_MS, late), byRefusals and 0 or hold)
 local granted = { 'go' }
 while #granted <= math.min(wanted, free) do
   local even = math.max(at + gap, earliest)
@@ -106,9 +108,8 @@ while #granted <= math.min(wanted, free) do
 end
 redis.call('HSET', pace, 'k', k, 'at', stamp(at), 'clock', stamp(now), 'longest', longest, 'longestAt', stamp(longestAt),
   'last', stamp(now))
-local REST_MS = 10000
 local sinceLast = last and now - tonumber(last) or math.huge
-local isRest = sinceLast > math.max(REST_MS, 2 * gap)
+local isRest = sinceLast > math.max(PACE.REST_MS, 2 * gap)
 local allowed = isRest and 1000 * (#granted - 1) or math.floor(1000 * sinceLast / gap)
 local work = T .. ':work:' .. utcDay(now)
 redis.call('HINCRBY', work, 'granted', #granted - 1)
@@ -119,8 +120,8 @@ if #granted > wanted and wants > 0 then redis.call('HDEL', pace, 'wants') end
 -- A few at a time: after a rest or with a lower limit it may be a million. More than two are never kept, whatever the
 -- realm's headers named: no limit is larger than one.
 local function forget(key, before)
-  local old = math.max(redis.call('ZCOUNT', key, '-inf', stamp(before)), redis.call('ZCARD', key) - 2000000)
-  if old > 0 then redis.call('ZREMRANGEBYRANK', key, 0, math.min(old, 1000) - 1) end
+  local old = math.max(redis.call('ZCOUNT', key, '-inf', stamp(before)), redis.call('ZCARD', key) - PACE.SLOTS_KEPT_MAX)
+  if old > 0 then redis.call('ZREMRANGEBYRANK', key, 0, math.min(old, PACE.SLOTS_FORGOTTEN_AT_ONCE) - 1) end
 end
 forget(window, now - longest)
 forget(history, now - longest - timeoutMs)

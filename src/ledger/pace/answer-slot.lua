@@ -29,10 +29,9 @@ local function learnLimit(limit, windowMs)
   local known, knownMs, by, named = unpack(redis.call('HMGET', learntHere, 'limit', 'limitMs', 'by', 'named'), 1, 4)
   local heldLimit, heldMs = tonumber(known or '0'), tonumber(knownMs or '0')
   -- A realm may have two, and name now the one and now the other: the lower stands as long as it is named.
-  local isNamed = by == 'h' and heldMs ~= windowMs and now < tonumber(named or '0') + 2 * heldMs
+  local isNamed = by == 'h' and heldMs ~= windowMs and now < tonumber(named or '0') + PACE.NAMED_WINDOWS * heldMs
   if isNamed and limit * heldMs >= heldLimit * windowMs then return end
-  -- Headers round a window up to whole seconds.
-  local same = limit == configured and math.abs(windowMs - configuredMs) < 1000
+  local same = limit == configured and math.abs(windowMs - configuredMs) < PACE.WINDOW_ROUNDED_MS
   if same or limit * configuredMs >= configured * windowMs then
     if known then
       dropLimit(learntHere)
@@ -69,8 +68,8 @@ local function noteOthers(sentAt, limit, remaining, windowMs)
   if configured == math.huge and now < tonumber(limitedSince or now) + windowMs + 2 * (now - sentAt) then return end
   local before = othersOf(paceLimits(T, configured, configuredMs, reserve, now))
   local extra = math.max(0, limit - remaining - ours) * configuredMs / windowMs
-  local old = others and now < tonumber(othersAt) + 2 * math.max(configuredMs, windowMs) and tonumber(others) or 0
-  redis.call('HSET', learntHere, 'others', string.format('%.2f', 0.7 * old + 0.3 * extra), 'othersAt', stamp(now))
+  local old = others and now < tonumber(othersAt) + PACE.NAMED_WINDOWS * math.max(configuredMs, windowMs) and tonumber(others) or 0
+  redis.call('HSET', learntHere, 'others', string.format('%.2f', (1 - PACE.OTHERS_NEW_SHARE) * old + PACE.OTHERS_NEW_SHARE * extra), 'othersAt', stamp(now))
   redis.call('PEXPIRE', learntHere, keptMs(configuredMs))
   local after = othersOf(paceLimits(T, configured, configuredMs, reserve, now))
   if before == 0 and after > 0 then learn('others', after) end
@@ -79,8 +78,8 @@ end
 
 local isHeard = false
 for i = 4, #answers, 6 do
-  local slot, holdMs, became = unpack(answers, i, i + 2)
-  local limit, remaining, windowMs = tonumber(answers[i + 3]), tonumber(answers[i + 4]), tonumber(answers[i + 5])
+  local slot, holdMs, became, limit, remaining, windowMs = unpack(answers, i, i + 5)
+  limit, remaining, windowMs = tonumber(limit), tonumber(remaining), tonumber(windowMs)
   local granted = redis.call('ZSCORE', history, slot)
   granted = granted and tonumber(granted)
   local isKnown = granted or redis.call('HEXISTS', underWay, slot) == 1
