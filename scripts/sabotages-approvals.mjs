@@ -196,6 +196,13 @@ export const APPROVALS = [
     test: 'test/ledger/alone/who-waits.test.ts',
   },
   {
+    name: 'others-of-the-same-sum-are-approved',
+    file: APPROVAL,
+    find: "  if kind == 'batch' and asked.retried ~= counter(B, 'retried') then return { 'changed' } end\n",
+    put: '',
+    test: 'test/ledger/alone/same-sum.test.ts',
+  },
+  {
     name: 'an-outdated-retry-hides-the-rest',
     file: 'src/ledger/read/read-gate.lua',
     find: '  retry = retry and lettersOf(T, no) and retry\n',

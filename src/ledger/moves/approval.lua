@@ -5,8 +5,8 @@
   ARGV[1] request | retry | approve | reject | withdraw  ARGV[2] kind: batch | retry | rule  ARGV[3] batch no, or rule
   ARGV[4] the batch's id ('' for a rule)  ARGV[5] who  ARGV[6] hash of what they were shown
   ARGV[7] for how long an approval counts, ms  ARGV[8] audit JSON for the batch ('' for none)
-  ARGV[9] JSON {why, text: hash of a rule's text, orders, tokens, indexes: those of a retry}; to approve a batch {orders, tokens}: what
-    was shown as still to be sent  ARGV[10], ARGV[11] limits of the person's profile (retry)
+  ARGV[9] JSON {why, text: hash of a rule's text, orders, tokens, indexes: those of a retry}; to approve a batch {orders, tokens,
+    retried}: what was shown as still to be sent, and B 'retried' then (see move): a retry in between may put another order in the place of one  ARGV[10], ARGV[11] limits of the person's profile (retry)
 
   `retry` asks for a retry of dead letters, where the person may not retry them alone. `withdraw` needs `who` alone.
 
@@ -112,6 +112,7 @@ local function approve()
   if request.hash ~= hash or (kind == 'batch' and (redis.call('HGET', B, 'confirmed') or '') ~= hash) then return { 'changed' } end
   if isUnmerged(T) then return { 'disarmed' } end
   if kind == 'batch' and (asked.orders ~= counter(B .. ':n', 'c:p') or tonumber(asked.tokens) ~= counter(B .. ':n', 't:p')) then return { 'changed' } end
+  if kind == 'batch' and asked.retried ~= counter(B, 'retried') then return { 'changed' } end
   local own = whyNotBy(request)
   if own then return { own } end
   local ends = now + countsMs

@@ -130,13 +130,13 @@ export async function approve(
   by: {
     readonly who: string;
     readonly hash: string;
-    /** Of a batch: what was shown as still to be sent. */
-    readonly shown?: { readonly orders: number; readonly tokens: bigint };
+    /** Of a batch: what was shown as still to be sent, and how many had been retried then. */
+    readonly shown?: { readonly orders: number; readonly tokens: bigint; readonly retried: number };
   },
   audit: AuditEntry | null,
 ): Promise<z.infer<typeof approveReply>> {
   const { who, hash, shown } = by;
-  const asked = shown && { orders: shown.orders, tokens: String(shown.tokens) };
+  const asked = shown && { ...shown, tokens: String(shown.tokens) };
   const [answer] = await ask(subject, 'approve', { who, hash, audit, ...(asked && { asked }) });
   return approveReply.parse(answer);
 }

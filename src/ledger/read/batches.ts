@@ -130,6 +130,8 @@ export type StoredBatch = BatchView & {
   readonly retry: ApprovalRequest | null;
   /** Of all that an approver is shown of it. */
   readonly confirmed: string;
+  /** How often an order of it that was over was put back to work, or may be paid after all. */
+  readonly retried: number;
   /** The orders that were paid twice, or may have been, by index. */
   readonly twice: ReadonlySet<number>;
   /** The orders of an archive that were paid after all, or may have been, by index. */
@@ -173,6 +175,7 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
       seal: Number(meta.seal ?? 0),
       waitsForPerson: unresumed === 1,
       aside,
+      retried: Number(meta.retried ?? 0),
       gate,
       retry: openDead({ ...sums, aside }) > 0 ? (read?.retry ?? null) : null,
       confirmed: confirmedHash(ref.ledger, sealed, {

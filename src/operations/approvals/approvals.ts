@@ -125,7 +125,7 @@ async function subjectOf(ref: BatchRef, view: StoredBatch) {
     };
   const payable = payableOf({ ...view, retry: null });
   const { confirmed } = view;
-  const hash = approvalHash('batch', { confirmed, orders: payable.orders, tokens: payable.tokens });
+  const hash = approvalHash('batch', { confirmed, ...payable, retried: view.retried });
   return { kind: 'batch' as const, retry: null, retried: null, ...payable, hash };
 }
 
@@ -141,7 +141,10 @@ export async function approve(app: App, ref: BatchRef, shown: string): Promise<v
   const audit = { at: Date.now(), who, what: `${what}: ${sums}`, why: null };
   if (hash !== shown) throw changed(ref, 'approved');
   const sealed = view.recovered ? '' : view.confirmed;
-  const by = kind === 'batch' ? { hash: sealed, shown: { orders, tokens } } : { hash: retried.hash };
+  const by =
+    kind === 'batch'
+      ? { hash: sealed, shown: { orders, tokens, retried: view.retried } }
+      : { hash: retried.hash };
   const answer = await steering.approvals.approve({ kind, batch: ref }, { who, ...by }, audit);
   // Revoked in this very moment, they have approved nothing: the revoking has withdrawn what there was before.
   if (!(await isKnown(app, who, 'approver'))) {

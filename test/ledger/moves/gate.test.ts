@@ -129,8 +129,9 @@ describe('where a profile requires approvals', () => {
     expect(await approveAs(batch, 'ben', '0'.repeat(64))).toBe('changed');
     const hash = (await readBatch(batch.ref))?.confirmed ?? '';
     for (const shown of [
-      { orders: 2, tokens: 500n },
-      { orders: 1, tokens: 499n },
+      { orders: 2, tokens: 500n, retried: 0 },
+      { orders: 1, tokens: 499n, retried: 0 },
+      { orders: 1, tokens: 500n, retried: 1 },
     ])
       expect(
         await approve({ kind: 'batch', batch: batch.ref }, { who: 'ben', hash, shown }, audit('approved')),

@@ -5,7 +5,11 @@ import type { BatchRef } from '../../../src/ledger/realm-ledger.js';
 /** As a person who has just looked at the batch, unless another hash is given. */
 export async function approveBatch(ref: BatchRef, who: string, hash?: string, at = Date.now()) {
   const view = await readBatch(ref);
-  const shown = { orders: view?.counts.planned ?? 0, tokens: view?.sums.planned ?? 0n };
+  const shown = {
+    orders: view?.counts.planned ?? 0,
+    tokens: view?.sums.planned ?? 0n,
+    retried: view?.retried ?? 0,
+  };
   const by = { who, hash: hash ?? view?.confirmed ?? '', shown };
   return approve({ kind: 'batch', batch: ref }, by, { at, who, what: 'approved', why: null });
 }
