@@ -34,14 +34,11 @@ const CASES = {
 };
 
 const PACE_SECONDS = QUICK ? 4 : 12;
-const loads = [];
-const results = {};
-for (const name of BENCH_CASE?.split(',') ?? Object.keys(CASES))
-  results[name] = await measureCase(name, CASES[name]);
-saveResult('beside', { rounds: ROUNDS, loads, results });
+for (const name of BENCH_CASE?.split(',') ?? Object.keys(CASES)) await measureCase(name, CASES[name]);
 process.exit(0);
 
 async function measureCase(name, given) {
+  const loads = [];
   const realm = await startRealm({ members: MEMBERS, rate: given.rate ?? null });
   const contestants = [...(given.script ? [SCRIPT] : []), ...Object.keys(builds).reverse()];
   const runs = Object.fromEntries(contestants.map((one) => [one, []]));
@@ -58,7 +55,7 @@ async function measureCase(name, given) {
   await realm.stop();
   const rows = contestants.map((one) => rowOf(one, runs, given.rows));
   printTable(`${name}: ${given.rows.toLocaleString('en')} rows, medians of ${ROUNDS} rounds in turn`, rows);
-  return rows;
+  saveResult(`beside-${name}`, { rounds: ROUNDS, loads, rows });
 }
 
 /** Rates (rows a second, share of a pace) are better where they are higher, processor time where it is lower. */

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { paceConstantsLua } from '../../src/core/pace-constants.js';
 import { LEDGER_SCRIPTS } from '../../src/ledger/lua-scripts.js';
 import { recordFieldsLua } from '../../src/ledger/record-fields.js';
 
@@ -9,11 +10,18 @@ const paths = readdirSync(LEDGER, { recursive: true, encoding: 'utf8' }).filter(
   (path) => path.endsWith('.lua') && dirname(path) !== 'includes',
 );
 
+/** Fragments that are no files. */
+const MADE: Readonly<Record<string, () => string>> = {
+  'record-fields': recordFieldsLua,
+  'pace-constants': paceConstantsLua,
+};
+
 /** The script with all of its fragments, as a reader of the files puts it together. */
 function whole(path: string): string {
   const text = readFileSync(join(LEDGER, path), 'utf8');
-  return text.replace(/^--- @include "([a-z-]+)"$/gm, (_, name: string) =>
-    name === 'record-fields' ? recordFieldsLua() : whole(join('includes', `${name}.lua`)),
+  return text.replace(
+    /^--- @include "([a-z-]+)"$/gm,
+    (_, name: string) => MADE[name]?.() ?? whole(join('includes', `${name}.lua`)),
   );
 }
 
