@@ -120,6 +120,8 @@ function baseOf({ ledger, profile, session, run, ...options }: RealmWorkerOption
     sweeper: new Sweeper(ledger, queue, mine),
     /** Set once the worker stops: what is being sent finishes, and nothing new begins. */
     stop: { begun: false },
+    /** Whether the realm has paid an order of this process. */
+    realm: { hasPaid: false },
   };
 }
 
@@ -177,7 +179,7 @@ function recoveryOf(options: RealmWorkerOptions, base: Base, evidence: Evidence,
 
 function senderOf(
   { ledger, profile, client, onTrouble, onOutcome }: RealmWorkerOptions,
-  { pace, plans, mine, batches, deadLetters, ownRun, stop }: Base,
+  { pace, plans, mine, batches, deadLetters, ownRun, stop, realm }: Base,
   { evidence, breaker, attempts }: { evidence: Evidence; breaker: Breaker; attempts: sending.Attempts },
 ): OrderSender {
   return new OrderSender({
@@ -196,7 +198,9 @@ function senderOf(
     onSettled: ({ member }, outcome) => {
       onOutcome?.(outcome);
       ownRun?.sent();
-      if (outcome.kind === 'paid') breaker.remember(member);
+      if (outcome.kind !== 'paid') return;
+      realm.hasPaid = true;
+      breaker.remember(member);
     },
   });
 }

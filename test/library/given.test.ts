@@ -140,7 +140,7 @@ describe('what the operations say is told in the words of the library', () => {
       message: expect.stringContaining('The input has 1 row, expectRows says 2.'),
     });
     const faulty = await refusalOf(almoner.pay({ rows: [{ member: 'x', tokens: 1 }] }));
-    expect(faulty).toMatchObject({ next: expect.stringContaining('left out with skipInvalid') });
+    expect(faulty).toMatchObject({ next: expect.stringContaining('leave faulty rows out with skipInvalid') });
     const unmapped = await refusalOf(almoner.plan({ file: 'x.csv', map: { nothing: 'a' } }));
     expect(unmapped).toMatchObject({ code: 'ALM_FILE_NOT_FOUND' });
     await writeFile(join(folder, 'x.csv'), 'a,tokens\n1,1\n');
