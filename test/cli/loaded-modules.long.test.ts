@@ -39,7 +39,7 @@ test.each([
   ['doubt list', '', 'csv planning queue report'],
   ['dead list', '', 'csv report'],
   ['history 1', '', 'csv queue report'],
-  ['find 1', '', 'csv report'],
+  ['find 1', '', ''],
   ['report last', '', 'csv queue report'],
   ['plan more.csv --check', 'csv-parse got lossless-json', 'csv planning queue realm report'],
   ['import more.csv --yes', 'csv-parse got lossless-json', 'csv planning queue realm report'],
