@@ -97,12 +97,12 @@ describe('the pace learns from answers', () => {
       await sendOne(pace, counting(20));
       return (await learnt(ledger, rate)).others >= 4;
     });
-    await until('the notice', () => notices.some((notice) => notice.includes('Something else')));
+    await until('the notice', () => notices.some((notice) => notice.includes('Another program')));
     await until('the other to be forgotten', async () => {
       await sendOne(pace, headers(40, 39, 400));
       return (await learnt(ledger, rate)).others === 0;
     });
-    await until('the second notice', () => notices.some((notice) => notice.includes('Nobody else')));
+    await until('the second notice', () => notices.some((notice) => notice.includes('No other program')));
   });
 
   test('a limit whose window is not told is counted over who knows how long: our own requests are nobody else’s', async () => {
