@@ -1,3 +1,4 @@
+import type { Closed } from './may-send.js';
 import type { Sign } from './presence.js';
 import type { Certainty } from './profile.js';
 import type { BatchState } from './states.js';
@@ -40,10 +41,6 @@ export type SendingGroup = Group & {
   /** For longer than its time-outs. `error`: why the store refuses their results, where the session has noted it. */
   readonly stuck?: { readonly error: string | null };
 };
-
-/** Why a batch may not begin. */
-export const CLOSED = ['approval', 'start-time', 'start-missed'] as const;
-export type Closed = (typeof CLOSED)[number];
 
 export type BatchStanding = {
   readonly batch: string;

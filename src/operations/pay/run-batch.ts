@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { WriteOutcome } from '../../core/classify.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { BatchId } from '../../core/ids.js';
+import { CLOSED } from '../../core/may-send.js';
 import type { Waiting } from '../../core/waiting.js';
-import { CLOSED } from '../../core/waiting.js';
 import {
   type BatchRef,
   type planning,

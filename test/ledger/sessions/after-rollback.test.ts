@@ -49,7 +49,7 @@ test('what was never sent, or answered with a no, waits; what is unknown goes on
   const batch = await halfPaid();
   await rolledBack(batch.ledger);
   for (const index of [3, 4]) {
-    expect(await claimFor(batch, index)).toEqual({ answer: 'stop', why: 'after-rollback' });
+    expect(await claimFor(batch, index)).toEqual({ refusal: 'after-rollback' });
     expect(await begin(batch, index)).toEqual({ refusal: 'after-rollback' });
   }
   expect(await claimFor(batch, 2)).toMatchObject({ answer: 'go' });
