@@ -85,8 +85,8 @@ export const APPROVALS = [
   {
     name: 'sent-by-the-limits-of-another',
     file: 'src/ledger/moves/begin-sending.lua',
-    find: "if code == 'w' and not senderGate.mayLeave(T, no, index, tokens, limits, now) then",
-    put: "if code == 'x' and not senderGate.mayLeave(T, no, index, tokens, limits, now) then",
+    find: "if order.code ~= 'w' or senderGate.mayLeave(",
+    put: "if order.code ~= 'x' or senderGate.mayLeave(",
     test: TEST,
   },
   {

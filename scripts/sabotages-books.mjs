@@ -479,9 +479,9 @@ export const BOOKS_AND_DESK = [
   },
   {
     name: 'recovered-orders-are-fed',
-    file: 'src/ledger/moves/feed.lua',
-    find: 'if recovered or waitsForPerson(T, no) then return {} end',
-    put: 'if waitsForPerson(T, no) then return {} end',
+    file: 'src/ledger/includes/may-send.lua',
+    find: "  if ask.feeds and batch.recovered then return refuse('recovered') end",
+    put: '',
     test: 'test/queue/forgotten-under-way.test.ts',
   },
   {
@@ -683,7 +683,7 @@ export const BOOKS_AND_DESK = [
   {
     name: 'a-payment-after-the-undo-counts-as-undone',
     file: 'src/ledger/moves/begin-sending.lua',
-    find: "if anyUndoes then redis.call('HDEL', T .. ':undoes', meta.id .. '-' .. index) end",
+    find: "if anyUndoes then redis.call('HDEL', T .. ':undoes', batch.id .. '-' .. index) end",
     put: '',
     test: 'test/queue/undo-before-its-order.test.ts',
   },

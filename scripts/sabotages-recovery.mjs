@@ -2,8 +2,8 @@
 export const RECOVERY = [
   {
     name: 'first-sends-go-on-after-a-rollback',
-    file: 'src/ledger/moves/begin-sending.lua',
-    find: "  if code == 'w' and meta.waits then return { 'no', 'after-rollback' } end",
+    file: 'src/ledger/includes/may-send.lua',
+    find: "  if isFirst and askWhetherItWaits(ask, batch) then return refuse('after-rollback') end",
     put: '',
     test: 'test/ledger/sessions/after-rollback.test.ts',
   },

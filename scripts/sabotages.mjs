@@ -1,6 +1,7 @@
 import { APPROVALS } from './sabotages-approvals.mjs';
 import { BOOKS_AND_DESK } from './sabotages-books.mjs';
 import { RECOVERY } from './sabotages-recovery.mjs';
+import { SENDING } from './sabotages-sending.mjs';
 
 /** `find` must stand in the file exactly once. `build`: the test meets it in the built program. */
 export const SABOTAGES = [
@@ -330,7 +331,7 @@ export const SABOTAGES = [
   {
     name: 'old-keys-are-sent',
     file: 'src/ledger/moves/begin-sending.lua',
-    find: "  if age >= tonumber(oldestMs) then return 'key-old' end",
+    find: "  if age >= tonumber(oldestMs) then return refuse('key-old', attempt) end",
     put: '',
     test: 'test/ledger/moves/key-age.test.ts',
   },
@@ -687,4 +688,5 @@ export const SABOTAGES = [
   ...APPROVALS,
   ...BOOKS_AND_DESK,
   ...RECOVERY,
+  ...SENDING,
 ];

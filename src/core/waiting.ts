@@ -1,3 +1,4 @@
+import type { Standstill, WaitingWhy } from './may-send.js';
 import type { Sign } from './presence.js';
 import type { Certainty } from './profile.js';
 import type { BatchState } from './states.js';
@@ -41,14 +42,11 @@ export type SendingGroup = Group & {
   readonly stuck?: { readonly error: string | null };
 };
 
-/** Why a batch may not begin. */
-export const CLOSED = ['approval', 'start-time', 'start-missed'] as const;
-export type Closed = (typeof CLOSED)[number];
-
 export type BatchStanding = {
   readonly batch: string;
-  readonly state: BatchState;
-  readonly reason: { readonly code: string; readonly message: string; readonly next: string } | null;
+  /** What keeps it as a whole from being sent, and the first of that in words, where it has any. */
+  readonly whyNot: readonly Standstill[];
+  readonly reason: { readonly message: string; readonly next: string } | null;
   /** The session whose run it is; empty for a batch of the workers. */
   readonly owner: string;
   readonly certainty: Certainty;
@@ -57,8 +55,6 @@ export type BatchStanding = {
   readonly createdMs: number;
   readonly startedMs: number;
   readonly stoodMs: number;
-  /** Why it may not begin; null where it may, or has. */
-  readonly closed: Closed | null;
   readonly start: { readonly at: number; readonly zone: string } | null;
   readonly planned: Group;
   readonly unknown: Group & { readonly sinceMs: number; readonly untilMs: number | null };
@@ -73,32 +69,6 @@ export type BatchStanding = {
     readonly untilMs: number | null;
   };
 };
-
-/** Why orders that are neither final nor moving stand still, as told everywhere: CLI, JSON, desk, metrics. */
-export const WAITING_WHYS = [
-  'no-worker',
-  'approval',
-  'start-time',
-  'start-missed',
-  'paused',
-  'halted',
-  'disarmed',
-  'after-rollback',
-  'breaker',
-  'hold',
-  'quiet',
-  'settle-time',
-  'retry',
-  'member-held',
-  'in-order',
-  'missing-session',
-  'frozen-session',
-  'dead-session',
-  'overdue',
-  'store-refuses',
-  'doubt',
-] as const;
-export type WaitingWhy = (typeof WAITING_WHYS)[number];
 
 export type Waiting = {
   readonly why: WaitingWhy;

@@ -1,7 +1,8 @@
+import { commandAgainst, meaningOf, type Standstill, WHY_NOT } from './may-send.js';
 import { REFUSED_MAX } from './overdue.js';
 import { CONCLUSIONS, type Presence, presenceOf, type Sign } from './presence.js';
 import type { Certainty } from './profile.js';
-import type { BatchStanding, Group, RealmStanding, SendingGroup, Waiting, WaitingWhy } from './waiting.js';
+import type { BatchStanding, Group, RealmStanding, SendingGroup, Waiting } from './waiting.js';
 import { spellMoment } from './zones.js';
 
 /**
@@ -9,7 +10,8 @@ import { spellMoment } from './zones.js';
  * that neither are final nor move, each under exactly one cause. What moves is not named: sent by a process
  * that lives, for no longer than its time-outs, or planned and being fed at the pace.
  */
-export type Cause = Pick<Waiting, 'why' | 'message' | 'next'> & {
+export type Cause = Pick<Waiting, 'message' | 'next'> & {
+  readonly why: Standstill;
   readonly groups: readonly Group[];
   readonly sinceMs: number;
   readonly untilMs: number | null;
@@ -27,11 +29,11 @@ export function whatWaits(batch: BatchStanding, realm: RealmStanding): Cause[] {
   if (doubt.orders > 0)
     causes.push({
       why: 'doubt',
-      message: 'Paid or not, nobody can prove it; an operator decides.',
+      message: WHY_NOT.doubt.says,
       groups: [doubt],
       sinceMs: doubt.sinceMs,
       untilMs: null,
-      next: `almoner doubt list --batch ${batch.batch}`,
+      next: commandAgainst('doubt', batch.batch),
     });
   return causes.filter(({ groups }) => groups.some(({ orders }) => orders > 0));
 }
@@ -39,7 +41,7 @@ export function whatWaits(batch: BatchStanding, realm: RealmStanding): Cause[] {
 export function waitingOf(cause: Cause): Waiting {
   const { why, message, groups, sinceMs, untilMs, next } = cause;
   return {
-    why,
+    why: WHY_NOT[why].shown,
     message,
     orders: groups.reduce((sum, { orders }) => sum + orders, 0),
     tokens: String(groups.reduce((sum, { tokens }) => sum + tokens, 0n)),
@@ -52,78 +54,58 @@ export function waitingOf(cause: Cause): Waiting {
 
 /** What holds back everything that is not being sent, the cause that a person meets first before the others. */
 function standstill(batch: BatchStanding, realm: RealmStanding): Cause | null {
-  const { state, reason } = batch;
-  const began = Math.max(batch.createdMs, batch.startedMs);
-  const all = causeOfAll(batch);
-  const resume = `almoner resume ${batch.batch}`;
-  if (state === 'paused')
-    return all('paused', reason?.message ?? 'The batch is paused.', {
-      sinceMs: batch.stoodMs || began,
-      next: resume,
-    });
-  if (state === 'halted') return haltedCause(batch, realm, all);
-  if (batch.closed === 'approval')
-    return all('approval', reason?.message ?? '', { next: `almoner approve ${batch.batch}` });
-  if (batch.closed === 'start-missed')
-    return all('start-missed', reason?.message ?? '', {
-      sinceMs: batch.start?.at ?? began,
-      next: `${resume} --now`,
-    });
+  const [first] = batch.whyNot;
   const idle = nobodyWorks(batch, realm);
-  if (batch.closed === 'start-time' && batch.start !== null) {
-    const { at, zone } = batch.start;
-    const alone = idle === null ? '' : ' NO WORKER IS RUNNING yet: one has to be there by then.';
-    const next = idle?.next ?? null;
-    return all('start-time', `It begins at ${spellMoment(at, zone)}.${alone}`, { untilMs: at, next });
-  }
-  if (idle !== null) return all(idle.why, idle.message, { ...idle, sinceMs: Math.max(began, idle.sinceMs) });
-  if (realm.recovering)
-    return all(
-      'disarmed',
-      'The store was restarted, and the journals are being merged before anything is sent.',
-    );
-  if (realm.breaker !== null)
-    return all(
-      'breaker',
-      'The realm cannot be reached or gives no definite answer. It is asked again and again with one read, and goes on by itself when it is back.',
-      { sinceMs: realm.breaker.sinceMs, untilMs: realm.breaker.haltsAtMs },
-    );
-  return null;
-}
-
-/** Makes a cause that holds back all that is not being sent. */
-function causeOfAll({ createdMs, startedMs, planned, unknown }: BatchStanding) {
-  return (
-    why: WaitingWhy,
-    message: string,
-    more: Partial<Pick<Cause, 'sinceMs' | 'untilMs' | 'next' | 'session'>> = {},
-  ): Cause => ({
-    sinceMs: Math.max(createdMs, startedMs),
-    untilMs: null,
-    next: null,
-    ...more,
-    why,
-    message,
-    groups: [planned, unknown],
-  });
-}
-
-function haltedCause(batch: BatchStanding, realm: RealmStanding, all: ReturnType<typeof causeOfAll>): Cause {
-  const { reason, planned } = batch;
-  const began = Math.max(batch.createdMs, batch.startedMs);
-  if (reason?.code === 'ALM_LEDGER_AFTER_ROLLBACK')
+  if (first !== undefined) return ofTheBatch(first, batch, realm, idle);
+  if (idle !== null)
     return {
-      ...all('after-rollback', reason.message, {
-        sinceMs: Math.max(began, realm.waitsForPersonMs ?? 0),
-        next: 'almoner resume --after-rollback',
-      }),
-      groups: [planned],
+      ...ofAll(idle.why, batch, idle.message),
+      ...idle,
+      sinceMs: Math.max(began(batch), idle.sinceMs),
     };
-  const disarmed = reason?.code.startsWith('ALM_LEDGER_') ?? false;
-  return all(disarmed ? 'disarmed' : 'halted', `${reason?.message ?? ''} ${reason?.next ?? ''}`.trim(), {
-    sinceMs: realm.haltedMs ?? (batch.stoodMs || began),
-    next: disarmed ? 'almoner recover' : `almoner resume ${batch.batch}`,
-  });
+  if (realm.recovering) return ofAll('merging', batch, WHY_NOT.merging.says);
+  if (realm.breaker === null) return null;
+  const { sinceMs, haltsAtMs: untilMs } = realm.breaker;
+  return { ...ofAll('breaker', batch, WHY_NOT.breaker.says), sinceMs, untilMs };
+}
+
+/** A cause that holds back all that is not being sent. */
+function ofAll(why: Standstill, batch: BatchStanding, message: string): Cause {
+  const { planned, unknown } = batch;
+  const next = commandAgainst(why, batch.batch);
+  return { why, message, groups: [planned, unknown], sinceMs: began(batch), untilMs: null, next };
+}
+
+function began({ createdMs, startedMs }: BatchStanding): number {
+  return Math.max(createdMs, startedMs);
+}
+
+function ofTheBatch(why: Standstill, batch: BatchStanding, realm: RealmStanding, idle: Idle | null): Cause {
+  const { reason, start, stoodMs, planned } = batch;
+  const cause = ofAll(why, batch, reason?.message ?? meaningOf(why).says ?? '');
+  switch (why) {
+    case 'paused':
+      return { ...cause, sinceMs: stoodMs || began(batch) };
+    case 'after-rollback':
+      return { ...cause, sinceMs: Math.max(began(batch), realm.waitsForPersonMs ?? 0), groups: [planned] };
+    case 'start-missed':
+      return { ...cause, sinceMs: start?.at ?? began(batch) };
+    case 'start-time': {
+      if (start === null) return cause;
+      const alone = idle === null ? '' : ' NO WORKER IS RUNNING yet: one has to be there by then.';
+      const message = `It begins at ${spellMoment(start.at, start.zone)}.${alone}`;
+      return { ...cause, message, untilMs: start.at, next: idle?.next ?? null };
+    }
+    case 'disarmed':
+    case 'halted':
+    case 'batch-halted':
+    case 'terms': {
+      const message = `${reason?.message ?? ''} ${reason?.next ?? ''}`.trim();
+      return { ...cause, message, sinceMs: realm.haltedMs ?? (stoodMs || began(batch)) };
+    }
+    default:
+      return cause;
+  }
 }
 
 type Idle = Pick<Cause, 'why' | 'message' | 'sinceMs' | 'next' | 'session'>;
@@ -138,16 +120,17 @@ function nobodyWorks(batch: BatchStanding, realm: RealmStanding): Idle | null {
   if (frozen !== undefined) return { why: 'frozen-session', sinceMs: frozen.seenMs, ...frozenSaid(frozen) };
   if (isRun && last !== undefined && presences.includes('silent'))
     return { why: 'missing-session', sinceMs: last.seenMs, ...missingSaid(last) };
-  const sinceMs = last?.seenMs ?? realm.leftMs;
-  const message = isRun
-    ? 'The process that was working this run is gone. Nothing is being sent.'
-    : `NO WORKER IS RUNNING for realm ${realm.name}: nothing is sent until one is started.`;
-  return { why: 'no-worker', message, sinceMs, next: workedBy(batch) };
+  const why = unworked(batch);
+  const message =
+    why === 'interrupted'
+      ? WHY_NOT.interrupted.says
+      : `NO WORKER IS RUNNING for realm ${realm.name}: nothing is sent until one is started.`;
+  return { why, message, sinceMs: last?.seenMs ?? realm.leftMs, next: commandAgainst(why, batch.batch) };
 }
 
-/** The command that gets a batch on. */
-function workedBy({ owner, batch }: BatchStanding): string {
-  return owner === '' ? 'almoner worker' : `almoner resume ${batch}`;
+/** Why a batch stands still that no process works. */
+function unworked({ owner }: BatchStanding): 'interrupted' | 'no-worker' {
+  return owner === '' ? 'no-worker' : 'interrupted';
 }
 
 /** Orders that are `sending`, and whose session cannot be heard of or has had them for too long. */
@@ -161,7 +144,7 @@ function notSending(batch: BatchStanding, realm: RealmStanding, group: SendingGr
         ...cause,
         why: 'missing-session',
         message: `Session ${session}, which was sending, is not registered any more.`,
-        next: 'almoner recover',
+        next: commandAgainst('missing-session', batch.batch),
       },
     ];
   const presence = presenceOf(sign, realm.nowMs);
@@ -179,7 +162,7 @@ function lostSaid(presence: Exclude<Presence, 'at-work'>, sign: Sign, batch: Bat
       return {
         session: sign.session,
         message: `${named(sign)} is dead, and nobody has taken over what it was sending.`,
-        next: workedBy(batch),
+        next: commandAgainst(unworked(batch), batch.batch),
       };
   }
 }
@@ -188,7 +171,7 @@ function stuck(sign: Sign, group: SendingGroup): Cause[] {
   if (group.stuck === undefined) return [];
   const { session, sinceMs } = group;
   const { error } = group.stuck;
-  const cause = { groups: [group], sinceMs, untilMs: null, session, next: 'almoner recover' };
+  const cause = { groups: [group], sinceMs, untilMs: null, session, next: commandAgainst('overdue', '') };
   if (error === null) return [{ ...cause, why: 'overdue', message: `${named(sign)} lives and ${OVERDUE}` }];
   return [{ ...cause, why: 'store-refuses', message: `${named(sign)} ${refusedSaid(error)}` }];
 }
@@ -222,14 +205,14 @@ function resolving({ unknown, certainty }: BatchStanding): Cause {
 /** The orders of a batch that goes on which wait for a time, or for another order. */
 function onTheirWay(batch: BatchStanding, realm: RealmStanding, sent: readonly Cause[]): Cause[] {
   const { retry, held, planned } = batch;
-  const waits = (why: WaitingWhy, message: string, group: Group, times: Times): Cause => {
+  const waits = (why: Standstill, message: string, group: Group, times: Times): Cause => {
     const { sinceMs, untilMs } = times;
-    return { why, message, groups: [group], sinceMs, untilMs, next: null };
+    return { why, message, groups: [group], sinceMs, untilMs, next: commandAgainst(why, batch.batch) };
   };
   const heldBack = `Waiting for members that ${held.holder} holds, whose outcome is not known yet.`;
   const causes = [
     resolving(batch),
-    waits('retry', 'The last attempt came to nothing; the next one is then.', retry, retry),
+    waits('early', WHY_NOT.early.says, retry, retry),
     waits('member-held', heldBack, held, held),
   ];
   const behind = [...sent, ...causes].filter(({ groups }) => groups.some(({ orders }) => orders > 0));
@@ -241,22 +224,21 @@ function onTheirWay(batch: BatchStanding, realm: RealmStanding, sent: readonly C
   const untils = behind.map(({ untilMs }) => untilMs);
   if (batch.inOrder && behind.length > 0)
     causes.push(
-      waits('in-order', IN_ORDER, rest, {
+      waits('in-order', WHY_NOT['in-order'].says, rest, {
         sinceMs: Math.min(...behind.map(({ sinceMs }) => sinceMs)),
         untilMs: untils.some((until) => until === null) ? null : Math.max(...untils.map(Number)),
       }),
     );
   else if (refusedIn(sent) >= REFUSED_MAX)
-    causes.push({
-      ...waits('store-refuses', TOO_MANY_REFUSED, rest, {
+    causes.push(
+      waits('store-refuses-many', WHY_NOT['store-refuses-many'].says, rest, {
         sinceMs: Math.min(...sent.map(({ sinceMs }) => sinceMs)),
         untilMs: null,
       }),
-      next: 'almoner recover',
-    });
+    );
   else if (realm.quiet !== null)
     causes.push(waits('quiet', realm.quiet.words, rest, { ...realm.quiet, sinceMs: realm.nowMs }));
-  else if (realm.hold !== null) causes.push(waits('hold', HOLD, rest, realm.hold));
+  else if (realm.hold !== null) causes.push(waits('hold', WHY_NOT.hold.says, rest, realm.hold));
   return causes;
 }
 
@@ -267,11 +249,6 @@ function refusedIn(sent: readonly Cause[]): number {
   return refused.reduce((sum, { orders }) => sum + orders, 0);
 }
 
-const TOO_MANY_REFUSED =
-  'The store refuses the results of so many orders that nothing more is sent until it takes them.';
-
-const IN_ORDER = 'Orders go strictly one after the other (--in-order), and the one before is not settled.';
-const HOLD = 'The realm asked to wait (Retry-After), and everybody waits until then.';
 const RESOLVED: Readonly<Record<Certainty, string>> = {
   idempotent: 'The answer was lost; the same key is sent again.',
   readback:
@@ -289,7 +266,7 @@ function missingSaid(sign: Sign): Lost {
   return {
     session: sign.session,
     message: `${named(sign)} was last seen at ${new Date(sign.seenMs).toISOString()}, and whether it lives cannot be told from here. Start almoner there again. If its machine is lost with its disk, it can be given up: \`almoner recover\` says how, and what that makes a doubt.`,
-    next: 'almoner recover',
+    next: commandAgainst('missing-session', ''),
   };
 }
 

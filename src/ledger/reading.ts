@@ -6,7 +6,7 @@ import { batchLatency, batchSeries, busyMs, dispatchedOf, settlingMs } from './r
 import { paidEver } from './read/batch-lists.js';
 import { approvalNeeded, namedReason, openDead } from './read/batches.js';
 import { withSetTime } from './read/gate.js';
-import { isHeldBack, realmState as readRealmState } from './read/realm-state.js';
+import { realmState as readRealmState, whyNotRealm } from './read/realm-state.js';
 import {
   hasTrouble,
   namedBy,
@@ -71,7 +71,7 @@ export const unsettled = {
 };
 
 /** Whether the realm is halted, and why. */
-export const realmState = { read: readRealmState, isHeldBack };
+export const realmState = { read: readRealmState, whyNot: whyNotRealm };
 
 /** What stands still, and why. */
 export const standing = { batch: readBatchStanding, realm: readRealmStanding };

@@ -23,7 +23,7 @@ import {
 import { answerSlots, forgetPace, readPaceState, takeSlots, UNLIMITED } from './pace/pace.js';
 import { longestSettleMs } from './sessions/under-way.js';
 
-export { type Begun, claim, type KeyAge, type NotBegun } from './moves/begin-sending.js';
+export { type Begun, claim, type KeyAge, type Refused } from './moves/begin-sending.js';
 export { type Conclusion, conclude, turnDown } from './moves/conclude.js';
 export type { Deliverer } from './moves/feed.js';
 export type { Settled, Settlement } from './moves/settle.js';

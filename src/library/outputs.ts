@@ -80,7 +80,7 @@ export class Watching {
       if (this.failed !== null) return;
       try {
         // An async function gives a promise; nobody waits for it, and its failure counts as it comes.
-        const answer: unknown = this.options.onProgress?.(batchProgress(view, null, waiting));
+        const answer: unknown = this.options.onProgress?.(batchProgress(view, waiting));
         Promise.resolve(answer).catch((error: unknown) => this.fail(error));
       } catch (error) {
         this.fail(error);

@@ -37,7 +37,7 @@ export class Feeder {
   async tick(): Promise<number> {
     const { ledger, mine, window } = this.parts;
     if (performance.now() < this.fullUntilMs) return 0;
-    if (await reading.realmState.isHeldBack(ledger)) return 0;
+    if ((await reading.realmState.whyNot(ledger)) !== null) return 0;
     const waiting = await sending.deliveries.toFeed(ledger, mine, BATCHES_MAX);
     if (waiting.length === 0) return 0;
     // Quiet hours hold what is sent. A batch that begins in them meets its set time, and its approval does not end over a long weekend.

@@ -66,7 +66,7 @@ type Sending = Pick<Cleared, 'before' | 'slot'> & {
 };
 
 /** The store was restarted: the delivery is made again when the journals are merged. */
-const UNTIL_ARMED: Delivered = { againInMs: 250 };
+const UNTIL_OPEN: Delivered = { againInMs: 250 };
 
 const DEAD: readonly OrderState[] = ['refused', 'exhausted', 'doubt'];
 
@@ -103,9 +103,7 @@ export class OrderSender {
     // Without a limit and without holds, asking ahead saves nothing: beginSending asks the same.
     if (pace.limited || held.length > 0) {
       const answer = await sending.claim(ledger, ref, owner, held);
-      if (answer.answer === 'wait') return { againInMs: answer.ms };
-      if (answer.answer === 'stop' && sending.Attempts.isFenced(answer.why)) return UNTIL_ARMED;
-      if (answer.answer !== 'go') return OVER;
+      if ('refusal' in answer) return this.refused(item, answer);
       failPoint('claimed');
       if (answer.unknown && terms.certainty !== 'idempotent') return this.readback.resolve(item);
       hold = answer.hold;
@@ -148,7 +146,7 @@ export class OrderSender {
     });
     if ('refusal' in begun) {
       slot.answered();
-      return this.notBegun(item, begun);
+      return this.refused(item, begun);
     }
     const attempt = { manifest, nonce, begun, key: `${order}.${begun.keyNumber}`, reference: row.reference };
     // A process that was frozen since may have been given up. Both clocks: one stands still while a machine sleeps, the
@@ -265,23 +263,61 @@ export class OrderSender {
       : client.changeBalance({ member, tokens: signedTokens(order), currency, idempotencyKey, mayLeave });
   }
 
-  private async notBegun(item: WorkItem, why: sending.NotBegun): Promise<Delivered> {
-    if ('attempt' in why) {
-      const message = why.refusal === 'key-old' ? KEY_OLD : KEY_AGE_UNKNOWN;
-      return this.readback.giveUp(item, why.attempt, message);
+  /** What becomes of a delivery that the ledger refuses, by why it does. */
+  private refused(item: WorkItem, why: sending.Refused): Delivered | Promise<Delivered> {
+    switch (why.refusal) {
+      case 'format':
+      case 'lost':
+      case 'rollback':
+      case 'disarmed':
+      case 'era':
+        return UNTIL_OPEN;
+      case 'early':
+      case 'quiet':
+        return { againInMs: why.earlyByMs };
+      case 'clocks':
+        return this.readback.giveUp(item, why.attempt, KEY_AGE_UNKNOWN);
+      case 'key-old':
+        return this.readback.giveUp(item, why.attempt, KEY_OLD);
+      case 'instead':
+        return this.endedInstead(item, why);
+      case 'order':
+        // The realm's certainty was changed while this order was unknown: it is resolved by the new one.
+        return why.state === 'unknown' ? this.readback.resolve(item) : OVER;
+      // Nothing is lost with the delivery: whoever ends these makes a new one, or the sweeper does.
+      case 'halted':
+      case 'breaker':
+      case 'gone':
+      case 'batch':
+      case 'owner':
+      case 'recovered':
+      case 'after-rollback':
+      case 'not-due':
+      case 'member-held':
+      case 'hold-lost':
+      case 'in-order':
+      case 'cap':
+      case 'approval':
+      case 'start-time':
+      case 'start-missed':
+        return OVER;
+      default:
+        return neverAnswered(why);
     }
-    if ('message' in why) {
-      const { batch, ref, row } = item;
-      const { state, attempts, code, message } = why;
-      if (DEAD.includes(state))
-        this.parts.onDead({ batch, ref, row, state, why: { code, status: null, message }, attempts });
-      return OVER;
-    }
-    if (sending.Attempts.isFenced(why.refusal)) return UNTIL_ARMED;
-    if (why.earlyByMs !== undefined) return { againInMs: why.earlyByMs };
-    // The realm's certainty was changed while this order was unknown: it is resolved by the new one.
-    return why.refusal === 'unknown' ? this.readback.resolve(item) : OVER;
   }
+
+  private endedInstead(
+    { batch, ref, row }: WorkItem,
+    { state, attempts, code, message }: Extract<sending.Refused, { readonly refusal: 'instead' }>,
+  ): Delivered {
+    if (DEAD.includes(state))
+      this.parts.onDead({ batch, ref, row, state, why: { code, status: null, message }, attempts });
+    return OVER;
+  }
+}
+
+function neverAnswered(why: never): never {
+  throw new TypeError(`no script answers ${JSON.stringify(why)}`);
 }
 
 const KEY_OLD =

@@ -18,7 +18,7 @@ export class Sweeper {
 
   async tick(): Promise<number> {
     const { ledger, mine } = this;
-    if (await reading.realmState.isHeldBack(ledger)) return 0;
+    if ((await reading.realmState.whyNot(ledger)) !== null) return 0;
     const everyBatch = this.ticks % EVERY_BATCH === 0;
     this.ticks += 1;
     const late = await sending.deliveries.overdue(ledger, mine, LATE_MS, { most: LATE_MAX, everyBatch });

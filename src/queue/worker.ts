@@ -140,7 +140,7 @@ class RealmWorker {
 
   private async watchStall(): Promise<void> {
     const { options, watch, stop, watchdog } = this.parts;
-    const idle = !watch.isOpen || stop.begun || (await reading.realmState.isHeldBack(options.ledger));
+    const idle = !watch.isOpen || stop.begun || (await reading.realmState.whyNot(options.ledger)) !== null;
     await watchdog.tick(idle);
   }
 }

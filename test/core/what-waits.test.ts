@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Sign } from '../../src/core/presence.js';
 import { CERTAINTIES } from '../../src/core/profile.js';
-import { BATCH_STATES } from '../../src/core/states.js';
 import type { BatchStanding, Group, OpenState, RealmStanding } from '../../src/core/waiting.js';
 import { waitingOf, whatWaits } from '../../src/core/what-waits.js';
 
@@ -38,7 +37,7 @@ const realm = (changes: Partial<RealmStanding> = {}): RealmStanding => ({
 });
 const batch = (changes: Partial<BatchStanding> = {}): BatchStanding => ({
   batch: 'b-1',
-  state: 'running',
+  whyNot: [],
   reason: null,
   owner: '',
   certainty: 'idempotent',
@@ -46,7 +45,6 @@ const batch = (changes: Partial<BatchStanding> = {}): BatchStanding => ({
   createdMs: NOW - 600_000,
   startedMs: NOW - 500_000,
   stoodMs: 0,
-  closed: null,
   start: null,
   planned: group('planned', 10),
   unknown: { ...group('unknown', 0), sinceMs: NOW - 9_000, untilMs: NOW + 9_000 },
@@ -108,21 +106,21 @@ describe('the whole batch stands still', () => {
   });
 
   test('an unknown of a cancelled batch that nobody is there to resolve', () => {
-    const cancelled = batch({ state: 'cancelled', planned: group('planned', 0), unknown });
+    const cancelled = batch({ planned: group('planned', 0), unknown });
     expect(told(cancelled, realm({ signs: [] }))).toMatchObject([{ why: 'no-worker', orders: 3 }]);
     expect(told(cancelled)).toMatchObject([{ why: 'settle-time', orders: 3 }]);
   });
 
   test('paused, halted, disarmed: with the command that ends it', () => {
-    const reason = { code: 'ALM_BATCH_PAUSED', message: 'ada paused it.', next: 'Resume.' };
-    expect(told(batch({ unknown, state: 'paused', reason, stoodMs: NOW - 5_000 }))).toEqual([
+    const reason = { message: 'ada paused it.', next: 'Resume.' };
+    expect(told(batch({ unknown, whyNot: ['paused'], reason, stoodMs: NOW - 5_000 }))).toEqual([
       { ...all, why: 'paused', since: -5_000, next: 'almoner resume b-1' },
     ]);
-    const halted = batch({ unknown, state: 'halted', reason: { ...reason, code: 'ALM_BATCH_BREAKER' } });
-    expect(told(halted, realm({ haltedMs: NOW - 7_000 }))).toEqual([
-      { ...all, why: 'halted', since: -7_000, next: 'almoner resume b-1' },
-    ]);
-    const disarmed = batch({ unknown, state: 'halted', reason: { ...reason, code: 'ALM_LEDGER_DISARMED' } });
+    for (const why of ['halted', 'batch-halted', 'terms'] as const)
+      expect(told(batch({ unknown, whyNot: [why], reason }), realm({ haltedMs: NOW - 7_000 }))).toEqual([
+        { ...all, why: 'halted', since: -7_000, next: 'almoner resume b-1' },
+      ]);
+    const disarmed = batch({ unknown, whyNot: ['disarmed'], reason });
     expect(told(disarmed)).toMatchObject([{ ...all, why: 'disarmed', next: 'almoner recover' }]);
     expect(told(batch({ unknown }), realm({ recovering: true }))).toMatchObject([
       { ...all, why: 'disarmed', next: null },
@@ -176,7 +174,7 @@ describe('some orders wait in a batch that goes on', () => {
 
   test('for an operator', () => {
     const doubt = { ...group('doubt', 2), sinceMs: NOW - 90_000 };
-    expect(told(batch({ state: 'done', planned: group('planned', 0), doubt }))).toEqual([
+    expect(told(batch({ planned: group('planned', 0), doubt }))).toEqual([
       {
         why: 'doubt',
         orders: 2,
@@ -250,7 +248,13 @@ describe('what a session was sending that nobody hears of', () => {
 test('however it stands: no order is named twice, sums are those of the orders named, and what is not running is named whole', () => {
   const some = fc.nat({ max: 9 });
   const anything = fc.record({
-    state: fc.constantFrom(...BATCH_STATES),
+    whyNot: fc.constantFrom<BatchStanding['whyNot']>(
+      [],
+      ['paused'],
+      ['batch-halted'],
+      ['disarmed'],
+      ['terms'],
+    ),
     certainty: fc.constantFrom(...CERTAINTIES),
     inOrder: fc.boolean(),
     owner: fc.constantFrom('', 'aaaaaaaaaaaa', 'gone'),
@@ -291,7 +295,7 @@ test('however it stands: no order is named twice, sums are those of the orders n
       const moves = open - orders;
       const atWork = facts.life !== 'dead' && facts.silentMs < 45_000;
       if (!atWork) expect(moves).toBe(0);
-      if (one.state === 'paused' || one.state === 'halted') expect(moves).toBe(atWork ? facts.sent : 0);
+      if (one.whyNot.length > 0) expect(moves).toBe(atWork ? facts.sent : 0);
     }),
   );
 });

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { WAITING_WHYS } from '../../src/core/may-send.js';
 import { PRESENCE } from '../../src/core/presence.js';
 import { CERTAINTIES } from '../../src/core/profile.js';
 import { BATCH_STATES, ORDER_STATES } from '../../src/core/states.js';
-import { WAITING_WHYS } from '../../src/core/waiting.js';
 import { headingsOf } from '../support/docs/pages.js';
 
 const text = readFileSync('docs/reference/glossary.md', 'utf8');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { WAITING_WHYS } from '../../src/core/waiting.js';
+import { WAITING_WHYS } from '../../src/core/may-send.js';
 
 test('the page about standstills says what ends each reason to wait', () => {
   const [, after = ''] = readFileSync('docs/how-to/when-something-stands-still.md', 'utf8').split(

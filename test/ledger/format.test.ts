@@ -79,7 +79,7 @@ describe('a ledger', () => {
     await expect(session.register(ledger)).rejects.toMatchObject({ code });
     const wanted = { content: 'other', id: batchId('other'), importer: 'one', createdAt: 1 };
     await expect(openBatch(ledger, wanted)).rejects.toMatchObject({ code });
-    expect(await claimFor(batch, 1)).toEqual({ answer: 'stop', why: 'format' });
+    expect(await claimFor(batch, 1)).toEqual({ refusal: 'format' });
     expect(await begin(batch, 1)).toEqual({ refusal: 'format' });
     const attempt = attemptOf(batch, 1, PAID);
     await expect(replay(mergeContext(batch, 'manual'), attempt)).rejects.toMatchObject({

@@ -71,9 +71,9 @@ test('its file, given again, does not wait for the person who looks after the ro
   await mergeTidings(mergeContext(batch, certainty), await tidingsFor(ledger, attempts));
   await noteRestored(ledger, Date.now());
   await arm(ledger, (await readFence(ledger)).run, 0);
-  expect((await recovered(batch)).view).toMatchObject({ recovered: true, waitsForPerson: true });
+  expect((await recovered(batch)).view).toMatchObject({ recovered: true, whyNot: ['after-rollback'] });
   await putPlan(ledger, await planCsv(ledger, CSV));
-  expect((await recovered(batch)).view).toMatchObject({ recovered: false, waitsForPerson: false });
+  expect((await recovered(batch)).view).toMatchObject({ recovered: false, whyNot: [] });
 });
 
 describe('what journals know of a forgotten batch', () => {

@@ -118,7 +118,7 @@ describe('a store that was restored to before what was removed', () => {
     await sender.die();
     const next = await machines.start(folder);
     expect(await next.sender.recover()).toBe(true);
-    expect(await begin(batch, 1, { nonce: 'never' })).toEqual({ refusal: 'done' });
+    expect(await begin(batch, 1, { nonce: 'never' })).toEqual({ refusal: 'batch', state: 'done' });
     expect(machines.realm.applied.get(1)).toBe(1);
     expect(await tieUp(batch.ledger)).toEqual([]);
     await next.sender.die();

@@ -38,8 +38,8 @@ describe('before an order is sent', () => {
       { member: '3' },
     ]);
     realm.answer = status(404);
-    expect((await claimFor(batch, 1)).answer).toBe('go');
-    expect(await deliver(2)).toBe('held');
+    expect(await claimFor(batch, 1)).toMatchObject({ answer: 'go' });
+    expect(await deliver(2)).toBe('member-held');
     expect(await deliver(1)).toBe('refused');
     expect(await record(1)).toMatchObject({ code: 'R', attempts: 0, status: 404, evidence: 'readback' });
     expect(dead).toEqual(['2 refused ALM_REFUSED_NOT_FOUND']);

@@ -56,7 +56,7 @@ test('under read-back a batch that waits holds no members: what is sealed afterw
   await rolledBack(ledger);
   const later = await sealed(ledger, [{ member: '77' }], { id: 'later', manifest });
   await feedAll(later);
-  expect(await claimFor(old, 1)).toEqual({ answer: 'stop', why: 'after-rollback' });
+  expect(await claimFor(old, 1)).toEqual({ refusal: 'after-rollback' });
   expect(await claimFor(later, 1)).toMatchObject({ answer: 'go' });
 });
 

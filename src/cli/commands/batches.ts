@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inCurrency } from '../../core/currencies.js';
+import { CLOSED } from '../../core/may-send.js';
 import { BATCH_STATES, openCount } from '../../core/states.js';
-import { CLOSED } from '../../core/waiting.js';
 import { type BatchRef, findBatch, readBatch } from '../../ledger/index.js';
 import {
   type BatchFilter,

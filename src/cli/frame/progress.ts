@@ -1,7 +1,8 @@
 import type { WriteOutcome } from '../../core/classify.js';
+import type { WaitingWhy } from '../../core/may-send.js';
 import type { Rate } from '../../core/profile.js';
 import { openCount } from '../../core/states.js';
-import { etaSeconds, type Waiting, type WaitingWhy } from '../../core/waiting.js';
+import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import type { BatchView } from '../../ledger/index.js';
 import { allowedWords, counted, duration, grouped, usedWords } from '../../words/spelling.js';
 import { settledRows } from '../../words/states.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CLOSED } from '../../core/waiting.js';
+import { CLOSED } from '../../core/may-send.js';
 import { BatchSummary } from '../../operations/views/batch.js';
 import { FilePlan } from '../../operations/views/plan.js';
 import { BatchState, count, type Of, time } from '../../operations/views/values.js';

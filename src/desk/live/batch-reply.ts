@@ -1,11 +1,12 @@
 import { AlmonerError } from '../../core/errors/error.js';
+import { actsOn } from '../../core/may-send.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { openCount } from '../../core/states.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
 import { type BatchRef, type Manifest, readBatch, type StoredBatch } from '../../ledger/index.js';
 import { askedBy } from '../../operations/approvals/approvals.js';
 import type { OwnedBatch } from '../../operations/batches/batch-realm.js';
-import { batchProgress, digitsOf, isOver, type Stopped } from '../../operations/batches/batch-status.js';
+import { batchProgress, digitsOf, isOver } from '../../operations/batches/batch-status.js';
 import type { TokenEntry } from '../../operations/people/tokens.js';
 import { beginsWords, whyNotSecond } from '../../words/people.js';
 import { isoTime } from '../../words/spelling.js';
@@ -58,20 +59,18 @@ export async function sealedBatch(ref: BatchRef) {
 }
 
 /** Its realm is closed, or first sends wait for a person after a rollback: resuming the batch alone would be refused. */
-export function waitsForRecovery(view: StoredBatch): boolean {
-  const isClosed = view.state === 'halted' && (view.reason?.code.startsWith('ALM_LEDGER_') ?? false);
-  return !isOver(view) && (view.waitsForPerson || isClosed);
+export function waitsForRecovery(shown: StoredBatch): boolean {
+  return !isOver(shown) && actsOn(shown.whyNot).has('recover');
 }
 
-export function actionsOn({ state, counts }: BatchSummary, view: StoredBatch): BatchReply['can'] {
-  const isHeld = state === 'paused' || state === 'halted';
-  const closed = view.gate?.closed ?? null;
-  const hasTime = !isOver(view) && (closed === 'start-time' || closed === 'start-missed');
+/** `shown`: the batch as it stands from here. */
+export function actionsOn(shown: StoredBatch): BatchReply['can'] {
+  const { state, counts } = shown;
+  const acts = actsOn(shown.whyNot);
   return [
     ...(state === 'running' || state === 'planned' ? (['pause'] as const) : []),
-    ...(isHeld && !waitsForRecovery(view) ? (['resume'] as const) : []),
-    ...(hasTime && !waitsForRecovery(view) ? (['begin'] as const) : []),
-    ...(isOver({ state }) ? [] : (['cancel'] as const)),
+    ...(['resume', 'begin'] as const).filter((act) => !isOver(shown) && acts.has(act)),
+    ...(isOver(shown) ? [] : (['cancel'] as const)),
     'report',
     ...(state !== 'running' && (counts.paid ?? 0) > 0 ? (['undo'] as const) : []),
   ];
@@ -79,23 +78,22 @@ export function actionsOn({ state, counts }: BatchSummary, view: StoredBatch): B
 
 /** A batch as the desk watches it. */
 export function batchSummary(
-  view: OwnedBatch,
+  shown: OwnedBatch,
   more: {
     readonly perSecond: number | null;
     readonly profile: RealmProfile | undefined;
-    readonly stopped: Stopped | null;
     readonly waiting: readonly Waiting[];
     readonly nowMs: number;
   },
 ): BatchSummary {
   const { waiting, nowMs } = more;
-  const progress = batchProgress(view, more.stopped, waiting);
+  const progress = batchProgress(shown, waiting);
   const { state } = progress;
   const perSecond = state === 'running' ? more.perSecond : null;
   return {
     ...progress,
     perSecond: perSecond === null ? null : Math.round(perSecond * 100) / 100,
     allowed: more.profile?.rate ?? null,
-    etaSeconds: etaSeconds({ state, open: openCount(view.counts), perSecond, waiting, nowMs }),
+    etaSeconds: etaSeconds({ state, open: openCount(shown.counts), perSecond, waiting, nowMs }),
   };
 }

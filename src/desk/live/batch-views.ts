@@ -12,6 +12,7 @@ import {
   type StoredBatch,
   storeFacts,
 } from '../../ledger/index.js';
+import { waitsForApproval } from '../../operations/approvals/approvals.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { Overview } from '../api/index.js';
 
@@ -156,12 +157,11 @@ function timesOf(list: readonly SeenBatch[]) {
   const ends: { readonly no: string; readonly atMs: number }[] = [];
   const asked = new Set<string>();
   for (const { ref, view } of list) {
-    const { gate, retry } = view;
+    const { gate, whyNot } = view;
     const startAt = gate?.start?.at ?? null;
-    const isMissed = gate?.closed === 'start-missed';
-    if (startAt !== null && !isMissed)
-      ends.push({ no: ref.no, atMs: gate?.closed === 'start-time' ? startAt : startAt + HOUR_MS });
-    if (gate?.closed === 'approval' || retry !== null) asked.add(ref.no);
+    if (startAt !== null && !whyNot.includes('start-missed'))
+      ends.push({ no: ref.no, atMs: whyNot.includes('start-time') ? startAt : startAt + HOUR_MS });
+    if (waitsForApproval(view)) asked.add(ref.no);
   }
   return { ends, asked };
 }

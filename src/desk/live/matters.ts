@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import type { WaitingWhy } from '../../core/may-send.js';
 import { memoizeLast } from '../../core/memoize-last.js';
 import type { NoticeEvent } from '../../core/notice-events.js';
-import type { Waiting, WaitingWhy } from '../../core/waiting.js';
+import type { Waiting } from '../../core/waiting.js';
 import { reading } from '../../ledger/index.js';
 import { askedBy, waitsForApproval } from '../../operations/approvals/approvals.js';
 import { isOver } from '../../operations/batches/batch-status.js';

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Registry } from 'prom-client';
+import type { WaitingWhy } from '../../core/may-send.js';
 import type { Op } from '../../core/order.js';
 import { TOTAL_OUTCOMES } from '../../core/states.js';
-import type { WaitingWhy } from '../../core/waiting.js';
 import { allLedgers, type BatchRecord, reading } from '../../ledger/index.js';
 import { roundNotes } from '../../rules/approvals.js';
 

@@ -12,8 +12,10 @@ import {
   reading,
   recovery,
   type ScriptClient,
+  type StoredBatch,
 } from '../../ledger/index.js';
-import { isOver, stoppedHere } from '../../operations/batches/batch-status.js';
+import { waitsForApproval } from '../../operations/approvals/approvals.js';
+import { isOver, shownHere } from '../../operations/batches/batch-status.js';
 import { WaitingOfMany, waitingOf } from '../../operations/batches/waiting.js';
 import { Tokens } from '../../operations/people/tokens.js';
 import { type MissedOfRealm, missedOfRealms } from '../../operations/rules/missed-counts.js';
@@ -111,20 +113,22 @@ export class OverviewBoard {
   /** One batch with its manifest and the charts of its run: a handful of small reads, whatever its size. */
   async describe(ref: BatchRef): Promise<BatchReply> {
     const view = await sealedBatch(ref);
-    const [latency, series, summary, tokens] = await Promise.all([
+    const [latency, series, waiting, shown, tokens] = await Promise.all([
       reading.progress.latency(ref),
       reading.progress.series(ref, view),
-      this.summaryOf({ ref, view, dispatched: 0 }),
-      view.retry !== null || view.gate?.closed === 'approval' ? new Tokens(this.app.scripts).list() : [],
+      waitingOf(ref, this.app.config, view),
+      shownHere(ref, view, this.app.config),
+      waitsForApproval(view) ? new Tokens(this.app.scripts).list() : [],
     ]);
+    const summary = this.summaryAs(shown, { ref, view, dispatched: 0, waiting });
     return {
       summary,
       manifest: manifestReply(view.manifest),
       gate: gateReply(view, tokens),
       latency,
       series: { ...series, slices: series.slices.map((slice) => ({ ...slice, at: isoTime(slice.at) })) },
-      waitsForRecovery: waitsForRecovery(view),
-      can: actionsOn(summary, view),
+      waitsForRecovery: waitsForRecovery(shown),
+      can: actionsOn(shown),
     };
   }
 
@@ -134,14 +138,17 @@ export class OverviewBoard {
     return this.summary({ ...seen, waiting });
   }
 
-  async summary({ ref, view, waiting }: ToldBatch): Promise<BatchSummary> {
+  async summary(told: ToldBatch): Promise<BatchSummary> {
+    return this.summaryAs(await shownHere(told.ref, told.view, this.app.config), told);
+  }
+
+  private summaryAs(shown: StoredBatch, { ref, view, waiting }: ToldBatch): BatchSummary {
     const nowMs = Date.now();
     const batch = `${ref.ledger.id} ${ref.no}`;
     this.rates.note(batch, view, nowMs);
-    return batchSummary(view, {
+    return batchSummary(shown, {
       perSecond: this.rates.perSecond(batch, view, nowMs),
       profile: this.profileOf(ref.ledger),
-      stopped: await stoppedHere(ref, view, this.app.config),
       waiting,
       nowMs,
     });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { WaitingWhy } from '../../core/may-send.js';
 import { openCount } from '../../core/states.js';
-import { lostSessions, type WaitingWhy } from '../../core/waiting.js';
+import { lostSessions } from '../../core/waiting.js';
 import { reading } from '../../ledger/index.js';
 import { isOver } from '../../operations/batches/batch-status.js';
 import type { SeenBatch } from './batch-views.js';
@@ -88,6 +89,5 @@ function unsettledMark(batches: readonly SeenBatch[]): string {
 
 /** Whether its orders would be sent if only a worker ran. */
 function isForWorkers({ view }: SeenBatch): boolean {
-  const waitsForPerson = view.gate?.closed === 'approval' || view.gate?.closed === 'start-missed';
-  return view.owner === '' && (view.state === 'planned' || view.state === 'running') && !waitsForPerson;
+  return view.owner === '' && !isOver(view) && view.whyNot.every((why) => why === 'start-time');
 }

@@ -34,6 +34,7 @@
 do
 --- @include "gate"
   local LISTS = { i = 'importing', o = 'open', e = 'ended', v = 'archived', w = 'purging', d = 'dead', x = 'aside', D = 'doubts', s = 'sealed', q = 'asks', r = 'recovered' }
+  local FED, WORKERS, UNSENT = { planned = true, running = true }, { [''] = true }, { code = 'w' }
   local OPEN = { planned = true, waiting = true, running = true, paused = true, halted = true }
   local FIELDS = { 'state', 'owner', 'cursor', 'rows', 'recovered', 'importer', 'createdAt', 'finishedAt', 'seal', 'begun', 'approval', 'retry',
     'retriesBy', 'aside', 'lists', 'purged', 'startedAt' }
@@ -104,13 +105,25 @@ do
     return b.retriesBy and NEVER or nil
   end
 
+  --- When the feeder looks again at a batch that may not begin yet; nil where it is refused for anything else.
+  function batches.looksAgainAt(T, no, why, now)
+    if why ~= 'approval' and why ~= 'start-missed' and why ~= 'start-time' then return nil end
+    return why == 'start-time' and setTime(T, no) or now + LOOK_AGAIN_MS
+  end
+
   --- When the feeder looks at the batch; nil where there is nothing to feed.
   local function feedAt(T, no, b, now)
-    if not (b.state == 'planned' or b.state == 'running') or (b.owner or '') ~= '' or b.recovered then return nil end
     if tonumber(b.cursor or '1') > tonumber(b.rows or '0') then return nil end
-    if redis.call('SISMEMBER', T .. ':unresumed', no) == 1 then return nil end
-    local closed = not b.begun and closedGate(T, no, now)
-    if closed then return closed == 'start-time' and setTime(T, no) or now + LOOK_AGAIN_MS end
+    local function gate()
+      local closed = not b.begun and closedGate(T, no, now)
+      return closed and refuse(closed) or nil
+    end
+    local batch = { no = no, state = b.state, owner = b.owner or '', recovered = b.recovered }
+    local refused = whyNot({ T = T, feeds = true, states = FED, owners = WORKERS, gate = gate }, batch, UNSENT)
+    if refused then
+      local _, why = unpack(refused)
+      return batches.looksAgainAt(T, no, why, now)
+    end
     local known = tonumber(redis.call('ZSCORE', T .. ':feed', no) or 'inf')
     return math.min(known, now)
   end

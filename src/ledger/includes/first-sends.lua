@@ -1,6 +1,6 @@
 --[==[
   After a rollback first sends wait for a person: the store has forgotten who paused or cancelled what meanwhile. Unknown
-  orders go on being resolved, so that their keys do not age. Needs `record`; `waitForPerson` needs `hold`.
+  orders go on being resolved, so that their keys do not age. Needs `record`; `waitForPerson` needs `hold`. Whether a batch is among them is asked in `may-send`.
 
     T 'forgot'       '1': the store was found to have forgotten something since the ledger was last opened
     T 'waitsSince'   when the ledger was opened after that; gone once a person has resumed
@@ -8,11 +8,6 @@
                      overrule it
     T:unresumed      the batches that were open then, by number
 ]==]
---- Whether no order of the batch may be sent for the first time before a person resumes.
-local function waitsForPerson(T, no)
-  return redis.call('SISMEMBER', T .. ':unresumed', no) == 1
-end
-
 --- Whether schedules wait.
 local function waitsAtAll(T)
   return redis.call('HEXISTS', T, 'waitsSince') == 1

@@ -224,9 +224,9 @@ end
 
 --- How long an order that never reached the realm rests in the quiet hours that end then; nil for any other, and where they are
 --- over. One that waits for its next attempt has heard from the realm if it has a status.
-local function quietMs(record, ends)
+local function quietMs(record, ends, now)
   if ends == '0' then return nil end
-  local ms = tonumber(ends) - nowMs()
+  local ms = tonumber(ends) - now
   if ms <= 0 then return nil end
   local fields = record and decodeRecord(record)
   if fields and (fields.state ~= 'w' or fields.status ~= '') then return nil end
@@ -246,4 +246,5 @@ local function counter(key, field)
   return tonumber(redis.call('HGET', key, field) or '0')
 end
 
+--- @include "may-send"
 --- @include "batches"

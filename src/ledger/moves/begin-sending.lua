@@ -20,12 +20,12 @@
 
   Returns a JSON list, for each order
     ['go', key, attempts, tries, prior, seq, sent at (of the first attempt whose outcome is unknown), now, the longest
-     settle time of the senders, sequence of the last order that the session began] | ['no', why]
-    | ['no', 'early', ms until it is due] | ['no', 'key-old' | 'clocks', '', nonce of the unknown attempt]
-    | ['no', 'instead', '', new state code, message, attempts, error code, id of the order that stands against it or '']: it
-     ended, because another order is, or may be, paid instead | ['error', message]
-    why: format | disarmed | rollback | era | lost | halted | breaker | after-rollback | <batch state> | owner | state code of the order | not-due | hold
-      | in-order | approval | cap | key-old | clocks
+     settle time of the senders, sequence of the last order that the session began] | ['no', why, …] (see may-send)
+    | ['error', message]. Behind a refusal stand
+      early, quiet: the ms for which the order waits      batch, order: its state
+      key-old, clocks: the nonce of the unknown attempt
+      instead: the order's new state code, message, attempts, error code, id of the order that stands against it or ''. It
+        ended, because another order is, or may be, paid instead
 ]==]
 --- @include "record"
 --- @include "tally"
@@ -35,7 +35,6 @@
 --- @include "sender-gate"
 --- @include "fence"
 --- @include "data-folders"
---- @include "first-sends"
 --- @include "each"
 --- @include "second"
 --- @include "debt"
@@ -47,46 +46,38 @@ local nowText = base36(now)
 local today = utcDay(now)
 local limits = senderGate.limitsOf(overTokens, overRows)
 local settles = redis.call('HGET', T, 'settleMs') or '0'
+local days = T .. ':days'
 
 --- A day's sum is kept short of what a counter holds, by more than doubles round there.
 local DAY_MOST = 2 ^ 63 - 2 ^ 54
 local DAY_REASON = '{"code":"ALM_BATCH_DAY_SUM"}'
 
---- What holds for all orders of this call is asked once.
-local shut
-local function shutFor()
-  if shut == nil then
-    shut = fencedSender(T, seen, era, session, sessionBegun) or false
-    local halt, breaker = unpack(redis.call('HMGET', T, 'halt', 'breaker'))
-    if not shut and halt then shut = 'halted' end
-    if not shut and breaker then shut = 'breaker' end
-  end
-  return shut
+local function closed() return fencedSender(T, seen, era, session, sessionBegun) end
+
+--- The balances were read under a hold that has been given up since: they prove nothing any more.
+local function holdLost(batch, order)
+  if order.hold ~= '' and holdToken(T, batch.no, order.index) ~= order.hold then return refuse('hold-lost') end
 end
 
-local metas = {}
-local function metaOf(B, no)
-  local meta = metas[no]
-  if not meta then
-    meta = { waits = waitsForPerson(T, no) }
-    meta.state, meta.owner, meta.inOrder, meta.id = unpack(redis.call('HMGET', B, 'state', 'owner', 'inOrder', 'id'), 1, 4)
-    metas[no] = meta
-  end
-  return meta
+local function outOfTurn(batch, order)
+  if batch.inOrder ~= '1' then return nil end
+  local others = countOf(T, batch.no, 's') + countOf(T, batch.no, 'u') - (order.code == 'u' and 1 or 0)
+  if others > 0 then return refuse('in-order') end
 end
 
---- Why an unknown may not be sent again with its key, or nil. The realm answers a key for so long and no longer,
---- and the request must have arrived by then. The caller has known the key for part of its life at most.
+--- An unknown is sent again with its key only while the realm still knows it. The realm answers a key for so long and no
+--- longer, and the request must have arrived by then. The caller has known the key for part of its life at most.
 local CLOCK_TOLERANCE_MS = 2000
-local function refuseKey(fields, oldestMs, known)
-  local firstUsed = keyFirstUsed(fields)
-  if not firstUsed then return 'clocks' end
+local function badKey(_, order)
+  if order.code ~= 'u' then return nil end
+  local attempt, oldestMs, known = lastNonce(order.fields), unpack(order.given, 7, 8)
+  local firstUsed = keyFirstUsed(order.fields)
+  if not firstUsed then return refuse('clocks', attempt) end
   local age = now - firstUsed
   local number, knownMs = string.match(known, '^(%d+) (%-?%d+)$')
-  if number ~= string.match(fields.key, '^%d+') then knownMs = '0' end
-  if knownMs == '-1' or age < 0 or age < tonumber(knownMs) - CLOCK_TOLERANCE_MS then return 'clocks' end
-  if age >= tonumber(oldestMs) then return 'key-old' end
-  return nil
+  if number ~= string.match(order.fields.key, '^%d+') then knownMs = '0' end
+  if knownMs == '-1' or age < 0 or age < tonumber(knownMs) - CLOCK_TOLERANCE_MS then return refuse('clocks', attempt) end
+  if age >= tonumber(oldestMs) then return refuse('key-old', attempt) end
 end
 
 local function idOf(no, index)
@@ -115,7 +106,7 @@ local function endUnsent(no, index, amount, fields, ending)
   if to == 'D' then voidHeld(T, no, index, now) end
   releaseHolds(T, no, index, now)
   finishIfDone(T, no)
-  return { 'no', 'instead', '', to, message, fields.attempts, ending.code, ending.order or '' }
+  return refuse('instead', to, message, fields.attempts, ending.code, ending.order or '')
 end
 
 --- Another order holds its reference. One that was never sent is a duplicate of a paid order with the same content.
@@ -128,13 +119,16 @@ local function withoutReference(fields, digest, holder)
 end
 
 --- Hardly any realm has orders of which journals brought back more than the store knew.
-local anyDebts = redis.call('EXISTS', T .. ':debts') == 1
-local anyReplayed = redis.call('EXISTS', T .. ':alike') == 1
-local anyUndoes = redis.call('EXISTS', T .. ':undoes') == 1
+local anyDebts, anyReplayed, anyUndoes = false, false, false
+if redis.call('EXISTS', T .. ':debts', T .. ':alike', T .. ':undoes') > 0 then
+  anyDebts = redis.call('EXISTS', T .. ':debts') == 1
+  anyReplayed = redis.call('EXISTS', T .. ':alike') == 1
+  anyUndoes = redis.call('EXISTS', T .. ':undoes') == 1
+end
 
 --- What is, or may be, paid instead of the order; nil where nothing is.
-local function paidInstead(no, index, id, fields, order)
-  local shard, hex, digest, origin = unpack(order, 12, 15)
+local function paidInstead(no, index, id, fields, given)
+  local shard, hex, digest, origin = unpack(given, 12, 15)
   local holder = shard ~= '' and otherHolder(T, shard, unhex(hex), digest, no, index)
   if holder then return withoutReference(fields, digest, holder) end
   local other = anyDebts and otherOfDebt(T, id .. '-' .. index, MAY_BE_PAID)
@@ -152,64 +146,53 @@ local function paidInstead(no, index, id, fields, order)
   return { order = met, code = 'ALM_ORDER_MAYBE_PAID', why = 'order ' .. met .. ', which a journal put back, may be this very payment' }
 end
 
+local function paidElsewhere(batch, order)
+  local ending = paidInstead(batch.no, order.index, batch.id, order.fields, order.given)
+  return ending and endUnsent(batch.no, order.index, order.amount, order.fields, ending)
+end
+
+--- The day's sum counts what is sent, once an order: a resend of an unknown was counted when it first left.
+local function overCap(batch, order)
+  if order.code ~= 'w' then return nil end
+  local cap, capReason = unpack(order.given, 5, 6)
+  local capped = cap ~= ''
+  if counter(days, today) + tonumber(order.tokens) <= (capped and tonumber(cap) or DAY_MOST) then return nil end
+  redis.call('HSET', batchKey(T, batch.no), 'state', 'halted', 'reason', capped and capReason or DAY_REASON)
+  batch.isOther = true
+  standStill(T, batch.no, now)
+  return refuse('cap')
+end
+
+--- Last: what may leave is counted by this.
+local function needsApproval(batch, order)
+  if order.code ~= 'w' or senderGate.mayLeave(T, batch.no, order.index, order.tokens, limits, now) then return nil end
+  batch.isOther = true
+  return refuse('approval')
+end
+
+local ask = { T = T, closed = closed, sends = true, states = { running = true }, owners = { [''] = true, [session] = true }, now = now,
+  quietUntil = quietUntil, hold = holdLost, turn = outOfTurn, key = badKey, payment = paidElsewhere, day = overCap,
+  gate = needsApproval }
+
 local unheld = false
 local begun
 
-local function begin(order)
-  local no, index, nonce, amount, cap, capReason = unpack(order, 1, 6)
+local function begin(given)
+  local no, index, nonce, amount, _, _, keyAgeMax, _, evidence, hold, id = unpack(given, 1, 11)
   local tokens = totals.parse(amount)
-  local keyAgeMax, keyAgeKnown, evidence, hold, batch = unpack(order, 7, 11)
-  local B = batchKey(T, no)
   local record = readRecord(T, no, index)
   local fields = record and decodeRecord(record) or blankFields()
   local code = fields.state
 
-  if code == 's' then
-    if fields.nonce ~= nonce then return { 'no', 's' } end
+  if code == 's' and fields.nonce == nonce then
     return { 'go', fields.key, fields.attempts, fields.tries, fields.prior, redis.call('HGET', T, 'seq') or '0', fields.sent, nowText,
       settles, redis.call('HGET', T .. ':begun', session) or '0' }
   end
-  local closed = shutFor()
-  if closed then return { 'no', closed } end
-  local meta = metaOf(B, no)
-  if batch ~= '' and meta.id ~= batch then return { 'no', 'gone' } end
-  -- An unknown of a cancelled batch must still be resolved: it cannot be cancelled.
-  if meta.state ~= 'running' and not (meta.state == 'cancelled' and code == 'u') then
-    return { 'no', meta.state or 'gone' }
-  end
-  if meta.owner ~= '' and meta.owner ~= session then return { 'no', 'owner' } end
-  if code ~= 'w' and not (code == 'u' and keyAgeMax ~= '') then return { 'no', code } end
-  if code == 'w' and meta.waits then return { 'no', 'after-rollback' } end
-  local due = redis.call('ZSCORE', B .. ':due', index)
-  if not due then return { 'no', 'not-due' } end
-  local early = tonumber(due) - now
-  if isPause(early) then return { 'no', 'early', string.format('%.0f', early) } end
-  local quiet = quietMs(record, quietUntil)
-  if quiet then return { 'no', 'early', string.format('%.0f', quiet) } end
-  -- The balances were read under a hold that has been given up since: they prove nothing any more.
-  if hold ~= '' and holdToken(T, no, index) ~= hold then return { 'no', 'hold' } end
-  if meta.inOrder == '1' then
-    local others = countOf(T, no, 's') + countOf(T, no, 'u') - (code == 'u' and 1 or 0)
-    if others > 0 then return { 'no', 'in-order' } end
-  end
-  local refused = code == 'u' and refuseKey(fields, keyAgeMax, keyAgeKnown)
-  if refused then return { 'no', refused, '', lastNonce(fields) } end
-  local ending = paidInstead(no, index, meta.id, fields, order)
-  if ending then return endUnsent(no, index, amount, fields, ending) end
-  -- The day's sum counts what is sent, once an order: a resend of an unknown was counted when it first left.
-  local days = T .. ':days'
-  local capped = cap ~= ''
-  if code == 'w' and counter(days, today) + tonumber(tokens) > (capped and tonumber(cap) or DAY_MOST) then
-    redis.call('HSET', B, 'state', 'halted', 'reason', capped and capReason or DAY_REASON)
-    metas[no] = nil
-    standStill(T, no, now)
-    return { 'no', 'cap' }
-  end
-  -- Last: what may leave is counted by this.
-  if code == 'w' and not senderGate.mayLeave(T, no, index, tokens, limits, now) then
-    metas[no] = nil
-    return { 'no', 'approval' }
-  end
+  local batch = batchOf(T, no)
+  local order = { index = index, code = code, isResolved = code == 'u' and keyAgeMax ~= '', batch = id ~= '' and id or nil,
+    record = record, fields = fields, amount = amount, tokens = tokens, hold = hold, given = given }
+  local refusal = whyNot(ask, batch, order)
+  if refusal then return refusal end
 
   local attempts = tostring(tonumber(fields.attempts) + 1)
   local prior = code == 'u' and 'u' .. fields.took or ''
@@ -222,12 +205,12 @@ local function begin(order)
     prior = prior, status = fields.status, marks = fields.marks, doubt = fields.doubt }
   writeRecord(T, no, index, encodeRecord(new))
   if code == 'w' then bump(days, today, tokens) end
-  if evidence ~= '' then redis.call('RPUSH', B .. ':x:' .. index, evidence) end
+  if evidence ~= '' then redis.call('RPUSH', batchKey(T, no) .. ':x:' .. index, evidence) end
   -- Until it is paid, nobody knows what its members should have.
   if hold ~= '' then forgetExpected(T, no, index) end
   unheld = unheld or hold == ''
   -- It is paid again by a person's word: what was taken back is another payment.
-  if anyUndoes then redis.call('HDEL', T .. ':undoes', meta.id .. '-' .. index) end
+  if anyUndoes then redis.call('HDEL', T .. ':undoes', batch.id .. '-' .. index) end
   begun = move(T, no, index, { from = code, to = 's', amount = amount, before = fields, after = new })
   return { 'go', key, attempts, fields.tries, prior, begun, sent, nowText, settles, begun }
 end

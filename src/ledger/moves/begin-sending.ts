@@ -1,5 +1,6 @@
 import { isErrorCode } from '../../core/errors/catalogue.js';
 import { namedOrder } from '../../core/ids.js';
+import { isRefusal, type Refusal } from '../../core/may-send.js';
 import type { PaidBefore } from '../../core/paid-before.js';
 import type { OrderState } from '../../core/states.js';
 import type { Terms } from '../../core/terms.js';
@@ -14,12 +15,8 @@ import { debtOf, lookedUp } from '../sketch.js';
 import type { Manifest, Reason } from '../views.js';
 import { limitArguments } from './approvals.js';
 
-export type Claim =
-  /** `hold` names the hold under which balances may be read now; empty where nothing is held. */
-  | { readonly answer: 'go'; readonly unknown: boolean; readonly hold: string }
-  | { readonly answer: 'wait'; readonly ms: number }
-  | { readonly answer: 'held' }
-  | { readonly answer: 'stop'; readonly why: string };
+/** `hold` names the hold under which balances may be read now; empty where nothing is held. */
+export type Claim = { readonly answer: 'go'; readonly unknown: boolean; readonly hold: string } | Refused;
 
 export async function claim(
   ledger: RealmLedger,
@@ -27,22 +24,10 @@ export async function claim(
   owner: string,
   hold: readonly string[],
 ): Promise<Claim> {
-  const [answer, more = '', token = ''] = await askTogether(
-    ledger,
-    'claim',
-    [ref.no, String(ref.index), owner, ...hold],
-    () => asker(ledger),
-  );
-  switch (answer) {
-    case 'go':
-      return { answer, unknown: more === 'u', hold: token };
-    case 'held':
-      return { answer };
-    case 'wait':
-      return { answer, ms: Number(more) };
-    default:
-      return { answer: 'stop', why: more };
-  }
+  const order = [ref.no, String(ref.index), owner, ...hold];
+  const reply = await askTogether(ledger, 'claim', order, () => asker(ledger));
+  const [answer, state, token = ''] = reply;
+  return answer === 'go' ? { answer, unknown: state === 'u', hold: token } : refusedBy(reply);
 }
 
 /** What an attempt knows of its order once it may send. All times are the store's. */
@@ -64,8 +49,17 @@ export type Begun = {
   readonly settleMs: number;
 };
 
-/** Why not. `earlyByMs`: the order is due only then. */
-export type NotBegun = { readonly refusal: string; readonly earlyByMs?: number } | KeyRefused | PaidInstead;
+/** Why an order is not sent, as the scripts answer it (see includes/may-send.lua). */
+export type Refused = { readonly refusal: Exclude<Refusal, Detailed['refusal']> } | Detailed;
+
+type Detailed =
+  | { readonly refusal: 'batch'; readonly state: string }
+  | { readonly refusal: 'order'; readonly state: OrderState }
+  /** The order is due only then. */
+  | { readonly refusal: 'early' | 'quiet'; readonly earlyByMs: number }
+  /** The unknown attempt may not be resent with its key; `attempt` is null where the record names none. */
+  | { readonly refusal: 'key-old' | 'clocks'; readonly attempt: string | null }
+  | PaidInstead;
 
 /** Another order is, or may be, paid instead: nothing was sent, and the order ended. */
 type PaidInstead = PaidBefore & {
@@ -73,9 +67,6 @@ type PaidInstead = PaidBefore & {
   readonly state: OrderState;
   readonly attempts: number;
 };
-
-/** The unknown attempt may not be resent with its key; `attempt` is null where the record names none. */
-type KeyRefused = { readonly refusal: 'key-old' | 'clocks'; readonly attempt: string | null };
 
 /** How a resend's key is judged before it leaves. */
 export type KeyAge = {
@@ -107,7 +98,7 @@ export async function beginSending(
   ledger: RealmLedger,
   ref: OrderRef,
   request: BeginRequest,
-): Promise<Begun | NotBegun> {
+): Promise<Begun | Refused> {
   const { resend, row, manifest } = request;
   const debt = debtOf(
     row.order,
@@ -133,7 +124,7 @@ export async function beginSending(
   ];
   const reply = await askTogether(ledger, 'begin-sending', order, () => asker(ledger));
   const [answer, key = '', attempts, tries, prior = '', seq, first = '', now = '', settles, begun] = reply;
-  if (answer !== 'go') return notBegun(reply);
+  if (answer !== 'go') return refusedBy(reply);
   noteSeq(ledger, seq);
   ledger.mark.begun = Math.max(ledger.mark.begun, Number(begun));
   const firstSentAt = fromBase36(first) ?? 0;
@@ -153,29 +144,50 @@ export async function beginSending(
   };
 }
 
-function notBegun([
+function refusedBy(reply: readonly string[]): Refused {
+  const [, why = '', more = ''] = reply;
+  if (!isRefusal(why)) throw new TypeError(`a script refused an order for ${JSON.stringify(why)}`);
+  switch (why) {
+    case 'batch':
+      return { refusal: why, state: more };
+    case 'order':
+      return { refusal: why, state: stateOf(more) };
+    case 'early':
+    case 'quiet':
+      return { refusal: why, earlyByMs: Number(more) };
+    case 'key-old':
+    case 'clocks':
+      return { refusal: why, attempt: more || null };
+    case 'instead':
+      return paidInstead(reply);
+    default:
+      return { refusal: why };
+  }
+}
+
+function paidInstead([
   ,
-  why = '',
-  earlyByMs = '',
-  more = '',
+  ,
+  state = '',
   message = '',
   attempts,
   code = '',
   against = '',
-]: readonly string[]): NotBegun {
-  if (why === 'key-old' || why === 'clocks') return { refusal: why, attempt: more || null };
-  if (why === 'instead') {
-    const state = stateOfCode(more) ?? 'exhausted';
-    return {
-      refusal: why,
-      state,
-      order: namedOrder(against),
-      code: isErrorCode(code) ? code : 'ALM_SEND_REFERENCE_HELD',
-      message,
-      attempts: Number(attempts),
-    };
-  }
-  return { refusal: stateOfCode(why) ?? why, ...(earlyByMs !== '' && { earlyByMs: Number(earlyByMs) }) };
+]: readonly string[]): PaidInstead {
+  return {
+    refusal: 'instead',
+    state: stateOf(state),
+    order: namedOrder(against),
+    code: isErrorCode(code) ? code : 'ALM_SEND_REFERENCE_HELD',
+    message,
+    attempts: Number(attempts),
+  };
+}
+
+function stateOf(code: string): OrderState {
+  const state = stateOfCode(code);
+  if (state === null) throw new TypeError(`a script answered the unknown state ${JSON.stringify(code)}`);
+  return state;
 }
 
 /** What the fence asks of whoever wants to send. */

@@ -11,6 +11,7 @@ if session == '' then
 end
 local state, owner, cursor, rows, recovered =
   unpack(redis.call('HMGET', batchKey(T, batch), 'state', 'owner', 'cursor', 'rows', 'recovered'), 1, 5)
-local isMine = owner == session and not recovered and (state == 'planned' or state == 'running')
-if isMine and tonumber(cursor) <= tonumber(rows) then return { batch } end
-return {}
+local ask = { T = T, feeds = true, states = { planned = true, running = true }, owners = { [session] = true } }
+local facts = { no = batch, state = state, owner = owner, recovered = recovered }
+if whyNot(ask, facts, { code = 'w' }) or tonumber(cursor) > tonumber(rows) then return {} end
+return { batch }

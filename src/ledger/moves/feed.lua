@@ -17,18 +17,25 @@
 --- @include "hold"
 --- @include "gate"
 --- @include "sender-gate"
---- @include "first-sends"
 local T, asked, room, session = KEYS[1], cjson.decode(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 local seen, era, sender, senderBegun, overTokens, overRows = ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local WAITING_MAX = 5000
 --- Where batches only begin, those that have are not asked again before that time.
 local BEGUN_MS = 1000
---- A clock, or another process, may open a gate. A script that opens it has the batch looked at at once.
-local CLOSED_MS = 30000
 local now = nowMs()
 local limits = limitsOf(overTokens, overRows)
--- A sender that a rollback shuts out begins nothing.
-local isShut = era ~= '' and fencedSender(T, seen, era, sender, senderBegun)
+
+--- A sender that a rollback shuts out begins nothing.
+local function closed() return era ~= '' and fencedSender(T, seen, era, sender, senderBegun) end
+
+local function gate(batch)
+  if batch.begun then return senderGate.asksAgain(T, batch.no, limits, now) and refuse('approval') or nil end
+  local why = judgeGate(T, batch.no, limits, now)
+  return why and refuse(why) or nil
+end
+
+local ask = { T = T, closed = closed, feeds = true, states = { planned = true, running = true }, owners = { [session] = true },
+  gate = gate }
 
 --- How many orders of the batch may be fed now, of so many.
 local function roomOf(no, B, batch, most)
@@ -76,13 +83,14 @@ local function feed(no, most)
   local B = batchKey(T, no)
   local state, owner, recovered, begun, cursor, rows, limit, inOrder, high =
     unpack(redis.call('HMGET', B, 'state', 'owner', 'recovered', 'begun', 'cursor', 'rows', 'limit', 'inOrder', 'high'), 1, 9)
-  if (state ~= 'planned' and state ~= 'running') or owner ~= session or isShut then return {} end
-  -- Nothing of a recovered batch is sent for the first time.
-  if recovered or waitsForPerson(T, no) then return {} end
-  if begun and senderGate.asksAgain(T, no, limits, now) then return {}, now + CLOSED_MS end
-  if not begun then
-    local closed = judgeGate(T, no, limits, now)
-    if closed then return {}, closed == 'start-time' and setTime(T, no) or now + CLOSED_MS end
+  local batch = { no = no, state = state, owner = owner, recovered = recovered, begun = begun, cursor = cursor, rows = rows,
+    limit = limit, inOrder = inOrder, high = high }
+  local refused = whyNot(ask, batch, { code = 'w' })
+  if refused then
+    local _, why = unpack(refused)
+    return {}, batches.looksAgainAt(T, no, why, now)
+  end
+  if not batch.begun then
     begin(T, no, now)
     batches.touch(no)
   end
@@ -90,7 +98,6 @@ local function feed(no, most)
     redis.call('HSET', B, 'state', 'running')
     batches.touch(no)
   end
-  local batch = { cursor = cursor, rows = rows, limit = limit, inOrder = inOrder, high = high }
   local share = roomOf(no, B, batch, most)
   return share > 0 and take(no, B, batch, share) or {}
 end

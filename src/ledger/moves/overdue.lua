@@ -9,7 +9,6 @@
   Returns JSON [[no, [index, dispatch generation (0 until it was dispatched anew), …]], …]
 ]==]
 --- @include "record"
---- @include "first-sends"
 local T, session, batch, lateMs, strayMs = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local left, looksAtAll = tonumber(ARGV[5]), ARGV[6] == '1'
 local now = nowMs()
@@ -25,12 +24,12 @@ end
 
 local function overdueOf(no)
   local B = batchKey(T, no)
-  local state, owner = unpack(redis.call('HMGET', B, 'state', 'owner'))
-  if owner ~= session or (state ~= 'running' and state ~= 'cancelled') then return {} end
+  local mine, waits = batchToSweep(T, no, session)
+  if not mine then return {} end
   local found = redis.call('ZRANGEBYSCORE', B .. ':due', '-inf', late, 'LIMIT', 0, left)
   for _, index in ipairs(redis.call('ZRANGEBYSCORE', B .. ':due', stray, '+inf', 'LIMIT', 0, left)) do found[#found + 1] = index end
   if #found == 0 then return found end
-  local waits, orders = waitsForPerson(T, no), {}
+  local orders = {}
   for _, index in ipairs(found) do
     -- What waits for a person is not dispatched, and must not keep others from being looked at.
     local isSent = not waits or string.sub(readRecord(T, no, index) or 'w', 1, 1) ~= 'w'

@@ -9,18 +9,15 @@
   Returns the generation (0 where the batch is not the asker's to work) followed by the indexes that are still open
 ]==]
 --- @include "record"
---- @include "first-sends"
 local T, no, session, indexes = KEYS[1], ARGV[1], ARGV[2], ARGV
 local B = batchKey(T, no)
-local state, owner = unpack(redis.call('HMGET', B, 'state', 'owner'))
--- An unknown of a cancelled batch still has to be resolved, so it is dispatched there as well.
-if (state ~= 'running' and state ~= 'cancelled') or owner ~= session then return { 0 } end
+local batch, waits = batchToSweep(T, no, session)
+if not batch then return { 0 } end
 local generation = redis.call('HINCRBY', B, 'generation', 1)
 local open = { generation }
-local waits = waitsForPerson(T, no)
 for i = 3, #indexes do
   local index = indexes[i]
-  local code = stateOf(readRecord(T, no, index), state == 'cancelled')
+  local code = stateOf(readRecord(T, no, index), batch.state == 'cancelled')
   if (code == 'u' or code == 'p' and not waits) and redis.call('ZSCORE', B .. ':due', index) then
     open[#open + 1] = index
     redis.call('HSET', B .. ':g', index, generation)

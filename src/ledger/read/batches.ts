@@ -3,8 +3,9 @@ import { counted } from '../../core/counted.js';
 import { CATALOGUE, type ErrorCode } from '../../core/errors/catalogue.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import { type BatchId, batchId, isBatchId, orderId } from '../../core/ids.js';
+import { type Standstill, shownState, whyNotBatch } from '../../core/may-send.js';
 import { OPS, type Op } from '../../core/order.js';
-import { BATCH_STATES, ORDER_STATES, type OrderState } from '../../core/states.js';
+import { BATCH_STATES, type BatchState, ORDER_STATES, type OrderState } from '../../core/states.js';
 import { batchKeys, unresumedKey } from '../keys.js';
 import { askRealm, type BatchRef, batchFacts, type RealmLedger } from '../realm-ledger.js';
 import { CODE_OF_STATE } from '../record.js';
@@ -120,8 +121,8 @@ export type StoredBatch = BatchView & {
   readonly owner: string;
   /** The number of its seal among the realm's. */
   readonly seal: number;
-  /** First sends of it wait for a person after a rollback. */
-  readonly waitsForPerson: boolean;
+  /** What keeps it as a whole from being sent, that first which a person meets before the others. */
+  readonly whyNot: readonly Standstill[];
   /** Dead letters that a person is done with: discarded, or put into another file. */
   readonly aside: number;
   /** How it stands before it begins; null once it has. */
@@ -150,12 +151,19 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
     ]);
     const { manifest } = meta;
     if (manifest === undefined || meta.id !== ref.id) return undefined;
-    const standing = standingOf(meta, realm, unresumed === 1);
-    const read = standing.isBefore || meta.retry !== undefined ? await readGate(ref) : null;
+    const { archived, stored, isBefore } = standingOf(meta);
+    const read = isBefore || meta.retry !== undefined ? await readGate(ref) : null;
     const recovered = meta.recovered === '1';
     const members = Number(meta.members ?? (recovered ? await redis.scard(keys.recoveredMembers) : 0));
     const sealed = decodeManifest(manifest);
-    const gate = standing.isBefore ? (read?.gate ?? null) : null;
+    const gate = isBefore ? (read?.gate ?? null) : null;
+    const whyNot = whyNotBatch({
+      state: stored,
+      isLedgerClosed: realm.disarmed !== null,
+      isRealmHalted: realm.halt !== null,
+      waitsForPerson: unresumed === 1,
+      closed: gate?.closed ?? null,
+    });
     const sums = sumsOf(counters);
     const aside = Number(meta.aside ?? 0);
     return {
@@ -163,17 +171,17 @@ export async function readBatch(ref: BatchRef): Promise<StoredBatch | undefined>
       recovered,
       incomplete: meta.incomplete === '1',
       lastIndex: Number(meta.rows ?? 0),
-      state: standing.halted ? 'halted' : standing.stored,
-      reason: reasonOf(ref, meta, standing, gate),
+      state: shownState(stored, whyNot),
+      whyNot,
+      reason: reasonOf(ref, { meta, realm, gate, stored, why: whyNot[0] }),
       ...sums,
       ...countsOf(meta),
       rate: null,
-      archived: standing.archived,
+      archived,
       ...laterPayments(ref, meta),
       version: Number(meta.version ?? 0),
       owner: meta.owner ?? '',
       seal: Number(meta.seal ?? 0),
-      waitsForPerson: unresumed === 1,
       aside,
       retried: Number(meta.retried ?? 0),
       gate,
@@ -211,31 +219,47 @@ function countsOf(meta: Meta) {
   };
 }
 
-type BatchStanding = ReturnType<typeof standingOf>;
-
-function standingOf(meta: Meta, realm: Awaited<ReturnType<typeof realmState>>, unresumed: boolean) {
+function standingOf(meta: Meta) {
   const archived = meta.state === 'archived';
   // What waits for an approval has a state of its own in the store, so that no other program feeds it.
   const stored = batchState.parse(archived ? meta.ended : meta.state === 'waiting' ? 'planned' : meta.state);
-  const waits = unresumed ? catalogued('ALM_LEDGER_AFTER_ROLLBACK') : null;
-  const halt = realm.disarmed ?? realm.halt ?? waits;
-  const going = stored === 'running' || stored === 'planned';
-  const halted = halt !== null && going;
   // What is over has no gate before it, and most batches are: theirs is not asked for.
   const isOver = archived || stored === 'done' || stored === 'cancelled';
-  return { archived, stored, halt, going, halted, isBefore: meta.begun === undefined && !isOver };
+  return { archived, stored, isBefore: meta.begun === undefined && !isOver };
 }
 
-/** Why it does not go on. */
-function reasonOf(
-  ref: BatchRef,
-  meta: Meta,
-  { halt, halted, going }: BatchStanding,
-  gate: Gate | null,
-): Reason | null {
-  const stands = halted ? halt : going ? gateReason(gate) : decodeReason(meta.reason);
-  const reason = stands && withSetTime(stands, gate);
+type ForReason = {
+  readonly meta: Meta;
+  readonly realm: Awaited<ReturnType<typeof realmState>>;
+  readonly gate: Gate | null;
+  readonly stored: BatchState;
+  readonly why: Standstill | undefined;
+};
+
+/** Why it does not go on, in words. */
+function reasonOf(ref: BatchRef, facts: ForReason): Reason | null {
+  const stands = standsFor(facts);
+  const reason = stands && withSetTime(stands, facts.gate);
   return reason && namedReason(reason, ref.id);
+}
+
+function standsFor({ meta, realm, gate, stored, why }: ForReason): Reason | null {
+  if (stored !== 'running' && stored !== 'planned') return decodeReason(meta.reason);
+  switch (why) {
+    case 'disarmed':
+      return realm.disarmed;
+    case 'halted':
+      return realm.halt;
+    case 'after-rollback':
+      return catalogued('ALM_LEDGER_AFTER_ROLLBACK');
+    case 'approval':
+      return { ...catalogued('ALM_BATCH_APPROVAL'), message: approvalNeeded(gate?.preparer ?? null) };
+    case 'start-missed':
+      return catalogued('ALM_BATCH_START_MISSED');
+    default:
+      // A time alone is no trouble.
+      return null;
+  }
 }
 
 /** Orders that were paid twice, or of an archive after all, with what is to be said of them. */
@@ -273,13 +297,6 @@ function recoveredTotals(meta: Record<string, string>): Pick<Manifest, 'rows' | 
 function catalogued(code: ErrorCode): Reason {
   const { means, next } = CATALOGUE[code];
   return { code, message: means, next };
-}
-
-/** Why a batch that may not begin waits for a person; a time alone is no trouble. */
-function gateReason(gate: Gate | null): Reason | null {
-  if (gate?.closed === 'approval')
-    return { ...catalogued('ALM_BATCH_APPROVAL'), message: approvalNeeded(gate.preparer) };
-  return gate?.closed === 'start-missed' ? catalogued('ALM_BATCH_START_MISSED') : null;
 }
 
 /** `who`: the person who prepared it, or asked for it; null where it cannot be approved. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { approvalHash } from '../../core/approvals.js';
+import { CLOSED, type Closed } from '../../core/may-send.js';
 import type { Requirement } from '../../core/people.js';
-import { CLOSED, type Closed } from '../../core/waiting.js';
 import { spellMoment } from '../../core/zones.js';
 import { askScript, type BatchPlace, type RealmLedger } from '../realm-ledger.js';
 import type { Manifest, Reason } from '../views.js';

@@ -1,3 +1,4 @@
+import type { Refusal } from '../../core/may-send.js';
 import { askRealm, type RealmLedger } from '../realm-ledger.js';
 import { decodeReason, type Reason } from '../views.js';
 
@@ -22,8 +23,11 @@ export async function realmState(ledger: RealmLedger): Promise<RealmState> {
   };
 }
 
-/** Whether nothing of the realm is sent now: it is halted, or its breaker is open. */
-export async function isHeldBack(ledger: RealmLedger): Promise<boolean> {
+/** Why nothing of the realm is sent now, as far as that spares the questions of the scripts; null where they are to be asked. */
+export async function whyNotRealm(
+  ledger: RealmLedger,
+): Promise<Extract<Refusal, 'halted' | 'breaker'> | null> {
   const { halt, breakerSince } = await realmState(ledger);
-  return halt !== null || breakerSince !== null;
+  if (halt !== null) return 'halted';
+  return breakerSince === null ? null : 'breaker';
 }

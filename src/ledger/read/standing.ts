@@ -73,7 +73,7 @@ export async function readRealmStanding(ledger: RealmLedger): Promise<RealmLook>
 
 export async function readBatchStanding(
   ref: BatchRef,
-  view: BatchView & Pick<StoredBatch, 'owner' | 'gate'>,
+  view: BatchView & Pick<StoredBatch, 'owner' | 'gate' | 'whyNot'>,
   realm: RealmLook,
 ): Promise<BatchStanding> {
   const { scripts, keyPrefix: key } = ref.ledger;
@@ -84,7 +84,7 @@ export async function readBatchStanding(
   const look = new BatchLook(ref, view, realm);
   return {
     batch: ref.id,
-    state: view.state,
+    whyNot: view.whyNot,
     reason: view.reason,
     owner: view.owner,
     certainty: manifest.certainty,
@@ -92,7 +92,6 @@ export async function readBatchStanding(
     createdMs: manifest.createdAt,
     startedMs: Math.max(view.startedAt ?? 0, toMs(handedAt) ?? 0),
     stoodMs: toMs(stoodAt) ?? 0,
-    closed: view.gate?.closed ?? null,
     start: view.gate?.start ?? null,
     planned: look.all('planned'),
     unknown: { ...look.all('unknown'), ...(await look.unknown()) },

@@ -1,9 +1,10 @@
 import type { ErrorCode } from '../../core/errors/catalogue.js';
 import { failPoint } from '../../core/fail-point.js';
 import { type OrderId, orderId } from '../../core/ids.js';
+import { isClosedLedger, type Refusal } from '../../core/may-send.js';
 import type { Journal } from '../journal/journal.js';
 import type { Intent, JournalResult } from '../journal/line.js';
-import { type BeginRequest, type Begun, beginSending, type NotBegun } from '../moves/begin-sending.js';
+import { type BeginRequest, type Begun, beginSending, type Refused } from '../moves/begin-sending.js';
 import { holdsRefused, LEFT, Offers } from '../moves/offers.js';
 import type { MergeContext } from '../moves/replay.js';
 import { neverSent, type SentOrder, type Settled, type Settlement, settle } from '../moves/settle.js';
@@ -36,7 +37,7 @@ type AttemptsDeps = {
   readonly session: string;
   readonly context: MergeContext;
   /** The ledger refused because of the fence: recovery should look at once. */
-  readonly onFenced: (why: string) => void;
+  readonly onFenced: (why: Refusal) => void;
   /** For how long an answering store may refuse a result before the result leaves the worker's slot. */
   readonly refusedMs?: number;
   readonly onTrouble?: (message: string) => void;
@@ -45,8 +46,6 @@ type AttemptsDeps = {
   /** The ledger keeps it; whoever watches this process should hear it as well. */
   readonly onSecondPayment?: (order: OrderId) => void;
 };
-
-const FENCED: readonly string[] = ['disarmed', 'rollback', 'era', 'lost', 'format'];
 
 const REFUSED_MS = 60_000;
 
@@ -67,11 +66,6 @@ export class Attempts {
   constructor(private readonly parts: AttemptsDeps) {
     const { ledger, session, refusedMs = REFUSED_MS, onTrouble = () => {} } = parts;
     this.offers = new Offers({ ledger, session, onTrouble, refusedMs });
-  }
-
-  /** Whether nothing may be sent from this process before it has merged. */
-  static isFenced(refusal: string): boolean {
-    return FENCED.includes(refusal);
   }
 
   /** Whether this process holds a result that its store has refused: it must not call its end a clean one. */
@@ -95,7 +89,7 @@ export class Attempts {
     await this.parts.journal.written();
   }
 
-  async begin(ref: OrderRef, request: BeginRequest): Promise<Begun | NotBegun> {
+  async begin(ref: OrderRef, request: BeginRequest): Promise<Begun | Refused> {
     this.beginning.add(request.nonce);
     try {
       return await this.beginOnce(ref, request);
@@ -108,12 +102,12 @@ export class Attempts {
     }
   }
 
-  private async beginOnce(ref: OrderRef, request: BeginRequest): Promise<Begun | NotBegun> {
+  private async beginOnce(ref: OrderRef, request: BeginRequest): Promise<Begun | Refused> {
     const { ledger, journal } = this.parts;
     const merges = this.merges;
     const begun = await beginSending(ledger, ref, request);
     if ('refusal' in begun) {
-      if (Attempts.isFenced(begun.refusal)) this.parts.onFenced(begun.refusal);
+      if (isClosedLedger(begun.refusal)) this.parts.onFenced(begun.refusal);
       return begun;
     }
     failPoint('begun');

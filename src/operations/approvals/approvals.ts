@@ -8,7 +8,6 @@ import type { App } from '../../runtime/app.js';
 import { afterApprovalWords } from '../../words/people.js';
 import { counted } from '../../words/spelling.js';
 import { realmOfBatch } from '../batches/batch-realm.js';
-import { isOver } from '../batches/batch-status.js';
 import { retriesOf } from '../dead/retries.js';
 import { record } from '../people/audit.js';
 import { isKnown, personWith, revoked } from '../people/who.js';
@@ -32,8 +31,8 @@ export async function waitingForApproval(app: App): Promise<{ ref: BatchRef; vie
 }
 
 /** Also one that is paused: resumed, it still waits. And one whose dead letters are to be retried. */
-export function waitsForApproval({ gate, retry, state }: StoredBatch): boolean {
-  return retry !== null || (gate?.closed === 'approval' && !isOver({ state }));
+export function waitsForApproval({ whyNot, retry }: StoredBatch): boolean {
+  return retry !== null || whyNot.includes('approval');
 }
 
 /** What an approval would be for: all that is to be sent, or the dead letters that are to be retried. */

@@ -1,6 +1,7 @@
 import { REALM_HALTED } from '../../core/classify.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import { memberId } from '../../core/ids.js';
+import { type Standstill, shownState } from '../../core/may-send.js';
 import type { RealmProfile } from '../../core/profile.js';
 import { changeOf } from '../../core/terms.js';
 import {
@@ -52,19 +53,26 @@ export function changeHere(config: Profiles, ref: BatchRef, manifest: Manifest):
 }
 
 /** A batch with the session that works it; empty for the workers. */
-export type OwnedBatch = BatchView & Pick<StoredBatch, 'owner' | 'gate'>;
+export type OwnedBatch = BatchView & Pick<StoredBatch, 'owner' | 'gate' | 'whyNot'>;
 
-/** Why a batch of the workers stands still by the profiles of this place, where nobody halts it in the ledger. */
-export async function haltedHere(
+/** A batch of the workers as the profiles of this place let it stand, where nobody halts it in the ledger. */
+export async function byTermsHere<Batch extends OwnedBatch>(
   config: Profiles,
   ref: BatchRef,
-  { manifest, owner, state, gate }: OwnedBatch,
-): Promise<Reason | null> {
-  if (owner !== '' || (state !== 'running' && state !== 'planned')) return null;
+  view: Batch,
+): Promise<Batch> {
+  const { manifest, owner, state, gate } = view;
+  if (owner !== '' || (state !== 'running' && state !== 'planned')) return view;
   const reason = changeHere(config, ref, manifest);
   // A worker elsewhere may have the profile that fits, and would halt the batch itself where it does not.
   const isTheirs = reason === null || (await recovery.sessions.workersAtWork(ref.ledger)).length > 0;
-  return isTheirs ? null : reading.reasons.withSetTime(reason, gate);
+  return isTheirs ? view : heldBackBy(view, 'terms', reading.reasons.withSetTime(reason, gate));
+}
+
+/** The batch as it is shown where something keeps it from being sent that the ledger does not know. */
+export function heldBackBy<Batch extends OwnedBatch>(view: Batch, why: Standstill, reason: Reason): Batch {
+  const whyNot = [why, ...view.whyNot];
+  return { ...view, whyNot, state: shownState(view.state, whyNot), reason };
 }
 
 /** Made by `rehearse` and configured nowhere: no worker ever takes its batches. */

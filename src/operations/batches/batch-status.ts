@@ -1,5 +1,6 @@
 import type { ExitStatus } from '../../core/errors/entry.js';
 import { AlmonerError } from '../../core/errors/error.js';
+import { WHY_NOT } from '../../core/may-send.js';
 import { CONCLUSIONS } from '../../core/presence.js';
 import { type BatchState, openCount } from '../../core/states.js';
 import { etaSeconds, type Waiting } from '../../core/waiting.js';
@@ -7,7 +8,6 @@ import {
   type BatchRef,
   type BatchView,
   lists,
-  type Reason,
   readBatch,
   reading,
   recovery,
@@ -18,22 +18,18 @@ import type { App } from '../../runtime/app.js';
 import { isoTime } from '../../words/spelling.js';
 import { deadGone } from '../orders/dead-letters.js';
 import type { BatchProgress, BatchStatus } from '../views/batch.js';
-import { haltedHere, type OwnedBatch, type Profiles } from './batch-realm.js';
+import { byTermsHere, heldBackBy, type OwnedBatch, type Profiles } from './batch-realm.js';
 import { waitingOf, waitingOfAll } from './waiting.js';
 
-/** A batch as every face shows it; `stopped` says what the ledger does not know yet. */
-export function batchProgress(
-  view: OwnedBatch,
-  stopped: Stopped | null,
-  waiting: readonly Waiting[],
-): BatchProgress {
+/** A batch as every face shows it. */
+export function batchProgress(view: OwnedBatch, waiting: readonly Waiting[]): BatchProgress {
   const { manifest, requests, retries, rateLimited, recovered, archived } = view;
   const { batch, realm, rehearsal, currency, source, rows, again, createdBy } = manifest;
   return {
     ...{ batch, realm, rehearsal, currency, source, rows, again, createdBy },
     ...{ requests, retries, rateLimited, recovered, archived, waiting },
-    state: stopped?.state ?? view.state,
-    reason: stopped?.reason ?? view.reason,
+    state: view.state,
+    reason: view.reason,
     counts: view.counts,
     tokens: digitsOf(view.sums),
     amounts: digitsOf(manifest.tokens),
@@ -63,19 +59,16 @@ export async function batchStatus(
       `Batch ${ref.id} was never completely imported. Nothing of it was sent.`,
       { next: 'Import the file again, or `almoner cancel` it.' },
     );
-  const [stopped, waiting] = await Promise.all([
-    stoppedHere(ref, view, config),
-    waitingOf(ref, config, view),
-  ]);
-  return statusOf({ ref, view, stopped }, waiting, more);
+  const [shown, waiting] = await Promise.all([shownHere(ref, view, config), waitingOf(ref, config, view)]);
+  return statusOf({ ref, view, shown }, waiting, more);
 }
 
 async function statusOf(
-  { ref, view, stopped }: MadeBatch,
+  { ref, view, shown }: MadeBatch,
   waiting: readonly Waiting[],
   more: { existing?: boolean; report?: string | null } = {},
 ): Promise<BatchStatus> {
-  const progress = batchProgress(view, stopped, waiting);
+  const progress = batchProgress(shown, waiting);
   return {
     ...progress,
     existing: more.existing ?? false,
@@ -105,11 +98,10 @@ export async function* batchesMade(
     const found = await Promise.all(
       young.map(async (ref) => {
         const view = await readBatch(ref);
-        return view === undefined ? [] : [{ ref, view, stopped: await stoppedHere(ref, view, config) }];
+        return view === undefined ? [] : [{ ref, view, shown: await shownHere(ref, view, config) }];
       }),
     );
-    for (const made of found.flat())
-      if (state === undefined || (made.stopped?.state ?? made.view.state) === state) yield made;
+    for (const made of found.flat()) if (state === undefined || made.shown.state === state) yield made;
     if (young.length < refs.length) return;
   }
 }
@@ -117,7 +109,8 @@ export async function* batchesMade(
 type MadeBatch = {
   readonly ref: BatchRef;
   readonly view: StoredBatch;
-  readonly stopped: Stopped | null;
+  /** As it stands from here. */
+  readonly shown: StoredBatch;
 };
 
 const READ_AT_ONCE = 20;
@@ -159,22 +152,16 @@ function hasDead({ archived, counts }: BatchView): boolean {
   return !archived && (counts.refused ?? 0) + (counts.exhausted ?? 0) > 0;
 }
 
-const INTERRUPTED = reasonOf(
-  'ALM_BATCH_INTERRUPTED',
-  'The process that was working this run is gone. Nothing is being sent.',
-);
+const INTERRUPTED = reasonOf('ALM_BATCH_INTERRUPTED', WHY_NOT.interrupted.says);
 
-export type Stopped = { readonly state: 'paused' | 'halted'; readonly reason: Reason };
-
-/** Why a batch does not move although the ledger calls it running: no process is there that would note it. */
-export async function stoppedHere(
+/** A batch as it stands: it may stand still although the ledger does not say so yet, because nobody is there who would tell it. */
+export async function shownHere<Batch extends OwnedBatch>(
   ref: BatchRef,
-  view: OwnedBatch,
+  view: Batch,
   config: Profiles,
-): Promise<Stopped | null> {
-  if (await isInterrupted(ref, view)) return { state: 'paused', reason: INTERRUPTED };
-  const reason = await haltedHere(config, ref, view);
-  return reason === null ? null : { state: 'halted', reason };
+): Promise<Batch> {
+  if (await isInterrupted(ref, view)) return heldBackBy(view, 'interrupted', INTERRUPTED);
+  return byTermsHere(config, ref, view);
 }
 
 export function isOver({ state }: Pick<BatchView, 'state'>): boolean {

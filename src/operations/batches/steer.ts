@@ -1,4 +1,5 @@
 import { AlmonerError } from '../../core/errors/error.js';
+import { CLOSED } from '../../core/may-send.js';
 import {
   type AuditEntry,
   type BatchRef,
@@ -58,22 +59,21 @@ export async function resume(
       `Batch ${ref.id} is a rehearsal, which only the command that made it works off. Nothing was done.`,
       { next: 'Make a new one with `almoner rehearse FILE`.' },
     );
-  if (before.waitsForPerson) throw recovery.afterRollback.mustWait(ref.ledger);
+  if (before.whyNot.includes('after-rollback')) throw recovery.afterRollback.mustWait(ref.ledger);
   const changed = changeHere(app.config, ref, before.manifest);
   if (changed !== null) throw new AlmonerError(changed.code, changed.message, { next: changed.next });
   const { halt } = await reading.realmState.read(ref.ledger);
   if (halt !== null) await letRealmGoOn(await realmOfBatch(app, ref));
   const now = (await readBatch(ref)) ?? before;
-  const goesOn = now.state === 'running' || now.state === 'planned';
-  // A run whose process lives stays its own; handing it to the workers would take it away in mid-work.
-  const waits = now.gate?.closed ?? null;
-  if (waits === 'approval' && goesOn)
+  const [first = null] = now.whyNot;
+  if (first === 'approval')
     throw new AlmonerError(
       'ALM_BATCH_APPROVAL',
       `${reading.reasons.approvalNeeded(now.gate?.preparer ?? null)} Nothing was begun.`,
     );
-  const keepsTime = waits !== null && waits !== 'approval' && !begin;
-  if (goesOn && (keepsTime || (waits === null && !(await isInterrupted(ref, now))))) {
+  const keepsTime = (first === 'start-time' || first === 'start-missed') && !begin;
+  // A run whose process lives stays its own; handing it to the workers would take it away in mid-work.
+  if (!isOver(now) && (keepsTime || (first === null && !(await isInterrupted(ref, now))))) {
     const status = await batchStatus(ref, app.config);
     if (halt !== null) {
       await steering.batch.audit(ref, audit(by, 'resumed, with its halted realm'));
@@ -82,7 +82,7 @@ export async function resume(
     return { changed: halt !== null, status };
   }
   const set = beginsWords(now.gate?.start ?? null);
-  const isEarly = waits !== null && begin;
+  const isEarly = begin && CLOSED.some((why) => now.whyNot.includes(why));
   const { done, state } = await steering.batch.resume(
     ref,
     audit(by, isEarly ? `begun now instead of at ${set}` : 'resumed'),

@@ -7,7 +7,7 @@ import { type Cause, waitingOf as told, whatWaits } from '../../core/what-waits.
 import { spellMoment } from '../../core/zones.js';
 import { type BatchRef, type BatchView, lists, readBatch, reading } from '../../ledger/index.js';
 import type { App } from '../../runtime/app.js';
-import { haltedHere, type OwnedBatch, type Profiles } from './batch-realm.js';
+import { byTermsHere, type OwnedBatch, type Profiles } from './batch-realm.js';
 
 type RealmLook = Awaited<ReturnType<typeof reading.standing.realm>>;
 
@@ -29,8 +29,7 @@ export async function causesOf(
   const view = known ?? (await readBatch(ref));
   if (view === undefined || !isOpen(view)) return [];
   const look = realm ?? (await reading.standing.realm(ref.ledger));
-  const reason = await haltedHere(config, ref, view);
-  const shown: OwnedBatch = reason === null ? view : { ...view, state: 'halted', reason };
+  const shown = await byTermsHere(config, ref, view);
   const standing = await reading.standing.batch(ref, shown, look);
   return whatWaits(standing, { ...look, quiet: quietNow(config, ref, look.nowMs) });
 }

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { WriteOutcome } from '../../core/classify.js';
 import { AlmonerError } from '../../core/errors/error.js';
 import type { BatchId } from '../../core/ids.js';
+import { CLOSED } from '../../core/may-send.js';
 import type { Waiting } from '../../core/waiting.js';
-import { CLOSED } from '../../core/waiting.js';
 import {
   type BatchRef,
   type planning,
@@ -117,7 +117,7 @@ export async function needRunnable(app: App, ref: BatchRef): Promise<void> {
   await refuseUnsafeStore(app);
   await realmOfBatch(app, ref);
   const view = await readBatch(ref);
-  if (view?.waitsForPerson) throw recovery.afterRollback.mustWait(ref.ledger);
+  if (view?.whyNot.includes('after-rollback')) throw recovery.afterRollback.mustWait(ref.ledger);
   const changed = view === undefined ? null : changeHere(app.config, ref, view.manifest);
   if (changed !== null)
     throw new AlmonerError(changed.code, `${changed.message} Nothing was done.`, { next: changed.next });
@@ -150,7 +150,7 @@ async function takeBatch(
     const view = await readBatch(ref);
     if (view === undefined) throw forgotten(ref);
     // After a rollback it waits for a person, who does not say so by running the file again.
-    if (isOver(view) || view.waitsForPerson) return false;
+    if (isOver(view) || view.whyNot.includes('after-rollback')) return false;
     if (view.owner === session.id || (await isOwnerGone(ref, view.owner))) {
       await session.register(ref.ledger, realm.profile);
       await letRealmGoOn(realm);
@@ -296,7 +296,7 @@ async function isHandedOver(
  * whose it is, unless that is to stop; one without is left to the workers, of which there may be none.
  */
 function isStill(
-  { state, owner, gate, counts: { sending = 0, unknown = 0 } }: StoredBatch,
+  { state, owner, whyNot, counts: { sending = 0, unknown = 0 } }: StoredBatch,
   stops = false,
   /** Results that the store refuses: nothing is under way for them, and a run that stops leaves them to its stop. */
   unsettled = 0,
@@ -304,7 +304,7 @@ function isStill(
   const nothingSent = sending <= (stops ? unsettled : 0);
   if (state === 'cancelled') return nothingSent && (unknown === 0 || owner === '' || stops);
   // It was taken back, and is the workers' once another person has approved it.
-  if (gate?.closed === 'approval' && owner === '') return nothingSent;
+  if (whyNot.includes('approval') && owner === '') return nothingSent;
   return state === 'done' || ((state === 'paused' || state === 'halted') && nothingSent);
 }
 

@@ -103,7 +103,7 @@ async function handToWorkers(
 ): Promise<void> {
   const view = await readBatch(ref);
   if (view === undefined || isOver(view) || !(await isOwnerGone(ref, view.owner))) return;
-  if (view.waitsForPerson) throw recovery.afterRollback.mustWait(ref.ledger);
+  if (view.whyNot.includes('after-rollback')) throw recovery.afterRollback.mustWait(ref.ledger);
   if (view.owner === '' && (view.state === 'running' || view.state === 'planned')) return;
   if (standing(existing?.view) !== standing(view))
     throw new AlmonerError(

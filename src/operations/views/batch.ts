@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FIND_BY } from '../../core/find-meanings.js';
-import { WAITING_WHYS } from '../../core/waiting.js';
+import { WAITING_WHYS } from '../../core/may-send.js';
 import { BatchState, byOp, count, currency, type Of, OrderState, Rate, Reason, sum, time } from './values.js';
 
 /** A batch, as every face shows it. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { batchId } from '../../../src/core/ids.js';
 import { cancelBatch, haltRealm, pauseBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readRecord } from '../../../src/ledger/read/rows.js';
@@ -45,7 +46,7 @@ describe('begin-sending', () => {
     await feedAll(batch);
     const first = await begun(batch, 1);
     expect(await begin(batch, 1)).toEqual({ ...first, sentAt: expect.any(Number) });
-    expect(await begin(batch, 1, { nonce: 'other' })).toEqual({ refusal: 'sending' });
+    expect(await begin(batch, 1, { nonce: 'other' })).toEqual({ refusal: 'order', state: 'sending' });
     expect(await ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:days`)).toEqual({
       [utcDay(first.sentAt)]: '7',
     });
@@ -53,26 +54,34 @@ describe('begin-sending', () => {
   });
 
   test.each([
-    ['paused', ({ ref }: TestBatch) => pauseBatch(ref, WHY, audit('paused'))],
-    ['cancelled', ({ ref }: TestBatch) => cancelBatch(ref, audit('cancelled'))],
-    ['halted', ({ ledger }: TestBatch) => haltRealm(ledger, WHY)],
-  ])('a batch that was %s since the claim sends nothing', async (why, stop) => {
+    [
+      'paused',
+      { refusal: 'batch', state: 'paused' },
+      ({ ref }: TestBatch) => pauseBatch(ref, WHY, audit('paused')),
+    ],
+    [
+      'cancelled',
+      { refusal: 'batch', state: 'cancelled' },
+      ({ ref }: TestBatch) => cancelBatch(ref, audit('cancelled')),
+    ],
+    ['halted', { refusal: 'halted' }, ({ ledger }: TestBatch) => haltRealm(ledger, WHY)],
+  ])('a batch that was %s since the claim sends nothing', async (_, refused, stop) => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
     await stop(batch);
-    expect(await begin(batch, 1)).toEqual({ refusal: why });
+    expect(await begin(batch, 1)).toEqual(refused);
     expect(await tieUp(ledger)).toEqual([]);
   });
 
   test('out of turn nothing is sent: never fed, settled, another owner, an open breaker', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}], { owner: 'run-1' });
-    expect(await begin(batch, 1)).toEqual({ refusal: 'planned' });
+    expect(await begin(batch, 1)).toEqual({ refusal: 'batch', state: 'planned' });
     await feedAll(batch);
     expect(await begin(batch, 1, { session: 'stranger' })).toEqual({ refusal: 'owner' });
     await sendAs(batch, 1, 'P');
-    expect(await begin(batch, 1, { nonce: 'late' })).toEqual({ refusal: 'paid' });
+    expect(await begin(batch, 1, { nonce: 'late' })).toEqual({ refusal: 'order', state: 'paid' });
     await ledger.scripts.redis.hset(ledger.keyPrefix, 'breaker', Date.now());
     expect(await begin(batch, 2)).toEqual({ refusal: 'breaker' });
     expect(await tieUp(ledger)).toEqual([]);
@@ -114,7 +123,7 @@ describe('begin-sending', () => {
     await feedAll(batch);
     const first = await begun(batch, 1);
     await settleAs(batch, 1, 'u', first);
-    expect(await begin(batch, 1, { nonce: 'two' })).toEqual({ refusal: 'unknown' });
+    expect(await begin(batch, 1, { nonce: 'two' })).toEqual({ refusal: 'order', state: 'unknown' });
     const again = await begun(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000, dayCap: 7 });
     expect(again).toMatchObject({
       resend: true,
@@ -129,6 +138,25 @@ describe('begin-sending', () => {
     expect(await ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:days`)).toEqual({
       [utcDay(first.sentAt)]: '7',
     });
+  });
+
+  test('an open breaker holds a resend back as well', async () => {
+    const ledger = await bench.ledger();
+    const batch = await sealed(ledger, [{}]);
+    await feedAll(batch);
+    await sendAs(batch, 1, 'u');
+    await ledger.scripts.redis.hset(ledger.keyPrefix, 'breaker', Date.now());
+    expect(await begin(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000 })).toEqual({ refusal: 'breaker' });
+    await ledger.scripts.redis.hdel(ledger.keyPrefix, 'breaker');
+    expect(await begin(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000 })).toMatchObject({ resend: true });
+  });
+
+  test('a number that stands for another batch than the row at hand sends nothing', async () => {
+    const batch = await sealed(await bench.ledger(), [{}]);
+    await feedAll(batch);
+    const other = { ...batch, ref: { ...batch.ref, id: batchId('of-another-past') } };
+    expect(await begin(other, 1)).toEqual({ refusal: 'gone' });
+    expect(await begin(batch, 1)).not.toHaveProperty('refusal');
   });
 
   test('an unknown of a cancelled batch may still be resent', async () => {

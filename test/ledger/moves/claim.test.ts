@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { claim } from '../../../src/ledger/moves/begin-sending.js';
 import { cancelBatch, haltRealm, pauseBatch, releaseRealm } from '../../../src/ledger/moves/steer.js';
+import { STATE_CODES } from '../../../src/ledger/record.js';
 import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import {
   audit,
@@ -43,8 +44,8 @@ describe('claim', () => {
     await feedAll(batch);
     await settleAs(batch, 1, 'w', await begun(batch, 1), { dueInMs: 60_000 });
     const answer = await claim(ledger, { no: batch.no, index: 1 }, '', []);
-    expect(answer).toMatchObject({ answer: 'wait' });
-    if (answer.answer === 'wait') expect(answer.ms).toBeGreaterThan(50_000);
+    expect(answer).toMatchObject({ refusal: 'early' });
+    if ('earlyByMs' in answer) expect(answer.earlyByMs).toBeGreaterThan(50_000);
   });
 
   test.each(['P', 'R', 'X', 'D'] as const)(
@@ -54,7 +55,7 @@ describe('claim', () => {
       const batch = await sealed(ledger, [{}, {}]);
       await feedAll(batch);
       await sendAs(batch, 1, code);
-      expect(await claimFor(batch, 1)).toEqual({ answer: 'stop', why: code });
+      expect(await claimFor(batch, 1)).toEqual({ refusal: 'order', state: STATE_CODES[code] });
       expect(await tieUp(ledger)).toEqual([]);
     },
   );
@@ -62,12 +63,12 @@ describe('claim', () => {
   test('nothing goes while it is being sent, from another owner, before it was fed, or for no batch at all', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}], { owner: 'run-1' });
-    expect(await claimFor(batch, 1)).toEqual({ answer: 'stop', why: 'planned' });
+    expect(await claimFor(batch, 1)).toEqual({ refusal: 'batch', state: 'planned' });
     await feedAll(batch);
     await begun(batch, 1);
-    expect(await claimFor(batch, 1)).toEqual({ answer: 'stop', why: 's' });
-    expect(await claimFor(batch, 2, 'stranger')).toEqual({ answer: 'stop', why: 'owner' });
-    expect(await claim(ledger, { no: '99', index: 1 }, '', [])).toEqual({ answer: 'stop', why: 'gone' });
+    expect(await claimFor(batch, 1)).toEqual({ refusal: 'order', state: 'sending' });
+    expect(await claimFor(batch, 2, 'stranger')).toEqual({ refusal: 'owner' });
+    expect(await claim(ledger, { no: '99', index: 1 }, '', [])).toEqual({ refusal: 'gone' });
   });
 
   test('a halted realm and a batch that stands still stop every claim, and hold nobody', async () => {
@@ -75,10 +76,10 @@ describe('claim', () => {
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
     await haltRealm(ledger, WHY);
-    expect(await claimFor(batch, 1)).toEqual({ answer: 'stop', why: 'halted' });
+    expect(await claimFor(batch, 1)).toEqual({ refusal: 'halted' });
     await releaseRealm(ledger);
     await pauseBatch(batch.ref, WHY, audit('paused'));
-    expect(await claimFor(batch, 1)).toEqual({ answer: 'stop', why: 'paused' });
+    expect(await claimFor(batch, 1)).toEqual({ refusal: 'batch', state: 'paused' });
     expect(await tieUp(ledger)).toEqual([]);
   });
 
@@ -89,7 +90,7 @@ describe('claim', () => {
     await sendAs(batch, 1, 'u');
     await ledger.scripts.redis.hset(ledger.keyPrefix, 'breaker', Date.now());
     expect(await claimFor(batch, 1)).toMatchObject({ answer: 'go', unknown: true });
-    expect(await claimFor(batch, 2)).toEqual({ answer: 'stop', why: 'breaker' });
+    expect(await claimFor(batch, 2)).toEqual({ refusal: 'breaker' });
   });
 
   test('an unknown of a cancelled batch still goes; what was never sent does not', async () => {
@@ -99,7 +100,7 @@ describe('claim', () => {
     await sendAs(batch, 1, 'u');
     await cancelBatch(batch.ref, audit('cancelled'));
     expect(await claimFor(batch, 1)).toMatchObject({ answer: 'go', unknown: true });
-    expect(await claimFor(batch, 2)).toEqual({ answer: 'stop', why: 'cancelled' });
+    expect(await claimFor(batch, 2)).toEqual({ refusal: 'batch', state: 'cancelled' });
     expect(await tieUp(ledger)).toEqual([]);
   });
 });

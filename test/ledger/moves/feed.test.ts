@@ -114,7 +114,7 @@ describe('feed', () => {
     await held(other, 1);
     const batch = await sealed(ledger, [{ member: '7' }, { member: '8' }], { manifest: { inOrder: true } });
     await feedAll(batch);
-    expect((await claimFor(batch, 1)).answer).toBe('held');
+    expect(await claimFor(batch, 1)).toEqual({ refusal: 'member-held' });
     expect(await feedAll(batch)).toEqual([]);
   });
 

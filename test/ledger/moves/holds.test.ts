@@ -35,8 +35,8 @@ describe('holding members', () => {
     const batch = await sealed(ledger, [{ member: '1' }, { member: '1' }, { member: '1' }]);
     await feedAll(batch);
     const first = await begun(batch, 1, { hold: await held(batch, 1) });
-    expect((await claimFor(batch, 2)).answer).toBe('held');
-    expect((await claimFor(batch, 3)).answer).toBe('held');
+    expect(await claimFor(batch, 2)).toEqual({ refusal: 'member-held' });
+    expect(await claimFor(batch, 3)).toEqual({ refusal: 'member-held' });
     expect(await due(batch)).toEqual([1]);
     expect(await tieUp(ledger)).toEqual([]);
     expect(await settleAs(batch, 1, 'P', first)).toMatchObject({ next: [{ no: batch.no, index: 2 }] });
@@ -51,8 +51,8 @@ describe('holding members', () => {
     const batch = await sealed(ledger, [{ member: '1' }, { member: '1' }]);
     await feedAll(batch);
     await held(batch, 1);
-    expect((await claimFor(batch, 2)).answer).toBe('held');
-    expect(await claimFor(batch, 2)).toEqual({ answer: 'stop', why: 'not-due' });
+    expect(await claimFor(batch, 2)).toEqual({ refusal: 'member-held' });
+    expect(await claimFor(batch, 2)).toEqual({ refusal: 'not-due' });
     expect(await begin(batch, 2)).toEqual({ refusal: 'not-due' });
     expect(await tieUp(ledger)).toEqual([]);
   });
@@ -62,7 +62,7 @@ describe('holding members', () => {
     const batch = await sealed(ledger, [{ member: '2' }, { member: '1', to: '2' }, { member: '1' }]);
     await feedAll(batch);
     const first = await begun(batch, 1, { hold: await held(batch, 1) });
-    expect((await claimFor(batch, 2)).answer).toBe('held');
+    expect(await claimFor(batch, 2)).toEqual({ refusal: 'member-held' });
     expect(await holders(ledger)).toEqual({ 2: `${batch.no}:1` });
     await held(batch, 3);
     expect(await settleAs(batch, 1, 'P', first)).toMatchObject({ next: [] });
@@ -81,7 +81,7 @@ describe('holding members', () => {
     ]);
     await feedAll(batch);
     const first = await begun(batch, 1, { hold: await held(batch, 1) });
-    expect((await claimFor(batch, 2)).answer).toBe('held');
+    expect(await claimFor(batch, 2)).toEqual({ refusal: 'member-held' });
     expect(await settleAs(batch, 1, 'P', first)).toMatchObject({ next: [{ index: 2 }] });
     const second = await begun(batch, 2, { hold: await held(batch, 2) });
     expect(await afterwards(batch, () => settleAs(batch, 2, 'P', second))).toMatchObject({
@@ -96,13 +96,13 @@ describe('holding members', () => {
     await feedAll(batch);
     const first = await begun(batch, 1, { hold: await held(batch, 1) });
     await settleAs(batch, 1, 'u', first);
-    expect((await claimFor(batch, 2)).answer).toBe('held');
+    expect(await claimFor(batch, 2)).toEqual({ refusal: 'member-held' });
     expect(await ledger.scripts.redis.ttl(`${ledger.keyPrefix}:holders`)).toBe(-1);
     expect(await concludeAs(batch, 1, 'u', 'w')).toMatchObject({ concluded: true, next: [{ index: 2 }] });
     await begun(batch, 2, { hold: await held(batch, 2) });
     await orphanAs(batch, 2, 'u');
     expect(await holders(ledger)).toEqual({ 1: `${batch.no}:2` });
-    expect((await claimFor(batch, 1)).answer).toBe('held');
+    expect(await claimFor(batch, 1)).toEqual({ refusal: 'member-held' });
     expect(await tieUp(ledger)).toEqual([]);
   });
 
@@ -181,9 +181,9 @@ describe('a batch that stands still holds nobody it is not sending to', () => {
     await feedAll(second);
     const token = await held(first, 1);
     const sending = await begun(first, 2, { hold: await held(first, 2) });
-    expect((await claimFor(first, 3)).answer).toBe('held');
-    expect((await claimFor(second, 1)).answer).toBe('held');
-    expect((await claimFor(second, 2)).answer).toBe('held');
+    expect(await claimFor(first, 3)).toEqual({ refusal: 'member-held' });
+    expect(await claimFor(second, 1)).toEqual({ refusal: 'member-held' });
+    expect(await claimFor(second, 2)).toEqual({ refusal: 'member-held' });
     return { ledger, first, second, token, sending };
   }
 
@@ -210,13 +210,13 @@ describe('a batch that stands still holds nobody it is not sending to', () => {
     await settleAs(first, 2, 'P', sending);
     await resumeBatch(first.ref, audit('resumed'), { owner: '' });
     expect(await due(first)).toEqual([1, 3]);
-    expect((await claimFor(first, 3)).answer).toBe('held');
+    expect(await claimFor(first, 3)).toEqual({ refusal: 'member-held' });
     await settleAs(second, 1, 'P', await begun(second, 1, { hold: await held(second, 1) }));
     expect(await holders(ledger)).toMatchObject({ 1: `${first.no}:3` });
     await settleAs(first, 3, 'P', await begun(first, 3, { hold: await held(first, 3) }));
     const anew = await held(first, 1);
     expect(anew).not.toBe(token);
-    expect(await begin(first, 1, { hold: token })).toEqual({ refusal: 'hold' });
+    expect(await begin(first, 1, { hold: token })).toEqual({ refusal: 'hold-lost' });
     expect(await begin(first, 1, { hold: anew })).not.toHaveProperty('refusal');
     expect(await tieUp(ledger)).toEqual([]);
   });

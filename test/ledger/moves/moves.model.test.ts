@@ -140,7 +140,7 @@ class World {
         const hold = this.readback
           ? await claim(this.ledger, ref, '', membersOf(batch.row(index).order))
           : null;
-        if (hold !== null && hold.answer !== 'go') return () => Promise.resolve();
+        if (hold !== null && 'refusal' in hold) return () => Promise.resolve();
         this.nonces += 1;
         const nonce = `n${this.nonces}`;
         const sentAt = START + (this.nonces % 2) * 86_400_000;

@@ -16,14 +16,14 @@ test('in quiet hours nothing is sent for the first time, and what was sent befor
   const HOUR = 3_600_000;
   ledger.mark.quietUntil = () => Date.now() + HOUR;
   // Asked again after half an hour at the latest: the quiet hours of a profile may be taken back.
-  expect(await claimFor(batch, 1)).toEqual({ answer: 'wait', ms: HOUR / 2 });
-  expect(await begin(batch, 1)).toMatchObject({ refusal: 'early', earlyByMs: HOUR / 2 });
+  expect(await claimFor(batch, 1)).toEqual({ refusal: 'quiet', earlyByMs: HOUR / 2 });
+  expect(await begin(batch, 1)).toMatchObject({ refusal: 'quiet', earlyByMs: HOUR / 2 });
   expect(await begin(batch, 2, { nonce: 'again', keyAgeMaxMs: HOUR })).toMatchObject({ resend: true });
   expect(await retryOrder(batch.ref, 3, batch.row(3), { who: 'ada', why: null, at: 1, nonce: 'r' })).toBe(
     'ok',
   );
   expect(await begin(batch, 3, { nonce: 'retried' })).toMatchObject({ attempts: 2 });
-  expect(await begin(batch, 4, { nonce: 'next' })).toMatchObject({ refusal: 'early' });
+  expect(await begin(batch, 4, { nonce: 'next' })).toMatchObject({ refusal: 'quiet' });
   ledger.mark.quietUntil = () => Date.now() - 1;
   expect(await begin(batch, 1)).toMatchObject({ attempts: 1 });
 });

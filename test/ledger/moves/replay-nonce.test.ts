@@ -78,7 +78,7 @@ describe('an attempt of the same number and another nonce', () => {
     await sendAs(batch, 1, 'w', HERE);
     await merge(batch, 'idempotent', attemptOf(batch, 1, null));
     expect(await code(batch)).toBe('u');
-    expect(await begin(batch, 1, { nonce: 'next' })).toEqual({ refusal: 'unknown' });
+    expect(await begin(batch, 1, { nonce: 'next' })).toEqual({ refusal: 'order', state: 'unknown' });
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 

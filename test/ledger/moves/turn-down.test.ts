@@ -60,7 +60,7 @@ describe('turn-down', () => {
   test('asked twice after a lost reply it is one move: counted, noted and handed over once', async () => {
     const batch = await batchOf(2);
     const hold = await held(batch, 1);
-    expect((await claimFor(batch, 2)).answer).toBe('held');
+    expect(await claimFor(batch, 2)).toEqual({ refusal: 'member-held' });
     const refused = { move: { from: 'planned', to: 'refused', hold }, status: 404 } as const;
     expect(await down(batch, 1, refused, 'n')).toEqual({
       state: 'refused',
@@ -80,7 +80,7 @@ describe('turn-down', () => {
     await claimFor(batch, 2);
     const off = await down(batch, 1, { move, tries: 2, dueInMs: 60_000 });
     expect(off).toEqual({ state: 'planned', next: [{ no: batch.no, index: 2 }] });
-    expect(await claimFor(batch, 1)).toMatchObject({ answer: 'wait' });
+    expect(await claimFor(batch, 1)).toMatchObject({ refusal: 'early' });
     expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 'w', tries: 2, attempts: 0 });
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
@@ -160,8 +160,8 @@ describe('turn-down', () => {
     ).toBe('doubt');
     expect((await readRecord(batch.ref, 1)).code).toBe('u');
     expect((await down(batch, 1, { dueInMs: 60_000, detail: null })).state).toBe('unknown');
-    expect(await claimFor(batch, 1)).toMatchObject({ answer: 'wait' });
-    expect((await claimFor(batch, 2)).answer).toBe('held');
+    expect(await claimFor(batch, 1)).toMatchObject({ refusal: 'early' });
+    expect(await claimFor(batch, 2)).toEqual({ refusal: 'member-held' });
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 

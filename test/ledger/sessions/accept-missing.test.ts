@@ -80,7 +80,7 @@ describe('accepted as lost on a store that has forgotten nothing since it joined
     const { ledger } = batch;
     await accept(batch, lost.id);
     ledger.mark.session = lost.id;
-    expect(await claimFor(batch, 6)).toEqual({ answer: 'stop', why: 'lost' });
+    expect(await claimFor(batch, 6)).toEqual({ refusal: 'lost' });
     expect(await begin(batch, 6, { session: lost.id })).toEqual({ refusal: 'lost' });
     // What it was sending when it was given up is not begun again by its own repeated question either.
     expect(await begin(batch, 2, { session: lost.id, keyAgeMaxMs: 60_000 })).toEqual({ refusal: 'lost' });

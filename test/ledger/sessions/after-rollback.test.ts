@@ -49,7 +49,7 @@ test('what was never sent, or answered with a no, waits; what is unknown goes on
   const batch = await halfPaid();
   await rolledBack(batch.ledger);
   for (const index of [3, 4]) {
-    expect(await claimFor(batch, index)).toEqual({ answer: 'stop', why: 'after-rollback' });
+    expect(await claimFor(batch, index)).toEqual({ refusal: 'after-rollback' });
     expect(await begin(batch, index)).toEqual({ refusal: 'after-rollback' });
   }
   expect(await claimFor(batch, 2)).toMatchObject({ answer: 'go' });
@@ -70,7 +70,7 @@ test('it is shown as halted, with what ends it', async () => {
   await rolledBack(batch.ledger);
   expect(await readBatch(batch.ref)).toMatchObject({
     state: 'halted',
-    waitsForPerson: true,
+    whyNot: ['after-rollback'],
     reason: { code: 'ALM_LEDGER_AFTER_ROLLBACK' },
   });
   expect(await readWaitAfterRollback(batch.ledger)).toMatchObject({ batches: 1 });
@@ -81,7 +81,7 @@ test('a person lets it go on, and the batch says who', async () => {
   await rolledBack(batch.ledger);
   const resumed = await resume(batch.ledger, audit('resumed'));
   expect(resumed).toEqual({ answer: 'resumed', batches: [batch.ref.id] });
-  expect(await readBatch(batch.ref)).toMatchObject({ state: 'running', waitsForPerson: false });
+  expect(await readBatch(batch.ref)).toMatchObject({ state: 'running', whyNot: [] });
   await begun(batch, 3);
   expect(await resume(batch.ledger, audit('again'))).toEqual({ answer: 'not waiting' });
 });
@@ -115,7 +115,7 @@ test('a paused batch stays paused, and waits as well once it is resumed alone', 
   const batch = await halfPaid();
   await pauseBatch(batch.ref, WHY, audit('paused'));
   await rolledBack(batch.ledger);
-  expect(await readBatch(batch.ref)).toMatchObject({ state: 'paused', waitsForPerson: true });
+  expect(await readBatch(batch.ref)).toMatchObject({ state: 'paused', whyNot: ['paused', 'after-rollback'] });
 });
 
 test('a cancelled batch has nothing that waits', async () => {

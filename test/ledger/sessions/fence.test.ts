@@ -41,7 +41,7 @@ describe('the fence', () => {
     const { ledger } = batch;
     await register(ledger, 'a');
     await register(ledger, 'b');
-    expect(await claimFor(batch, 2)).toEqual({ answer: 'stop', why: 'disarmed' });
+    expect(await claimFor(batch, 2)).toEqual({ refusal: 'disarmed' });
     expect(await begin(batch, 2)).toEqual({ refusal: 'disarmed' });
     const { run } = await readFence(ledger);
     expect(await merged(ledger, run, 'a', 0)).toBe(true);

@@ -199,7 +199,7 @@ describe('some of it', () => {
     const batch = await working(ledger, lines, { manifest });
     const hold = await held(batch, 1);
     const of = await begun(batch, 1, { ...by(batch), hold });
-    for (const index of [2, 3]) expect(await claimFor(batch, index)).toEqual({ answer: 'held' });
+    for (const index of [2, 3]) expect(await claimFor(batch, index)).toEqual({ refusal: 'member-held' });
     // Behind an order that is being sent they only queue.
     expect(await moving(batch)).toEqual([1, 2, 3, 4, 5]);
     await settleAs(batch, 1, 'u', of);

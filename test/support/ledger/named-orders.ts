@@ -1,4 +1,5 @@
-import type { OpenState, WaitingWhy } from '../../../src/core/waiting.js';
+import { type WaitingWhy, WHY_NOT } from '../../../src/core/may-send.js';
+import type { OpenState } from '../../../src/core/waiting.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { readRecord, stateOf } from '../../../src/ledger/read/rows.js';
 import type { BatchRef } from '../../../src/ledger/realm-ledger.js';
@@ -10,12 +11,12 @@ export async function namedOrders(ref: BatchRef): Promise<Map<number, WaitingWhy
   const causes = await causesOf(ref, NO_PROFILES);
   const named = new Map<number, WaitingWhy>();
   for (const { why, groups } of causes)
-    for (const { indexes } of groups) for (const index of indexes ?? []) named.set(index, why);
+    for (const { indexes } of groups) for (const index of indexes ?? []) named.set(index, WHY_NOT[why].shown);
   const states = await openStates(ref);
   for (const { why, groups } of causes)
     for (const { state, indexes } of groups)
       for (const [index, its] of states)
-        if (indexes === null && its === state && !named.has(index)) named.set(index, why);
+        if (indexes === null && its === state && !named.has(index)) named.set(index, WHY_NOT[why].shown);
   return named;
 }
 

@@ -73,8 +73,8 @@ export async function readbackWorld(
   const deliver = async (index: number) => {
     for (;;) {
       const claimed = await claimFor(batch, index);
-      if (claimed.answer === 'wait') continue;
-      if (claimed.answer !== 'go') return claimed.answer === 'stop' ? claimed.why : claimed.answer;
+      if ('earlyByMs' in claimed) continue;
+      if ('refusal' in claimed) return claimed.refusal === 'batch' ? claimed.state : claimed.refusal;
       const before = await readback.before(batch.row(index).order, null);
       if (!('kind' in before)) return 'read';
       await unread.beforeSending({ no: batch.no, index }, batch.row(index), claimed.hold, before);

@@ -85,7 +85,7 @@ function turnedDown(
   return async (batch: TestBatch, index: number) => {
     const claimed = move.from === 'planned' ? await claimFor(batch, index) : null;
     const { nonce } = await readRecord(batch.ref, index);
-    const hold = claimed?.answer === 'go' ? claimed.hold : '';
+    const hold = claimed !== null && 'hold' in claimed ? claimed.hold : '';
     return turnDown(batch.ledger, { no: batch.no, index }, batch.row(index), {
       batch: batch.ref.id,
       move: move.from === 'planned' ? { ...move, hold } : { ...move, attempt: nonce ?? '' },

@@ -168,7 +168,7 @@ export class Sender {
     const row = this.batch.row(ref.index);
     const reading = this.certainty === 'readback';
     const answer = await claim(this.ledger, ref, '', reading ? membersOf(row.order) : []);
-    if (answer.answer !== 'go') return undefined;
+    if ('refusal' in answer) return undefined;
     failPoint('claimed');
     if (answer.unknown && reading) {
       await this.readback.resolve({ batch: this.batch.ref.id, ref, row, terms: this.terms });
