@@ -75,9 +75,16 @@ describe('the package', () => {
   test('holds everything that the program reads at run time', () => {
     const assets = readdirSync('src', { recursive: true, encoding: 'utf8' })
       .filter((path) => /\.(lua|json)$/.test(path) && !path.startsWith(join('desk', 'web')))
+      // The build puts the shared fragments into each script.
+      .filter((path) => !path.startsWith(join('ledger', 'includes')))
       .map((path) => `dist/${path.replaceAll('\\', '/')}`);
     expect(assets.length).toBeGreaterThan(20);
     expect(assets.filter((path) => !packed.includes(path))).toEqual([]);
+    const scripts = packed.filter((path) => path.endsWith('.lua'));
+    const open = scripts.filter((path) =>
+      readFileSync(join(packageFolder(), path), 'utf8').includes('--- @include'),
+    );
+    expect(open).toEqual([]);
     const samples = readdirSync('jobs').map((name) => `jobs/${name}`);
     expect(samples.filter((path) => !packed.includes(path))).toEqual([]);
     expect(packed).toContain('dist/desk/web/index.html');
