@@ -17,7 +17,7 @@ import { argument, BATCH, flag, notAMemberId, text, texts, usage } from '../fram
 import { readSince } from '../frame/since.js';
 import { slowProgress } from '../text/order-text.js';
 
-/** What the books remember: reports, a member's history, and the file that takes a batch back. */
+/** Writes the report files of a batch again, from the ledger or the archive. */
 export const report = storeCommand({
   name: 'report',
   description: 'Writes the report files of a batch again from the ledger, at any time, also half-way.',
@@ -47,6 +47,7 @@ export const report = storeCommand({
   },
 });
 
+/** Lists every order that ever touched a member, in all realms. */
 export const history = storeCommand({
   name: 'history',
   description: 'Every order that ever touched a member, in all realms of the books, newest last.',
@@ -96,6 +97,7 @@ function entryLine(entry: HistoryEntry, member: string): string {
     .join('  ');
 }
 
+/** Writes the CSV that takes a batch's paid orders back. Running that file is a normal run. */
 export const undo = storeCommand({
   name: 'undo',
   description:

@@ -17,7 +17,7 @@ import { argument, flag, needReason, optionalArgument, REASON, text, texts } fro
 import type { Colours } from '../text/colours.js';
 import { explanationDocument, explanationLines, goLines, syncedLine } from '../text/rules-text.js';
 
-/** The rules themselves: their files, schedules and past decisions. */
+/** Lists the rules with their schedules, approvals and last runs. */
 export const list = storeCommand({
   name: 'rules list',
   description:
@@ -110,6 +110,7 @@ function standingLines(
   ];
 }
 
+/** Makes the schedules in the store equal to the rule files, and approves rules with --approve. */
 export const sync = storeCommand({
   name: 'rules sync',
   description:
@@ -132,7 +133,8 @@ export const sync = storeCommand({
     const { output, options, cwd } = context;
     const { approve, prune, reason: why } = options;
     await refuseUnseen(app, { approve, seen: options.text }, cwd, output);
-    // Before: what is approved now is shown with its difference to what was.
+    // Listed before the sync, so that the output shows the difference between the former text and the one approved
+    // now.
     const listed = (await listRules(app, cwd)).filter(({ text: shown }) => shown !== null);
     const [only = '', ...others] = approve;
     const seen = others.length === 0 ? listed.find(({ rule }) => rule === only)?.text?.hash : undefined;
@@ -170,7 +172,10 @@ export const sync = storeCommand({
   },
 });
 
-/** Whoever says go for what another asked for names the text that they saw: it may be another one since. */
+/**
+ * Refuses an approval of a text that the person has not seen. A second person names the text's hash, since the file
+ * may have changed after the request.
+ */
 async function refuseUnseen(
   app: App,
   { approve, seen }: { readonly approve: readonly string[]; readonly seen: string | undefined },
@@ -215,6 +220,7 @@ const STEP_WORDS: Readonly<
   },
 };
 
+/** Makes the command of one step on a rule's schedule. */
 const steering = (step: RuleStep) =>
   storeCommand({
     name: `rules ${step}`,
@@ -239,6 +245,7 @@ export const resume = steering('resume');
 export const skip = steering('skip');
 export const revoke = steering('revoke');
 
+/** Shows a past decision on a member, from the facts recorded at that time. */
 export const explain = storeCommand({
   name: 'rules explain',
   description: 'Shows a past decision on a member, from the facts of that run. Asks no realm.',

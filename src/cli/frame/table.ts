@@ -3,8 +3,8 @@ import type { Command } from './command.js';
 import { version } from './version.js';
 
 /**
- * All commands, flat. A module of commands/ exports those of one group; a test holds the table and the folder
- * equal. Only the module of the command that was typed is loaded, so that help and a typing error answer at once.
+ * All commands in one flat table. A module of commands/ exports the commands of one group; a test checks that table
+ * and folder agree. Only the typed command's module is loaded, so that help and usage errors answer at once.
  */
 export type TableEntry = { readonly name: string; readonly group: string; readonly summary: string };
 
@@ -83,7 +83,7 @@ export const TABLE: readonly TableEntry[] = Object.entries(GROUPS).flatMap(([gro
   Object.entries(commands).map(([name, summary]) => ({ name, group, summary })),
 );
 
-/** The modules that hold more than the command they are named after. */
+/** The modules that hold several commands, or one under another name. */
 const MODULES: Readonly<Record<string, RegExp>> = {
   pay: /^(plan|run|rehearse|import)$/,
   batches: /^(status|pause|resume|cancel)$/,
@@ -103,6 +103,7 @@ export function moduleNameOf(name: string): string {
   return found?.[0] ?? name.replaceAll(' ', '-');
 }
 
+/** Loads the module of one command. */
 export async function loadCommand({ name }: TableEntry): Promise<Command> {
   const loaded: Readonly<Record<string, unknown>> = await import(
     /* @vite-ignore */ `../commands/${moduleNameOf(name)}.js`
@@ -125,7 +126,7 @@ const FIRST_STEPS: readonly (readonly [string, string])[] = [
   ['almoner run FILE', 'pay it'],
 ];
 
-/** What somebody sees who types `almoner` for the first time. */
+/** The text of `almoner` without a command, for a person who starts it for the first time. */
 export function overview(entries: readonly TableEntry[], colours: Colours): string {
   const width = Math.max(...entries.map((entry) => entry.name.length)) + 2;
   const lines = [
@@ -152,6 +153,7 @@ export function overview(entries: readonly TableEntry[], colours: Colours): stri
   return lines.join('\n');
 }
 
+/** The text of `almoner dead` and other group words. */
 export function groupOverview(words: readonly string[], entries: readonly TableEntry[]): string {
   const width = Math.max(...entries.map((entry) => entry.name.length)) + 2;
   return [`Usage: almoner ${words.join(' ')} <command> [options]`, '', ...listed(entries, width)].join('\n');

@@ -15,7 +15,7 @@ import { isOfRow } from '../../words/faults.js';
 import { allowedWords, counted, grouped, roughly, utcMinute } from '../../words/spelling.js';
 import type { Colours } from './colours.js';
 
-/** A plan in words; the JSON document of the contract stands beside the planning itself. */
+/** A plan in words. The JSON document of the contract is made by the planning itself. */
 export function planLines(
   { plan, preview }: Planned,
   profile: RealmProfile,
@@ -39,7 +39,10 @@ export function planLines(
   return [...factLines(facts, profile, colours), ...netEffectLines(totals.busiest)];
 }
 
-/** The same of what waits for an approval, with who asked for it and what is other than the last time. */
+/**
+ * A batch that waits for an approval, in words: the plan, the person who asked, and the difference from the last
+ * comparable batch.
+ */
 export function approvalLines(shown: Approval, booksAt: string, colours: Colours): string[] {
   const { view, profile, requests, seconds, endsAt, after, past, amounts, difference, letters } = shown;
   const { manifest } = view;
@@ -58,7 +61,7 @@ export function approvalLines(shown: Approval, booksAt: string, colours: Colours
     dayLeft: null,
     requests,
     seconds,
-    // When it would begin is said with the approval: its set time may be over.
+    // The set time may be over by now, so that the row `Approving` says when the batch begins.
     start: null,
     endsAt,
     toSend:
@@ -126,6 +129,7 @@ function letterLines(letters: readonly RowView[]): string[] {
   ];
 }
 
+/** Compares the batch with the last one that has the same columns. */
 function differenceWords(difference: Approval['difference']): string {
   if (difference === null) return 'no earlier batch has the same columns';
   if (difference === 'too-many') return 'too many rows to be held beside the last file with the same columns';
@@ -166,11 +170,11 @@ type Previewed = Pick<
   readonly batch: string;
   readonly columns: string | null;
   readonly first: readonly string[];
-  /** The table that gave the members; none for most files. */
+  /** The table that named the members; null for most files. */
   readonly table?: { readonly name: string; readonly sha256: string } | null;
 };
 
-/** By the realm's wall where it has one of its own. */
+/** The end in the realm's time zone where it has one, else in UTC. */
 function endWords({ endsAt }: Pick<Previewed, 'endsAt'>, { timezone }: RealmProfile): string {
   return timezone === 'UTC' ? utcMinute(endsAt) : spellMoment(endsAt, timezone);
 }
@@ -208,7 +212,7 @@ function previewFacts({ profile, books, ...shown }: Previewed): Facts {
   ];
 }
 
-/** Names with their values; false where there is nothing to say. */
+/** Rows of a name and a value. False leaves a row out. */
 export type Facts = readonly (readonly [name: string, value: string] | false)[];
 
 export function factLines(facts: Facts, { rehearsal }: RealmProfile, colours: Colours): string[] {
@@ -228,13 +232,14 @@ function netEffectLines(busiest: Planned['plan']['totals']['busiest']): string[]
 
 type Listed = {
   readonly findings: readonly Finding[];
-  /** Of which these are the first. */
+  /** How many there are in all; `findings` holds the first of them. */
   readonly total: number;
   readonly what: 'fault' | 'warning';
-  /** Where all of them are. */
+  /** The file that holds all of them. */
   readonly file?: string | null;
 };
 
+/** Faults or warnings of a file, with a count of those not shown. */
 export function findingLines({ findings, total, what, file = null }: Listed, colours: Colours): string[] {
   if (total === 0) return [];
   const paint = what === 'fault' ? colours.red : colours.yellow;
@@ -246,7 +251,7 @@ export function findingLines({ findings, total, what, file = null }: Listed, col
   return [`${counted(total, what)}:`, ...lines, ...more];
 }
 
-/** What mends a refused file. */
+/** The step that mends a refused file. */
 export function refusedNext(faults: readonly Finding[]): string {
   const whole = faults.find(({ code }) => !isOfRow(code));
   if (whole === undefined) return 'mend the lines above, or pass --skip-invalid to take only the good rows';
@@ -254,6 +259,7 @@ export function refusedNext(faults: readonly Finding[]): string {
   return `${next[0]?.toLowerCase()}${next.slice(1)}`;
 }
 
+/** The orders that a run would send, and their sum. */
 export function toSendWords(
   existing: Planned['plan']['existing'],
   preview: Pick<Planned['preview'], 'payable' | 'payableTokens' | 'amounts'>,
