@@ -259,7 +259,7 @@ export const resume = storeCommand({
 function afterRollbackLines({ resumed, closed }: ResumedRealms): string[] {
   const lines = resumed.map(
     ({ realm, batches }) =>
-      `Realm ${realm}: first sends go on, and its schedules${batches.length === 0 ? '; no batch waited' : ` (${counted(batches.length, 'batch', 'batches')} waited: ${batches.join(', ')})`}.`,
+      `Realm ${realm}: first sends and schedules continue${batches.length === 0 ? '; no batch waited' : ` (${counted(batches.length, 'batch', 'batches')} waited: ${batches.join(', ')})`}.`,
   );
   const still = closed.map(
     (realm) => `Realm ${realm}: nothing can be resumed yet. Run \`almoner recover\` and decide what it asks.`,
@@ -273,12 +273,12 @@ function afterRollbackLines({ resumed, closed }: ResumedRealms): string[] {
 function resumedLine(changed: boolean, { batch, waiting }: BatchStatus, instead: string | null): string {
   const closed = waiting.find(({ why }) => CLOSED.some((one) => one === why));
   if (closed !== undefined) {
-    const stands = changed ? 'is resumed' : 'was not standing still';
+    const outcome = changed ? 'is resumed' : 'was not paused';
     const now = closed.why === 'approval' ? '' : ` To begin it now: almoner resume ${batch} --now.`;
-    return `Batch ${batch} ${stands}, and nothing of it is sent for the first time yet: ${closed.message}${now}`;
+    return `Batch ${batch} ${outcome}, but its first sends wait: ${closed.message}${now}`;
   }
   if (instead !== null) return `Batch ${batch} begins now instead of at ${instead}; the workers take it.`;
-  return changed ? 'It goes on; the workers take it.' : `Batch ${batch} is already being worked.`;
+  return changed ? 'The workers resume it.' : `Batch ${batch} is already being worked.`;
 }
 
 /** Ends a batch for good. An import that has not finished is withdrawn instead. */
@@ -296,8 +296,8 @@ export const cancel = storeCommand({
     if (released !== null) {
       output.print({
         json: { ...released, state: 'cancelled', changed: true },
-        text: `The import ${released.batch} had not finished. It is taken back: nothing of it was sent, and its references are free.`,
-        next: 'import the file again when it is meant after all',
+        text: `The import ${released.batch} had not finished. It is withdrawn: no order of it was sent, and its references are free.`,
+        next: 'import the file again if it is to be paid after all',
       });
       return;
     }

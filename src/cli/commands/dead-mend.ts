@@ -62,7 +62,7 @@ export const retry = storeCommand({
         tell(done, chosen.places.length),
       );
       const statuses: BatchStatus[] = [];
-      for (const ref of batchesOf(taken)) statuses.push(await goOn(context, app, ref, options.run));
+      for (const ref of batchesOf(taken)) statuses.push(await workIfRunning(context, app, ref, options.run));
       const workers = await countWorkers(app);
       output.print({
         json: {
@@ -85,7 +85,12 @@ export const retry = storeCommand({
 });
 
 /** Works the batch in this process where --run asks for it. A batch that a person paused stays paused. */
-async function goOn(context: CommandBase, app: App, ref: BatchRef, run: boolean): Promise<BatchStatus> {
+async function workIfRunning(
+  context: CommandBase,
+  app: App,
+  ref: BatchRef,
+  run: boolean,
+): Promise<BatchStatus> {
   const status = await batchStatus(ref, app.config, { existing: true });
   if (!worksHere(app, ref, run) || status.state !== 'running') return status;
   const rate = profileOfBatch(app.config, ref)?.rate ?? null;

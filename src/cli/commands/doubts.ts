@@ -120,7 +120,7 @@ function memberLines(member: DoubtEvidence['members'][number], notRead: string |
 }
 
 function laterLines({ later }: DoubtEvidence): string[] {
-  if (later.length === 0) return ['No later order of these books moves them.'];
+  if (later.length === 0) return ['No later order in this ledger moves them.'];
   const more = later.length - LATER_SHOWN;
   return [
     'Later orders on them, which moved the balance too, or may:',

@@ -120,7 +120,7 @@ function headLines(
   const rows = `${grouped(scanned)} of ${counted(of, 'row')}`;
   const found = `${batches.isMore ? 'more than ' : ''}${counted(batches.shown, 'batch', 'batches')} and ${more ? 'more than ' : ''}${counted(orders.length, 'order')}`;
   if (stopped) return [`Stopped after ${rows}: ${found} matched ${quoted} so far.`];
-  if (batches.shown + orders.length === 0) return [`Nothing in these books matches ${quoted}.`];
+  if (batches.shown + orders.length === 0) return [`No batch or order in this ledger matches ${quoted}.`];
   return [`${found} matched ${quoted}, newest batch first:`];
 }
 

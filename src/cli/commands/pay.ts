@@ -296,6 +296,6 @@ function existingLines(status: BatchStatus, begunAt: number, { plan }: Planned):
           ? 'It is waiting as before. Nobody is paid twice.'
           : isIdle
             ? `It is ${state}; nothing was sent.`
-            : 'It went on. Nobody is paid twice.';
+            : 'almoner resumed it. Nobody is paid twice.';
   return [`This file is batch ${batch}. ${became}`];
 }

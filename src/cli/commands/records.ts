@@ -50,7 +50,7 @@ export const report = storeCommand({
 /** Lists every order that ever touched a member, in all realms. */
 export const history = storeCommand({
   name: 'history',
-  description: 'Every order that ever touched a member, in all realms of the books, newest last.',
+  description: 'Every order that ever touched a member, in all realms of the ledger, newest last.',
   arguments: { MEMBER: argument('the member id: decimal digits') },
   options: { since: text('DATE', 'only from this day or time on, such as 2026-05-01 (UTC), or 30d, 12h') },
   examples: ['almoner history 119876543210987654', 'almoner history 119876543210987654 --since 30d'],
@@ -72,7 +72,7 @@ export const history = storeCommand({
         json: { member, since: since === null ? null : new Date(since).toISOString(), orders },
         text: [
           orders.length === 0
-            ? `No order in these books touched member ${member}${since === null ? '' : ' since then'}.`
+            ? `No order in this ledger touched member ${member}${since === null ? '' : ' since then'}.`
             : `${counted(orders.length, 'order')} touched member ${member}:`,
           ...orders.map((entry) => entryLine(entry, member)),
         ],

@@ -50,7 +50,7 @@ export const plan = storeCommand({
     const going =
       unfinished === undefined
         ? []
-        : [`Run ${unfinished.id} of this period is not through; \`rules run\` sees to it first.`];
+        : [`Run ${unfinished.id} of this period has not finished; \`rules run\` resumes it first.`];
     output.print({
       json: ruleDocument(run, profile, batch, unfinished),
       text: [

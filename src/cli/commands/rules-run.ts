@@ -184,7 +184,7 @@ async function fromFile(
     if (edited && options.yes) throw otherText(run, file);
     if (edited) await confirmRisk(context, otherText(run, file), false);
     context.output.note(
-      `Going on with run ${run.id} of this period, which is not through. Nothing is read again.`,
+      `Resuming run ${run.id} of this period, which has not finished. Nothing is read again.`,
     );
     return { realm, run, edited, missed };
   }
@@ -221,9 +221,9 @@ async function noteMadeUp(
 function otherText({ id, period, batch, awards, tokens }: RunMeta, file: string): AlmonerError {
   return new AlmonerError(
     'ALM_RULE_EDITED',
-    `Run ${id} of ${period} is not through, and it was planned from another text of the rule than ${file} holds: ${counted(awards, 'award')}, ${counted(BigInt(tokens), 'token')}. Nothing was done.`,
+    `Run ${id} of ${period} has not finished, and it was planned from another text of the rule than ${file} holds: ${counted(awards, 'award')}, ${counted(BigInt(tokens), 'token')}. Nothing was done.`,
     {
-      next: `\`almoner rules run --plan ${id}\` goes on with it as it was planned; \`almoner cancel ${batch}\` gives it up, and the rule can be run as it stands now.`,
+      next: `\`almoner rules run --plan ${id}\` resumes it as it was planned; \`almoner cancel ${batch}\` gives it up, and the rule can be run as its file is now.`,
     },
   );
 }

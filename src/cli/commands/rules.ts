@@ -15,7 +15,7 @@ import type { CommandBase } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argument, flag, needReason, optionalArgument, REASON, text, texts } from '../frame/options.js';
 import type { Colours } from '../text/colours.js';
-import { explanationDocument, explanationLines, goLines, syncedLine } from '../text/rules-text.js';
+import { approvableLines, explanationDocument, explanationLines, syncedLine } from '../text/rules-text.js';
 
 /** Lists the rules with their schedules, approvals and last runs. */
 export const list = storeCommand({
@@ -38,7 +38,7 @@ export const list = storeCommand({
           ? 'There is no rule yet.'
           : rules.flatMap((rule) => [
               ...ruleLines(rule, output.colours),
-              ...(args.RULE === undefined ? [] : goLines(rule, output.colours)),
+              ...(args.RULE === undefined ? [] : approvableLines(rule, output.colours)),
             ]),
       next:
         waiting !== undefined
@@ -65,8 +65,8 @@ function ruleDocument(rule: ListedRule) {
 const STATE_WORDS: Readonly<Record<ListedRule['state'], string>> = {
   manual: 'run by hand',
   approved: 'approved',
-  waits: 'WAITS for a go',
-  changed: 'CHANGED, waits for a go',
+  waits: 'WAITS for approval',
+  changed: 'CHANGED, waits for approval',
   unsynced: 'not synced yet',
   gone: 'its file or schedule is GONE',
   faulty: 'FAULTY',
@@ -80,7 +80,7 @@ function ruleLines(rule: ListedRule, colours: Colours): string[] {
     ...(rule.schedule === null
       ? []
       : [`  schedule  ${rule.schedule.cron}, ${zone}, missed: ${rule.schedule.missed}`]),
-    ...(rule.state === 'approved' && rule.text !== null ? [`  go        ${NOT_BY_TWO}`] : []),
+    ...(rule.state === 'approved' && rule.text !== null ? [`  approval  ${NOT_BY_TWO}`] : []),
     ...(standing?.paused == null
       ? []
       : [`  PAUSED    ${heldWords(`since ${spellMoment(standing.paused.at, zone)}`, standing.paused)}`]),
@@ -88,7 +88,7 @@ function ruleLines(rule: ListedRule, colours: Colours): string[] {
       ? []
       : [`  skipped   ${spellMoment(standing.skip.time, zone)}, ${heldWords('as said', standing.skip)}`]),
     ...(rule.next === null ? [] : [`  next      ${spellMoment(rule.next, zone)}`]),
-    ...(standing === null || standing.outcome === 'none' ? [] : standingLines(standing, zone, colours)),
+    ...(standing === null || standing.outcome === 'none' ? [] : healthLines(standing, zone, colours)),
     ...(lastRun === null
       ? []
       : [
@@ -98,7 +98,7 @@ function ruleLines(rule: ListedRule, colours: Colours): string[] {
   ];
 }
 
-function standingLines(
+function healthLines(
   { at, outcome, message, next, isGood }: ScheduleHealth,
   zone: string,
   colours: Colours,
@@ -154,7 +154,7 @@ export const sync = storeCommand({
               syncedLine(one),
               ...listed
                 .filter(({ rule }) => rule === one.rule)
-                .flatMap((rule) => goLines(rule, output.colours)),
+                .flatMap((rule) => approvableLines(rule, output.colours)),
             ])),
         ...faults.map((fault) => `${output.colours.red('fault')}: ${faultLine(fault)}`),
         ...(faults.length > 0 ? ['Faulty rules were left as they were; they do not run.'] : []),
@@ -190,10 +190,10 @@ async function refuseUnseen(
     if (!approve.includes(rule) && !approve.includes('all')) continue;
     const hash = shown?.hash ?? '';
     if (seen !== undefined && seen.length >= 8 && hash.startsWith(seen)) continue;
-    for (const line of goLines(one, output.colours)) output.line(line);
+    for (const line of approvableLines(one, output.colours)) output.line(line);
     throw new AlmonerError(
       'ALM_CLI_NOT_CONFIRMED',
-      `${asked.who} wants rule ${rule} to run. Look at what it does (above); its text is ${hash.slice(0, 12)}. Nothing was approved.`,
+      `${asked.who} asks for the approval of rule ${rule}. See above what it does; its text is ${hash.slice(0, 12)}. Nothing was approved.`,
       { next: `almoner rules sync --approve ${rule} --text ${hash.slice(0, 12)}` },
     );
   }
@@ -212,7 +212,7 @@ const STEP_WORDS: Readonly<
   },
   skip: {
     what: 'Lets the next time of a rule’s schedule pass without a run.',
-    next: (rule) => `almoner rules resume ${rule} takes it back`,
+    next: (rule) => `almoner rules resume ${rule} ends the skip`,
   },
   revoke: {
     what: 'Withdraws the approval of a rule: it does not run by itself until it is approved again. An existing batch continues.',

@@ -47,7 +47,7 @@ export function keyPlace(profile: RealmProfile, env: NodeJS.ProcessEnv): Check {
 }
 
 /** A member id that hardly exists. A 404 for it proves that address, realm and key are right. */
-const NOBODY = memberId('0');
+const UNLIKELY_MEMBER = memberId('0');
 
 /** Checks with one read that the realm answers at this address and accepts the key for this realm. */
 export function realmAnswers(profile: RealmProfile, env: NodeJS.ProcessEnv): Check {
@@ -61,7 +61,7 @@ export function realmAnswers(profile: RealmProfile, env: NodeJS.ProcessEnv): Che
         readKey: () => readKey(profile.key, env),
       });
       try {
-        const result = await client.readMember(NOBODY);
+        const result = await client.readMember(UNLIKELY_MEMBER);
         if (result.ok || result.error.code === 'ALM_REALM_MEMBER_NOT_FOUND')
           return ok(`${profile.baseUrl} knows the key and the realm`);
         const told = `${result.error.message} [${result.error.code}]`;

@@ -132,7 +132,7 @@ async function journals(app: App): Promise<CheckResult> {
   const soonFull = here.bytes > limits.journalMegabytes * 1024 * 1024 * NEARLY_FULL;
   if (soonFull && here.oldestMs !== null && Date.now() - here.oldestMs < KEPT_MS)
     return warning(
-      `${size}; the oldest is not seven days old, and goes when they are full`,
+      `${size}; the oldest is not seven days old, and almoner deletes it when they are full`,
       'Raise limits.journalMegabytes: a store that is restored to before a journal that is gone cannot be put right by itself.',
     );
   if (forgotten.length > 0)
@@ -203,9 +203,9 @@ async function waiting(app: App): Promise<CheckResult> {
 /** Checks for scheduled times that passed without a run. */
 async function schedules(app: App): Promise<CheckResult> {
   const missed = await missedNotes(app);
-  if (missed.length === 0) return ok('no scheduled time stands on the list of missed ones');
+  if (missed.length === 0) return ok('the list of missed times is empty');
   return warning(
     missed.join('\n'),
-    'Make each time up with `almoner rules run RULE --missed TIME`, or let it go with `almoner rules dismiss`. Keep `almoner serve` running.',
+    'Make each time up with `almoner rules run RULE --missed TIME`, or dismiss it with `almoner rules dismiss`. Keep `almoner serve` running.',
   );
 }

@@ -23,7 +23,7 @@ export async function confirmTotal(
     throw new AlmonerError(
       'ALM_CLI_NOT_CONFIRMED',
       fileIsStdin
-        ? 'The file comes from standard input, so that nobody can be asked. Nothing was enqueued and nothing was sent.'
+        ? 'The file comes from standard input, so that almoner cannot ask for the total. Nothing was enqueued and nothing was sent.'
         : 'There is no terminal to ask on. Nothing was enqueued and nothing was sent.',
       { next: 'Pass --yes, best together with --expect-rows and --expect-tokens.' },
     );

@@ -49,7 +49,7 @@ export function storeCommand<const A extends ArgumentSpecs, const O extends Opti
 }
 
 /** Binds the app to the owner of the configured token, so that the audit names that person. */
-async function inOwnName(app: App): Promise<App> {
+async function asTokenOwner(app: App): Promise<App> {
   if (app.config.token === null) return app;
   const { whoActs } = await import('../../operations/people/who.js');
   const person = await whoActs(app);
@@ -62,7 +62,7 @@ const LOOK_MS = 2_000;
  * Warns, for every command, of a data folder that was put back or replaced. A store that does not answer is left to
  * the command to report.
  */
-async function warnOfFolder(app: App): Promise<void> {
+async function warnOfOtherFolder(app: App): Promise<void> {
   const looking = app.patient(0, LOOK_MS);
   for (const profile of app.config.profiles) {
     const problem = await recovery.folders.problem(looking.ledger(profile)).catch(() => null);
@@ -87,8 +87,8 @@ export async function withApp<T>(
   const [config, logger] = await Promise.all([context.config(), context.logger()]);
   const app = await App.open({ config, logger, env: context.env, clientName: name, patienceMs });
   try {
-    if (patienceMs === PATIENCE_MS) await warnOfFolder(app);
-    const done = await work(await inOwnName(app));
+    if (patienceMs === PATIENCE_MS) await warnOfOtherFolder(app);
+    const done = await work(await asTokenOwner(app));
     if (archives) await archiveInPassing(app);
     return done;
   } finally {

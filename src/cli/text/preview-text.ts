@@ -19,7 +19,7 @@ import type { Colours } from './colours.js';
 export function planLines(
   { plan, preview }: Planned,
   profile: RealmProfile,
-  books: { readonly at: string; readonly past: BooksPast },
+  ledger: { readonly at: string; readonly past: BooksPast },
   colours: Colours,
 ): string[] {
   const { totals } = plan;
@@ -27,7 +27,7 @@ export function planLines(
     ...totals,
     ...preview,
     profile: { ...profile, currency: plan.currency },
-    books,
+    ledger,
     table: plan.table,
     source: plan.source,
     duplicatesOf: plan.spent.batches,
@@ -43,7 +43,7 @@ export function planLines(
  * A batch that waits for an approval, in words: the plan, the person who asked, and the difference from the last
  * comparable batch.
  */
-export function approvalLines(shown: Approval, booksAt: string, colours: Colours): string[] {
+export function approvalLines(shown: Approval, ledgerAt: string, colours: Colours): string[] {
   const { view, profile, requests, seconds, endsAt, after, past, amounts, difference, letters } = shown;
   const { manifest } = view;
   const { again, createdAt, sha256 } = manifest;
@@ -56,7 +56,7 @@ export function approvalLines(shown: Approval, booksAt: string, colours: Colours
       certainty: manifest.certainty,
       baseUrl: manifest.baseUrl,
     },
-    books: { at: booksAt, past },
+    ledger: { at: ledgerAt, past },
     duplicatesOf: [],
     dayLeft: null,
     requests,
@@ -159,7 +159,7 @@ type Previewed = Pick<
   'source' | 'rows' | 'invalid' | 'orders' | 'tokens' | 'members' | 'duplicates'
 > & {
   readonly profile: RealmProfile;
-  readonly books: { readonly at: string; readonly past: BooksPast };
+  readonly ledger: { readonly at: string; readonly past: BooksPast };
   readonly duplicatesOf: readonly string[];
   readonly toSend: string;
   readonly dayLeft: bigint | null;
@@ -179,7 +179,7 @@ function endWords({ endsAt }: Pick<Previewed, 'endsAt'>, { timezone }: RealmProf
   return timezone === 'UTC' ? utcMinute(endsAt) : spellMoment(endsAt, timezone);
 }
 
-function previewFacts({ profile, books, ...shown }: Previewed): Facts {
+function previewFacts({ profile, ledger, ...shown }: Previewed): Facts {
   const { orders, rows, invalid, duplicates, dayLeft, requests, seconds } = shown;
   const ops = OPS.filter((op) => orders[op] > 0).map((op) => `${grouped(orders[op])} ${op}`);
   return [
@@ -207,7 +207,7 @@ function previewFacts({ profile, books, ...shown }: Previewed): Facts {
       'Quiet',
       `${profile.quietHours.texts.join(', ')} ${profile.timezone}: nothing is sent for the first time then`,
     ],
-    ['Books', `${books.at}; ${pastWords(books.past)}`],
+    ['Ledger', `${ledger.at}; ${pastWords(ledger.past)}`],
     ['Batch', shown.batch],
   ];
 }
@@ -275,10 +275,10 @@ function batchWords({ batch, existing }: Planned['plan']): string {
   if (existing?.view == null) return batch ?? 'none';
   const { paid = 0, duplicate = 0, ...others } = existing.view.counts;
   const unpaid = Object.values(others).reduce((sum, count) => sum + count, 0);
-  const stands = `${grouped(paid)} paid${duplicate > 0 ? `, ${grouped(duplicate)} duplicate` : ''}, ${counted(unpaid, 'other')}`;
+  const counts = `${grouped(paid)} paid${duplicate > 0 ? `, ${grouped(duplicate)} duplicate` : ''}, ${counted(unpaid, 'other')}`;
   return isOver(existing.view)
-    ? `${existing.id}, which exists already and is over (${stands})`
-    : `${existing.id}, which exists already (${stands}): nobody is paid twice`;
+    ? `${existing.id}, which exists already and is over (${counts})`
+    : `${existing.id}, which exists already (${counts}): nobody is paid twice`;
 }
 
 function certaintyWords({ certainty }: RealmProfile): string {
@@ -298,7 +298,7 @@ function duplicateWords(batches: readonly string[], count: number): string {
 }
 
 function pastWords(past: BooksPast): string {
-  if (past.paid === 0) return 'NEW: they never paid this realm';
+  if (past.paid === 0) return 'NEW: it never paid this realm';
   const last = past.lastAt === null ? '' : `, the last begun on ${utcMinute(past.lastAt)}`;
   return `${counted(past.paid, 'order')} paid to this realm in ${counted(past.batches, 'batch', 'batches')}${last}`;
 }

@@ -46,7 +46,7 @@ function resultLines({ merged, unknown, doubts, accepted, retired }: RecoverResu
 /** The orders that a person gave up with --accept-missing, and their new state. */
 function acceptedLine({ exact, orders, tokens }: NonNullable<RecoverResult['accepted']>): string {
   return exact
-    ? `Given up: ${counted(orders, 'order')} (${counted(tokens, 'token')}) became unknown, or a doubt where nothing can be asked.`
+    ? `Given up: ${counted(orders, 'order')} (${counted(tokens, 'token')}) became unknown, or a doubt where the realm cannot be asked.`
     : `Given up: ${counted(orders, 'order')} (${counted(tokens, 'token')}) became a doubt, because the store may have forgotten that they were sent. It may have forgotten whole batches as well: for 30 days a new file is refused until you have looked upstream and say --again LABEL.`;
 }
 

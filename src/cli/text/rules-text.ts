@@ -238,7 +238,7 @@ function memberLines({ changed, ...all }: NonNullable<ListedRule['text']>['membe
 }
 
 /** What a rule does, for the person who is about to approve it. */
-export function goLines({ words, reason, nextRuns, text }: ListedRule, colours: Colours): string[] {
+export function approvableLines({ words, reason, nextRuns, text }: ListedRule, colours: Colours): string[] {
   const paint = { ' ': (line: string) => line, '-': colours.red, '+': colours.green };
   return [
     ...words.map((line) => `  ${line}`),
@@ -249,11 +249,11 @@ export function goLines({ words, reason, nextRuns, text }: ListedRule, colours: 
     ...(text === null
       ? []
       : text.difference === null
-        ? ['  No text of it had a go before.']
+        ? ['  No text of this rule was approved before.']
         : text.difference.every(({ mark }) => mark === ' ')
-          ? ['  The text is the one that had the go before.']
+          ? ['  The text is the one that was approved before.']
           : [
-              '  Difference to the text that had the go before:',
+              '  Difference from the text that was approved before:',
               ...text.difference.map((line) => paint[line.mark](`    ${line.mark} ${line.text}`)),
             ]),
   ];
@@ -270,15 +270,15 @@ export function syncedLine({ rule, realm, change, approved, approvedNow, asked, 
     removed: 'removed',
     'other-realm': 'for a realm that is not configured here; left alone',
   }[change];
-  const go =
+  const approval =
     change === 'gone' || change === 'removed' || change === 'other-realm'
       ? ''
       : approvedNow
         ? ', approved now'
         : asked !== null
-          ? `, ${asked} wants it to run: ANOTHER PERSON has to say go`
+          ? `, ${asked} asks for its approval: ANOTHER PERSON has to approve it`
           : approved
             ? ', approved'
-            : ', WAITS for a go';
-  return `${mark} ${rule} (${file}, realm ${realm}): ${words}${go}`;
+            : ', WAITS for approval';
+  return `${mark} ${rule} (${file}, realm ${realm}): ${words}${approval}`;
 }
