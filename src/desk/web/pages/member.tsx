@@ -4,7 +4,7 @@ import { Empty, Panel } from '../parts/panel.js';
 import { filterBy, pathWith, useAddress } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 
-/** Everything that ever touched a member. */
+/** The page of a member: every order that ever touched them. */
 export function MemberPage({ member }: { readonly member: string }) {
   const { query } = useAddress();
   const found = useOrders(

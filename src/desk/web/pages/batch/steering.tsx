@@ -33,6 +33,7 @@ type Action = keyof typeof ACTIONS;
 
 const LOOKS = { pause: 'primary', resume: 'primary', begin: 'danger-quiet', cancel: 'danger-quiet' } as const;
 
+/** The buttons that pause, resume and cancel a batch. The server says which of them apply. */
 export function Steering({ reply, onDone }: { readonly reply: BatchReply; readonly onDone: () => void }) {
   const operator = useIsOperator();
   const [asking, setAsking] = useState<Action | null>(null);

@@ -13,7 +13,7 @@ import { TaskProgress } from '../../parts/task-progress.js';
 import { BatchLink, go, Link, pathWith, useAddress } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
 
-/** Times of all schedules: the missed ones until a person takes them off, the past ones by day, the coming ones by day. */
+/** The page of scheduled times: the missed ones until a person dismisses them, then past and coming times by day. */
 export function CalendarPage() {
   const { query } = useAddress();
   const [rule, cursor] = [query.get('rule'), query.get('cursor')];

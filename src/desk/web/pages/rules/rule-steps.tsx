@@ -6,7 +6,7 @@ import type { RuleRow } from '../../../api/index.js';
 import { Time } from '../../parts/marks.js';
 import { Scroll, Table } from '../../parts/panel.js';
 
-/** What a person may do to a rule's schedule; each is asked about before it happens. */
+/** The steps on a rule's schedule. The page asks for a confirmation before each. */
 type Step = {
   readonly name: string;
   readonly title: (rule: string) => string;
@@ -15,6 +15,7 @@ type Step = {
   readonly words: (rule: RuleRow) => ComponentChildren;
 };
 
+/** The words of each step. The text before an approval shows everything that the approval covers. */
 export const STEPS = {
   ask: {
     name: 'Ask for a go',
@@ -84,7 +85,7 @@ export const STEPS = {
 export type RuleStepName = keyof typeof STEPS;
 export type RuleAsked = { readonly rule: RuleRow; readonly step: RuleStepName };
 
-/** What this person may do to it now. */
+/** The steps that this person may take now. */
 export function stepsOf(rule: RuleRow, me: Person): RuleStepName[] {
   const { approved, standing } = rule;
   const go = goSteps(rule, me);
@@ -103,7 +104,7 @@ function goSteps({ text, needsSecond, asked }: RuleRow, me: Person): RuleStepNam
   return whyNotSecond(me, asked.who, 'asked for') === null ? ['approve'] : [];
 }
 
-/** Everything that the go is for. */
+/** Everything that the approval covers. */
 function BeforeGo({ rule: { rule, words, reason, nextRuns, text } }: { readonly rule: RuleRow }) {
   const difference = text?.difference ?? null;
   return (
@@ -161,7 +162,7 @@ function named({ count, first }: Side): string {
   return `${first.join(', ')}${count > first.length ? ` and ${counted(count - first.length, 'other')}` : ''}`;
 }
 
-/** Who is paid, and who is new or gone since the list that was approved last. */
+/** The members who are paid, and who is new or gone since the list that was approved last. */
 function Members({ rule, members: { count, first, changed } }: MembersProps) {
   return (
     <>
