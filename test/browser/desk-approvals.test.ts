@@ -184,7 +184,7 @@ test('a rule is asked for by one and approved by the other', async () => {
     page.getByRole('button', { name: `${button}: nightly` }).click();
   const answer = (page: Page, verb: string) =>
     page.getByRole('dialog').getByRole('button', { name: verb, exact: true }).click();
-  await press(ada.page, 'Ask for a go');
+  await press(ada.page, 'Ask for approval');
   await answer(ada.page, 'Ask for it');
   await ada.page.getByText('You asked for it; another person has to approve it.').waitFor();
   expect(await ada.page.getByRole('button', { name: 'Approve: nightly' }).count()).toBe(0);

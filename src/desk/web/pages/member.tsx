@@ -36,7 +36,7 @@ export function MemberPage({ member }: { readonly member: string }) {
           mixed
           empty={
             <Empty title="Nothing touched this member.">
-              Not in these books, at least. Ids are compared digit by digit; check that none is missing.
+              At least not in this ledger. Ids are compared digit by digit; check that none is missing.
             </Empty>
           }
         />

@@ -52,7 +52,7 @@ const EVENT_WORDS: Readonly<Record<Matter['event'], string>> = {
   'realm.after-rollback': 'first sends wait for a person',
   'schedule.done': 'schedule ran',
   'schedule.failed': 'schedule failed',
-  'schedule.waits': 'rule waits for a go',
+  'schedule.waits': 'rule waits for approval',
   'schedule.missed': 'scheduled times missed',
   'store.away': 'store away',
   test: 'test',

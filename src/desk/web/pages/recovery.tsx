@@ -156,9 +156,9 @@ const WORDS: Readonly<
   },
   resume: {
     verb: 'Resume',
-    asks: 'Let first sends go on?',
+    asks: 'Resume first sends?',
     danger: false,
-    done: 'First sends go on.',
+    done: 'First sends are resumed.',
   },
 };
 

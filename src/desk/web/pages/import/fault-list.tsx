@@ -149,7 +149,7 @@ const DECISIONS = [
   {
     code: 'ALM_PLAN_OTHER_ADDRESS',
     what: 'Nothing was enqueued: the realm was paid under another address.',
-    go: 'If it is the same realm at the same place, configure that address again: its books know what was paid. Go on only if the realm has moved, or is another one with the same id.',
+    go: 'If it is the same realm at the same place, configure that address again: its ledger knows what was paid. Go on only if the realm has moved, or is another one with the same id.',
     said: { newAddress: true },
     button: 'The new address is meant',
   },

@@ -81,9 +81,9 @@ export function whereFacts({ realm, baseUrl, currency, certainty, books }: Where
     ['Currency', currency ?? 'the default one'],
     ['Certainty', certainty],
     [
-      'These books',
+      'This ledger',
       books.paid === 0 ? (
-        <b>new: they never paid this realm</b>
+        <b>new: it never paid this realm</b>
       ) : (
         <>
           {counted(books.paid, 'order')} paid in {counted(books.batches, 'batch', 'batches')}; the last began{' '}

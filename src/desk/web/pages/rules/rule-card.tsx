@@ -17,7 +17,7 @@ type RuleCardProps = {
   readonly onAsk: (asked: RuleAsked) => void;
 };
 
-const STATES = { ready: 'ready', waits: 'waits for a go', faulty: 'faulty' } as const;
+const STATES = { ready: 'ready', waits: 'waits for approval', faulty: 'faulty' } as const;
 
 /** One rule: its schedule, its approval, its last run and the next steps. */
 export function RuleCard({ rule, onPlan, onAsk }: RuleCardProps) {
@@ -70,7 +70,7 @@ function RuleNotices({ rule }: RuleProps) {
       )}
       {rule.asked !== null && (
         <Notice tone="warn">
-          <b>A go was asked for</b> <SaidBy said={rule.asked} />. A second person has to say it.{' '}
+          <b>Approval was asked for</b> <SaidBy said={rule.asked} />. A second person has to give it.{' '}
           {whyNotSecond(me, rule.asked.who, 'asked for')}
         </Notice>
       )}

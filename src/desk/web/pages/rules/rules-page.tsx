@@ -61,10 +61,10 @@ function AskRule({ asked: { rule, step }, onDone, onClose }: AskRuleProps) {
       act={async (said) => {
         const approve: Partial<RuleApproveRequest> =
           rule.text === null ? {} : { hash: rule.text.hash, asked: rule.asked?.who ?? null };
-        const isGo = step === 'approve' || step === 'ask';
-        const path = `/api/rules/${encodeURIComponent(rule.rule)}/${isGo ? 'approve' : step}`;
+        const isApproval = step === 'approve' || step === 'ask';
+        const path = `/api/rules/${encodeURIComponent(rule.rule)}/${isApproval ? 'approve' : step}`;
         // The list reloads after a refusal too, and then shows the rule's present state.
-        await change(path, isGo ? { ...approve, ...said } : said).finally(onDone);
+        await change(path, isApproval ? { ...approve, ...said } : said).finally(onDone);
       }}
       onClose={onClose}
     >
