@@ -2,11 +2,12 @@ import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 
 /**
- * Wrong tokens, counted per address in this process. Only these are counted and only these are made to wait:
- * a right token is recognised before anybody looks here, so strangers at a shared address, or many of them,
- * keep nobody out. Tokens cannot be guessed; slowing the tries makes them cheap, and telling of them seen.
- * They are told together and seldom: whoever sends them must not fill the disk, nor push out of the audit,
- * which is bounded, what people did.
+ * Counts unknown tokens per address, in this process. Only senders of unknown tokens have to wait: a valid token is
+ * recognised first, so that strangers at a shared address cannot lock people out.
+ *
+ * Tokens are too long to guess; the wait keeps attempts cheap for the desk, and the audit entry makes them visible.
+ * Entries are summed up and rare, so that a sender of wrong tokens cannot fill the disk or push people's actions out
+ * of the bounded audit.
  */
 const PER_ADDRESS = 10;
 const WINDOW_MS = 60_000;
@@ -30,7 +31,7 @@ export class WrongTokens {
 
   constructor(private readonly options: WrongTokensOptions) {}
 
-  /** Seconds that the address is to wait before its next try; 0 while it has tries left. */
+  /** Counts a try and returns the seconds that the address has to wait; 0 while it has tries left. */
   async note(from: string): Promise<number> {
     const address = networkOf(from);
     const now = this.options.now();
@@ -45,7 +46,7 @@ export class WrongTokens {
     return wrong <= PER_ADDRESS ? 0 : Math.ceil((startedAt + WINDOW_MS - now) / 1000);
   }
 
-  /** What was gathered is still told. */
+  /** Writes the tries counted so far. */
   close(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
@@ -70,11 +71,14 @@ export class WrongTokens {
   }
 }
 
-/** Whoever has one IPv6 address has the 2^64 beside it; an IPv4 one may be written as the other kind. */
+/**
+ * The network that an address counts for. The owner of an IPv6 address controls a /64 of 2^64 addresses, and an IPv4
+ * address may be written in IPv6 form.
+ */
 function networkOf(address: string): string {
   const plain = address.toLowerCase().replace(/%.*$/, '');
   if (!isIPv6(plain)) return plain;
-  // URL knows the one spelling of an address: no leading zeros, and no dots in it.
+  // URL normalises the address: no leading zeros and no dots.
   const spelt = new URL(`http://[${plain}]`).hostname.slice(1, -1);
   const [left = [], right = []] = spelt.split('::').map((part) => part.split(':').filter(Boolean));
   const groups = [...left, ...new Array(8 - left.length - right.length).fill('0'), ...right];

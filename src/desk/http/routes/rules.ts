@@ -20,7 +20,7 @@ import { refuseOtherFirst } from '../../approvals.js';
 import { explainReply, findPlan, planPage, ruleRows } from '../../rules.js';
 import { Download, route } from '../route.js';
 
-/** A person holds a schedule back, or lets it go on. */
+/** Makes a route that pauses, resumes or skips a rule's schedule. */
 function steering(
   step: RuleStep,
   summary: string,
@@ -38,7 +38,7 @@ function steering(
   });
 }
 
-/** Reward rules: listed, planned, run from exactly that plan, and explained. */
+/** Routes for reward rules: list, plan, run from exactly that plan, and explain. */
 export const RULE_ROUTES = [
   route('GET /api/rules', 'viewer', {
     summary: 'The rules, when they run next, and their last results.',
@@ -172,7 +172,7 @@ export const RULE_ROUTES = [
     query: api.ExplainQuery,
     reply: api.ExplainReply,
     async handle({ app, explaining }, { params: { run }, query: { member }, raw }) {
-      // A run is read until it meets the member: one after the other, and only while somebody waits for it.
+      // Reads a run until it reaches the member. One request at a time, and only while its client waits.
       return explaining.through(async () => {
         if (raw.isGone())
           throw new AlmonerError('ALM_DESK_BUSY', 'Nobody waits for the explanation any more.');
