@@ -12,7 +12,7 @@ import { Outbox } from './outbox.js';
 import type { Target } from './target.js';
 import { webhook } from './webhook.js';
 
-/** The places that the configuration names, and the letters to them. */
+/** Opens the configured targets and the outbox of messages to them. */
 export function openNotices(
   app: App,
   options: { readonly env: NodeJS.ProcessEnv; readonly lookEveryMs: number },
@@ -29,7 +29,7 @@ export function openNotices(
   return {
     targets,
     outbox,
-    /** To be told of by those who are meant: a realm without a place of its own has the common one. */
+    /** Sends a test message to one target. A realm without a target of its own uses the common ones. */
     async test(target: Target, who: string): Promise<string> {
       const matter = { event: 'test', subject: 'a test', realm: null, batch: null, rule: null } as const;
       const at = isoTime(Date.now());
@@ -39,7 +39,7 @@ export function openNotices(
       await outbox.put({ ...letterOf(target, notice), id, thread: null });
       return id;
     },
-    /** Looks for news and sends letters until it is closed. */
+    /** Looks for alerts and sends messages until it is closed. */
     start(board: OverviewBoard, publicUrl: URL | null): { close(): Promise<void> } {
       if (targets.length === 0) return { close: async () => {} };
       const notifier = new Notifier({
@@ -57,7 +57,7 @@ export function openNotices(
       });
       return {
         async close() {
-          // A place that does not answer must not hold up the end; its letters are kept.
+          // A target that does not answer must not delay the end. The outbox keeps its messages.
           stop.abort();
           await notifier.close();
         },

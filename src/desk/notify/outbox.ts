@@ -8,9 +8,9 @@ import type { Delivery } from '../api/index.js';
 import type { Sent, Target } from './target.js';
 
 /**
- * Letters to the outside, kept in the store until they have left: a receiver that is away loses none, and a desk that is
- * killed sends what it had not sent. Each goes at least once, under one id. What became of them can be looked at, and each
- * can be sent again.
+ * Messages to targets, kept in the store until they are delivered. A target that is away loses none, and the next
+ * desk sends what a killed one did not. Each message is delivered at least once, always under the same id. The page
+ * of notices lists them and can send each again.
  */
 const letter = z.object({
   id: z.string(),
@@ -34,7 +34,7 @@ export type Letter = z.infer<typeof letter>;
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-/** After each failed try; together a day. */
+/** The waits after each failed try; a day in all. */
 export const RETRY_MS = [
   5 * SECOND_MS,
   30 * SECOND_MS,
@@ -49,14 +49,14 @@ export const RETRY_MS = [
   8 * HOUR_MS,
   8 * HOUR_MS,
 ] as const;
-/** Nobody else tries meanwhile; longer than an answer takes. */
+/** Longer than a reply may take. No other desk tries the message meanwhile. */
 const CLAIM_MS = 30 * SECOND_MS;
 const AT_ONCE = 16;
 const ENDED_KEPT_MAX = 2_000;
-/** The receiver said for good that it is no more. */
+/** 410 Gone: the target has ceased to exist. */
 const GONE = 410;
 
-/** Another desk may know it, or the next configuration. */
+/** The result for a target that this desk does not know. Another desk may, or the next configuration. */
 const NOBODY: Sent = {
   ok: false,
   status: null,
@@ -89,7 +89,7 @@ export class Outbox {
     this.now = options.now ?? Date.now;
   }
 
-  /** Put again under the same id, it is left as it is. `delivered`: it has left already, for the record. */
+  /** Adds a message. A message under a known id is left unchanged. `delivered` records one that was sent already. */
   async put(fresh: Fresh, delivered = false): Promise<void> {
     const nextAt = delivered ? null : this.now();
     const rest = {
@@ -102,7 +102,7 @@ export class Outbox {
     await this.notes.put(fresh.id, JSON.stringify(whole), fresh.at, nextAt);
   }
 
-  /** Sends what is due, each on its own: one that is refused holds up no other. */
+  /** Sends every message that is due. One that fails does not delay the others. */
   async drain(): Promise<void> {
     const due = await this.notes.due(this.now(), AT_ONCE);
     await Promise.all(
@@ -112,7 +112,7 @@ export class Outbox {
     );
   }
 
-  /** Once more, under the same id, whatever became of it. */
+  /** Sends a message once more under the same id, in any state. */
   async replay(id: string): Promise<Delivery> {
     const known = await this.read(id);
     const again: Letter = { ...known, state: 'waiting', tries: 0, nextAt: this.now() };
@@ -134,7 +134,7 @@ export class Outbox {
     const known = await this.read(id);
     const target = this.options.targets.find(({ name }) => name === known.target);
     const sent = target === undefined ? NOBODY : await target.send(known, this.options.stop);
-    // A stopped desk has not failed: the letter is due again when the claim is over.
+    // A stop of the desk is no failed try. The message is due again when the claim ends.
     if (!sent.ok && this.options.stop.aborted) return;
     const after = this.afterTry(known, sent);
     await this.write(after);
