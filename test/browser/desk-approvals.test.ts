@@ -257,7 +257,7 @@ describe('the page People', () => {
     await ben.page.getByRole('button', { name: 'Sign in' }).waitFor();
     await page.getByRole('button', { name: 'Revoke cleo' }).click();
     await dialog.getByText('This is your own token').waitFor();
-    await dialog.getByText('Nobody else is admin').waitFor();
+    await dialog.getByText('There is no other admin').waitFor();
     expect(await flaws(page, 'revoke')).toEqual([]);
     await dialog.getByRole('button', { name: 'Revoke the last admin' }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();

@@ -172,7 +172,7 @@ test('missed times stand on the calendar and the overview; one is made up, the o
   const past = page.getByRole('region', { name: 'Past runs' });
   await past.getByText('made up', { exact: true }).waitFor();
   await past.getByText('paid 3 (21 tokens)').waitFor();
-  const all = missed.getByRole('button', { name: `Let all 2 of ${NAME} go` });
+  const all = missed.getByRole('button', { name: `Dismiss all 2 of ${NAME}` });
   await all.focus();
   await page.keyboard.press('Enter');
   expect(await flaws(page, 'let-go')).toEqual([]);

@@ -61,7 +61,7 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
   { tag: 'People', description: 'Who has a token, and what it lets them do.', routes: PEOPLE_ROUTES },
   {
     tag: 'Notices',
-    description: 'What is told to the outside, and what became of it.',
+    description: 'Messages to the outside, and their delivery.',
     routes: NOTICE_ROUTES,
   },
 ];

@@ -7,7 +7,7 @@ import { isoTime } from '../../words/spelling.js';
 import { noticeId } from '../live/matters.js';
 import type { OverviewBoard } from '../live/overview.js';
 import { discord } from './discord.js';
-import { letterOf, Notifier, toldNotes } from './notifier.js';
+import { announcedNotes, messageFor, Notifier } from './notifier.js';
 import { Outbox } from './outbox.js';
 import type { Target } from './target.js';
 import { webhook } from './webhook.js';
@@ -19,7 +19,7 @@ export function openNotices(
 ) {
   const { logger, scripts, config } = app;
   const stop = new AbortController();
-  const { messages } = toldNotes(scripts);
+  const { messages } = announcedNotes(scripts);
   const byRealm = new Map(
     config.notifications.map((each) => [each.profile, targetsOf(each, options.env, messages)]),
   );
@@ -36,7 +36,7 @@ export function openNotices(
       const id = noticeId(target.name, { ...matter, mark: randomUUID(), since: at });
       const said = { message: `${who} sent this test from the desk.`, next: null, since: at };
       const notice = { at, matter: { ...matter, ...said }, summary: null, link: null };
-      await outbox.put({ ...letterOf(target, notice), id, thread: null });
+      await outbox.put({ ...messageFor(target, notice), id, thread: null });
       return id;
     },
     /** Looks for alerts and sends messages until it is closed. */
@@ -69,7 +69,7 @@ export function openNotices(
 function targetsOf(
   { profile, webhook: hook, discord: chat, events }: Notifications,
   env: NodeJS.ProcessEnv,
-  messages: ReturnType<typeof toldNotes>['messages'],
+  messages: ReturnType<typeof announcedNotes>['messages'],
 ): Target[] {
   const whose = profile ?? 'all realms';
   const found: Target[] = [];

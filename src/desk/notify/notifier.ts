@@ -45,7 +45,7 @@ export type NotifierOptions = {
  * The stored notes: alerts announced per subject, and the chat message of each batch. They are two hashes, because
  * two parts write them.
  */
-export function toldNotes(scripts: ScriptClient) {
+export function announcedNotes(scripts: ScriptClient) {
   return {
     subjects: notes.stores.desk(scripts, 'told', storedTold),
     messages: notes.stores.messages(scripts),
@@ -74,13 +74,13 @@ function mayEndAgain({ event, batchSeen }: Standing, realms: readonly RealmCard[
 }
 
 export class Notifier {
-  private readonly told: ReturnType<typeof toldNotes>;
+  private readonly announced: ReturnType<typeof announcedNotes>;
   private readonly progressAt = new Map<string, number>();
   private readonly timer: NodeJS.Timeout;
   private looking: Promise<void> | null = null;
   private sending: Promise<void> | null = null;
   /** Ends up to this time were announced; null before the first look. */
-  private toldUntil: number | null = null;
+  private announcedUntil: number | null = null;
   private notedAt: number | null = null;
   private lookedAt: {
     readonly seen: Picture['seen'];
@@ -88,10 +88,10 @@ export class Notifier {
     readonly count: number;
     readonly at: number;
   } | null = null;
-  private trouble: { readonly since: number; readonly told: Set<Target>; triedAt: number } | null = null;
+  private trouble: { readonly since: number; readonly delivered: Set<Target>; triedAt: number } | null = null;
 
   constructor(private readonly options: NotifierOptions) {
-    this.told = toldNotes(options.scripts);
+    this.announced = announcedNotes(options.scripts);
     this.timer = setInterval(() => this.tick(), options.lookEveryMs).unref();
   }
 
@@ -114,22 +114,22 @@ export class Notifier {
 
   private async round(): Promise<void> {
     try {
-      if (this.toldUntil === null) await this.goOnFrom();
+      if (this.announcedUntil === null) await this.continueFromLastLook();
       const picture = await this.options.board.look();
       if (!picture.overview.store.up) return await this.storeIsAway();
       await this.storeIsBack();
       await this.look(picture);
     } catch (error) {
-      this.complain(error);
+      this.logFailure(error);
       if (isAlmonerError(error) && error.code.startsWith('ALM_STORE_')) await this.storeIsAway();
     }
   }
 
   /** Continues from the last look of any desk: every batch that ended since then is news. */
-  private async goOnFrom(): Promise<void> {
-    const looked = (await this.told.subjects.get(BEGUN))?.marks.looked;
-    this.toldUntil = typeof looked === 'number' ? looked : Date.now() - NEWS_MS + TWICE_MS;
-    this.options.board.seeEndedSince(this.toldUntil - TWICE_MS);
+  private async continueFromLastLook(): Promise<void> {
+    const looked = (await this.announced.subjects.get(BEGUN))?.marks.looked;
+    this.announcedUntil = typeof looked === 'number' ? looked : Date.now() - NEWS_MS + TWICE_MS;
+    this.options.board.seeEndedSince(this.announcedUntil - TWICE_MS);
   }
 
   private async send(): Promise<void> {
@@ -137,11 +137,11 @@ export class Notifier {
       await this.options.outbox.drain();
       await this.showProgress(await this.options.board.look());
     } catch (error) {
-      this.complain(error);
+      this.logFailure(error);
     }
   }
 
-  private complain(error: unknown): void {
+  private logFailure(error: unknown): void {
     this.options.logger.warn({ message: messageOf(error) }, 'notices could not be looked for or sent');
   }
 
@@ -152,7 +152,7 @@ export class Notifier {
     // The store's clock, because the ends it is compared with use it too.
     const looked = await storeNowMs({ scripts });
     if (this.hasNoNews(seen, standings, looked)) return this.noteLook(looked);
-    const known = await this.told.subjects.all();
+    const known = await this.announced.subjects.all();
     const subjects = new Map<string, Standing[]>([...known.keys()].map((subject) => [subject, []]));
     for (const standing of standings) {
       const { subject } = standing;
@@ -161,12 +161,12 @@ export class Notifier {
     const batches = new Set(seen.map(({ view }) => batchSubject(view.manifest)));
     const isMoving = (each: readonly Standing[]) => each.some((one) => mayEndAgain(one, overview.realms));
     const isFirst = !known.has(BEGUN);
-    const since = (this.toldUntil ?? 0) - TWICE_MS;
+    const since = (this.announcedUntil ?? 0) - TWICE_MS;
     subjects.delete(BEGUN);
     for (const [subject, each] of subjects)
       if (isBatch(subject) && !batches.has(subject)) await this.forget(subject);
       else if (!isMoving(each))
-        await this.tell(subject, each, known.get(subject) ?? null, (one) => isPast(one, since, isFirst));
+        await this.announce(subject, each, known.get(subject) ?? null, (one) => isPast(one, since, isFirst));
     await this.noteLook(looked);
   }
 
@@ -183,33 +183,33 @@ export class Notifier {
   /** Notes the time of this look in the store, so that a later desk continues from there. */
   private async noteLook(looked: number): Promise<void> {
     if (this.notedAt !== null && looked - this.notedAt < TWICE_MS / 4) return;
-    await this.told.subjects.put(BEGUN, { marks: { looked } });
+    await this.announced.subjects.put(BEGUN, { marks: { looked } });
     this.notedAt = looked;
-    this.toldUntil = looked;
+    this.announcedUntil = looked;
     this.options.board.seeEndedSince(looked - TWICE_MS);
   }
 
   private async forget(subject: string): Promise<void> {
     this.progressAt.delete(subject);
-    await this.told.subjects.forget(subject);
-    await this.told.messages.forget(subject);
+    await this.announced.subjects.forget(subject);
+    await this.announced.messages.forget(subject);
   }
 
   /**
    * Puts alerts into the outbox first and then notes them as announced. A desk killed in between finds the same ids
    * at its next look.
    */
-  private async tell(
+  private async announce(
     subject: string,
     standings: readonly Standing[],
-    told: Told | null,
+    announced: Told | null,
     isOld: (standing: Standing) => boolean,
   ): Promise<void> {
     const marks = marksOf(standings);
-    if (told !== null && JSON.stringify(told.marks) === JSON.stringify(marks)) return;
-    for (const standing of newsOf(standings, told))
-      if (told?.marks[standing.event] !== undefined || !isOld(standing)) await this.write(standing);
-    await this.told.subjects.put(subject, { marks });
+    if (announced !== null && JSON.stringify(announced.marks) === JSON.stringify(marks)) return;
+    for (const standing of newsOf(standings, announced))
+      if (announced?.marks[standing.event] !== undefined || !isOld(standing)) await this.write(standing);
+    await this.announced.subjects.put(subject, { marks });
   }
 
   private async write(standing: Standing): Promise<void> {
@@ -219,7 +219,7 @@ export class Notifier {
       if (!target.wants.includes(event)) continue;
       const id = noticeId(target.name, standing);
       await this.options.outbox.put({
-        ...letterOf(target, notice),
+        ...messageFor(target, notice),
         id,
         thread: batch === null ? null : subject,
       });
@@ -261,17 +261,17 @@ export class Notifier {
   /** There is no outbox while the store is away, so that this alert is sent directly and retried meanwhile. */
   private async storeIsAway(): Promise<void> {
     const now = Date.now();
-    this.trouble ??= { since: now, told: new Set(), triedAt: 0 };
+    this.trouble ??= { since: now, delivered: new Set(), triedAt: 0 };
     const { awayMs = AWAY_MS, targets, stop } = this.options;
-    const { since, told, triedAt } = this.trouble;
+    const { since, delivered, triedAt } = this.trouble;
     if (now - since < awayMs || now - triedAt < Math.min(awayMs, AWAY_AGAIN_MS)) return;
     this.trouble.triedAt = now;
-    const wanting = targets(null).filter((one) => one.wants.includes('store.away') && !told.has(one));
+    const wanting = targets(null).filter((one) => one.wants.includes('store.away') && !delivered.has(one));
     await Promise.all(
       wanting.map(async (target) => {
-        const letter = letterOf(target, this.awayNotice(since, null));
+        const message = messageFor(target, this.awayNotice(since, null));
         const id = noticeId(target.name, { ...storeAway(since, null), mark: since });
-        if ((await target.send({ ...letter, id, thread: null }, stop)).ok) told.add(target);
+        if ((await target.send({ ...message, id, thread: null }, stop)).ok) delivered.add(target);
       }),
     );
   }
@@ -279,13 +279,13 @@ export class Notifier {
   /** Records the messages that were sent directly, and queues those that were not delivered. */
   private async storeIsBack(): Promise<void> {
     if (this.trouble === null) return;
-    const { since, told } = this.trouble;
+    const { since, delivered } = this.trouble;
     if (Date.now() - since >= (this.options.awayMs ?? AWAY_MS))
       for (const target of this.options.targets(null)) {
         if (!target.wants.includes('store.away')) continue;
         const id = noticeId(target.name, { ...storeAway(since, null), mark: since });
-        const letter = letterOf(target, this.awayNotice(since, Date.now()));
-        await this.options.outbox.put({ ...letter, id, thread: null }, told.has(target));
+        const message = messageFor(target, this.awayNotice(since, Date.now()));
+        await this.options.outbox.put({ ...message, id, thread: null }, delivered.has(target));
       }
     this.trouble = null;
   }
@@ -304,7 +304,7 @@ function isPast({ event, since, subject }: Standing, beforeMs: number, isFirst: 
   return ONLY_NEWS.includes(event) && (isFirst || isBatch(subject)) && Date.parse(since) < beforeMs;
 }
 
-export function letterOf(target: Target, notice: Notice) {
+export function messageFor(target: Target, notice: Notice) {
   const { event, realm, batch, message } = notice.matter;
   const at = Date.parse(notice.at);
   return { target: target.name, event, realm, batch, message, body: target.body(notice), at };

@@ -12,7 +12,7 @@ import type { Sent, Target } from './target.js';
  * desk sends what a killed one did not. Each message is delivered at least once, always under the same id. The page
  * of notices lists them and can send each again.
  */
-const letter = z.object({
+const storedMessage = z.object({
   id: z.string(),
   target: z.string(),
   event: z.enum(NOTICE_EVENTS),
@@ -29,7 +29,7 @@ const letter = z.object({
   status: z.number().nullable(),
   why: z.string().nullable(),
 });
-export type Letter = z.infer<typeof letter>;
+export type OutboxMessage = z.infer<typeof storedMessage>;
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -57,7 +57,7 @@ const ENDED_KEPT_MAX = 2_000;
 const GONE = 410;
 
 /** The result for a target that this desk does not know. Another desk may, or the next configuration. */
-const NOBODY: Sent = {
+const UNKNOWN_TARGET: Sent = {
   ok: false,
   status: null,
   body: '',
@@ -66,7 +66,7 @@ const NOBODY: Sent = {
 };
 
 type Fresh = Pick<
-  Letter,
+  OutboxMessage,
   'id' | 'target' | 'event' | 'realm' | 'batch' | 'message' | 'thread' | 'body' | 'at'
 >;
 
@@ -98,7 +98,7 @@ export class Outbox {
       status: null,
       why: null,
     };
-    const whole: Letter = { ...fresh, state: delivered ? 'delivered' : 'waiting', ...rest, nextAt };
+    const whole: OutboxMessage = { ...fresh, state: delivered ? 'delivered' : 'waiting', ...rest, nextAt };
     await this.notes.put(fresh.id, JSON.stringify(whole), fresh.at, nextAt);
   }
 
@@ -115,14 +115,14 @@ export class Outbox {
   /** Sends a message once more under the same id, in any state. */
   async replay(id: string): Promise<Delivery> {
     const known = await this.read(id);
-    const again: Letter = { ...known, state: 'waiting', tries: 0, nextAt: this.now() };
+    const again: OutboxMessage = { ...known, state: 'waiting', tries: 0, nextAt: this.now() };
     await this.write(again);
     return deliveryOf(again);
   }
 
   async page(from: number, limit: number): Promise<{ deliveries: Delivery[]; next: string | null }> {
     const found = await this.notes.page(from, limit + 1);
-    const deliveries = found.slice(0, limit).map((text) => deliveryOf(letter.parse(JSON.parse(text))));
+    const deliveries = found.slice(0, limit).map((text) => deliveryOf(storedMessage.parse(JSON.parse(text))));
     return { deliveries, next: found.length > limit ? String(from + limit) : null };
   }
 
@@ -133,7 +133,7 @@ export class Outbox {
   private async attempt(id: string): Promise<void> {
     const known = await this.read(id);
     const target = this.options.targets.find(({ name }) => name === known.target);
-    const sent = target === undefined ? NOBODY : await target.send(known, this.options.stop);
+    const sent = target === undefined ? UNKNOWN_TARGET : await target.send(known, this.options.stop);
     // A stop of the desk is no failed try. The message is due again when the claim ends.
     if (!sent.ok && this.options.stop.aborted) return;
     const after = this.afterTry(known, sent);
@@ -145,7 +145,7 @@ export class Outbox {
       );
   }
 
-  private afterTry(known: Letter, { ok, status, why, retryAfterMs }: Sent): Letter {
+  private afterTry(known: OutboxMessage, { ok, status, why, retryAfterMs }: Sent): OutboxMessage {
     const tries = known.tries + 1;
     const waitMs = status === GONE ? undefined : RETRY_MS[tries - 1];
     const tried = { ...known, tries, triedAt: this.now(), status, why };
@@ -154,13 +154,13 @@ export class Outbox {
     return { ...tried, nextAt: this.now() + Math.max(waitMs, retryAfterMs) };
   }
 
-  private async read(id: string): Promise<Letter> {
+  private async read(id: string): Promise<OutboxMessage> {
     const text = await this.notes.get(id);
-    if (text !== null) return letter.parse(JSON.parse(text));
+    if (text !== null) return storedMessage.parse(JSON.parse(text));
     throw new AlmonerError('ALM_DESK_NOT_FOUND', `No notice is called ${JSON.stringify(id)}.`);
   }
 
-  private async write(known: Letter): Promise<void> {
+  private async write(known: OutboxMessage): Promise<void> {
     await this.notes.write(known.id, JSON.stringify(known), {
       dueMs: known.nextAt,
       nowMs: this.now(),
@@ -169,7 +169,7 @@ export class Outbox {
   }
 }
 
-function deliveryOf({ body: _, thread: __, ...known }: Letter): Delivery {
+function deliveryOf({ body: _, thread: __, ...known }: OutboxMessage): Delivery {
   const { at, triedAt, nextAt } = known;
   return { ...known, at: isoTime(at), triedAt: isoTime(triedAt), nextAt: isoTime(nextAt) };
 }

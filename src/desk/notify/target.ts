@@ -20,7 +20,7 @@ export type Target = {
   /** The body to send, as the outbox keeps it. */
   body(notice: Notice): string;
   /** Makes one try. It never throws. */
-  send(letter: Outgoing, stop: AbortSignal): Promise<Sent>;
+  send(message: Outgoing, stop: AbortSignal): Promise<Sent>;
   /** Shows progress, for targets that can. It is not stored, because the next one follows soon. */
   progress?(notice: Notice, stop: AbortSignal): Promise<void>;
 };

@@ -25,8 +25,8 @@ export type WrongTokensOptions = {
 
 export class WrongTokens {
   private readonly windows = new LRUCache<string, Window>({ max: ADDRESSES_MAX });
-  private readonly untold = new Map<string, number>();
-  private untoldElsewhere = 0;
+  private readonly unreported = new Map<string, number>();
+  private unreportedElsewhere = 0;
   private timer: NodeJS.Timeout | null = null;
 
   constructor(private readonly options: WrongTokensOptions) {}
@@ -39,10 +39,10 @@ export class WrongTokens {
     const same = last !== undefined && now - last.startedAt < WINDOW_MS;
     const { startedAt, wrong } = same ? { ...last, wrong: last.wrong + 1 } : { startedAt: now, wrong: 1 };
     this.windows.set(address, { startedAt, wrong });
-    if (this.untold.has(address) || this.untold.size < NAMED_MAX)
-      this.untold.set(address, (this.untold.get(address) ?? 0) + 1);
-    else this.untoldElsewhere += 1;
-    if (this.timer === null) await this.tellNow();
+    if (this.unreported.has(address) || this.unreported.size < NAMED_MAX)
+      this.unreported.set(address, (this.unreported.get(address) ?? 0) + 1);
+    else this.unreportedElsewhere += 1;
+    if (this.timer === null) await this.reportNow();
     return wrong <= PER_ADDRESS ? 0 : Math.ceil((startedAt + WINDOW_MS - now) / 1000);
   }
 
@@ -50,23 +50,23 @@ export class WrongTokens {
   close(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
-    if (this.untold.size > 0) void this.options.tell(this.words());
+    if (this.unreported.size > 0) void this.options.tell(this.words());
   }
 
-  private async tellNow(): Promise<void> {
+  private async reportNow(): Promise<void> {
     const again = () => {
       this.timer = null;
-      if (this.untold.size > 0) void this.tellNow();
+      if (this.unreported.size > 0) void this.reportNow();
     };
     this.timer = setTimeout(again, this.options.tellEveryMs ?? TELL_EVERY_MS).unref();
     await this.options.tell(this.words());
   }
 
   private words(): string {
-    const named = [...this.untold].map(([address, count]) => `${count} from ${address}`);
-    if (this.untoldElsewhere > 0) named.push(`${this.untoldElsewhere} from elsewhere`);
-    this.untold.clear();
-    this.untoldElsewhere = 0;
+    const named = [...this.unreported].map(([address, count]) => `${count} from ${address}`);
+    if (this.unreportedElsewhere > 0) named.push(`${this.unreportedElsewhere} from elsewhere`);
+    this.unreported.clear();
+    this.unreportedElsewhere = 0;
     return `wrong desk tokens: ${named.join(', ')}`;
   }
 }

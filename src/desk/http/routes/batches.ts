@@ -108,7 +108,7 @@ export const BATCH_ROUTES = [
       downloadReportFile(app, await shownBatch(app, params.batch), params.name),
   }),
   route('POST /api/batches/:batch/report', 'operator', {
-    summary: 'Write its report again from the books, also half-way.',
+    summary: 'Write its report again from the ledger, also half-way.',
     params: api.BatchParams,
     reply: api.FilesReply,
     async handle({ app }, { params }) {

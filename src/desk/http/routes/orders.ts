@@ -100,7 +100,7 @@ export const ORDER_ROUTES = [
     },
   }),
   route('GET /api/doubts', 'viewer', {
-    summary: 'Orders nobody can prove paid or unpaid.',
+    summary: 'Orders that almoner cannot prove paid or unpaid.',
     query: api.DoubtsQuery,
     reply: api.DoubtsPage,
     handle: ({ app }, { query }) => doubtsPage(app.scripts, query),
@@ -199,7 +199,7 @@ const DECISIONS: api.DoubtReply['decisions'] = [
   { decision: 'paid', does: 'The order ends paid, with your word as its evidence. Nothing is sent.' },
   {
     decision: 'unpaid',
-    does: 'The order ends exhausted, as not applied. Nothing is sent before somebody retries it, which waits until its request can no longer arrive.',
+    does: 'The order ends exhausted, as not applied. Nothing is sent before a person retries it, and a retry waits until the earlier request can no longer arrive.',
   },
 ];
 

@@ -68,7 +68,7 @@ export const OVERVIEW_ROUTES = [
 /** Routes for notices. */
 export const NOTICE_ROUTES = [
   route('GET /api/notices', 'viewer', {
-    summary: 'Where notices go, and what became of each, newest first.',
+    summary: 'The targets of notices, and the delivery of each message, newest first.',
     query: noticesApi.NoticesQuery,
     reply: noticesApi.NoticesPage,
     async handle({ notices }, { query }) {
@@ -82,7 +82,7 @@ export const NOTICE_ROUTES = [
     },
   }),
   route('POST /api/notices/test', 'operator', {
-    summary: 'Sends a test to one place; what became of it stands in the list.',
+    summary: 'Send a test to one target. The list shows its delivery.',
     body: noticesApi.TestNoticeRequest,
     reply: noticesApi.TestNoticeReply,
     audit: ({ body }) => ({ what: `sent a test notice to ${body.target}`, batch: null }),

@@ -105,7 +105,7 @@ export const RULE_ROUTES = [
   }),
   route('POST /api/rules/:rule/approve', 'operator or approver', {
     summary:
-      'Give a new or changed rule with a schedule its go, if its text is the one with this hash. Where the realm requires a second person, the first asks for it, and another one, an approver, gives it; elsewhere an operator does.',
+      'Approve a new or changed rule with a schedule, if its text has this hash. Where the realm requires a second person, the first call asks for the approval, and another person, an approver, gives it. Elsewhere an operator approves.',
     params: api.RuleParams,
     body: api.RuleApproveRequest,
     reply: api.RulesReply,
@@ -116,7 +116,7 @@ export const RULE_ROUTES = [
         if (row?.needsSecond === true && body.asked === undefined)
           throw new AlmonerError(
             'ALM_DESK_BAD_REQUEST',
-            `Realm ${row.realm} requires a second person: the request says in \`asked\` who had asked for the go, null for nobody. Nothing was done.`,
+            `Realm ${row.realm} requires a second person: the request names in \`asked\` the person who asked for the approval, or null where nobody did. Nothing was done.`,
           );
         if (row?.needsSecond === true || body.asked != null)
           refuseOtherFirst(body.asked ?? null, row?.asked?.who ?? null);
@@ -126,15 +126,15 @@ export const RULE_ROUTES = [
     },
   }),
   steering('pause', 'Let the times of the schedule pass without a run.', api.RulePauseRequest),
-  steering('resume', 'Take a pause back, and a skip that has not come.', api.RuleSteerRequest),
+  steering('resume', 'End a pause, and a skip that has not come.', api.RuleSteerRequest),
   steering('skip', 'Let the next time of the schedule pass without a run.', api.RuleSteerRequest),
   steering(
     'revoke',
-    'Take the go back: the rule does not run by itself until it is approved again.',
+    'Withdraw the approval: the rule does not run by itself until it is approved again.',
     api.RuleSteerRequest,
   ),
   route('GET /api/rules/:rule/members.csv', 'viewer', {
-    summary: 'Who is in the list of a rule now, with the columns that stand beside them.',
+    summary: 'The present members of a rule, with the other columns of their list.',
     params: api.RuleParams,
     reply: 'text/csv; charset=utf-8',
     async handle({ app, cwd }, { params: { rule } }) {
@@ -156,7 +156,7 @@ export const RULE_ROUTES = [
     },
   }),
   route('POST /api/rules/:rule/dismiss', 'operator', {
-    summary: 'Take missed times of the schedule off the list: they are let go, and nobody is paid for them.',
+    summary: 'Take missed times of the schedule off the list. almoner pays nothing for them.',
     params: api.RuleParams,
     body: calendar.DismissRequest,
     reply: calendar.DismissReply,

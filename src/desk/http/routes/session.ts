@@ -64,7 +64,7 @@ export const PEOPLE_ROUTES = [
     }),
   }),
   route('POST /api/tokens', 'admin', {
-    summary: 'Make a token for somebody; it is told this once.',
+    summary: 'Make a token for a person. Only this reply contains it.',
     body: TokenRequest,
     reply: NewTokenReply,
     async handle({ app }, { body: { name, roles }, visitor }) {

@@ -182,7 +182,7 @@ function Attention({ overview }: { readonly overview: Overview }) {
   const tiles = [
     ['Doubts', '/doubts', sum('doubts'), 'none to decide', 'wait for your decision'],
     ['Dead letters', '/dead', sum('dead'), 'none', 'ended unpaid'],
-    ['Standing still', '/notices', still, 'no batch', 'until somebody acts'],
+    ['Standing still', '/notices', still, 'no batch', 'until a person acts'],
   ] as const;
   return (
     <ul class="tiles">

@@ -159,7 +159,7 @@ function Made({ made: { name, token }, onClose }: { made: NewTokenReply; onClose
   return (
     <Notice tone="good">
       <p>
-        The token of <b>{name}</b>, shown this once. Hand it over where nobody else reads it:
+        The token of <b>{name}</b>, shown only once. Hand it over where no other person can read it:
       </p>
       <p>
         <code ref={text} class="wrap">
@@ -213,7 +213,7 @@ function Revoke({ token: { name, roles }, tokens, onDone, onClose }: RevokeProps
       )}
       {isLast && (
         <p>
-          <b>Nobody else is admin: after this nobody can give or take tokens on the desk,</b> only with{' '}
+          <b>There is no other admin: after this no person can add or revoke tokens on the desk,</b> only with{' '}
           <code>almoner desk token add</code> on a machine that reaches the store.
         </p>
       )}

@@ -11,7 +11,7 @@ const ACTIONS = {
   pause: {
     verb: 'Pause',
     asks: 'Pause this batch?',
-    does: 'What is being sent now finishes; nothing else is sent until somebody resumes it.',
+    does: 'What is being sent now finishes; nothing else is sent until a person resumes it.',
   },
   resume: {
     verb: 'Resume',

@@ -18,7 +18,7 @@ type ResolveDoubtsProps = {
 const DOES: Readonly<Record<Decision, string>> = {
   paid: 'Ends as paid, with the operator as evidence. Nothing is sent.',
   unpaid:
-    'Ends as exhausted, as not applied, by your word. Nothing is sent before somebody retries it as a dead letter, which waits until its request can no longer arrive.',
+    'Ends as exhausted, as not applied, by your word. Nothing is sent before a person retries it as a dead letter, and a retry waits until the earlier request can no longer arrive.',
 };
 
 /** Asks for the confirmation of a decision on doubts. Neither decision sends anything. */

@@ -169,7 +169,7 @@ const DECISIONS = [
   },
   {
     code: 'ALM_PLAN_MAYBE_FORGOTTEN',
-    what: 'Nothing was enqueued: nobody here can tell whether this file was paid.',
+    what: 'Nothing was enqueued: almoner cannot tell whether this file was paid.',
     go: 'Look at some of its members in the realm itself. If it was not paid, give a label under “Again on purpose” and plan again.',
     said: {},
     button: null,

@@ -59,8 +59,7 @@ export const STEPS = {
     title: (rule) => `Resume the schedule of ${rule}?`,
     verb: 'Resume',
     reason: 'may',
-    words: () =>
-      'A pause or a skip ends. almoner does not make up times that passed meanwhile.',
+    words: () => 'A pause or a skip ends. almoner does not make up times that passed meanwhile.',
   },
   skip: {
     name: 'Skip next run',
@@ -129,7 +128,9 @@ function BeforeApproval({ rule: { rule, words, reason, nextRuns, text } }: { rea
           </tr>
         ))}
       </Table>
-      <h3>{difference === null ? 'Text of the rule' : 'Difference from the text that was approved before'}</h3>
+      <h3>
+        {difference === null ? 'Text of the rule' : 'Difference from the text that was approved before'}
+      </h3>
       {difference === null ? (
         <Scroll label="Text of the rule">
           <p class="small soft">No text of this rule was approved before.</p>
