@@ -6,7 +6,7 @@ const { argv, env, stdout, stderr } = process;
 const line = new CommandLine(argv.slice(2), {
   env,
   cwd: process.cwd(),
-  // Opened by being asked for, which help and a typing error never do.
+  // Opened only when a command asks for it. Help and a usage error never open standard input.
   get stdin() {
     return process.stdin;
   },
@@ -15,12 +15,13 @@ const line = new CommandLine(argv.slice(2), {
 });
 
 async function end(status: ExitStatus): Promise<never> {
-  // A pipe may still hold the last document; leaving before it is drained would cut it.
+  // A pipe may still hold the last document. Exiting before it is drained would cut the document off.
   await new Promise<void>((resolve) => stdout.write('', () => resolve()));
   process.exit(status);
 }
 
-// A promise nobody waits for, or an error in a callback: the process no longer knows its own state.
+// An unhandled rejection or an error in a callback leaves the process in an unknown state, so that it reports and
+// ends.
 process.on('unhandledRejection', (reason) => void end(line.report(reason)));
 process.on('uncaughtException', (error) => void end(line.report(error)));
 

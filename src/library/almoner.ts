@@ -25,58 +25,69 @@ import type {
 } from './output-types.js';
 
 /**
- * The books of one place, open. Wherever a batch is named, a unique prefix of its id or `last` will do. Every refusal
+ * One open ledger. Every argument that names a batch takes its id, a unique prefix of it, or `last`. Every refusal
  * and failure is an `AlmonerError` with a stable code.
  */
 export interface Almoner {
-  /** What the input would do, with every fault; sends nothing. Faults are told, not thrown. */
+  /**
+   * Says what the input would do, with every fault. It sends nothing, and returns faults instead of throwing them.
+   */
   plan(input: Input, options?: CheckOptions): Promise<Plan>;
 
   /**
-   * Plans the input and pays it off in this process; resolves when nothing more happens by itself. Look at `state` and
-   * `counts`: paid or not, no order is an exception. The same input again is the same batch: it goes on where it stood,
-   * or is told as it ended, and pays nobody twice. Throws `PlanRefused` where the input has faults; nothing was sent then.
+   * Plans the input and pays it in this process. It resolves once nothing more happens without a person or another
+   * process. Look at `state` and `counts`: an unpaid order is no exception.
+   *
+   * The same input again is the same batch: `pay` resumes it, or returns its final status, and pays no order twice.
+   *
+   * Throws `PlanRefused` where the input has faults. Nothing was sent then.
    */
   pay(input: Input, options?: PayOptions): Promise<BatchStatus>;
 
-  /** Plans the input and hands it to the workers (`almoner worker`); refuses as `pay` does. */
+  /** Plans the input and hands it to the workers (`almoner worker`). It refuses as `pay` does. */
   enqueue(input: Input, options?: EnqueueOptions): Promise<BatchStatus>;
 
-  /** How a batch stands, at any time. */
+  /** The status of a batch, at any time. */
   status(batch: string): Promise<BatchStatus>;
 
   /**
-   * The batches of the books, newest first, read as far as they are asked for: all, those in a state, or those made since
-   * then.
+   * The batches of the ledger, newest first, read while the caller iterates: all, those in a state, or those made
+   * since a time.
    */
   batches(options?: BatchesOptions): AsyncIterable<BatchStatus>;
 
-  /** Every row of a batch and what became of it, in the order given, as of one moment. */
+  /** Every row of a batch with its outcome, in input order, as of one moment. */
   results(batch: string): AsyncIterable<ResultRow>;
 
-  /** Writes the report files of a batch, at any time; `public` holds only what may be shown to the community. */
+  /**
+   * Writes the report files of a batch, at any time. With `public` they hold only what may be shown to the community.
+   */
   report(batch: string, options?: ReportOptions): Promise<Report>;
 
-  /** Nothing new is sent; what is being sent finishes. */
+  /** Pauses a batch. Open requests finish; nothing new is sent. */
   pause(batch: string, options?: Because): Promise<Steered>;
 
-  /** Hands a paused, halted or interrupted batch to the workers. To go on in this process, `pay` the same input again. */
-  /** A set time stays; `now` begins before it, or after it was missed. */
+  /**
+   * Hands a paused, halted or interrupted batch to the workers. To resume it in this process, `pay` the same input
+   * again. A set time stays. `now` begins before it, or after it was missed.
+   */
   resume(batch: string, options?: ResumeOptions): Promise<Steered>;
 
-  /** Ends a batch for good; what was not sent stays unsent and frees its references. */
+  /** Ends a batch for good. Unsent orders stay unsent and free their references. */
   cancel(batch: string, options?: Because): Promise<Steered>;
 
-  /** Orders that ended unpaid or in doubt, without those that a person is done with. */
+  /** Orders that ended unpaid or in doubt, without those that a person discarded or replaced. */
   deadLetters(options?: LettersOptions): AsyncIterable<OrderRow>;
 
-  /** Orders of which nobody can prove whether they were paid. */
+  /** Orders that almoner cannot prove paid or unpaid. */
   doubts(options?: LettersOptions): AsyncIterable<OrderRow>;
 
   /**
-   * Ends doubts on a person's word, which the audit keeps. Unpaid ones end `exhausted`, and nothing is sent by this. All
-   * are checked first, and one that is wrong refuses them all. Throws `ALM_BATCH_MAY_ARRIVE` where one that is called
-   * unpaid was sent so lately that it may still be applied, unless `evenIfItMayArrive`.
+   * Ends doubts by a person's decision, which the audit keeps. Unpaid ones end `exhausted`; this call sends nothing.
+   * It checks all orders first, and one wrong order refuses them all.
+   *
+   * Throws `ALM_BATCH_MAY_ARRIVE` where an order decided as unpaid was sent so recently that the realm may still
+   * apply it. `evenIfItMayArrive` skips this check.
    */
   resolveDoubts(orders: readonly string[], verdict: Verdict): Promise<Resolved>;
 
@@ -84,17 +95,17 @@ export interface Almoner {
   history(member: string, options?: HistoryOptions): Promise<HistoryEntry[]>;
 
   /**
-   * Searches all batches, archives included, newest first: by reference, file, member, order, amount or day (in UTC);
-   * `by` narrows it to one of these. Throws at the end where an archive could not be read.
+   * Searches all batches, archives included, newest first: by reference, file, member, order, amount or day (in UTC).
+   * `by` limits the search to one of these. Throws at the end where an archive could not be read.
    */
   find(text: string, options?: FindOptions): AsyncIterable<Found>;
 
   /**
-   * What is being sent finishes, batches that are being paid are paused (their `pay` gives that status), then all
-   * connections end. Nothing is left running, and calls from here on are refused with `ALM_LIBRARY_CLOSED`.
+   * Closes almoner. Open requests finish, batches being paid are paused (their `pay` returns that status), and all
+   * connections end. Nothing keeps running, and later calls are refused with `ALM_LIBRARY_CLOSED`.
    */
   close(): Promise<void>;
 
-  /** The same, for `await using`. */
+  /** Closes almoner at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -1,8 +1,8 @@
 import { AlmonerError, explained } from '../core/errors/error.js';
 
 /**
- * Errors and findings as a program meets them. The operations speak of options as people type them; here each goes by
- * the name that the library's has. Commands are left as they are: `almoner recover` is for a person.
+ * The library's option for each option of the command line. Errors and findings name options as people type them, so
+ * that the library replaces these names. It leaves whole commands such as `almoner recover`, which are for a person.
  */
 const OPTION_OF: Readonly<Record<string, string>> = {
   again: 'again',
@@ -25,6 +25,7 @@ const OPTION_OF: Readonly<Record<string, string>> = {
   yes: 'evenIfItMayArrive',
 };
 
+/** Replaces option names of the command line by those of the library. */
 export function inOwnWords(text: string): string {
   return text.replaceAll(
     /`almoner [^`]*`|--([a-z]+(?:-[a-z]+)*)/g,
@@ -32,6 +33,7 @@ export function inOwnWords(text: string): string {
   );
 }
 
+/** Turns anything thrown into an `AlmonerError` in the library's words. */
 export function explainedToPrograms(thrown: unknown): AlmonerError {
   const error = explained(thrown, 'ALM_LIBRARY_INTERNAL');
   const { code, message, next, details } = error;

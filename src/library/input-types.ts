@@ -1,53 +1,55 @@
 import type { Op } from './output-types.js';
 
-/** The input of a payment: a file, or rows. The options of each call are in option-types.ts. */
-
-/** One order to be made, as a line of a CSV file would say it. */
+/** One order, with the fields of a CSV line. */
 export interface PayRow {
-  /** Decimal digits, as text: ids of 17 digits and more do not survive a JavaScript number. */
+  /** Decimal digits as text: a JavaScript number cannot hold ids of 17 digits and more exactly. */
   readonly member: string;
-  /** A whole number that is not zero; negative amounts subtract. */
+  /** A whole number other than zero. A negative amount subtracts. */
   readonly tokens: number | bigint | string;
-  /** Makes the row a transfer from `member` to this one. */
+  /** Makes the row a transfer from `member` to this member. */
   readonly recipient?: string | undefined;
-  /** Where left out, a recipient means transfer, else the sign decides. */
+  /** Left out, a recipient means transfer; else the sign decides. */
   readonly op?: Op | undefined;
-  /** The business key under which the order is paid once in its realm, in whatever batch it stands: an event's id. */
+  /**
+   * The business key, such as an event's id. The realm's ledger pays one order under it, in whichever batch that
+   * order is.
+   */
   readonly reference?: string | undefined;
   readonly reason?: string | undefined;
-  /** The dead letter that this row stands in for, by its order id. */
+  /** The order id of the dead letter that this row replaces. */
   readonly replaces?: string | undefined;
-  /** Further columns, which come back in results and reports. */
+  /** Further columns. Results and reports return them. */
   readonly columns?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What is to be paid: a CSV file, or rows. The same orders are the same batch, whichever they come from. */
+/** The orders to pay: a CSV file, or rows. The same orders are the same batch, from either source. */
 export type Input =
   | {
       readonly file: string;
       /**
-       * Columns of the file by their meaning, such as `{ tokens: 'Punkte' }`; an empty name takes none. It is kept under
-       * the header for the realm. Kept pairs that change what a later file means are not taken unless repeated.
+       * Columns of the file by their meaning, such as `{ tokens: 'Punkte' }`. An empty name uses no column. almoner
+       * keeps the mapping under the header for the realm. A kept pair that would change the meaning of a later file
+       * is ignored unless repeated.
        */
       readonly map?: Readonly<Record<string, string>> | undefined;
-      /** Takes no names that were kept under the header, and forgets them. */
+      /** Ignores names kept under the header, and forgets them. */
       readonly forgetMap?: boolean | undefined;
       /** The line of the header, counted from 1. */
       readonly headerLine?: number | undefined;
-      /** The file of a table that turns wallets or handles into member ids. */
+      /** The path of a table that turns wallets or handles into member ids. */
       readonly members?: string | undefined;
       readonly rows?: never;
     }
   | {
       readonly rows: readonly PayRow[];
-      /** What people know them by: the batch's `source`. */
+      /** The name that people see: the batch's `source`. */
       readonly name?: string | undefined;
       readonly file?: never;
     };
 
 export type Sum = number | bigint | string;
 
-/** Sums of amounts by direction, without their signs; one that is left out is 0. */
+/** Sums of amounts by direction, without signs. A sum left out is 0. */
 export interface ExpectedTokens {
   readonly given?: Sum | undefined;
   readonly taken?: Sum | undefined;

@@ -27,11 +27,11 @@ import { findResults, planOutput, resultRows, Watching } from './outputs.js';
 import * as parse from './parse-input.js';
 import { PlanRefused } from './plan-refused.js';
 
-/** The library's face over the operations: reads what a program gave, calls one of them, and tells plain values. */
+/** The library over the operations. It reads a program's arguments, calls one operation and returns plain values. */
 export class Library implements Almoner {
   private readonly underWay = new Set<Promise<unknown>>();
   private closing: Promise<void> | null = null;
-  /** The store did not answer while it was closing. */
+  /** True once closing gave up on a store that did not answer. */
   private cutOff = false;
 
   constructor(
@@ -188,9 +188,9 @@ export class Library implements Almoner {
   }
 
   /**
-   * Who is being paid sees that it is closing and pauses; everything else comes to its end by itself. A store that is
-   * gone, or takes no writes, must not keep the program for ever: what waits for it is cut off, and the journals know
-   * what was sent.
+   * Ends all calls. A payment sees the closing and pauses; other calls end by themselves. A store that does not
+   * answer, or takes no writes, must not keep the program running: calls that wait for it are cut off, and the
+   * journals hold what was sent.
    */
   private async end(): Promise<void> {
     const late = setInterval(() => void this.leaveAwayStore(), stopDeadlineMs(this.app.config));
@@ -205,6 +205,7 @@ export class Library implements Almoner {
     this.app.giveUpStore();
   }
 
+  /** Plans the input and passes the plan on. Throws `PlanRefused` where it has faults. */
   private async planned<T>(
     input: Input,
     options: call.PlanOptions,
@@ -251,6 +252,7 @@ export class Library implements Almoner {
     return pickProfile(this.app.config, this.realmName);
   }
 
+  /** Runs one call: refuses it after `close`, makes `close` wait for it, and words its errors for programs. */
   private async doing<T>(work: () => Promise<T>): Promise<T> {
     this.refuseClosed();
     try {
@@ -266,7 +268,7 @@ export class Library implements Almoner {
     }
   }
 
-  /** Closing waits for it. */
+  /** Counts work that `close` waits for. */
   private aside(work: Promise<unknown>): void {
     const ended = work.then(
       () => {},
@@ -276,7 +278,7 @@ export class Library implements Almoner {
     void ended.then(() => this.underWay.delete(ended));
   }
 
-  /** A list that is read as it is asked for; closing does not wait for a reader who has left. */
+  /** A list that is read while the caller iterates. `close` does not wait for a caller who stopped iterating. */
   private async *each<T>(list: () => Promise<AsyncIterable<T>>): AsyncGenerator<T, void, undefined> {
     this.refuseClosed();
     try {
@@ -290,7 +292,7 @@ export class Library implements Almoner {
     }
   }
 
-  /** Reading thousands of members at a slow pace takes hours. */
+  /** Ends a plan on close, because reading thousands of members at a slow pace takes hours. */
   private refuseClosing(): void {
     if (this.closing === null) return;
     throw new AlmonerError(

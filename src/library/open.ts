@@ -8,11 +8,12 @@ import type { OpenOptions as Options } from './option-types.js';
 import { OpenOptions, readOptions } from './parse-input.js';
 
 /**
- * How long a call waits for a store that does not answer. A run of the command line waits for ever, because a person
- * can end it; a program is told, and the same call goes on later.
+ * How long a call waits for a store that does not answer. A run of the command line waits without limit, because a
+ * person can end it. A program gets an error instead, and can repeat the same call later.
  */
 const PATIENCE_MS = 30_000;
 
+/** Loads the configuration and opens the ledger. */
 export async function openAlmoner(given: Options): Promise<Almoner> {
   const options = readOptions(OpenOptions, given);
   const { operator, realm, logLevel = 'silent', log, patienceMs = PATIENCE_MS } = options;
@@ -21,7 +22,7 @@ export async function openAlmoner(given: Options): Promise<Almoner> {
   const cwd = resolve(options.cwd ?? '.');
   const config = await loadConfig({ env, cwd, flags: { config: options.config, logLevel } });
   for (const secret of secretsOf(config, env)) registerSecret(secret);
-  // Without a name it is asked where a realm is needed: reading the books needs none.
+  // A call that needs a realm picks it later where none is named. Reading the ledger needs none.
   if (realm !== undefined) pickProfile(config, realm);
   const destination = log === undefined ? {} : { destination: { write: unfailing(log) } };
   const logger = createLogger({ level: config.logLevel, ...destination });
@@ -29,13 +30,13 @@ export async function openAlmoner(given: Options): Promise<Almoner> {
   return new Library(app, realm, cwd);
 }
 
-/** Lines are written amid the answers of the store: what failed there would end the program. */
+/** Keeps a log function's exception away from the store's replies, where it would end the program. */
 function unfailing(log: (line: string) => void): (line: string) => void {
   return (line) => {
     try {
       log(line);
     } catch {
-      // Whose log does not take a line has no other place to be told of it.
+      // A failing log has no other place to be reported.
     }
   };
 }

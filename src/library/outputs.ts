@@ -12,7 +12,7 @@ import { inOwnWords } from './explain.js';
 import type { PayOptions } from './option-types.js';
 import type { BatchStatus, Finding, Found, Plan, ResultRow } from './output-types.js';
 
-/** The document of `plan --json`; where rows were given, each finding names its row. */
+/** The document of `plan --json`. For rows, each finding names its row. */
 export async function planOutput(
   planned: Planned,
   profile: RealmProfile,
@@ -27,11 +27,12 @@ export async function planOutput(
   return { ...document, faults: document.faults.map(found), warnings: document.warnings.map(found) };
 }
 
+/** The rows of results.csv as values. */
 export async function* resultRows({ batch, rows }: BatchRecord): AsyncGenerator<ResultRow> {
   for await (const row of rows) yield resultRow(batch.manifest, row);
 }
 
-/** Looked for as it is asked for; an archive that cannot be read is told once everything else was. */
+/** Searches while the caller iterates. An archive that could not be read is reported at the end. */
 export async function* findResults(find: Find): AsyncGenerator<Found> {
   for (let at: FoundBatches['next'] | undefined; at !== null; ) {
     const page = await find.batches({
@@ -61,7 +62,7 @@ export async function* findResults(find: Find): AsyncGenerator<Found> {
 const FIND_PAGE = 200;
 const FIND_LOOK_MS = 500;
 
-/** What a program said about following a payment and stopping it. */
+/** Follows a payment for the program: its progress, its abort signal, and the closing of the library. */
 export class Watching {
   private failed: { readonly error: unknown } | null = null;
 
@@ -79,8 +80,14 @@ export class Watching {
     onProgress: (view, _, waiting) => {
       if (this.failed !== null) return;
       try {
+<<<<<<< HEAD
         // An async function gives a promise; nobody waits for it, and its failure counts as it comes.
         const answer: unknown = this.options.onProgress?.(batchProgress(view, waiting));
+=======
+        // An async `onProgress` returns a promise. The payment does not wait for it; a rejection counts when it
+        // arrives.
+        const answer: unknown = this.options.onProgress?.(batchProgress(view, null, waiting));
+>>>>>>> w-words2
         Promise.resolve(answer).catch((error: unknown) => this.fail(error));
       } catch (error) {
         this.fail(error);
@@ -88,11 +95,12 @@ export class Watching {
     },
   };
 
-  /** A batch whose program has failed is paused like one that is interrupted. */
+  /** Pauses the batch after `onProgress` failed, as after an interruption. */
   private fail(error: unknown): void {
     this.failed ??= { error };
   }
 
+  /** Throws where the program stopped the payment before its batch was made. */
   refuseStopped(): void {
     if (!this.aborted) return;
     throw new AlmonerError(
@@ -101,6 +109,7 @@ export class Watching {
     );
   }
 
+  /** Throws where `onProgress` failed during the payment. */
   refuseFailed({ batch, state }: Pick<BatchStatus, 'batch' | 'state'>): void {
     if (this.failed === null) return;
     const { error } = this.failed;

@@ -19,14 +19,15 @@ import type { ExpectedTokens, Input, Sum } from './input-types.js';
 import type { BatchProgress } from './output-types.js';
 
 /**
- * What a program gave, read once and within the call. Types say most of it already; a program without types is told by
- * name what it got wrong, before anything is done: what the books took in once they must be able to read for good.
+ * Reads a program's arguments once, at the beginning of a call. Types state most rules already. A program without
+ * types gets an error that names the wrong argument before anything is done, because the ledger keeps every value
+ * that it accepted.
  */
 function misuse(message: string): AlmonerError {
   return new AlmonerError('ALM_LIBRARY_USAGE', `${message}. Nothing was done.`);
 }
 
-/** A value of a program's own, with the type that programs see of it. */
+/** A value of a custom type, with the TypeScript type that programs see. */
 function custom<T>(typescript: string, fits: (value: unknown) => boolean, expected: string) {
   return z.custom<T>(fits, expected).meta({ typescript });
 }
@@ -191,6 +192,7 @@ const INPUT = z.strictObject(
   'expected { file } with a path, or { rows } with a list of rows',
 );
 
+/** Turns an input and its options into a request to plan. */
 export function readInput(
   input: Input,
   options: z.infer<typeof PlanOptions> & { readonly batchId?: BatchId | undefined },
@@ -215,6 +217,7 @@ export function readInput(
   };
 }
 
+/** Reads the file or the rows of an input. Exactly one of them has to be given. */
 function sourceOf(input: unknown, cwd: string) {
   const {
     file,
@@ -226,7 +229,7 @@ function sourceOf(input: unknown, cwd: string) {
     name = '',
   } = read('input', INPUT, input);
   if (rows !== undefined && file === undefined)
-    return { rows: whatever('rows', () => takeRows(rows)), name: oneLine(name) || 'rows' };
+    return { rows: guarded('rows', () => takeRows(rows)), name: oneLine(name) || 'rows' };
   if (file === undefined || rows !== undefined)
     throw misuse('expected { file } with a path, or { rows } with a list of rows');
   const columns = Object.entries(map).map(([meaning, column]) => `${meaning}=${column}`);
@@ -263,8 +266,9 @@ export function readOrders(given: unknown): string[] {
   return read('orders', ORDERS, given);
 }
 
+/** Reads a value by its schema. An error names the place, the expectation and the value. */
 function read<T>(what: string, schema: z.ZodType<T>, given: unknown): T {
-  const { data, error } = whatever(what, () => schema.safeParse(given, { reportInput: true }));
+  const { data, error } = guarded(what, () => schema.safeParse(given, { reportInput: true }));
   const issue = error?.issues[0];
   if (issue === undefined) return data as T;
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
@@ -274,8 +278,8 @@ function read<T>(what: string, schema: z.ZodType<T>, given: unknown): T {
   throw misuse(`${place.join('.') || what}: ${issue.message}, got ${shown(issue.input)}`);
 }
 
-/** Accessors and proxies are a program's own code, and may throw. */
-function whatever<T>(what: string, reading: () => T): T {
+/** Accessors and proxies run a program's own code, which may throw. */
+function guarded<T>(what: string, reading: () => T): T {
   try {
     return reading();
   } catch (error) {
@@ -286,7 +290,7 @@ function whatever<T>(what: string, reading: () => T): T {
 function shown(value: unknown): string {
   if (typeof value === 'string') return show(value);
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return whatever('what was given', () => kindOf(value));
+  return guarded('what was given', () => kindOf(value));
 }
 
 function isSum(value: unknown): boolean {

@@ -4,8 +4,8 @@ import { inOwnWords } from './explain.js';
 import type { Plan } from './output-types.js';
 
 /**
- * An input with faults, refused as a whole: nothing was enqueued and nothing was sent. Its code is that of the only fault
- * where that is about all of the input (such as `ALM_PLAN_LOOKS_PAID`), else `ALM_PLAN_FAULTS`.
+ * The refusal of an input with faults: nothing was enqueued and nothing was sent. Its code is that of the only fault,
+ * where that fault concerns the whole input (such as `ALM_PLAN_LOOKS_PAID`); else it is `ALM_PLAN_FAULTS`.
  */
 export class PlanRefused extends AlmonerError {
   /** The plan, with its faults. */

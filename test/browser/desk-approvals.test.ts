@@ -184,7 +184,7 @@ test('a rule is asked for by one and approved by the other', async () => {
     page.getByRole('button', { name: `${button}: nightly` }).click();
   const answer = (page: Page, verb: string) =>
     page.getByRole('dialog').getByRole('button', { name: verb, exact: true }).click();
-  await press(ada.page, 'Ask for a go');
+  await press(ada.page, 'Ask for approval');
   await answer(ada.page, 'Ask for it');
   await ada.page.getByText('You asked for it; another person has to approve it.').waitFor();
   expect(await ada.page.getByRole('button', { name: 'Approve: nightly' }).count()).toBe(0);
@@ -257,7 +257,7 @@ describe('the page People', () => {
     await ben.page.getByRole('button', { name: 'Sign in' }).waitFor();
     await page.getByRole('button', { name: 'Revoke cleo' }).click();
     await dialog.getByText('This is your own token').waitFor();
-    await dialog.getByText('Nobody else is admin').waitFor();
+    await dialog.getByText('There is no other admin').waitFor();
     expect(await flaws(page, 'revoke')).toEqual([]);
     await dialog.getByRole('button', { name: 'Revoke the last admin' }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();

@@ -67,7 +67,7 @@ test('a new rule is shown whole before its approval, and a changed one with its 
     await page.setViewportSize(viewport);
     expect(await runs.evaluate(isWhole)).toBe(true);
   }
-  await dialog.getByText('No text of it had a go before.').waitFor();
+  await dialog.getByText('No text of this rule was approved before.').waitFor();
   const text = dialog.getByRole('region', { name: 'Text of the rule' });
   expect(await text.textContent()).toContain('tokens: 5');
   expect(await flaws(page, 'new-rule')).toEqual([]);
@@ -108,9 +108,9 @@ test('is paused with a note, resumed, skipped for one run, and its approval is w
     .waitFor();
   await press('Resume');
   await answer('Resume');
-  await press('Take the go back');
-  await answer('Take it back', 'not this month');
-  await card().getByText('waits for a go', { exact: true }).waitFor();
+  await press('Withdraw approval');
+  await answer('Withdraw', 'not this month');
+  await card().getByText('waits for approval', { exact: true }).waitFor();
   await operator.goTo('Audit');
   const audit = page.getByRole('region', { name: 'Audit of the desk' });
   for (const why of ['the list is checked', 'holiday', 'not this month'])
@@ -172,7 +172,7 @@ test('missed times stand on the calendar and the overview; one is made up, the o
   const past = page.getByRole('region', { name: 'Past runs' });
   await past.getByText('made up', { exact: true }).waitFor();
   await past.getByText('paid 3 (21 tokens)').waitFor();
-  const all = missed.getByRole('button', { name: `Let all 2 of ${NAME} go` });
+  const all = missed.getByRole('button', { name: `Dismiss all 2 of ${NAME}` });
   await all.focus();
   await page.keyboard.press('Enter');
   expect(await flaws(page, 'let-go')).toEqual([]);

@@ -102,7 +102,7 @@ describe('almoner find', () => {
     expect(person.stdout).toMatch(/Next: --limit 20 lists more/);
     expect((await world.run('find', '12')).stdout).toContain('Next: almoner history 12');
     const none = await world.run('find', 'nowhere');
-    expect([none.status, none.stdout]).toEqual([0, 'Nothing in these books matches "nowhere".\n']);
+    expect([none.status, none.stdout]).toEqual([0, 'No batch or order in this ledger matches "nowhere".\n']);
   });
 
   it('refuses an empty text and a meaning that there is not', async () => {

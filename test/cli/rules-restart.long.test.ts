@@ -50,7 +50,7 @@ test('killed while enqueuing: the next command resumes the run, and each member 
   expect(half === undefined ? undefined : await readBatch(half)).toBeUndefined();
 
   const ran = await world.run('rules', 'run', 'killed', '--yes', '--import', '--json');
-  expect(ran.stderr).toMatch(/Going on with run/);
+  expect(ran.stderr).toMatch(/Resuming run/);
   expect(JSON.parse(ran.stdout)).toMatchObject({
     batch: half?.id,
     rows: 30_000,

@@ -79,7 +79,7 @@ test('dies while enqueuing: the next command takes the run up, and everybody is 
   expect(half === undefined ? undefined : await readBatch(half)).toBeUndefined();
 
   const ran = await world.run('rules', 'run', 'killed', '--yes', '--import', '--json');
-  expect(ran.stderr).toMatch(/Going on with run/);
+  expect(ran.stderr).toMatch(/Resuming run/);
   expect(JSON.parse(ran.stdout)).toMatchObject({ batch: half?.id, rows: 600, counts: { planned: 600 } });
   expect(await listBatches(ledger)).toHaveLength(1);
   const again = await world.run('rules', 'run', 'killed', '--yes', '--import', '--json');

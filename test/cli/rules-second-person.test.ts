@@ -55,7 +55,9 @@ async function shownTo(name: string): Promise<string> {
 }
 
 test('it names the text that it is for: without, or with another, it is none', async () => {
-  expect((await approve('ada')).stdout).toContain('ada wants it to run: ANOTHER PERSON has to say go');
+  expect((await approve('ada')).stdout).toContain(
+    'ada asks for its approval: ANOTHER PERSON has to approve it',
+  );
   const old = await shownTo('ben');
   await world.file('jobs/weekly.yaml', rule(50));
   await approve('ada');
@@ -73,7 +75,9 @@ test('it names the text that it is for: without, or with another, it is none', a
 
 test('other members, of the same text, want the go of two again', async () => {
   await members('1', '2');
-  expect((await approve('ben')).stdout).toContain('ben wants it to run: ANOTHER PERSON has to say go');
+  expect((await approve('ben')).stdout).toContain(
+    'ben asks for its approval: ANOTHER PERSON has to approve it',
+  );
   const given = await approve('ada', '--text', await shownTo('ada'));
   expect([given.status, given.stdout]).toEqual([0, expect.stringContaining('unchanged, approved now')]);
   expect(await go()).toMatchObject({ rules: [{ approved: { who: 'ada', asked: 'ben' }, asked: null }] });

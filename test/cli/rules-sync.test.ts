@@ -41,7 +41,7 @@ test('sync makes the store equal to the files, shows the difference, and a go co
   ]);
 
   const first = await world.run('rules', 'sync');
-  expect(first.stdout).toMatch(/^\+ alpha .*: new, WAITS for a go$/m);
+  expect(first.stdout).toMatch(/^\+ alpha .*: new, WAITS for approval$/m);
   expect(first.stdout).toMatch(/Next: .*rules sync --approve alpha/);
   expect(await listed()).toMatchObject([{ state: 'waits' }, { state: 'waits' }]);
 
@@ -54,7 +54,7 @@ test('sync makes the store equal to the files, shows the difference, and a go co
 
   await world.file('jobs/a.yaml', RULE('alpha', 6));
   expect(await listed()).toMatchObject([{ state: 'changed', next: null }, {}]);
-  expect((await world.run('rules', 'sync')).stdout).toMatch(/^~ alpha .*: changed, WAITS for a go$/m);
+  expect((await world.run('rules', 'sync')).stdout).toMatch(/^~ alpha .*: changed, WAITS for approval$/m);
 
   await rm(join(world.folder, 'jobs/b.yaml'));
   expect((await world.run('rules', 'sync')).stdout).toMatch(/^- beta .*is gone; it does not run$/m);

@@ -184,7 +184,7 @@ test('numbers are in words that fit them, and only batches that paid are counted
   const some = await run(two, '--first', '1');
   expect(some.stdout).toContain('1 order paid to this realm in 1 batch, the last begun on ');
   expect(some.stdout).toContain('The first order is through');
-  expect((await run(two)).stdout).toContain('It went on. Nobody is paid twice.');
+  expect((await run(two)).stdout).toContain('almoner resumed it. Nobody is paid twice.');
   expect((await run('member,tokens\n1,7\n2,7\n')).stdout).toContain(
     '3 orders paid to this realm in 2 batches',
   );

@@ -104,8 +104,8 @@ test('a batch that was paused before its time and is resumed waits for it, and t
   const batch = await imported('paused.csv', '3,7', '--at', inHours(5));
   expect((await as('ada', 'pause', batch)).status).toBe(0);
   const resumed = await as('ada', 'resume', batch);
-  expect(resumed.stdout).toMatch(/nothing of it is sent for the first time yet: It begins at /);
-  expect(resumed.stdout).not.toContain('It goes on');
+  expect(resumed.stdout).toMatch(/its first sends wait: It begins at /);
+  expect(resumed.stdout).not.toContain('The workers resume it');
 });
 
 test('a realm that was halted is resumed, by the advice of every face, and no batch begins before its time', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { NOTICE_EVENTS } from '../../src/core/notice-events.js';
 import type { DeskTimes } from '../../src/desk/http/desk.js';
-import { Notifier, toldNotes } from '../../src/desk/notify/notifier.js';
+import { announcedNotes, Notifier } from '../../src/desk/notify/notifier.js';
 import { Outbox } from '../../src/desk/notify/outbox.js';
 import { webhook } from '../../src/desk/notify/webhook.js';
 import { findBatch } from '../../src/ledger/read/batches.js';
@@ -86,7 +86,7 @@ describe('the notifier', () => {
     const later = vi.spyOn(Date, 'now').mockImplementation(() => now() + 11 * 60_000);
     try {
       let notifier = start();
-      const told = toldNotes(desk.app.scripts);
+      const told = announcedNotes(desk.app.scripts);
       await until('a first look', async () => (await told.subjects.get('the desk')) !== null);
       await notifier.close();
       later.mockRestore();
@@ -156,7 +156,7 @@ describe('the notifier', () => {
     ]);
     await desk.call(`/api/batches/${batch}/resume`, { method: 'POST', body: {} });
     await until('nothing to wait', async () => (await look()).matters.length === 0);
-    const told = toldNotes(desk.app.scripts);
+    const told = announcedNotes(desk.app.scripts);
     await until('the end of the pause to be noted', async () =>
       [...(await told.subjects.all()).values()].every(({ marks }) => marks['batch.paused'] === undefined),
     );

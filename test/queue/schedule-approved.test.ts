@@ -139,7 +139,7 @@ describe('a run by hand that is not sealed yet', () => {
     for (const given of [run, [...run, '--yes']]) {
       const refused = await command(...given);
       expect(refused.status).toBe(3);
-      expect(refused.stderr).toMatch(`Run ${draft.id} of 2020-11 is not through`);
+      expect(refused.stderr).toMatch(`Run ${draft.id} of 2020-11 has not finished`);
       expect(refused.stderr).toMatch('ALM_RULE_EDITED');
       expect(refused.stderr).toMatch(`almoner rules run --plan ${draft.id}`);
     }

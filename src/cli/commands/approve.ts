@@ -21,7 +21,7 @@ import { optionalArgument, YES } from '../frame/options.js';
 import { batchLines, batchNext } from '../text/batch-text.js';
 import { approvalLines } from '../text/preview-text.js';
 
-/** The second person's approval. */
+/** Approves a batch or a retry that another person prepared. It shows the batch first and asks for the total. */
 export const approve = storeCommand({
   name: 'approve',
   description:
@@ -50,6 +50,7 @@ export const approve = storeCommand({
   },
 });
 
+/** Says when an approved batch begins. */
 function beginning({ waiting }: BatchStatus): string {
   const [first] = waiting;
   return first === undefined ? 'It begins as soon as a worker takes it.' : first.message;
@@ -59,6 +60,7 @@ function totalOf({ tokens, amounts }: Approval) {
   return { payableTokens: tokens, amounts };
 }
 
+/** Prints the batches and retries that wait for a second person. */
 async function listWaiting({ output }: CommandBase, app: App): Promise<void> {
   const waiting = await waitingForApproval(app);
   const batches = waiting.map(({ ref, view, view: { manifest, retry } }) => ({

@@ -7,6 +7,7 @@ import { argument } from '../frame/options.js';
 import { version } from '../frame/version.js';
 import { slowProgress } from '../text/order-text.js';
 
+/** Copies ledger, journals and archive to a folder while everything runs. */
 export const backup = storeCommand({
   name: 'backup',
   description:

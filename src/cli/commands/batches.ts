@@ -38,7 +38,7 @@ import { batchLines, batchNext, underWayLines } from '../text/batch-text.js';
 
 const LIMIT_USUAL = 20;
 
-/** Following and steering batches. */
+/** Prints the newest batches, or one batch with its counts, sums and everything that waits. */
 export const status = storeCommand({
   name: 'status',
   description:
@@ -77,7 +77,7 @@ export const status = storeCommand({
       text: [...batchLines(status, output.colours), ...pace, ...recovery],
       next: batchNext(status),
     });
-    // Whoever waits for the end asks for it; what the program itself has halted is said in any case.
+    // The exit status reflects the outcome only with --watch or for a halted batch. Otherwise a look ends with 0.
     return options.watch || status.state === 'halted' ? exitOf(status) : 0;
   },
 });
@@ -123,7 +123,7 @@ async function printList({ output, global }: CommandBase, app: App, options: Lis
   });
 }
 
-/** Shows the progress until it ends or is interrupted. */
+/** Redraws the progress line until the batch ends or the person interrupts. */
 async function watch({ stderr }: CommandBase, app: App, ref: BatchRef): Promise<void> {
   const profile = app.config.profiles.find(({ name }) => name === ref.ledger.realm.name);
   const progress = new Progress(stderr, profile?.rate ?? null);
@@ -140,7 +140,7 @@ async function watch({ stderr }: CommandBase, app: App, ref: BatchRef): Promise<
   progress.end();
 }
 
-/** How many of the books' batches are not listed, where that is known without reading them. */
+/** Says how many older batches are not listed. A filtered list has no count: counting would read every batch. */
 function moreLines(
   { state, sinceMs, after }: BatchFilter,
   shown: number,
@@ -153,6 +153,7 @@ function moreLines(
   return [`${more}: almoner status --cursor ${next}, or --limit N lists more.`];
 }
 
+/** Imports that were cut off hold their references until they are finished or cancelled. */
 function unfinishedLines(imports: readonly UnfinishedImport[]): string[] {
   return imports.map(
     ({ batch, realm, createdAt }) =>
@@ -193,6 +194,7 @@ function listLines(batches: readonly BatchStatus[], workers: number): string[] {
   return [...rows, ...idle];
 }
 
+/** Pauses a batch on all workers. Open requests finish first. */
 export const pause = storeCommand({
   name: 'pause',
   description: 'Pauses a batch on all workers. Open requests finish; nothing new is sent.',
@@ -215,6 +217,7 @@ export const pause = storeCommand({
   },
 });
 
+/** Resumes a batch, or all first sends that wait after a rollback of the store. */
 export const resume = storeCommand({
   name: 'resume',
   description:
@@ -256,7 +259,7 @@ export const resume = storeCommand({
 function afterRollbackLines({ resumed, closed }: ResumedRealms): string[] {
   const lines = resumed.map(
     ({ realm, batches }) =>
-      `Realm ${realm}: first sends go on, and its schedules${batches.length === 0 ? '; no batch waited' : ` (${counted(batches.length, 'batch', 'batches')} waited: ${batches.join(', ')})`}.`,
+      `Realm ${realm}: first sends and schedules continue${batches.length === 0 ? '; no batch waited' : ` (${counted(batches.length, 'batch', 'batches')} waited: ${batches.join(', ')})`}.`,
   );
   const still = closed.map(
     (realm) => `Realm ${realm}: nothing can be resumed yet. Run \`almoner recover\` and decide what it asks.`,
@@ -264,18 +267,21 @@ function afterRollbackLines({ resumed, closed }: ResumedRealms): string[] {
   return lines.length + still.length === 0 ? ['Nothing waits after a rollback.'] : [...lines, ...still];
 }
 
-/** A batch that waits for an approval or its time is not being worked, whatever was resumed. */
+/**
+ * The line after `resume`. A batch that waits for an approval or for its set time stays idle, and the line says so.
+ */
 function resumedLine(changed: boolean, { batch, waiting }: BatchStatus, instead: string | null): string {
   const closed = waiting.find(({ why }) => CLOSED.some((one) => one === why));
   if (closed !== undefined) {
-    const stands = changed ? 'is resumed' : 'was not standing still';
+    const outcome = changed ? 'is resumed' : 'was not paused';
     const now = closed.why === 'approval' ? '' : ` To begin it now: almoner resume ${batch} --now.`;
-    return `Batch ${batch} ${stands}, and nothing of it is sent for the first time yet: ${closed.message}${now}`;
+    return `Batch ${batch} ${outcome}, but its first sends wait: ${closed.message}${now}`;
   }
   if (instead !== null) return `Batch ${batch} begins now instead of at ${instead}; the workers take it.`;
-  return changed ? 'It goes on; the workers take it.' : `Batch ${batch} is already being worked.`;
+  return changed ? 'The workers resume it.' : `Batch ${batch} is already being worked.`;
 }
 
+/** Ends a batch for good. An import that has not finished is withdrawn instead. */
 export const cancel = storeCommand({
   name: 'cancel',
   description:
@@ -290,8 +296,8 @@ export const cancel = storeCommand({
     if (released !== null) {
       output.print({
         json: { ...released, state: 'cancelled', changed: true },
-        text: `The import ${released.batch} had not finished. It is taken back: nothing of it was sent, and its references are free.`,
-        next: 'import the file again when it is meant after all',
+        text: `The import ${released.batch} had not finished. It is withdrawn: no order of it was sent, and its references are free.`,
+        next: 'import the file again if it is to be paid after all',
       });
       return;
     }
@@ -311,7 +317,7 @@ export const cancel = storeCommand({
   },
 });
 
-/** The batch that is named, and who steers it for what reason. */
+/** Finds the batch that the person named, and records who steers it and why. */
 async function steeredBatch(
   { args, options, global }: CommandContext<typeof BATCH, typeof REASON>,
   { scripts, config }: App,

@@ -4,6 +4,7 @@ import { loadCommand, TABLE } from '../frame/table.js';
 
 const GLOBAL = ['--json', '--help', '--config', '--realm', '--log-level'];
 
+/** Prints a completion script for a shell. */
 export const completion: Command = defineCommand({
   name: 'completion',
   description: 'Prints a completion script for bash, zsh or fish.',
@@ -29,7 +30,7 @@ export const completion: Command = defineCommand({
   },
 });
 
-/** What a shell needs to complete: each command with its words, options and whether it takes a file. */
+/** The words that a shell completes: each command with its options and whether it takes a file. */
 type Completable = {
   readonly name: string;
   readonly summary: string;
@@ -42,7 +43,9 @@ const SHELLS = new Map<string, (commands: readonly Completable[]) => string>([
   ['fish', fish],
 ]);
 
-/** First words, second words by first word, options by whole name; anything else completes files. */
+/**
+ * Completes first words, then second words, then options by the whole command name. Other words complete as files.
+ */
 function bash(commands: readonly Completable[]): string {
   const cases = commands.map(({ name, options }) => `    '${name}') words='${options.join(' ')}' ;;`);
   const groups = groupWords(commands).map(

@@ -18,9 +18,7 @@ import { batchLines, batchNext } from '../text/batch-text.js';
 import { refusalLines, slowProgress } from '../text/order-text.js';
 import { readClass } from './dead.js';
 
-/** Mending dead letters: sending them again, or being done with them. */
-
-/** How `dead retry` and `dead discard` are told which orders they are about. */
+/** The order ids that `dead retry` and `dead discard` take. */
 const ORDERS = { ORDER: argumentList('order ids, as `almoner dead list` prints them') } as const;
 
 const DEAD_OPTIONS = {
@@ -28,6 +26,7 @@ const DEAD_OPTIONS = {
   class: text('CLASS', 'with --batch: only those of this error code'),
 } as const;
 
+/** Sends dead letters again. It never touches a doubt, whose payment may have been applied. */
 export const retry = storeCommand({
   name: 'dead retry',
   description:
@@ -63,7 +62,7 @@ export const retry = storeCommand({
         tell(done, chosen.places.length),
       );
       const statuses: BatchStatus[] = [];
-      for (const ref of batchesOf(taken)) statuses.push(await goOn(context, app, ref, options.run));
+      for (const ref of batchesOf(taken)) statuses.push(await workIfRunning(context, app, ref, options.run));
       const workers = await countWorkers(app);
       output.print({
         json: {
@@ -85,15 +84,20 @@ export const retry = storeCommand({
   },
 });
 
-/** A batch that a person paused stays paused, whatever was retried in it. */
-async function goOn(context: CommandBase, app: App, ref: BatchRef, run: boolean): Promise<BatchStatus> {
+/** Works the batch in this process where --run asks for it. A batch that a person paused stays paused. */
+async function workIfRunning(
+  context: CommandBase,
+  app: App,
+  ref: BatchRef,
+  run: boolean,
+): Promise<BatchStatus> {
   const status = await batchStatus(ref, app.config, { existing: true });
   if (!worksHere(app, ref, run) || status.state !== 'running') return status;
   const rate = profileOfBatch(app.config, ref)?.rate ?? null;
   return whilePaying(context, app, rate, (watch) => runExisting(app, ref, watch));
 }
 
-/** Nobody but a command ever works a rehearsal of its own. */
+/** True where this process has to send. No worker takes a rehearsal, so that the command always works it itself. */
 function worksHere(app: App, ref: BatchRef, run: boolean): boolean {
   return run || isRehearsalOfItsOwn(app.config, ref.ledger.realm);
 }
@@ -106,18 +110,20 @@ function left({ discarded, doubts }: { discarded: number; doubts: number }): str
   return parts.length === 0 ? '' : ` (${parts.join(' and ')} left alone)`;
 }
 
-/** Never the file: only who gave it knows where it is, and with which label and switches it is this batch. */
+/** The next steps name batches, never the file. Only the person who gave it knows its path, label and switches. */
 function nextOfRetry(statuses: readonly BatchStatus[]): string | null {
   if (statuses.length === 0) return 'almoner dead list --all';
   const ways = new Set(statuses.map((status) => batchNext(status)).filter((way) => way !== null));
   return ways.size === 0 ? null : [...ways].join('\n      ');
 }
 
+/** The exit status of the worked batches where there was work; 4 where orders were refused. */
 function exitOfRetry(statuses: readonly BatchStatus[], refused: number, run: boolean): ExitStatus {
   const worked = run ? statuses.map(exitOf).find((status) => status !== 0) : undefined;
   return worked ?? (refused > 0 ? 4 : 0);
 }
 
+/** Marks dead letters as done with. They keep their state and are never retried. */
 export const discard = storeCommand({
   name: 'dead discard',
   description:

@@ -14,7 +14,7 @@ import { storeCommand } from '../frame/open-app.js';
 import { argument, choice, flag, text, usage } from '../frame/options.js';
 import { detailLines, headLines, heldLine, LetterSummary } from '../text/order-text.js';
 
-/** The dead letters: orders that ended without being paid. */
+/** Lists the dead letters: grouped by class and message first, then one by one. */
 export const list = storeCommand({
   name: 'dead list',
   description: 'Orders that ended without being paid, grouped by class and message, then one by one.',
@@ -137,6 +137,7 @@ export const exportRows = storeCommand({
   },
 });
 
+/** Reads `--class` as a stable error code. */
 export function readClass(given: string | undefined): ErrorCode | undefined {
   if (given === undefined) return undefined;
   const code = given.toUpperCase();

@@ -6,10 +6,11 @@ import { revokedWords } from '../../words/people.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argument, choices, usage } from '../frame/options.js';
 
-/** Who may use the desk. */
+/** Makes a named desk token and prints it once. */
 export const add = storeCommand({
   name: 'desk token add',
-  description: 'Lets somebody use the desk. The token is shown this once; the store keeps only its hash.',
+  description:
+    'Makes a token, which lets its owner use the desk. The token is shown only once; the store keeps only its hash.',
   arguments: { NAME: argument('who it is for: the “who” of the audit') },
   options: {
     role: choices(

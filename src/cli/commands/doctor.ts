@@ -8,9 +8,10 @@ import { storeChecks } from '../doctor/store.js';
 import { type CommandBase, defineCommand } from '../frame/command.js';
 import type { Colours } from '../text/colours.js';
 
-/** A person waits for the diagnosis: what does not answer soon is a finding. */
+/** A person waits for the diagnosis, so that a store that does not answer within 5 s is a finding. */
 const PATIENCE_MS = 5_000;
 
+/** Checks configuration, folders, store and realm, and names a remedy for each fault. */
 export const doctor = defineCommand({
   name: 'doctor',
   description: 'Prints the configuration with the origin of every setting, and checks what a run needs.',
@@ -33,12 +34,14 @@ type Diagnosis = {
   readonly ok: boolean;
   readonly configuration: readonly DescribedSetting[];
   readonly realms: readonly RealmTerms[];
-  /** Null: it could not be read, or the store did not answer; the check says why. */
+  /** Null where the token could not be read or the store did not answer. The check `token` says why. */
   readonly token: TokenInUse | null;
   readonly checks: readonly Finding[];
 };
 
-/** Looks at everything, whatever fails on the way; only a broken configuration leaves the rest unlooked at. */
+/**
+ * Runs every check, even after one fails. An invalid configuration ends the list, because the other checks need it.
+ */
 async function diagnose(context: CommandBase): Promise<Diagnosis> {
   const { env } = context;
   const checks = [await examine(nodeVersion(process.version))];
@@ -75,6 +78,7 @@ async function diagnose(context: CommandBase): Promise<Diagnosis> {
   return { ok: checks.every((check) => check.state !== 'failed'), configuration, realms, token, checks };
 }
 
+/** Runs one check. An exception is a failed check, so that the other checks still run. */
 async function examine(check: Check): Promise<Finding> {
   try {
     return { name: check.name, ...(await check.run()) };
@@ -111,7 +115,7 @@ function renderCheck(check: Finding, colours: Colours): readonly string[] {
   return check.state === 'ok' ? lines : [...lines, `           remedy: ${check.remedy}`];
 }
 
-/** Everything that is looked at once the configuration is known to be valid, in the order it is printed. */
+/** The checks that need a valid configuration, in the order in which they are printed. */
 function checksFor(config: Config, env: NodeJS.ProcessEnv, open: () => Promise<App>): readonly Check[] {
   return [
     folderWritable('data', config.dataFolder, null),

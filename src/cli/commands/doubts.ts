@@ -32,7 +32,7 @@ import { argument, argumentList, flag, needReason, REASON, text, usage } from '.
 import { batchLines } from '../text/batch-text.js';
 import { detailLines, headLines, LetterSummary, refusalLines, slowProgress } from '../text/order-text.js';
 
-/** The doubts: orders of which nobody can prove whether they were paid. */
+/** Lists the doubts: orders that almoner cannot prove paid or unpaid. */
 export const list = storeCommand({
   name: 'doubt list',
   description: 'Orders that almoner cannot prove paid or unpaid. They wait for an operator.',
@@ -97,6 +97,7 @@ export const show = storeCommand({
   },
 });
 
+/** Request ids and minutes, to look an attempt up in the realm's own log. */
 function upstreamLines({ sent }: DoubtEvidence): string[] {
   if (sent === null) return [];
   return [
@@ -119,7 +120,7 @@ function memberLines(member: DoubtEvidence['members'][number], notRead: string |
 }
 
 function laterLines({ later }: DoubtEvidence): string[] {
-  if (later.length === 0) return ['No later order of these books moves them.'];
+  if (later.length === 0) return ['No later order in this ledger moves them.'];
   const more = later.length - LATER_SHOWN;
   return [
     'Later orders on them, which moved the balance too, or may:',
@@ -132,6 +133,7 @@ function laterLines({ later }: DoubtEvidence): string[] {
 
 const LATER_SHOWN = 20;
 
+/** Makes a doubt of an order that stays unknown, so that a person can decide it. */
 export const raise = storeCommand({
   name: 'doubt raise',
   description:
@@ -163,6 +165,7 @@ export const raise = storeCommand({
   },
 });
 
+/** Ends doubts as paid or unpaid. `--unpaid` sends nothing: only a `dead retry` does. */
 export const resolve = storeCommand({
   name: 'doubt resolve',
   description:
@@ -247,7 +250,7 @@ async function rulingsOf(
   realm: string | undefined,
 ): Promise<{ given: Ruling[]; undecided: number }> {
   if (file !== undefined) {
-    // Loaded here: the other commands of this module read no CSV.
+    // Loaded only here, because the other commands of this module read no CSV.
     const { readDecisions } = await import('../../csv/decisions.js');
     const lines = await readDecisions(resolvePath(cwd, file));
     const given = await rulingsOfFile(scripts, lines, verdict, realm);
@@ -261,7 +264,7 @@ async function rulingsOf(
   return { given, undecided: 0 };
 }
 
-/** Why nothing is left to be resolved of what was asked for. */
+/** Says why no doubt is left to resolve among the orders that were named. */
 function whyNothing(before: number, undecided: number): string {
   const decided = `${counted(before, 'order was', 'orders were')} decided so before`;
   if (undecided > 0)

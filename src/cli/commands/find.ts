@@ -9,13 +9,13 @@ import { storeCommand } from '../frame/open-app.js';
 import { argument, choice, usage, wholeNumber } from '../frame/options.js';
 import { letterLine, slowProgress } from '../text/order-text.js';
 
-/** How long the scan looks before it can be stopped or says how far it is. */
+/** The longest piece of a search before the command checks for an interrupt and reports how far it is. */
 const LOOK_MS = 50;
 const LIMIT_USUAL = 50;
 
 type Order = FoundOrders['found'][number];
 
-/** The search of the desk, for a terminal. */
+/** Searches all batches and orders, as the search page of the desk does. */
 export const find = storeCommand({
   name: 'find',
   description:
@@ -72,7 +72,7 @@ export const find = storeCommand({
   },
 });
 
-/** Piece by piece up to so many. */
+/** Reads matching batches piece by piece, up to `most` of them. */
 async function collectBatches(search: Find, most: number, stop: AbortSignal): Promise<FoundBatch[]> {
   const found: FoundBatch[] = [];
   let from: string | null = null;
@@ -85,7 +85,7 @@ async function collectBatches(search: Find, most: number, stop: AbortSignal): Pr
   return found;
 }
 
-/** Piece by piece up to the limit; whether more matched is known only once one more was found. */
+/** Reads matching orders piece by piece, up to the limit. It reads one more to know whether others match. */
 async function collect(search: Find, limit: number, stop: AbortSignal, note: (text: string) => void) {
   const tell = slowProgress(note, (done, of) => `looked at ${grouped(done)} of ${counted(of, 'row')}`);
   const orders: Order[] = [];
@@ -120,7 +120,7 @@ function headLines(
   const rows = `${grouped(scanned)} of ${counted(of, 'row')}`;
   const found = `${batches.isMore ? 'more than ' : ''}${counted(batches.shown, 'batch', 'batches')} and ${more ? 'more than ' : ''}${counted(orders.length, 'order')}`;
   if (stopped) return [`Stopped after ${rows}: ${found} matched ${quoted} so far.`];
-  if (batches.shown + orders.length === 0) return [`Nothing in these books matches ${quoted}.`];
+  if (batches.shown + orders.length === 0) return [`No batch or order in this ledger matches ${quoted}.`];
   return [`${found} matched ${quoted}, newest batch first:`];
 }
 

@@ -21,6 +21,7 @@ const OPTIONS = {
   rehearsal: flag('no realm yet: everything stays a rehearsal'),
 } as const;
 
+/** Writes a first configuration with a sample file and rule. */
 export const init = defineCommand({
   name: 'init',
   description:
@@ -98,12 +99,12 @@ function fromFlags(given: Given<typeof OPTIONS>): FirstRealm {
   };
 }
 
-/** One read with what was just written, so that a typing error shows now and not at the first payment. */
+/** Reads once from the realm with the new files, so that a typing error shows now and not at the first payment. */
 async function checkRealm(name: string, cwd: string, env: NodeJS.ProcessEnv): Promise<CheckResult> {
   try {
     return await realmAnswers(pickProfile(await loadConfig({ env, cwd, flags: {} }), name), env).run();
   } catch (error) {
-    // The files stand already: what the environment has against them is said like any other trouble.
+    // The files are written already, so that a fault in the environment is reported as a failed check.
     if (isAlmonerError(error, 'ALM_CONFIG_INVALID')) return failed(error.details.join('\n'), error.next);
     throw error;
   }

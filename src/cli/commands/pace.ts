@@ -6,6 +6,7 @@ import { utcTime } from '../../words/spelling.js';
 import { storeCommand } from '../frame/open-app.js';
 import { flag } from '../frame/options.js';
 
+/** Shows what almoner learnt about each realm's rate, or resets it. */
 export const pace = storeCommand({
   name: 'pace',
   description:
@@ -15,7 +16,7 @@ export const pace = storeCommand({
   run: (context) => async (app) => {
     const { output, options, global } = context;
     if (!options.reset) {
-      // A name that nobody configured is refused.
+      // `pickProfile` refuses a name that is not configured.
       const named = global.realm === undefined ? null : pickProfile(app.config, global.realm);
       const realms = named === null ? await everyPace(app) : [await paceOf(app.ledger(named), named.rate)];
       const learnt = realms.filter(({ notes }) => notes.length > 0);

@@ -36,9 +36,10 @@ import { printPaid, whilePaying } from '../frame/while-paying.js';
 import { batchLines, batchNext, unsentNext } from '../text/batch-text.js';
 import { findingLines, planLines, refusedNext } from '../text/preview-text.js';
 
-/** Paying from a file: looking at it, running it, rehearsing it, handing it to the workers. */
+/** The argument of the commands that pay from a file: `plan`, `run`, `rehearse` and `import`. */
 const FILE = { FILE: argument('CSV file, or - for standard input') } as const;
 
+/** Checks a CSV and shows what it would do. It makes no write call. */
 export const plan = storeCommand({
   name: 'plan',
   description:
@@ -75,6 +76,7 @@ export const plan = storeCommand({
   },
 });
 
+/** The next step after a clean plan. It depends on a batch that the file made before. */
 function cleanNext(file: string, { existing }: Plan): string {
   if (existing?.view?.state === 'cancelled')
     return unsentNext({ ...existing.view.manifest, archived: existing.view.archived }, null);
@@ -82,6 +84,7 @@ function cleanNext(file: string, { existing }: Plan): string {
   return `almoner rehearse ${file}, then almoner run ${file}`;
 }
 
+/** Plans, asks and pays a CSV in this process, and writes the report. */
 export const run = storeCommand({
   name: 'run',
   description:
@@ -106,6 +109,7 @@ export const run = storeCommand({
   },
 });
 
+/** Plans a CSV, asks, and enqueues the batch for the workers. */
 export const importFile = storeCommand({
   name: 'import',
   description: 'Plans a CSV, asks, and hands the batch to the workers.',
@@ -136,7 +140,7 @@ export const importFile = storeCommand({
   },
 });
 
-/** Every fault at once, at odds under which a run still ends within seconds. */
+/** The faults of `--bad-day`: every kind at once, with odds that still let a run end within seconds. */
 const BAD_DAY = [
   'latency:0.2:120',
   'storm:0.01:400',
@@ -149,6 +153,7 @@ const BAD_DAY = [
   'truncate:0.03',
 ];
 
+/** Pays a CSV on the embedded realm, in a ledger of its own. */
 export const rehearse = storeCommand({
   name: 'rehearse',
   description:
@@ -191,7 +196,7 @@ export const rehearse = storeCommand({
   },
 });
 
-/** The plan of a file that a person has seen and confirmed; null where the file is refused. */
+/** Plans the file, shows the plan and asks for the total. Returns null where the file is refused. */
 async function confirmedPlan(context: CommandContext<typeof FILE, typeof SEND_OPTIONS>, app: App) {
   const { options, args } = context;
   const profile = await context.profile();
@@ -206,7 +211,7 @@ async function confirmedPlan(context: CommandContext<typeof FILE, typeof SEND_OP
   return { realm, planned, batchId };
 }
 
-/** Shows a plan before anything is sent; a faulty one ends here, with the plan as its JSON document. */
+/** Shows a plan before anything is sent. A plan with faults ends here and is the command's JSON document. */
 async function showPlan(
   context: CommandBase,
   app: App,
@@ -247,7 +252,7 @@ async function previewLines(
   ];
 }
 
-/** The faults of a file, all of them in a file of their own where there are more than a screen. */
+/** The lines about a refused file. A list of faults longer than a screen goes to a file of its own. */
 function refusal({ output }: CommandBase, { config }: App, { plan }: Planned) {
   const faultsFile = writeFaultsFile(plan, config.reportsFolder);
   const { findings } = plan;
@@ -261,6 +266,7 @@ function refusal({ output }: CommandBase, { config }: App, { plan }: Planned) {
   return { faultsFile, lines };
 }
 
+/** Pays a planned file with a progress line and prints the result. */
 async function payFile(
   context: CommandBase,
   app: App,
@@ -274,7 +280,7 @@ async function payFile(
   return printPaid(context, status, rerun, { lines: existingLines(status, begunAt, planned) });
 }
 
-/** Says of a file that was a batch already whether this command sent anything for it. */
+/** Says whether this command sent anything for a file that was a batch already. */
 function existingLines(status: BatchStatus, begunAt: number, { plan }: Planned): string[] {
   const { existing, batch, state, finishedAt, requests } = status;
   if (!existing) return [];
@@ -290,6 +296,6 @@ function existingLines(status: BatchStatus, begunAt: number, { plan }: Planned):
           ? 'It is waiting as before. Nobody is paid twice.'
           : isIdle
             ? `It is ${state}; nothing was sent.`
-            : 'It went on. Nobody is paid twice.';
+            : 'almoner resumed it. Nobody is paid twice.';
   return [`This file is batch ${batch}. ${became}`];
 }

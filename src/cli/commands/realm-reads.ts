@@ -9,11 +9,10 @@ import type { CommandBase } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argument, argumentList, flag, notAMemberId, text, usage } from '../frame/options.js';
 
-/** Asking the realm without changing anything: calls 1, 2 and 3 of the interface. */
-
-/** A command that only asks has a person waiting; a store that stays away is told soon. */
+/** A person waits for a read, so that a store that does not answer is reported after 10 s. */
 const PATIENCE_MS = 10_000;
 
+/** Reads a member's record, or its web3 data, from the realm. */
 export const member = storeCommand({
   name: 'member',
   description: "Reads a member's record from the realm, or its web3 data. Changes nothing.",
@@ -52,6 +51,7 @@ export const member = storeCommand({
   },
 });
 
+/** Asks the realm which wallets belong to members. */
 export const wallets = storeCommand({
   name: 'wallets',
   description: 'Asks the realm which wallets belong to its members. Changes nothing.',
@@ -106,8 +106,8 @@ function contentOf({ stdin }: Pick<CommandBase, 'stdin'>, file: string): Promise
 const HEADER = /^(wallets?|address(es)?|wallet_?address)$/i;
 
 /**
- * One wallet a line, or a CSV with a column named wallet or address. Wallets hold no delimiters and no
- * quotes, so that a split is enough; blank lines and lines with # are skipped.
+ * Reads one wallet a line, or a CSV with a column named wallet or address. Wallets contain no delimiters and no
+ * quotes, so that a split is enough. Blank lines and lines that begin with # are skipped.
  */
 export function walletsIn(content: string): readonly string[] {
   const rows = content

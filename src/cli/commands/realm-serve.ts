@@ -18,6 +18,7 @@ const USUAL_PORT = 8787;
 const USUAL_REALM = 'main';
 const FAULTS_HELP = `a fault to rehearse, as name:probability[:value]; names: ${FAULT_NAMES.join(', ')}, all`;
 
+/** Runs the realm service itself: all five calls of the interface, with optional faults. */
 export const realmServe = defineCommand({
   name: 'realm serve',
   description:

@@ -17,7 +17,7 @@ import { argument, BATCH, flag, notAMemberId, text, texts, usage } from '../fram
 import { readSince } from '../frame/since.js';
 import { slowProgress } from '../text/order-text.js';
 
-/** What the books remember: reports, a member's history, and the file that takes a batch back. */
+/** Writes the report files of a batch again, from the ledger or the archive. */
 export const report = storeCommand({
   name: 'report',
   description: 'Writes the report files of a batch again from the ledger, at any time, also half-way.',
@@ -47,9 +47,10 @@ export const report = storeCommand({
   },
 });
 
+/** Lists every order that ever touched a member, in all realms. */
 export const history = storeCommand({
   name: 'history',
-  description: 'Every order that ever touched a member, in all realms of the books, newest last.',
+  description: 'Every order that ever touched a member, in all realms of the ledger, newest last.',
   arguments: { MEMBER: argument('the member id: decimal digits') },
   options: { since: text('DATE', 'only from this day or time on, such as 2026-05-01 (UTC), or 30d, 12h') },
   examples: ['almoner history 119876543210987654', 'almoner history 119876543210987654 --since 30d'],
@@ -71,7 +72,7 @@ export const history = storeCommand({
         json: { member, since: since === null ? null : new Date(since).toISOString(), orders },
         text: [
           orders.length === 0
-            ? `No order in these books touched member ${member}${since === null ? '' : ' since then'}.`
+            ? `No order in this ledger touched member ${member}${since === null ? '' : ' since then'}.`
             : `${counted(orders.length, 'order')} touched member ${member}:`,
           ...orders.map((entry) => entryLine(entry, member)),
         ],
@@ -96,6 +97,7 @@ function entryLine(entry: HistoryEntry, member: string): string {
     .join('  ');
 }
 
+/** Writes the CSV that takes a batch's paid orders back. Running that file is a normal run. */
 export const undo = storeCommand({
   name: 'undo',
   description:

@@ -5,6 +5,7 @@ import { storeCommand } from '../frame/open-app.js';
 import { flag, text, usage } from '../frame/options.js';
 import { lostLine, recoverLines, recoverNext } from '../text/recover-text.js';
 
+/** Merges the journals into the ledger after the store was lost or rolled back. */
 export const recover = storeCommand({
   name: 'recover',
   description:
@@ -61,7 +62,7 @@ export const recover = storeCommand({
 
 const UNIT_MS = { d: 86_400_000, h: 3_600_000 } as const;
 
-/** So long ago, or a date; a day means its beginning in UTC. */
+/** Reads `30d`, `12h` or a date as a moment. A day means its beginning in UTC. */
 export function momentOf(given: string, nowMs = Date.now()): number {
   const ago = /^([0-9]{1,5})([dh])$/.exec(given);
   if (ago?.[2] === 'd' || ago?.[2] === 'h') return nowMs - Number(ago[1]) * UNIT_MS[ago[2]];

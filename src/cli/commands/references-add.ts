@@ -9,7 +9,7 @@ import { storeCommand } from '../frame/open-app.js';
 import { argumentList, flag, usage } from '../frame/options.js';
 import { slowProgress } from '../text/order-text.js';
 
-/** References that were paid elsewhere. */
+/** Marks references as spent that another tool or an older ledger paid. */
 export const add = storeCommand({
   name: 'references add',
   description:

@@ -27,6 +27,7 @@ import { recoverLines, recoverNext } from '../text/recover-text.js';
 
 const FORMER_PATIENCE_MS = 5_000;
 
+/** Puts the store of a backup in place, beside the present journals, and recovers. The former store is kept. */
 export const restore = defineCommand({
   name: 'restore',
   description:
@@ -74,7 +75,8 @@ export const restore = defineCommand({
           text: recoverLines(result, stories),
           next: recoverNext(result, stories, []),
         });
-        // That first sends wait for a person is what a restore is to end in.
+        // A restore ends with first sends held until a person resumes them. That state is a success, so that only
+        // `closed` fails.
         return stories.some(({ state }) => state === 'closed') ? 5 : 0;
       },
       { archives: false },
@@ -85,7 +87,7 @@ export const restore = defineCommand({
 type Whereabouts = { readonly folder: string; readonly machine: string };
 type OtherFolder = { readonly backup: Whereabouts; readonly here: Whereabouts };
 
-/** Null where the backup was made of a data folder of this path on a machine of this name. */
+/** Compares folder and machine with those of the backup. Null: both are the same. */
 function otherFolder({ dataFolder, machine }: Manifest, folder: string): OtherFolder | null {
   const here = { folder: resolve(folder), machine: hostname() };
   const isSame = resolve(dataFolder) === here.folder && machine === here.machine;
@@ -96,7 +98,7 @@ function otherWords({ backup, here }: OtherFolder): string {
   return `The backup is of another data folder: ${backup.folder} on ${backup.machine}. It replaces the store of ${here.folder} on ${here.machine}.`;
 }
 
-/** A restore is there for stores that do not start any more, too: then nobody can be asked. */
+/** Asks the present store for its desk tokens. Null where it does not start: a restore must work without it. */
 async function formerTokens(context: CommandBase, dataFolder: string, logger: Logger): Promise<FormerTokens> {
   if (!(await hasStore(dataFolder))) return null;
   try {
@@ -108,6 +110,7 @@ async function formerTokens(context: CommandBase, dataFolder: string, logger: Lo
   }
 }
 
+/** The warning before a restore, which a person answers with yes. */
 function question(manifest: Manifest, here: string): AlmonerError {
   const { at, machine, dataFolder, realms } = manifest;
   const other = otherFolder(manifest, here);

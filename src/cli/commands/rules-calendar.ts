@@ -23,10 +23,11 @@ import {
 } from '../frame/options.js';
 import type { Colours } from '../text/colours.js';
 
-/** Times of the schedules: what became of those that came, which ones nobody ran, and which come next. */
+/** How many past and coming times of the schedules the calendar prints at most. */
 const PAST_SHOWN = 20;
 const COMING_SHOWN = 10;
 
+/** Lists the missed, past and coming times of the schedules. */
 export const calendar = storeCommand({
   name: 'rules calendar',
   description:
@@ -116,6 +117,7 @@ function pastLine({ at, rule, period, outcome, message, batch, sums, dismissed }
   ].join(', ');
 }
 
+/** Takes missed times off the list without paying for them. */
 export const dismiss = storeCommand({
   name: 'rules dismiss',
   description:

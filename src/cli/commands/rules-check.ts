@@ -6,7 +6,7 @@ import { lookAtRules } from '../../rules/rule-thread.js';
 import { defineCommand } from '../frame/command.js';
 import { argumentList } from '../frame/options.js';
 
-/** Apart from the other commands on rules: it opens no store and no realm, and is not to wait for what does. */
+/** A module of its own: it opens neither store nor realm, and must not wait for modules that do. */
 export const check = defineCommand({
   name: 'rules check',
   description:

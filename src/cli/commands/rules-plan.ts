@@ -25,7 +25,7 @@ import {
   ruleLines,
 } from '../text/rules-text.js';
 
-/** What a rule would do. */
+/** Plans a rule and shows all its decisions. It makes no batch. */
 export const plan = storeCommand({
   name: 'rules plan',
   description:
@@ -50,7 +50,7 @@ export const plan = storeCommand({
     const going =
       unfinished === undefined
         ? []
-        : [`Run ${unfinished.id} of this period is not through; \`rules run\` sees to it first.`];
+        : [`Run ${unfinished.id} of this period has not finished; \`rules run\` resumes it first.`];
     output.print({
       json: ruleDocument(run, profile, batch, unfinished),
       text: [
@@ -73,6 +73,7 @@ export const plan = storeCommand({
   },
 });
 
+/** Shows what a rule would decide about one member. */
 export const attempt = storeCommand({
   name: 'rules try',
   description:
@@ -115,12 +116,13 @@ export const attempt = storeCommand({
   },
 });
 
-/** Fewer requests than this are over before they could be told. */
+/** A plan with fewer requests ends before a progress line would help. */
 const NOTED_FROM = 50;
 
-/** What the commands on one rule have in common: its file, its realm, and a plan with progress. */
+/** The rule, its realm and the time of the run: everything that the commands on one rule share. */
 type RuleSession = { readonly loaded: PackedRule; readonly realm: OpenRealm; readonly at: number };
 
+/** Reads the rule file and opens its realm. */
 export async function openRuleSession(
   context: CommandBase,
   app: App,
@@ -140,7 +142,7 @@ function timeOf(at: string | undefined, { rule }: PackedRule): number {
   return moment;
 }
 
-/** Plans, showing the progress; Ctrl-C ends the reading, and the same command goes on with it. */
+/** Plans with a progress line. Ctrl-C ends the reading; the same command continues from the facts already read. */
 export async function planWithProgress(
   context: CommandBase,
   app: App,

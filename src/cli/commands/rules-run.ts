@@ -32,14 +32,16 @@ import { findingLines, refusedNext, toSendWords } from '../text/preview-text.js'
 import { ruleDocument, ruleLines } from '../text/rules-text.js';
 import { openRuleSession, planWithProgress } from './rules-plan.js';
 
+/** The run to pay, from a fresh plan, an earlier plan or a run that was cut off. */
 type Chosen = {
   readonly realm: OpenRealm;
   readonly run: RunMeta;
   readonly edited: boolean;
-  /** The missed time that the run makes up. */
+  /** The missed time that the run makes up; null for any other run. */
   readonly missed: number | null;
 };
 
+/** Makes a batch of a rule and pays it, or hands it to the workers with --import. */
 export const run = storeCommand({
   name: 'rules run',
   description:
@@ -159,7 +161,7 @@ async function printImported(
 const EDITED =
   'warning: the rule file was edited after this plan was made; the plan is paid as it was planned. [ALM_RULE_EDITED]';
 
-/** A fresh plan; or a run of this period that was cut off, which has to be finished first. */
+/** Plans the rule afresh. A run of this period that was cut off has to be finished first, and is returned instead. */
 async function fromFile(
   context: CommandBase,
   app: App,
@@ -178,11 +180,11 @@ async function fromFile(
   if (open !== undefined) {
     const { run } = open;
     const edited = run.ruleHash !== rule.hash;
-    // What the person has in hand is another text, so that no --yes is meant for this one.
+    // The file now holds another text than the plan, so that a --yes for this file does not confirm the plan.
     if (edited && options.yes) throw otherText(run, file);
     if (edited) await confirmRisk(context, otherText(run, file), false);
     context.output.note(
-      `Going on with run ${run.id} of this period, which is not through. Nothing is read again.`,
+      `Resuming run ${run.id} of this period, which has not finished. Nothing is read again.`,
     );
     return { realm, run, edited, missed };
   }
@@ -203,7 +205,10 @@ async function fromFile(
   return null;
 }
 
-/** Whoever is killed before this finds the time on the list, and the same command pays only who is missing. */
+/**
+ * Takes the missed time off the list once the run is made. A process killed earlier leaves it there; the same command
+ * then pays only the members who are missing.
+ */
 async function noteMadeUp(
   app: App,
   { realm, run: { rule, period, id }, missed: at }: Chosen,
@@ -212,16 +217,18 @@ async function noteMadeUp(
   if (at !== null) await makeUp(app, realm.ledger, { rule, period, id, at }, batch);
 }
 
+/** The refusal to pay an unfinished run that was planned from another text of the rule. */
 function otherText({ id, period, batch, awards, tokens }: RunMeta, file: string): AlmonerError {
   return new AlmonerError(
     'ALM_RULE_EDITED',
-    `Run ${id} of ${period} is not through, and it was planned from another text of the rule than ${file} holds: ${counted(awards, 'award')}, ${counted(BigInt(tokens), 'token')}. Nothing was done.`,
+    `Run ${id} of ${period} has not finished, and it was planned from another text of the rule than ${file} holds: ${counted(awards, 'award')}, ${counted(BigInt(tokens), 'token')}. Nothing was done.`,
     {
-      next: `\`almoner rules run --plan ${id}\` goes on with it as it was planned; \`almoner cancel ${batch}\` gives it up, and the rule can be run as it stands now.`,
+      next: `\`almoner rules run --plan ${id}\` resumes it as it was planned; \`almoner cancel ${batch}\` gives it up, and the rule can be run as its file is now.`,
     },
   );
 }
 
+/** Finds the plan of `--plan ID`. It is paid as planned, without reading again. */
 async function fromPlan(
   context: CommandBase,
   app: App,

@@ -15,9 +15,9 @@ import type { CommandBase } from '../frame/command.js';
 import { storeCommand } from '../frame/open-app.js';
 import { argument, flag, needReason, optionalArgument, REASON, text, texts } from '../frame/options.js';
 import type { Colours } from '../text/colours.js';
-import { explanationDocument, explanationLines, goLines, syncedLine } from '../text/rules-text.js';
+import { approvableLines, explanationDocument, explanationLines, syncedLine } from '../text/rules-text.js';
 
-/** The rules themselves: their files, schedules and past decisions. */
+/** Lists the rules with their schedules, approvals and last runs. */
 export const list = storeCommand({
   name: 'rules list',
   description:
@@ -38,7 +38,7 @@ export const list = storeCommand({
           ? 'There is no rule yet.'
           : rules.flatMap((rule) => [
               ...ruleLines(rule, output.colours),
-              ...(args.RULE === undefined ? [] : goLines(rule, output.colours)),
+              ...(args.RULE === undefined ? [] : approvableLines(rule, output.colours)),
             ]),
       next:
         waiting !== undefined
@@ -65,8 +65,8 @@ function ruleDocument(rule: ListedRule) {
 const STATE_WORDS: Readonly<Record<ListedRule['state'], string>> = {
   manual: 'run by hand',
   approved: 'approved',
-  waits: 'WAITS for a go',
-  changed: 'CHANGED, waits for a go',
+  waits: 'WAITS for approval',
+  changed: 'CHANGED, waits for approval',
   unsynced: 'not synced yet',
   gone: 'its file or schedule is GONE',
   faulty: 'FAULTY',
@@ -80,7 +80,7 @@ function ruleLines(rule: ListedRule, colours: Colours): string[] {
     ...(rule.schedule === null
       ? []
       : [`  schedule  ${rule.schedule.cron}, ${zone}, missed: ${rule.schedule.missed}`]),
-    ...(rule.state === 'approved' && rule.text !== null ? [`  go        ${NOT_BY_TWO}`] : []),
+    ...(rule.state === 'approved' && rule.text !== null ? [`  approval  ${NOT_BY_TWO}`] : []),
     ...(standing?.paused == null
       ? []
       : [`  PAUSED    ${heldWords(`since ${spellMoment(standing.paused.at, zone)}`, standing.paused)}`]),
@@ -88,7 +88,7 @@ function ruleLines(rule: ListedRule, colours: Colours): string[] {
       ? []
       : [`  skipped   ${spellMoment(standing.skip.time, zone)}, ${heldWords('as said', standing.skip)}`]),
     ...(rule.next === null ? [] : [`  next      ${spellMoment(rule.next, zone)}`]),
-    ...(standing === null || standing.outcome === 'none' ? [] : standingLines(standing, zone, colours)),
+    ...(standing === null || standing.outcome === 'none' ? [] : healthLines(standing, zone, colours)),
     ...(lastRun === null
       ? []
       : [
@@ -98,7 +98,7 @@ function ruleLines(rule: ListedRule, colours: Colours): string[] {
   ];
 }
 
-function standingLines(
+function healthLines(
   { at, outcome, message, next, isGood }: ScheduleHealth,
   zone: string,
   colours: Colours,
@@ -110,6 +110,7 @@ function standingLines(
   ];
 }
 
+/** Makes the schedules in the store equal to the rule files, and approves rules with --approve. */
 export const sync = storeCommand({
   name: 'rules sync',
   description:
@@ -132,7 +133,8 @@ export const sync = storeCommand({
     const { output, options, cwd } = context;
     const { approve, prune, reason: why } = options;
     await refuseUnseen(app, { approve, seen: options.text }, cwd, output);
-    // Before: what is approved now is shown with its difference to what was.
+    // Listed before the sync, so that the output shows the difference between the former text and the one approved
+    // now.
     const listed = (await listRules(app, cwd)).filter(({ text: shown }) => shown !== null);
     const [only = '', ...others] = approve;
     const seen = others.length === 0 ? listed.find(({ rule }) => rule === only)?.text?.hash : undefined;
@@ -152,7 +154,7 @@ export const sync = storeCommand({
               syncedLine(one),
               ...listed
                 .filter(({ rule }) => rule === one.rule)
-                .flatMap((rule) => goLines(rule, output.colours)),
+                .flatMap((rule) => approvableLines(rule, output.colours)),
             ])),
         ...faults.map((fault) => `${output.colours.red('fault')}: ${faultLine(fault)}`),
         ...(faults.length > 0 ? ['Faulty rules were left as they were; they do not run.'] : []),
@@ -170,7 +172,10 @@ export const sync = storeCommand({
   },
 });
 
-/** Whoever says go for what another asked for names the text that they saw: it may be another one since. */
+/**
+ * Refuses an approval of a text that the person has not seen. A second person names the text's hash, since the file
+ * may have changed after the request.
+ */
 async function refuseUnseen(
   app: App,
   { approve, seen }: { readonly approve: readonly string[]; readonly seen: string | undefined },
@@ -185,10 +190,10 @@ async function refuseUnseen(
     if (!approve.includes(rule) && !approve.includes('all')) continue;
     const hash = shown?.hash ?? '';
     if (seen !== undefined && seen.length >= 8 && hash.startsWith(seen)) continue;
-    for (const line of goLines(one, output.colours)) output.line(line);
+    for (const line of approvableLines(one, output.colours)) output.line(line);
     throw new AlmonerError(
       'ALM_CLI_NOT_CONFIRMED',
-      `${asked.who} wants rule ${rule} to run. Look at what it does (above); its text is ${hash.slice(0, 12)}. Nothing was approved.`,
+      `${asked.who} asks for the approval of rule ${rule}. See above what it does; its text is ${hash.slice(0, 12)}. Nothing was approved.`,
       { next: `almoner rules sync --approve ${rule} --text ${hash.slice(0, 12)}` },
     );
   }
@@ -207,7 +212,7 @@ const STEP_WORDS: Readonly<
   },
   skip: {
     what: 'Lets the next time of a rule’s schedule pass without a run.',
-    next: (rule) => `almoner rules resume ${rule} takes it back`,
+    next: (rule) => `almoner rules resume ${rule} ends the skip`,
   },
   revoke: {
     what: 'Withdraws the approval of a rule: it does not run by itself until it is approved again. An existing batch continues.',
@@ -215,6 +220,7 @@ const STEP_WORDS: Readonly<
   },
 };
 
+/** Makes the command of one step on a rule's schedule. */
 const steering = (step: RuleStep) =>
   storeCommand({
     name: `rules ${step}`,
@@ -239,6 +245,7 @@ export const resume = steering('resume');
 export const skip = steering('skip');
 export const revoke = steering('revoke');
 
+/** Shows a past decision on a member, from the facts recorded at that time. */
 export const explain = storeCommand({
   name: 'rules explain',
   description: 'Shows a past decision on a member, from the facts of that run. Asks no realm.',

@@ -10,9 +10,10 @@ import { version } from '../frame/version.js';
 
 const USUAL_HOST = '127.0.0.1';
 const USUAL_PORT = 8080;
-/** A page waits for a store that does not answer; it does not wait for long. */
+/** A page waits 5 s for a store that does not answer. */
 const PAGE_PATIENCE_MS = 5_000;
 
+/** Runs the desk, its API, the schedules and the notifications until stopped. */
 export const serve = storeCommand({
   name: 'serve',
   description: 'Serves the desk: pages, API, /metrics, /health, schedules and notifications, until stopped.',
@@ -62,7 +63,10 @@ export const serve = storeCommand({
   },
 });
 
-/** The worker has connections of its own: it waits for a lost store for ever, a page does not. */
+/**
+ * Runs the worker of `--with-worker` on connections of its own. It waits for a lost store without limit; a page does
+ * not.
+ */
 function workBeside(context: CommandBase, concurrency: number, stop: AbortSignal): Promise<void> {
   return withApp(
     context,

@@ -4,6 +4,7 @@ import { storeCommand } from '../frame/open-app.js';
 import { argument, flag, usage } from '../frame/options.js';
 import { statementLines } from '../text/stats-text.js';
 
+/** Prints what was paid in a month, by realm and currency, for accounting. */
 export const statement = storeCommand({
   name: 'statement',
   archives: false,

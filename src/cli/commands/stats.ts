@@ -6,6 +6,7 @@ import { storeCommand } from '../frame/open-app.js';
 import { choice, flag, text, usage } from '../frame/options.js';
 import { statsLines } from '../text/stats-text.js';
 
+/** Prints what was paid, refused and in doubt over time. */
 export const stats = storeCommand({
   name: 'stats',
   archives: false,
@@ -33,7 +34,7 @@ export const stats = storeCommand({
     return async (app) => {
       const asked = { realm: global.realm ?? null, by, since, until };
       const found = await readStats(app.scripts, asked, Date.now());
-      // A name that nobody configured, and that no ledger has, is refused.
+      // `pickProfile` refuses a realm that is neither configured nor in the ledger.
       if (found.realms.length === 0 && global.realm !== undefined) pickProfile(app.config, global.realm);
       const lines = found.realms.flatMap((realm, at) => [
         ...(at === 0 ? [] : ['']),

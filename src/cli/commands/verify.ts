@@ -7,6 +7,7 @@ import { withApp } from '../frame/open-app.js';
 import { text } from '../frame/options.js';
 import { slowProgress } from '../text/order-text.js';
 
+/** Checks the ledger, or a backup, against its invariants. It changes nothing. */
 export const verify = defineCommand({
   name: 'verify',
   description:

@@ -8,6 +8,7 @@ import { text, usage, wholeNumber } from '../frame/options.js';
 
 const USUAL_METRICS_HOST = '127.0.0.1';
 
+/** Pays the imported batches of all configured realms until stopped. */
 export const worker = storeCommand({
   name: 'worker',
   description:
@@ -60,7 +61,7 @@ export const worker = storeCommand({
   },
 });
 
-/** Loaded by a worker that was asked for it. */
+/** Opens the port for metrics and health. Its modules are loaded only for a worker that asks for the port. */
 async function openPort(app: App, at: { readonly host: string; readonly port: number }): Promise<WorkerPort> {
   const { openWorkerPort } = await import('../../operations/services/worker-port.js');
   return openWorkerPort(app, at);

@@ -3,7 +3,7 @@ import { rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasCode, messageOf } from '../../core/errors/error.js';
 
-/** One thing that `almoner doctor` looks at. A check never throws for what it is there to find. */
+/** One check of `almoner doctor`. It returns a finding as its result and never throws for it. */
 export type Check = { readonly name: string; run(): Promise<CheckResult> };
 
 export type CheckResult =
@@ -20,6 +20,7 @@ export const failed = found('failed');
 const MAJOR = 20;
 const MINOR = 19;
 
+/** Checks that Node is recent enough. */
 export function nodeVersion(version: string): Check {
   return {
     name: 'Node version',
@@ -35,9 +36,9 @@ export function nodeVersion(version: string): Check {
 }
 
 /**
- * Whether a folder can be written to, or made where it does not exist yet. It is tried by writing: permission
- * bits say nothing about a read-only or full disk, and nothing at all to root. `setting` names another folder; null for
- * the data folder, because another one would be an empty ledger.
+ * Checks whether a folder can be written to, or be made. It writes a probe: permission bits do not tell of a
+ * read-only or full disk, and do not bind root. `setting` is the variable that names another folder. It is null for
+ * the data folder, because another data folder would be an empty ledger.
  */
 export function folderWritable(what: string, folder: string, setting: string | null): Check {
   return {

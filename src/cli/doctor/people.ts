@@ -9,18 +9,19 @@ import { requirementWords } from '../../words/people.js';
 import { counted, isoTime } from '../../words/spelling.js';
 import { type CheckResult, failed, ok, warning } from './machine.js';
 
-/** What is agreed with people about a realm. */
+/** The realm's settings about people: approvals, time zone, quiet hours and kept column names. */
 export type RealmTerms = {
   readonly realm: string;
   readonly approval: Requirement & { readonly words: string };
   readonly timezone: string;
   readonly quietHours: readonly string[];
-  /** Newest first; null: the store did not say. */
+  /** Newest first. Null where the store did not answer. */
   readonly columns:
     | readonly { readonly map: readonly string[]; readonly who: string; readonly at: string }[]
     | null;
 };
 
+/** Collects the realm's settings about people. Kept columns come from the store. */
 export async function realmTerms(profile: RealmProfile, open: () => Promise<App>): Promise<RealmTerms> {
   const { name: realm, timezone, quietHours } = profile;
   const requirement = requirementOf(profile);
@@ -39,7 +40,7 @@ async function keptColumns(profile: RealmProfile, open: () => Promise<App>) {
   }));
 }
 
-/** So many are printed; `--json` has them all. */
+/** At most this many are printed; `--json` lists all. */
 const COLUMNS_SHOWN = 5;
 
 export function termsLines({ approval, timezone, quietHours, columns }: RealmTerms): [string, string][] {
@@ -60,14 +61,14 @@ export function termsLines({ approval, timezone, quietHours, columns }: RealmTer
   ];
 }
 
-/** Whose token a command given here would act with. */
+/** The token that a command started here acts with, and its owner. */
 export type TokenInUse = {
   readonly place: string | null;
   readonly state: 'known' | 'not known here' | 'no token';
   readonly person: Pick<Person, 'name' | 'roles'> | null;
 };
 
-/** Throws where the token cannot be read, or the store does not answer. */
+/** Finds the owner of the configured token. Throws where the token cannot be read or the store does not answer. */
 export async function tokenInUse(app: App): Promise<TokenInUse> {
   const { token: source } = app.config;
   const place = source && (source.from === 'env' ? source.name : source.path);
@@ -82,7 +83,9 @@ export async function tokenInUse(app: App): Promise<TokenInUse> {
   }
 }
 
-/** Where approvals are required, a command needs a name: without one it prepares and approves nothing. */
+/**
+ * Warns where a realm requires approvals and no token is configured: such a command prepares and approves nothing.
+ */
 export async function token(app: App): Promise<CheckResult> {
   const { place, state, person } = await tokenInUse(app);
   if (person !== null) return ok(`${place} is the token of ${person.name}: ${person.roles.join(' and ')}`);

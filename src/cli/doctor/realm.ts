@@ -7,7 +7,10 @@ import { keyWarnings, readKey } from '../../runtime/config/secrets.js';
 import { registerSecret } from '../../runtime/redaction.js';
 import { type Check, failed, ok, warning } from './machine.js';
 
-/** Plain http beyond this machine shows the key to everybody on the way. Some test realms have nothing else. */
+/**
+ * Warns of plain http beyond this machine, since every hop can read the key. It does not fail: some test realms have
+ * no https.
+ */
 export function transport(profile: RealmProfile): Check {
   return {
     name: `realm ${profile.name}: transport`,
@@ -23,7 +26,7 @@ export function transport(profile: RealmProfile): Check {
   };
 }
 
-/** The key is where the profile says, and nobody else on this machine can read it. */
+/** Checks that the key is where the profile says, and that other users of this machine cannot read it. */
 export function keyPlace(profile: RealmProfile, env: NodeJS.ProcessEnv): Check {
   return {
     name: `realm ${profile.name}: key`,
@@ -43,10 +46,10 @@ export function keyPlace(profile: RealmProfile, env: NodeJS.ProcessEnv): Check {
   };
 }
 
-/** A member that hardly exists: a 404 for it proves that address, realm and key are right. */
-const NOBODY = memberId('0');
+/** A member id that hardly exists. A 404 for it proves that address, realm and key are right. */
+const UNLIKELY_MEMBER = memberId('0');
 
-/** The realm answers at this address, knows the key, and the key is this realm's. One read. */
+/** Checks with one read that the realm answers at this address and accepts the key for this realm. */
 export function realmAnswers(profile: RealmProfile, env: NodeJS.ProcessEnv): Check {
   return {
     name: `realm ${profile.name}: answers`,
@@ -58,7 +61,7 @@ export function realmAnswers(profile: RealmProfile, env: NodeJS.ProcessEnv): Che
         readKey: () => readKey(profile.key, env),
       });
       try {
-        const result = await client.readMember(NOBODY);
+        const result = await client.readMember(UNLIKELY_MEMBER);
         if (result.ok || result.error.code === 'ALM_REALM_MEMBER_NOT_FOUND')
           return ok(`${profile.baseUrl} knows the key and the realm`);
         const told = `${result.error.message} [${result.error.code}]`;

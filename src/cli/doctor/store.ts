@@ -13,7 +13,7 @@ import { storeFindings } from '../../runtime/redis/safety.js';
 import { type Check, type CheckResult, failed, folderWritable, ok, warning } from './machine.js';
 import { token } from './people.js';
 
-/** What the store and the books in it say, each asked on the one connection that `open` makes. */
+/** The checks on the store and its ledger. They share the one connection that `open` makes. */
 export function storeChecks(open: () => Promise<App>): Check[] {
   const asking = (name: string, look: (app: App) => Promise<CheckResult>): Check => ({
     name,
@@ -36,7 +36,10 @@ export function storeChecks(open: () => Promise<App>): Check[] {
   ];
 }
 
-/** The store keeps what it acknowledged (append-only, fsync on every write, no eviction) and compiles every script. */
+/**
+ * Checks that the store keeps writes that it acknowledged (append-only, fsync on every write, no eviction) and
+ * compiles every script.
+ */
 async function storeSafe(app: App): Promise<CheckResult> {
   const findings = await storeFindings(app.scripts);
   if (findings.length === 0)
@@ -49,7 +52,10 @@ async function storeSafe(app: App): Promise<CheckResult> {
     : failed(message, remedy);
 }
 
-/** Whether the data folder is the one that was paid from, as far as the store in it and its witness outside can tell. */
+/**
+ * Checks that the data folder is the one this machine paid from. The witness, a record outside the folder, tells
+ * whether it was put back or replaced.
+ */
 async function witness(app: App): Promise<CheckResult> {
   const { dataFolder, stateFolder, profiles } = app.config;
   for (const profile of profiles) {
@@ -83,14 +89,14 @@ function isInside(folder: string, other: string): boolean {
   return way === '' || !(way.startsWith('..') || isAbsolute(way));
 }
 
-/** A backup may be as old as that. */
+/** A backup may be a week old, so that the journals must reach back as far. */
 const KEPT_MS = 7 * 24 * 3_600_000;
 const NEARLY_FULL = 0.8;
 
-/** Above so many, a restart is likely to wait for one that is gone. */
+/** With more data folders than this, a restart is likely to wait for one that no longer exists. */
 const FOLDERS_MANY = 20;
 
-/** Whether the books remember everything that was sent: the fence, the journals, and whose are missing. */
+/** Checks whether the ledger knows every payment that the journals hold, and which journals are missing. */
 async function journals(app: App): Promise<CheckResult> {
   const { dataFolder, limits } = app.config;
   const here = await journalsHere(dataFolder);
@@ -108,7 +114,7 @@ async function journals(app: App): Promise<CheckResult> {
       stuck.map(realmLine).join('\n'),
       'Run `almoner recover` here: it says what is waited for, and what a person may decide where a disk is lost or a folder does not come back.',
     );
-  // A store of our own ends with the last command, so that every next one finds it restarted: no fault.
+  // A private store ends with the last command, so that the next command always finds it restarted. That is no fault.
   const unsettled = shut.filter(({ sessions }) => sessions.length > 0);
   if (unsettled.length > 0)
     return warning(
@@ -126,7 +132,7 @@ async function journals(app: App): Promise<CheckResult> {
   const soonFull = here.bytes > limits.journalMegabytes * 1024 * 1024 * NEARLY_FULL;
   if (soonFull && here.oldestMs !== null && Date.now() - here.oldestMs < KEPT_MS)
     return warning(
-      `${size}; the oldest is not seven days old, and goes when they are full`,
+      `${size}; the oldest is not seven days old, and almoner deletes it when they are full`,
       'Raise limits.journalMegabytes: a store that is restored to before a journal that is gone cannot be put right by itself.',
     );
   if (forgotten.length > 0)
@@ -137,7 +143,7 @@ async function journals(app: App): Promise<CheckResult> {
   return ok(size);
 }
 
-/** What waits for a person, or would after a restart. */
+/** A warning for realms that wait for a person, or that would after a restart. Null where there are none. */
 function waitingOf(realms: readonly RealmRecovery[]): CheckResult | null {
   const held = realms.filter(({ waitsSince }) => waitsSince !== null);
   if (held.length > 0)
@@ -160,12 +166,14 @@ function waitingOf(realms: readonly RealmRecovery[]): CheckResult | null {
   return null;
 }
 
+/** Says how many attempts a rollback of the store lost. Journals have brought them back. */
 function forgottenWords({ attempts, found, seen }: NonNullable<RealmRecovery['rollback']>): string {
   if (attempts === 0) return 'a restore or a fault lost payments that no journal here knows';
   const what = attempts === undefined ? `moves ${found + 1} to ${seen}` : counted(attempts, 'attempt');
   return `a restore or a fault lost ${what}; they are back`;
 }
 
+/** A closed realm with the sessions and data folders it waits for. */
 function realmLine({ realm, sessions, folders, reason }: RealmRecovery): string {
   const listed = [
     ...sessions.map(({ session, liveness, pid }) => ` Session ${session} (pid ${pid}, ${liveness}).`),
@@ -177,11 +185,11 @@ function realmLine({ realm, sessions, folders, reason }: RealmRecovery): string 
   return `${realm}: ${message}${listed.join('')}`;
 }
 
-/** Whether orders stand still, and for what; processes that are lost with orders in their hands above all. */
+/** Checks for orders that neither end nor move. Orders held by a dead process come first. */
 async function waiting(app: App): Promise<CheckResult> {
   const batches = (await allWaiting(app)).filter(({ rehearsal }) => !rehearsal);
   const all = batches.flatMap(({ batch, waiting }) => waiting.map((one) => ({ batch, ...one })));
-  // What ends by itself is said, and is no fault.
+  // An entry without `next` ends by itself, and is no fault.
   const wants = all.filter(({ next }) => next !== null);
   const [first] = [...wants.filter(({ session }) => session !== null), ...wants];
   const lines = all
@@ -192,12 +200,12 @@ async function waiting(app: App): Promise<CheckResult> {
   return (first.session === null ? warning : failed)(lines, `Run \`${first.next}\`.`);
 }
 
-/** Whether scheduled times passed and paid nobody. */
+/** Checks for scheduled times that passed without a run. */
 async function schedules(app: App): Promise<CheckResult> {
   const missed = await missedNotes(app);
-  if (missed.length === 0) return ok('no scheduled time stands on the list of missed ones');
+  if (missed.length === 0) return ok('the list of missed times is empty');
   return warning(
     missed.join('\n'),
-    'Make each time up with `almoner rules run RULE --missed TIME`, or let it go with `almoner rules dismiss`. Keep `almoner serve` running.',
+    'Make each time up with `almoner rules run RULE --missed TIME`, or dismiss it with `almoner rules dismiss`. Keep `almoner serve` running.',
   );
 }

@@ -12,8 +12,8 @@ import { groupOverview, loadCommand, overview, TABLE } from './table.js';
 import { version } from './version.js';
 
 /**
- * One line as it was typed, from its words to its exit status. The process is only asked for what is given here,
- * and for signals, so that a line runs in a process of its own or within another.
+ * Runs one command line from its words to its exit status. It touches the process only for signals; everything else
+ * is handed in, so that a test can run a command line inside its own process.
  */
 export class CommandLine {
   private readonly argv: readonly string[];
@@ -23,11 +23,11 @@ export class CommandLine {
     typed: readonly string[],
     private readonly world: Surroundings & {
       readonly stdout: Sink;
-      /** Where log lines go; without it straight to the process's standard error. */
+      /** The destination of log lines; by default the process's standard error. */
       readonly log?: LogDestination;
     },
   ) {
-    // `almoner help run` is what many try first.
+    // Many people try `almoner help run` first.
     this.argv = typed[0] === 'help' ? [...typed.slice(1), '--help'] : typed;
     this.output = createOutput({
       json: hasOption(this.argv, '--json'),
@@ -37,7 +37,7 @@ export class CommandLine {
     });
   }
 
-  /** Never throws. */
+  /** Never throws: an error is printed and becomes an exit status. */
   run(): Promise<ExitStatus> {
     return this.answer().catch((thrown: unknown) => this.report(thrown));
   }
@@ -51,7 +51,7 @@ export class CommandLine {
         output.print({ json: { version: version() }, text: version() });
         return 0;
       }
-      // Anything else than global options is for the parser to refuse.
+      // The parser refuses anything other than global options.
       if (wantsHelp || argv.every((word) => word === '--json')) {
         output.print({ json: { commands: TABLE }, text: overview(TABLE, output.colours) });
         return 0;

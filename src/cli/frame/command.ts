@@ -14,7 +14,7 @@ export type GlobalOptions = {
   readonly logLevel: string | undefined;
 };
 
-/** What a command line meets of the world. A process brings its own; nothing else in cli/ asks the process for it. */
+/** The parts of the process that a command line uses. Only main.ts takes them from `process`. */
 export type Surroundings = {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
@@ -22,19 +22,20 @@ export type Surroundings = {
   readonly stderr: Sink;
 };
 
-/** What every command is given, whatever its own arguments are. */
+/** The context that every command gets, apart from its own arguments and options. */
 export type CommandBase = Surroundings & {
   readonly global: GlobalOptions;
   readonly output: Output;
-  /** Loaded when first asked for; throws ALM_CONFIG_INVALID with every fault. */
+  /** Loads the configuration at the first call. Throws ALM_CONFIG_INVALID with every fault. */
   config(options?: Pick<ConfigInput, 'environmentRealm'>): Promise<Config>;
-  /** The realm named by --realm, or the only one configured. */
+  /** The realm that --realm names, or the only one configured. */
   profile(): Promise<RealmProfile>;
   logger(): Promise<Logger>;
 };
 
 export type ArgumentSpecs = Readonly<Record<string, ArgumentSpec<unknown>>>;
 export type OptionSpecs = Readonly<Record<string, OptionSpec<unknown>>>;
+/** The typed values of a command's arguments or options. */
 export type Given<S> = {
   readonly [K in keyof S]: S[K] extends { read(...given: never): infer T } ? T : never;
 };
@@ -44,20 +45,21 @@ export type CommandContext<A extends ArgumentSpecs, O extends OptionSpecs> = Com
   readonly options: Given<O>;
 };
 
+/** A command as its module describes it, with the types of its own arguments and options. */
 export type CommandDescription<A extends ArgumentSpecs, O extends OptionSpecs> = {
-  /** As typed: `plan`, `dead list`, `desk token add`. */
+  /** The name as typed: `plan`, `dead list`, `desk token add`. */
   readonly name: string;
   readonly description: string;
-  /** In the order they are typed; the key is the placeholder in the help. */
+  /** The arguments in the order they are typed. The key is the placeholder in the help. */
   readonly arguments?: A;
-  /** `skipInvalid` is typed `--skip-invalid`. */
+  /** The option `skipInvalid` is typed `--skip-invalid`. */
   readonly options?: O;
   readonly examples?: readonly string[];
-  /** Ends with 0 where nothing else is said. */
+  /** A run that returns no status ends with 0. */
   run(context: CommandContext<A, O>): Promise<ExitStatus> | Promise<void>;
 };
 
-/** A command whose own types are sealed inside it: the frame hands over text and gets an exit status. */
+/** A command with its own types hidden: it takes text from the parser and returns an exit status. */
 export type Command = {
   readonly name: string;
   readonly description: string;
@@ -67,11 +69,13 @@ export type Command = {
   start(base: CommandBase, given: GivenText): Promise<ExitStatus>;
 };
 
+/** The words of a command line as the parser found them, before their specs read them. */
 export type GivenText = {
   readonly arguments: Readonly<Record<string, readonly string[]>>;
   readonly options: Readonly<Record<string, readonly string[] | boolean | undefined>>;
 };
 
+/** Turns a description into a command that the frame can run. */
 export function defineCommand<const A extends ArgumentSpecs, const O extends OptionSpecs>(
   description: CommandDescription<A, O>,
 ): Command {
@@ -90,11 +94,12 @@ export function defineCommand<const A extends ArgumentSpecs, const O extends Opt
   };
 }
 
+/** Spells an option's name as it is typed: `skipInvalid` is `--skip-invalid`. */
 export function flagOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** The one place where the compiler has to be told: each value was made by the `read` its type comes from. */
+/** Reads all values. TypeScript cannot see that each value comes from the `read` of its own spec, hence the cast. */
 function readAll<S extends Readonly<Record<string, unknown>>>(
   specs: S | undefined,
   read: (spec: S[keyof S], name: string) => unknown,

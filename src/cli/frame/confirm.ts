@@ -5,12 +5,12 @@ import { withStopSignals } from '../../runtime/stop-signals.js';
 import { totalWords } from '../../words/amounts.js';
 import type { Surroundings } from './command.js';
 
-/** Where a person is asked. */
+/** The streams on which a person is asked. */
 type Terminal = Pick<Surroundings, 'stdin' | 'stderr'>;
 
 /**
- * Asks before points move: the person types the total. A script says --yes; without a terminal and without
- * --yes nothing is sent.
+ * Asks for a confirmation before points move: the person types the total. A script passes --yes. Without a terminal
+ * and without --yes the command ends and sends nothing.
  */
 export async function confirmTotal(
   terminal: Terminal,
@@ -23,7 +23,7 @@ export async function confirmTotal(
     throw new AlmonerError(
       'ALM_CLI_NOT_CONFIRMED',
       fileIsStdin
-        ? 'The file comes from standard input, so that nobody can be asked. Nothing was enqueued and nothing was sent.'
+        ? 'The file comes from standard input, so that almoner cannot ask for the total. Nothing was enqueued and nothing was sent.'
         : 'There is no terminal to ask on. Nothing was enqueued and nothing was sent.',
       { next: 'Pass --yes, best together with --expect-rows and --expect-tokens.' },
     );
@@ -39,7 +39,10 @@ export async function confirmTotal(
   );
 }
 
-/** Asks for a yes to what the refusal says; without a terminal and without --yes the refusal stands. */
+/**
+ * Asks the person to accept the risk that the refusal names. Without a terminal and without --yes it throws the
+ * refusal.
+ */
 export async function confirmRisk(terminal: Terminal, refusal: AlmonerError, yes: boolean): Promise<void> {
   if (yes) return;
   if (terminal.stdin.isTTY !== true) throw refusal;
@@ -55,7 +58,7 @@ function answerTo(terminal: Terminal, question: string): Promise<string> {
   return onTerminal(terminal, (asked) => asked(question));
 }
 
-/** What a person types; whoever leaves instead (Ctrl-C, Ctrl-D, a closed terminal) has decided that nothing is done. */
+/** Asks on the terminal. Ctrl-C, Ctrl-D or a closed terminal counts as a refusal, and the command does nothing. */
 async function onTerminal<T>(
   { stdin, stderr }: Terminal,
   work: (asked: (question: string) => Promise<string>) => Promise<T>,
@@ -69,7 +72,7 @@ async function onTerminal<T>(
 }
 
 async function typedOn(lines: Interface, question: string, stop: AbortSignal): Promise<string> {
-  // The end of input only closes the lines, and leaves the question open for ever.
+  // The end of input closes the lines, and yet leaves a pending question open for ever.
   const closed = new Promise<null>((resolve) => lines.once('close', () => resolve(null)));
   const typed = await Promise.race([closed, lines.question(question, { signal: stop }).catch(() => null)]);
   if (typed !== null) return typed.trim();
@@ -79,9 +82,10 @@ async function typedOn(lines: Interface, question: string, stop: AbortSignal): P
   );
 }
 
-/** Questions on a terminal, each with a default that Enter takes. */
+/** Asks one question. Enter takes the default. */
 type Ask = (question: string, usual: string, valid: (answer: string) => string | null) => Promise<string>;
 
+/** Asks several questions, each again until its answer is valid. */
 export function withQuestions<T>(terminal: Terminal, work: (ask: Ask) => Promise<T>): Promise<T> {
   return onTerminal(terminal, (asked) =>
     work(async (question, usual, valid) => {

@@ -4,7 +4,10 @@ import { registerSecret } from '../../runtime/redaction.js';
 import type { CommandBase, GlobalOptions, Surroundings } from './command.js';
 import type { Output } from './output.js';
 
-/** Configuration and logger are loaded when a command first asks: `--help` and a typing error need neither. */
+/**
+ * Makes the context of a command. Configuration and logger are loaded at first use: `--help` and a usage error need
+ * neither.
+ */
 export function createContext(
   global: GlobalOptions,
   output: Output,

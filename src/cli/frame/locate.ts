@@ -1,16 +1,16 @@
 import { TABLE, type TableEntry } from './table.js';
 
-/** Global options that take a value, which must not be mistaken for the name of a command. */
+/** Global options that take a value. Without this list the value would be taken for a command's name. */
 const WITH_VALUE = new Set(['--config', '--realm', '--log-level']);
 
 export type Located =
   | { readonly kind: 'command'; readonly entry: TableEntry }
-  /** The first words of several commands: `dead`, `desk token`. */
+  /** The first words of several commands, such as `dead` or `desk token`. */
   | { readonly kind: 'group'; readonly words: readonly string[]; readonly entries: readonly TableEntry[] }
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown' };
 
-/** Finds what was typed before anything is loaded. The longest name wins; options may stand anywhere. */
+/** Finds the command before any module is loaded. The longest matching name wins; options may stand anywhere. */
 export function locate(argv: readonly string[]): Located {
   const words = wordsOf(argv);
   if (words.length === 0) return { kind: 'none' };
@@ -25,7 +25,7 @@ export function locate(argv: readonly string[]): Located {
   return entries.length > 0 ? { kind: 'group', words, entries } : { kind: 'unknown' };
 }
 
-/** True where an option stands before a `--` that ends all options. */
+/** True where one of the options stands before a `--`, which ends all options. */
 export function hasOption(argv: readonly string[], ...names: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return argv.slice(0, end === -1 ? undefined : end).some((word) => names.includes(word));

@@ -12,20 +12,23 @@ import {
   type OptionSpecs,
 } from './command.js';
 
-/** How long a command of a person waits for a store that does not answer; a worker waits for ever. */
+/** How long a person's command waits for a store that does not answer. A worker waits without limit. */
 const PATIENCE_MS = 15_000;
 
 type Work = (app: App) => Promise<ExitStatus> | Promise<void>;
 
 type StoreCommand<A extends ArgumentSpecs, O extends OptionSpecs> = Omit<CommandDescription<A, O>, 'run'> & {
   readonly patienceMs?: number;
-  /** Batches whose time is over are archived behind a command, unless it says that it changes nothing. */
+  /** True by default: the command archives old batches after its work. A command that changes nothing sets false. */
   readonly archives?: boolean;
-  /** What is wrong with the words typed is said here; the store is opened for what is returned. */
+  /**
+   * Checks the words typed and returns the work. The store opens only after that, so that a usage error needs no
+   * store.
+   */
   run(context: CommandContext<A, O>): Work | Promise<Work>;
 };
 
-/** A command that needs the store. */
+/** Defines a command that needs the store. */
 export function storeCommand<const A extends ArgumentSpecs, const O extends OptionSpecs>({
   run,
   patienceMs,
@@ -45,8 +48,8 @@ export function storeCommand<const A extends ArgumentSpecs, const O extends Opti
   });
 }
 
-/** Who has a token of their own acts under its name. */
-async function inOwnName(app: App): Promise<App> {
+/** Binds the app to the owner of the configured token, so that the audit names that person. */
+async function asTokenOwner(app: App): Promise<App> {
   if (app.config.token === null) return app;
   const { whoActs } = await import('../../operations/people/who.js');
   const person = await whoActs(app);
@@ -55,8 +58,11 @@ async function inOwnName(app: App): Promise<App> {
 
 const LOOK_MS = 2_000;
 
-/** Commands that only look say it as well. A store that does not answer is the command's own to report. */
-async function warnOfFolder(app: App): Promise<void> {
+/**
+ * Warns, for every command, of a data folder that was put back or replaced. A store that does not answer is left to
+ * the command to report.
+ */
+async function warnOfOtherFolder(app: App): Promise<void> {
   const looking = app.patient(0, LOOK_MS);
   for (const profile of app.config.profiles) {
     const problem = await recovery.folders.problem(looking.ledger(profile)).catch(() => null);
@@ -67,11 +73,11 @@ async function warnOfFolder(app: App): Promise<void> {
 type Opening = {
   /** How long calls wait for a store that does not answer. */
   readonly patienceMs?: number | undefined;
-  /** Whether batches that are old enough are archived in passing. */
+  /** Whether to archive old batches after the work. */
   readonly archives?: boolean | undefined;
 };
 
-/** Opens what a command needs and closes it again, whatever happens in between. */
+/** Opens the app for a command and closes it again, also after an error. */
 export async function withApp<T>(
   context: CommandBase,
   name: string,
@@ -81,8 +87,8 @@ export async function withApp<T>(
   const [config, logger] = await Promise.all([context.config(), context.logger()]);
   const app = await App.open({ config, logger, env: context.env, clientName: name, patienceMs });
   try {
-    if (patienceMs === PATIENCE_MS) await warnOfFolder(app);
-    const done = await work(await inOwnName(app));
+    if (patienceMs === PATIENCE_MS) await warnOfOtherFolder(app);
+    const done = await work(await asTokenOwner(app));
     if (archives) await archiveInPassing(app);
     return done;
   } finally {

@@ -1,15 +1,12 @@
 import { AlmonerError } from '../../core/errors/error.js';
 import { MEMBER_ID_EXPECTED } from '../../core/ids.js';
 
-/**
- * The kinds of option and argument a command can have. Each knows how to read what the command line gave, so
- * that a command's `run` receives values of the right type and never looks at text again.
- */
+/** The kinds of options and arguments. Each reads its own text, so that a command's `run` receives typed values. */
 export type OptionSpec<T> = {
   readonly description: string;
-  /** The placeholder of its value in the help; null for a switch. */
+  /** The placeholder of the value in the help; null for a switch. */
   readonly value: string | null;
-  /** May be given several times. */
+  /** True where the option may be given several times. */
   readonly repeated: boolean;
   read(given: readonly string[] | boolean | undefined, flag: string): T;
 };
@@ -33,6 +30,7 @@ export function texts(value: string, description: string): OptionSpec<readonly s
   return { description, value, repeated: true, read: (given) => (Array.isArray(given) ? given : []) };
 }
 
+/** An option that takes a whole number within bounds. */
 export function wholeNumber(
   value: string,
   description: string,
@@ -54,6 +52,7 @@ export function wholeNumber(
   };
 }
 
+/** An option that takes one of several words. */
 export function choice<const T extends readonly string[]>(
   values: T,
   description: string,
@@ -71,7 +70,7 @@ export function choice<const T extends readonly string[]>(
   };
 }
 
-/** May be given several times. */
+/** Like `choice`, and may be given several times. */
 export function choices<const T extends readonly string[]>(
   values: T,
   description: string,
@@ -93,13 +92,14 @@ export function optionalArgument(description: string): ArgumentSpec<string | und
   return { description, required: false, variadic: false, read: (given) => given[0] };
 }
 
-/** Any number of words, also none; a command that needs one says so itself. */
+/** Any number of words, also none. A command that needs one checks it itself. */
 export function argumentList(description: string): ArgumentSpec<readonly string[]> {
   return { description, required: false, variadic: true, read: (given) => given };
 }
 
+/** A usage error, which ends with exit 2. */
 export function usage(message: string, next?: string): AlmonerError {
-  // Every sentence says what was not done; what an option's reader finds is found before anything is.
+  // Every usage error says that nothing was done, because options are read before the command starts.
   const whole = /Nothing was/.test(message) ? message : `${message}. Nothing was done.`;
   return new AlmonerError('ALM_CLI_USAGE', whole, next === undefined ? {} : { next });
 }
@@ -128,7 +128,7 @@ export const NEW_LEDGER = {
   newLedger: flag('go on where this machine has paid the realm from another ledger'),
 } as const;
 
-/** Why a person did something; it stands in the audit beside who and when. */
+/** The reason of a person's action. The audit keeps it beside name and time. */
 export const REASON = { reason: text('TEXT', 'why; kept in the audit') } as const;
 
 export function needReason(given: string | undefined): string {

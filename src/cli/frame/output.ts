@@ -3,12 +3,12 @@ import { spelledOut, spelledOutJson, spelledOutWhole } from '../../core/one-line
 import { createRedactor } from '../../runtime/redaction.js';
 import { type Colours, coloursFor } from '../text/colours.js';
 
-/** One result, for a program and for a person. */
+/** One result, as JSON for a program and as text for a person. */
 type Printed = {
   /** The document of --json. BigInts become strings of digits. */
   readonly json: unknown;
   readonly text: string | readonly string[];
-  /** What the person could do now. */
+  /** The step that the person can take next. */
   readonly next?: string | null;
 };
 
@@ -17,15 +17,16 @@ export type Output = {
   readonly colours: Colours;
   /** The result. With --json it is the one document on stdout, so a command prints it once. */
   print(result: Printed): void;
-  /** A line for people on stdout; nothing with --json. */
+  /** Prints a line for people on stdout; does nothing with --json. */
   line(text: string): void;
-  /** A line on stderr, in both modes: progress, warnings, questions. */
+  /** Prints a line on stderr in both modes: progress, warnings, questions. */
   note(text: string): void;
   error(error: AlmonerError): void;
 };
 
 export type Sink = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
+/** Makes the output of one command. With --json stdout holds exactly one document, also for an error. */
 export function createOutput(options: {
   readonly json: boolean;
   readonly env: NodeJS.ProcessEnv;
@@ -77,7 +78,7 @@ export function createOutput(options: {
   };
 }
 
-/** A line end in what is quoted begins no line that looks like one of ours. */
+/** Indents continuation lines, so that quoted text cannot imitate a line of almoner's own. */
 function indented(text: string): string {
   return spelledOutWhole(text).replaceAll('\n', '\n    ');
 }
@@ -88,8 +89,8 @@ function toJson(value: unknown): string {
 }
 
 /**
- * A reader that went away (`almoner run … | head`) must not end a run that is paying: what cannot be printed
- * is dropped, and the command goes on to its own end and exit status.
+ * Writes to a stream whose reader may go away (`almoner run … | head`). A run that is paying must not end for that:
+ * further output is dropped, and the command continues to its own exit status.
  */
 function tolerant(stream: Sink): (text: string) => void {
   let open = true;

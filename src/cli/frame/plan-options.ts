@@ -5,7 +5,7 @@ import type { PlanRequest } from '../../operations/pay/plan-file.js';
 import type { CommandBase, Given } from './command.js';
 import { flag, NEW_ADDRESS, NEW_LEDGER, text, texts, usage, wholeNumber, YES } from './options.js';
 
-/** The options that every command which takes a FILE has in common. */
+/** The options of every command that takes a FILE. */
 export const PLAN_OPTIONS = {
   map: texts(
     'COLUMN=NAME',
@@ -27,12 +27,13 @@ export const PLAN_OPTIONS = {
   ),
 } as const;
 
-/** When it is to begin, and to be over. */
+/** When the batch begins, and when it should be over. */
 export const TIME_OPTIONS = {
   at: text('TIME', 'begin then: 18:00, 2026-11-20 18:00 in the realm’s zone, or with an offset'),
   finishBy: text('TIME', 'warn where the pace does not reach the end by then'),
 } as const;
 
+/** The options of commands that send or enqueue. */
 export const SEND_OPTIONS = {
   ...PLAN_OPTIONS,
   ...YES,
@@ -42,7 +43,9 @@ export const SEND_OPTIONS = {
 
 type GivenOptions = Given<typeof PLAN_OPTIONS> & Partial<Given<typeof TIME_OPTIONS & typeof YES>>;
 
-/** The file with what was said of it, to be typed again: without, it could be another batch, or be refused. */
+/**
+ * The file with its options, as a command line to type again. Without them it could be another batch, or be refused.
+ */
 export function retyped(file: string, options: GivenOptions): string {
   const words = [
     file,
@@ -60,6 +63,7 @@ export function retyped(file: string, options: GivenOptions): string {
   return words.map(shellWord).join(' ');
 }
 
+/** Turns the options of a file command into a request to plan. It refuses contradicting options. */
 export function planRequest(
   { args, stdin }: Pick<CommandBase, 'stdin'> & { readonly args: { readonly FILE: string } },
   options: GivenOptions,

@@ -4,15 +4,12 @@ import { type Command, flagOf, type GivenText, type GlobalOptions } from './comm
 import { usage } from './options.js';
 import { TABLE } from './table.js';
 
-/** Where parsing led: to a command with what was typed for it, or to a help text. */
+/** The result of parsing: a command with its words, or a help text. */
 export type Parsed =
   | { readonly kind: 'run'; readonly global: GlobalOptions; readonly given: GivenText }
   | { readonly kind: 'help'; readonly text: string };
 
-/**
- * Parses the command line for one loaded command, or for none when no name was recognised: the parser then
- * knows all names and finds what was probably meant.
- */
+/** Parses the words for one loaded command. Without one it knows all names and suggests the nearest. */
 export function parseCommandLine(argv: readonly string[], command: Command | undefined): Parsed {
   let help = '';
   let parsed: Parsed | undefined;
@@ -47,7 +44,7 @@ export function parseCommandLine(argv: readonly string[], command: Command | und
   return parsed;
 }
 
-/** The parser of `desk token add`, made with its parents where they do not exist yet. */
+/** The parser of a nested name such as `desk token add`, with the parents it needs. */
 function nested(parent: Parser, words: readonly string[]): Parser {
   const [word, ...rest] = words;
   if (word === undefined) return parent;
@@ -71,12 +68,13 @@ function describe(leaf: Parser, command: Command): void {
     leaf.addHelpText('after', `\nExamples:\n${command.examples.map((example) => `  ${example}`).join('\n')}`);
 }
 
+/** Collects the words for a command, and refuses an option that was given twice. */
 function givenTo(leaf: Parser, command: Command): GivenText {
   const values: Record<string, unknown> = leaf.opts();
   const options = Object.entries(command.options).map(([name, spec]) => {
     const value = values[name];
     const given = typeof value === 'boolean' ? value : textsOf(value);
-    // One of two contradicting values would win silently, and these values decide about money.
+    // Silently taking one of two contradicting values would be dangerous: these values decide about money.
     if (Array.isArray(given) && given.length > 1 && !spec.repeated)
       throw usage(`${flagOf(name)} was given ${given.length} times; it takes one value. Nothing was done.`);
     return [name, given] as const;
@@ -110,6 +108,7 @@ function textsOf(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) ? value.map(String) : undefined;
 }
 
+/** Turns an error of the parser into a usage error with a next step. */
 function usageOf(error: CommanderError, command: Command | undefined): AlmonerError {
   const message = messageOf(error)
     .replace(/^error: /, '')

@@ -8,7 +8,7 @@ import { allowedWords, counted, duration, grouped, usedWords } from '../../words
 import { settledRows } from '../../words/states.js';
 import type { Sink } from './output.js';
 
-/** One line on stderr: redrawn on a terminal, a plain line now and then where there is none. */
+/** One line on stderr. A terminal redraws it; elsewhere a plain line is written now and then. */
 class LiveLine {
   readonly #stream: Sink;
   readonly #isTerminal: boolean;
@@ -34,14 +34,14 @@ class LiveLine {
     }
   }
 
-  /** Leaves the last line standing. */
+  /** Ends the line and leaves its last text visible. */
   end(): void {
     if (this.#drawn) this.#stream.write('\n');
     this.#drawn = false;
   }
 }
 
-/** Nothing is sent meanwhile, whatever else moves. */
+/** Reasons of waiting for which no order of the batch is sent. */
 const STANDSTILLS: ReadonlySet<WaitingWhy | undefined> = new Set([
   'no-worker',
   'paused',
@@ -54,7 +54,10 @@ const STANDSTILLS: ReadonlySet<WaitingWhy | undefined> = new Set([
 const BAR_CELLS = 24;
 const RECENT_MS = 30_000;
 
-/** The line of a batch. Rate and time to go come from the last half minute, so that a pause or a slow start does not lie. */
+/**
+ * The progress line of a batch. Rate and remaining time use the last half minute, so that an earlier pause or a slow
+ * start does not distort them.
+ */
 export class Progress extends LiveLine {
   private readonly recent: { at: number; settled: number; requests: number }[] = [];
 
@@ -74,20 +77,21 @@ export class Progress extends LiveLine {
     const filled = Math.round(share * BAR_CELLS);
     const { perSecond, requestsPerSecond } = this.pace(rows - open, view.requests);
     const first = firstOf(waiting);
-    // What it did while it stood still says nothing of how fast it goes on; short holds come again and again.
+    // A standstill says nothing about later speed, so that it resets the samples. Short holds recur, and do not reset
+    // them.
     if (first !== undefined && !isShort(first)) this.recent.length = 0;
     const seconds = etaSeconds({ state: view.state, open, perSecond, waiting, nowMs: Date.now() });
     const bad = (counts.refused ?? 0) + (counts.exhausted ?? 0);
     const words = [
       `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)} ${Math.floor(share * 100)}%`,
       `${grouped(settled)}/${grouped(rows)}`,
-      // Before the numbers, which stand still meanwhile: a narrow terminal cuts the end off.
+      // Shown before the numbers, because a narrow terminal cuts the end off.
       ...(first === undefined ? [] : [waitingWords(first)]),
       `paid ${grouped(counts.paid ?? 0)}`,
       ...(bad > 0 ? [`failed ${grouped(bad)}`] : []),
       ...((counts.unknown ?? 0) > 0 ? [`unknown ${grouped(counts.unknown ?? 0)}`] : []),
       ...((counts.doubt ?? 0) > 0 ? [`doubt ${grouped(counts.doubt ?? 0)}`] : []),
-      // What stands still has no rate: the reason is there instead.
+      // A batch that stands still has no rate. The line shows the reason instead.
       ...(STANDSTILLS.has(first?.why) ? [] : [this.rateWords(requestsPerSecond)]),
       ...(seconds !== null && seconds > 0 ? [`${duration(seconds * 1000)} to go`] : []),
       ...(lastTrouble?.code == null ? [] : [`last: ${lastTrouble.code}`]),
@@ -105,7 +109,7 @@ export class Progress extends LiveLine {
     this.recent.push({ at, settled, requests });
     while (this.recent.length > 2 && at - (this.recent[0]?.at ?? at) > RECENT_MS) this.recent.shift();
     const [first = { at, settled, requests }] = this.recent;
-    // Two requests in a moment are not a hundred a second.
+    // At least a second, since two requests within a moment are not a hundred a second.
     const seconds = Math.max(1, (at - first.at) / 1000);
     return {
       perSecond: (settled - first.settled) / seconds,
@@ -115,8 +119,8 @@ export class Progress extends LiveLine {
 }
 
 /**
- * What holds back everything stands before what single orders wait for: the one that met a long hold waits for its
- * retry. A hold that is over was true when it was looked for, which is done only now and then.
+ * The entry to show first. A reason that stops the whole batch comes before reasons of single orders. The list is
+ * refreshed only now and then, so that a hold that has ended since is left out.
  */
 function firstOf(waiting: readonly Waiting[]): Waiting | undefined {
   const still = waiting.filter(
@@ -135,7 +139,7 @@ function waitingWords({ why, orders, since, until, message }: Waiting): string {
   return `${grouped(orders)} wait (${why} since ${since.slice(11, 19)} UTC${end}): ${message}`;
 }
 
-/** The line while the facts of a rule are read. */
+/** The progress line while almoner reads the facts of a rule. */
 export class FactsProgress extends LiveLine {
   private first: { readonly at: number; readonly made: number } | undefined;
 

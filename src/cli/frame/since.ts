@@ -1,11 +1,11 @@
 import { usage } from './options.js';
 
-/** `--since`: a day or time, or so long ago; null where nothing was said. */
+/** Reads `--since`: a date, a time, or `30d` and `12h` ago. Null where it was not given. */
 export function readSince(given: string | undefined, now: number): number | null {
   if (given === undefined) return null;
   const back = /^([0-9]{1,5})([dh])$/.exec(given);
   if (back !== null) return now - Number(back[1]) * UNIT_MS[back[2] === 'd' ? 'd' : 'h'];
-  // A day alone is a day in UTC; a time without a zone is taken as UTC too, like everything that is printed.
+  // A day alone is a day in UTC. A time without a zone is UTC too, like every printed time.
   const match = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})?)?$/.exec(given);
   const zoned = match?.[1] === undefined || match[3] !== undefined ? given : `${given}Z`;
   const at = match === null ? Number.NaN : Date.parse(zoned.replace(' ', 'T'));

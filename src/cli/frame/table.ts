@@ -3,8 +3,8 @@ import type { Command } from './command.js';
 import { version } from './version.js';
 
 /**
- * All commands, flat. A module of commands/ exports those of one group; a test holds the table and the folder
- * equal. Only the module of the command that was typed is loaded, so that help and a typing error answer at once.
+ * All commands in one flat table. A module of commands/ exports the commands of one group; a test checks that table
+ * and folder agree. Only the typed command's module is loaded, so that help and usage errors answer at once.
  */
 export type TableEntry = { readonly name: string; readonly group: string; readonly summary: string };
 
@@ -25,7 +25,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     find: 'search all batches by reference, file, member, order, amount or day',
     history: 'every order that ever touched a member',
     stats: 'what was paid by day, week or month, and how the realm answered',
-    statement: 'what was paid in a month, by realm and currency, for the books',
+    statement: 'what was paid in a month, by realm and currency, for accounting',
     undo: 'write the CSV that takes back what was paid',
     pace: 'the rate of each realm, and what almoner learnt about it',
     'references add': 'mark references as spent that another tool paid',
@@ -36,7 +36,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'dead retry': 'send dead letters again',
     'dead discard': 'close dead letters, giving a reason',
     'dead export': 'the dead letters of a batch as CSV',
-    'doubt list': 'orders nobody can prove paid or unpaid',
+    'doubt list': 'orders that almoner cannot prove paid or unpaid',
     'doubt show': 'the evidence about one doubt',
     'doubt raise': 'make a doubt of an order that stays unknown, giving a reason',
     'doubt resolve': 'end doubts as paid or unpaid, giving a reason',
@@ -83,7 +83,7 @@ export const TABLE: readonly TableEntry[] = Object.entries(GROUPS).flatMap(([gro
   Object.entries(commands).map(([name, summary]) => ({ name, group, summary })),
 );
 
-/** The modules that hold more than the command they are named after. */
+/** The modules that hold several commands, or one under another name. */
 const MODULES: Readonly<Record<string, RegExp>> = {
   pay: /^(plan|run|rehearse|import)$/,
   batches: /^(status|pause|resume|cancel)$/,
@@ -103,6 +103,7 @@ export function moduleNameOf(name: string): string {
   return found?.[0] ?? name.replaceAll(' ', '-');
 }
 
+/** Loads the module of one command. */
 export async function loadCommand({ name }: TableEntry): Promise<Command> {
   const loaded: Readonly<Record<string, unknown>> = await import(
     /* @vite-ignore */ `../commands/${moduleNameOf(name)}.js`
@@ -125,7 +126,7 @@ const FIRST_STEPS: readonly (readonly [string, string])[] = [
   ['almoner run FILE', 'pay it'],
 ];
 
-/** What somebody sees who types `almoner` for the first time. */
+/** The text of `almoner` without a command, for a person who starts it for the first time. */
 export function overview(entries: readonly TableEntry[], colours: Colours): string {
   const width = Math.max(...entries.map((entry) => entry.name.length)) + 2;
   const lines = [
@@ -152,6 +153,7 @@ export function overview(entries: readonly TableEntry[], colours: Colours): stri
   return lines.join('\n');
 }
 
+/** The text of `almoner dead` and other group words. */
 export function groupOverview(words: readonly string[], entries: readonly TableEntry[]): string {
   const width = Math.max(...entries.map((entry) => entry.name.length)) + 2;
   return [`Usage: almoner ${words.join(' ')} <command> [options]`, '', ...listed(entries, width)].join('\n');

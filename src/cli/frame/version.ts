@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** From the package itself, so that a release changes one file. */
+/** Read from package.json, so that a release changes one file. */
 export function version(): string {
   const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
   const parsed: unknown = JSON.parse(text);

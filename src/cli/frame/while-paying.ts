@@ -10,7 +10,7 @@ import { batchLines, batchNext } from '../text/batch-text.js';
 import type { CommandBase } from './command.js';
 import { Progress } from './progress.js';
 
-/** Shows the progress of paying on stderr; Ctrl-C lets what is being sent finish, and nothing else is sent. */
+/** Pays with a progress line on stderr. Ctrl-C lets open requests finish and stops new ones. */
 export async function whilePaying<T>(
   { output, stderr }: CommandBase,
   { config }: App,
@@ -29,7 +29,7 @@ export async function whilePaying<T>(
   }
 }
 
-/** Says how a batch stands that this process has paid, and ends as it does. */
+/** Prints the state of the batch that this process paid, and returns the matching exit status. */
 export function printPaid(
   { output }: CommandBase,
   status: BatchStatus,

@@ -7,7 +7,7 @@ import { counted, grouped, roughly } from '../../words/spelling.js';
 import { standingWords } from '../../words/states.js';
 import type { Colours } from './colours.js';
 
-/** A batch's standing for a person. */
+/** A batch for a person: state, counts, sums, everything that waits, and the report folder. */
 export function batchLines(status: BatchStatus, colours: Colours): string[] {
   const counts = ORDER_STATES.filter((state) => (status.counts[state] ?? 0) > 0).map((state) => {
     const paint = paintOf(state, colours);
@@ -21,7 +21,7 @@ export function batchLines(status: BatchStatus, colours: Colours): string[] {
     ...(status.notes ?? []).map((note) => `  ${colours.yellow(note)}`),
     `  ${amountsWords(status.amounts)} tokens in all`,
     ...counts,
-    // Of an existing batch these are the requests of all commands, not only of this one.
+    // An existing batch counts the requests of all commands, not only of this one.
     `  ${counted(status.requests, 'request')}${status.existing ? ' since the batch began' : ''}, ${counted(status.retries, 'retry', 'retries')}${limited}`,
     ...(status.etaSeconds !== null && status.etaSeconds > 0
       ? [`  ${roughly(status.etaSeconds * 1000)} to go`]
@@ -32,7 +32,7 @@ export function batchLines(status: BatchStatus, colours: Colours): string[] {
   ];
 }
 
-/** The number in a column of its own, and what it is of. */
+/** The sum in a column of its own, then its unit. */
 function sumCell({ tokens, amounts }: BatchStatus, state: OrderState): string {
   const [sum = '', ...unit] = sumWords(tokens[state] ?? '0', amounts, state === 'paid').split(' ');
   return `${sum.padStart(16)} ${unit.join(' ')}`;
@@ -46,7 +46,7 @@ function goneWords({ discarded, replaced, into }: NonNullable<BatchStatus['deadG
   return `none of its dead letters is left to be mended or retried: ${parts.join(', ')}`;
 }
 
-/** Orders that stand still, why, since when and what ends it; what the reason above has said is not said again. */
+/** Orders that wait: why, since when, and what ends it. A message that repeats the batch's reason is left out. */
 function waitingLines(waiting: Waiting, { reason, amounts }: BatchStatus, colours: Colours): string[] {
   const { why, orders, tokens, since, until, message, next } = waiting;
   const said = reason?.message ?? '';
@@ -59,7 +59,7 @@ function waitingLines(waiting: Waiting, { reason, amounts }: BatchStatus, colour
   ];
 }
 
-/** What a person would do next with a batch in this state. */
+/** The next step for a person, given the batch's state. */
 export function batchNext(status: BatchStatus, rerun: string | null = null): string | null {
   const { counts, batch } = status;
   if (status.state === 'halted') return status.reason?.next ?? `almoner resume ${batch}`;
@@ -82,8 +82,9 @@ export function batchNext(status: BatchStatus, rerun: string | null = null): str
 }
 
 /**
- * The rest of a cancelled batch. Never a label: that would pay once more what the batch has paid. Nor the file again
- * with new rows only: where its rows stand in for orders, or it has a label, or is a rule's, that is refused.
+ * The next step for the unsent rest of a cancelled batch. It never suggests --again, which would pay the paid orders
+ * once more. It does not suggest the whole file with --new-rows-only either: almoner refuses that for rows that
+ * replace orders, for a labelled batch and for a rule's batch.
  */
 export function unsentNext(
   { batch, archived, currency }: Pick<BatchStatus, 'batch' | 'archived' | 'currency'>,
@@ -94,7 +95,10 @@ export function unsentNext(
   return `to pay what was never sent: almoner run unprocessed.csv${currencyOption(currency)} of ${folder}, with --new-rows-only where another file pays some of its rows by now`;
 }
 
-/** Nothing marks orders of an archive any more, so that no row stands in for them. */
+/**
+ * The next step for an archived batch. almoner marks no order of an archive as replaced, so that the rows need
+ * references of their own.
+ */
 function archivedNext(part: string): string {
   return `the batch is archived: give the rows of ${part} a reference each, take the almoner_order column out, and run that file`;
 }
@@ -106,7 +110,7 @@ function paintOf(state: string, colours: Colours): (text: string) => string {
   return (text) => text;
 }
 
-/** What becomes of the orders that are under way while a person steers the batch. */
+/** Says what happens to open requests and unknown orders after a person paused or cancelled the batch. */
 export function underWayLines({ counts }: BatchStatus): string[] {
   const { sending = 0, unknown = 0 } = counts;
   return [

@@ -6,7 +6,7 @@ export type Colours = {
   readonly yellow: (text: string) => string;
 };
 
-/** Colours only where a person looks at them, and not where they asked for none (https://no-color.org). */
+/** Colours only on a terminal, and not where NO_COLOR is set (https://no-color.org). */
 export function coloursFor(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): Colours {
   const wanted = stream.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
   const paint = (open: number, close: number) => (text: string) =>

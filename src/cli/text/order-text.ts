@@ -7,9 +7,13 @@ import { amountsWords } from '../../words/amounts.js';
 import { counted, duration, grouped, utcTime } from '../../words/spelling.js';
 import type { Colours } from './colours.js';
 
-/** Dead letters and doubts for a person: grouped first, since thousands usually have three causes. */
+/** At most this many groups and orders are printed. */
 const SHOWN_MAX = 50;
 
+/**
+ * Collects dead letters or doubts for a person. It groups them by message first, since thousands usually have three
+ * causes.
+ */
 export class LetterSummary {
   readonly shown: OrderRow[] = [];
   readonly batches = new Set<string>();
@@ -50,24 +54,25 @@ export class LetterSummary {
   }
 }
 
+/** Dead letters that an unfinished import holds. No process pays them before the import is finished or cancelled. */
 export function heldLine({ batch, orders }: HeldLetters): string {
   return `${counted(orders, 'dead letter')} put into batch ${batch}, an import that has not finished, so that nothing pays them: import its file again, or give it up with \`almoner cancel ${batch}\``;
 }
 
-/** A message that names its member would make a group of its own of every order. */
+/** Removes ids from a message. Otherwise every order would form a group of its own. */
 function withoutIds({ message, member, recipient }: OrderRow): string {
   const ids = [member, recipient].filter((id) => id !== null);
   return ids.reduce((text, id) => text.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), 'N'), message ?? '');
 }
 
-/** One order, a dead letter or not. */
+/** One order on one line. */
 export function letterLine(letter: OrderRow): string {
   const marks = letter.marks.length === 0 ? '' : ` (${letter.marks.join(', ')})`;
   const status = letter.status === null ? '' : ` ${letter.status}`;
   return `  ${letter.order}  line ${letter.line}  ${orderWords(letter)}  ${letter.state}${marks}${status}  ${letter.class ?? ''}`.trimEnd();
 }
 
-/** The first lines about one order. */
+/** The heading of one order. */
 export function headLines(letter: OrderRow, colours: Colours): string[] {
   return [
     ...(letter.rehearsal ? [colours.yellow('REHEARSAL: no real points moved.')] : []),
@@ -80,7 +85,7 @@ function orderWords(order: OrderRow): string {
   return `${order.op ?? 'no order'} ${grouped(order.tokens ?? 0)} ${order.member ?? ''}${to}`;
 }
 
-/** The first refusals, with their reasons. */
+/** The orders that were refused, each with its reason. */
 export function refusalLines(refused: readonly { readonly order: string; readonly why: string }[]): string[] {
   const more = refused.length - SHOWN_MAX;
   return [
@@ -89,7 +94,7 @@ export function refusalLines(refused: readonly { readonly order: string; readonl
   ];
 }
 
-/** Says now and then how far a long piece of work is; short ones stay silent. */
+/** Reports the progress of a long piece of work every two seconds. Short work prints no progress. */
 export function slowProgress(
   note: (text: string) => void,
   words: (done: number, of: number) => string,
@@ -104,7 +109,7 @@ export function slowProgress(
 
 const FIRST_WORD_MS = 2_000;
 
-/** What an order met, one entry a paragraph, for a person who looks for a cause. */
+/** One event of an order's history, for a person who looks for a cause. */
 export function detailLines(detail: OrderEvent): string[] {
   const at = utcTime(detail.at);
   switch (detail.event) {

@@ -15,11 +15,11 @@ import { isOfRow } from '../../words/faults.js';
 import { allowedWords, counted, grouped, roughly, utcMinute } from '../../words/spelling.js';
 import type { Colours } from './colours.js';
 
-/** A plan in words; the JSON document of the contract stands beside the planning itself. */
+/** A plan in words. The JSON document of the contract is made by the planning itself. */
 export function planLines(
   { plan, preview }: Planned,
   profile: RealmProfile,
-  books: { readonly at: string; readonly past: BooksPast },
+  ledger: { readonly at: string; readonly past: BooksPast },
   colours: Colours,
 ): string[] {
   const { totals } = plan;
@@ -27,7 +27,7 @@ export function planLines(
     ...totals,
     ...preview,
     profile: { ...profile, currency: plan.currency },
-    books,
+    ledger,
     table: plan.table,
     source: plan.source,
     duplicatesOf: plan.spent.batches,
@@ -39,8 +39,11 @@ export function planLines(
   return [...factLines(facts, profile, colours), ...netEffectLines(totals.busiest)];
 }
 
-/** The same of what waits for an approval, with who asked for it and what is other than the last time. */
-export function approvalLines(shown: Approval, booksAt: string, colours: Colours): string[] {
+/**
+ * A batch that waits for an approval, in words: the plan, the person who asked, and the difference from the last
+ * comparable batch.
+ */
+export function approvalLines(shown: Approval, ledgerAt: string, colours: Colours): string[] {
   const { view, profile, requests, seconds, endsAt, after, past, amounts, difference, letters } = shown;
   const { manifest } = view;
   const { again, createdAt, sha256 } = manifest;
@@ -53,12 +56,12 @@ export function approvalLines(shown: Approval, booksAt: string, colours: Colours
       certainty: manifest.certainty,
       baseUrl: manifest.baseUrl,
     },
-    books: { at: booksAt, past },
+    ledger: { at: ledgerAt, past },
     duplicatesOf: [],
     dayLeft: null,
     requests,
     seconds,
-    // When it would begin is said with the approval: its set time may be over.
+    // The set time may be over by now, so that the row `Approving` says when the batch begins.
     start: null,
     endsAt,
     toSend:
@@ -126,6 +129,7 @@ function letterLines(letters: readonly RowView[]): string[] {
   ];
 }
 
+/** Compares the batch with the last one that has the same columns. */
 function differenceWords(difference: Approval['difference']): string {
   if (difference === null) return 'no earlier batch has the same columns';
   if (difference === 'too-many') return 'too many rows to be held beside the last file with the same columns';
@@ -155,7 +159,7 @@ type Previewed = Pick<
   'source' | 'rows' | 'invalid' | 'orders' | 'tokens' | 'members' | 'duplicates'
 > & {
   readonly profile: RealmProfile;
-  readonly books: { readonly at: string; readonly past: BooksPast };
+  readonly ledger: { readonly at: string; readonly past: BooksPast };
   readonly duplicatesOf: readonly string[];
   readonly toSend: string;
   readonly dayLeft: bigint | null;
@@ -166,16 +170,16 @@ type Previewed = Pick<
   readonly batch: string;
   readonly columns: string | null;
   readonly first: readonly string[];
-  /** The table that gave the members; none for most files. */
+  /** The table that named the members; null for most files. */
   readonly table?: { readonly name: string; readonly sha256: string } | null;
 };
 
-/** By the realm's wall where it has one of its own. */
+/** The end in the realm's time zone where it has one, else in UTC. */
 function endWords({ endsAt }: Pick<Previewed, 'endsAt'>, { timezone }: RealmProfile): string {
   return timezone === 'UTC' ? utcMinute(endsAt) : spellMoment(endsAt, timezone);
 }
 
-function previewFacts({ profile, books, ...shown }: Previewed): Facts {
+function previewFacts({ profile, ledger, ...shown }: Previewed): Facts {
   const { orders, rows, invalid, duplicates, dayLeft, requests, seconds } = shown;
   const ops = OPS.filter((op) => orders[op] > 0).map((op) => `${grouped(orders[op])} ${op}`);
   return [
@@ -203,12 +207,12 @@ function previewFacts({ profile, books, ...shown }: Previewed): Facts {
       'Quiet',
       `${profile.quietHours.texts.join(', ')} ${profile.timezone}: nothing is sent for the first time then`,
     ],
-    ['Books', `${books.at}; ${pastWords(books.past)}`],
+    ['Ledger', `${ledger.at}; ${pastWords(ledger.past)}`],
     ['Batch', shown.batch],
   ];
 }
 
-/** Names with their values; false where there is nothing to say. */
+/** Rows of a name and a value. False leaves a row out. */
 export type Facts = readonly (readonly [name: string, value: string] | false)[];
 
 export function factLines(facts: Facts, { rehearsal }: RealmProfile, colours: Colours): string[] {
@@ -228,13 +232,14 @@ function netEffectLines(busiest: Planned['plan']['totals']['busiest']): string[]
 
 type Listed = {
   readonly findings: readonly Finding[];
-  /** Of which these are the first. */
+  /** How many there are in all; `findings` holds the first of them. */
   readonly total: number;
   readonly what: 'fault' | 'warning';
-  /** Where all of them are. */
+  /** The file that holds all of them. */
   readonly file?: string | null;
 };
 
+/** Faults or warnings of a file, with a count of those not shown. */
 export function findingLines({ findings, total, what, file = null }: Listed, colours: Colours): string[] {
   if (total === 0) return [];
   const paint = what === 'fault' ? colours.red : colours.yellow;
@@ -246,7 +251,7 @@ export function findingLines({ findings, total, what, file = null }: Listed, col
   return [`${counted(total, what)}:`, ...lines, ...more];
 }
 
-/** What mends a refused file. */
+/** The step that mends a refused file. */
 export function refusedNext(faults: readonly Finding[]): string {
   const whole = faults.find(({ code }) => !isOfRow(code));
   if (whole === undefined) return 'mend the lines above, or pass --skip-invalid to take only the good rows';
@@ -254,6 +259,7 @@ export function refusedNext(faults: readonly Finding[]): string {
   return `${next[0]?.toLowerCase()}${next.slice(1)}`;
 }
 
+/** The orders that a run would send, and their sum. */
 export function toSendWords(
   existing: Planned['plan']['existing'],
   preview: Pick<Planned['preview'], 'payable' | 'payableTokens' | 'amounts'>,
@@ -269,10 +275,10 @@ function batchWords({ batch, existing }: Planned['plan']): string {
   if (existing?.view == null) return batch ?? 'none';
   const { paid = 0, duplicate = 0, ...others } = existing.view.counts;
   const unpaid = Object.values(others).reduce((sum, count) => sum + count, 0);
-  const stands = `${grouped(paid)} paid${duplicate > 0 ? `, ${grouped(duplicate)} duplicate` : ''}, ${counted(unpaid, 'other')}`;
+  const counts = `${grouped(paid)} paid${duplicate > 0 ? `, ${grouped(duplicate)} duplicate` : ''}, ${counted(unpaid, 'other')}`;
   return isOver(existing.view)
-    ? `${existing.id}, which exists already and is over (${stands})`
-    : `${existing.id}, which exists already (${stands}): nobody is paid twice`;
+    ? `${existing.id}, which exists already and is over (${counts})`
+    : `${existing.id}, which exists already (${counts}): nobody is paid twice`;
 }
 
 function certaintyWords({ certainty }: RealmProfile): string {
@@ -292,7 +298,7 @@ function duplicateWords(batches: readonly string[], count: number): string {
 }
 
 function pastWords(past: BooksPast): string {
-  if (past.paid === 0) return 'NEW: they never paid this realm';
+  if (past.paid === 0) return 'NEW: it never paid this realm';
   const last = past.lastAt === null ? '' : `, the last begun on ${utcMinute(past.lastAt)}`;
   return `${counted(past.paid, 'order')} paid to this realm in ${counted(past.batches, 'batch', 'batches')}${last}`;
 }

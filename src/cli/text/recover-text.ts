@@ -5,14 +5,14 @@ import type { RecoveryStory } from '../../operations/views/realm.js';
 import { isShortId } from '../../planning/paid-before/identity.js';
 import { RECOVERY_STATE_WORDS } from '../../words/recovery.js';
 
-/** What `recover` and `restore` say of each realm. */
+/** The outcome of `recover` and `restore`, realm by realm. */
 
 export function recoverLines(result: RecoverResult, stories: readonly RecoveryStory[]): string[] {
   return [...stories.flatMap(storyLines), ...resultLines(result)];
 }
 
 function storyLines({ realm, state, happened, decisions, ...story }: RecoveryStory): string[] {
-  // Where it waits for what happened to be put right, that is said once.
+  // The line about what happened is printed once, even where the realm waits for it.
   const waitsFor = story.waitsFor.filter((line) => line !== happened);
   return [
     `Realm ${realm}: ${RECOVERY_STATE_WORDS[state]}`,
@@ -43,17 +43,19 @@ function resultLines({ merged, unknown, doubts, accepted, retired }: RecoverResu
   ];
 }
 
+/** The orders that a person gave up with --accept-missing, and their new state. */
 function acceptedLine({ exact, orders, tokens }: NonNullable<RecoverResult['accepted']>): string {
   return exact
-    ? `Given up: ${counted(orders, 'order')} (${counted(tokens, 'token')}) became unknown, or a doubt where nothing can be asked.`
+    ? `Given up: ${counted(orders, 'order')} (${counted(tokens, 'token')}) became unknown, or a doubt where the realm cannot be asked.`
     : `Given up: ${counted(orders, 'order')} (${counted(tokens, 'token')}) became a doubt, because the store may have forgotten that they were sent. It may have forgotten whole batches as well: for 30 days a new file is refused until you have looked upstream and say --again LABEL.`;
 }
 
-/** The ledger is open, and yet not all is well: what a silent process was sending is in nobody's hands. */
+/** The ledger is open, but a silent process still holds orders that no other process can take. */
 export function lostLine({ orders, tokens, message }: Waiting): string {
   return `${counted(orders, 'order stands', 'orders stand')} still (${counted(tokens, 'token')}). ${message}`;
 }
 
+/** The most urgent next step after `recover` or `restore`. */
 export function recoverNext(
   { realms, unknown, doubts, accepted }: RecoverResult,
   stories: readonly RecoveryStory[],
@@ -74,7 +76,10 @@ export function recoverNext(
   return forgotten.length === 0 ? null : runAgain(forgotten);
 }
 
-/** Journals know a batch by its id: one that was given a name is found under that name only. */
+/**
+ * The next step for batches that a restored store forgot. Journals know a batch by its id, so that a named batch
+ * needs its --batch-id again.
+ */
 export function runAgain(forgotten: readonly string[]): string {
   const named = forgotten.filter((batch) => !isShortId(batch)).map((batch) => `--batch-id ${batch}`);
   const names =

@@ -14,11 +14,12 @@ import { counted, grouped, roughly } from '../../words/spelling.js';
 import type { Colours } from './colours.js';
 import { type Facts, factLines } from './preview-text.js';
 
-/** A plan of a rule with all its decisions, in words and as JSON. */
+/** A rule's plan with all its decisions. */
 export type DecidedRun = PlannedRun & { readonly decisions: readonly Decision[] };
 
 const SHOWN_MAX = 20;
 
+/** The JSON document of a rule's plan. */
 export function ruleDocument(
   { meta, decisions, resumed }: DecidedRun,
   profile: RealmProfile,
@@ -53,6 +54,7 @@ export function ruleDocument(
   };
 }
 
+/** A rule's plan in words: facts, amounts, awards and members left out. */
 export function ruleLines(
   { meta, decisions }: DecidedRun,
   profile: RealmProfile,
@@ -150,7 +152,7 @@ function more(total: number): string[] {
   return total > SHOWN_MAX ? [`    … and ${grouped(total - SHOWN_MAX)} more; --json lists all`] : [];
 }
 
-/** Awards by size, for a person who wants to see at a glance whether the amounts are what was meant. */
+/** Awards grouped by size, so that a person sees at a glance whether the amounts are the intended ones. */
 type Bar = {
   readonly from: number;
   readonly to: number;
@@ -160,7 +162,10 @@ type Bar = {
 
 const BARS_MAX = 8;
 
-/** Each amount its own bar where there are few; otherwise ranges of equal width with round bounds. */
+/**
+ * Groups amounts into bars. Up to eight distinct amounts get a bar each; more are put into equal ranges with round
+ * bounds.
+ */
 function histogram(amounts: readonly number[]): Bar[] {
   const distinct = [...new Set(amounts)].sort((a, b) => a - b);
   const bounds =
@@ -187,13 +192,13 @@ function ranges(distinct: readonly number[]): { from: number; to: number }[] {
   }));
 }
 
-/** The next of 1, 2, 5, 10, 20, 50… */
+/** Rounds up to the next of 1, 2, 5, 10, 20, 50… */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, value)));
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value) ?? 10 * power;
 }
 
-/** One member's decision, step by step: what `rules try` and `rules explain` print. */
+/** One member's decision step by step, for `rules try` and `rules explain`. */
 
 export function explanationLines(explained: Explained): string[] {
   const { decision } = explained;
@@ -232,8 +237,8 @@ function memberLines({ changed, ...all }: NonNullable<ListedRule['text']>['membe
   ];
 }
 
-/** What a person looks at before the go. */
-export function goLines({ words, reason, nextRuns, text }: ListedRule, colours: Colours): string[] {
+/** What a rule does, for the person who is about to approve it. */
+export function approvableLines({ words, reason, nextRuns, text }: ListedRule, colours: Colours): string[] {
   const paint = { ' ': (line: string) => line, '-': colours.red, '+': colours.green };
   return [
     ...words.map((line) => `  ${line}`),
@@ -244,16 +249,17 @@ export function goLines({ words, reason, nextRuns, text }: ListedRule, colours: 
     ...(text === null
       ? []
       : text.difference === null
-        ? ['  No text of it had a go before.']
+        ? ['  No text of this rule was approved before.']
         : text.difference.every(({ mark }) => mark === ' ')
-          ? ['  The text is the one that had the go before.']
+          ? ['  The text is the one that was approved before.']
           : [
-              '  Difference to the text that had the go before:',
+              '  Difference from the text that was approved before:',
               ...text.difference.map((line) => paint[line.mark](`    ${line.mark} ${line.text}`)),
             ]),
   ];
 }
 
+/** One rule after a sync: what changed and whether it may run. */
 export function syncedLine({ rule, realm, change, approved, approvedNow, asked, file }: SyncedRule): string {
   const mark = { new: '+', changed: '~', same: '=', gone: '-', removed: '-', 'other-realm': ' ' }[change];
   const words = {
@@ -264,15 +270,15 @@ export function syncedLine({ rule, realm, change, approved, approvedNow, asked, 
     removed: 'removed',
     'other-realm': 'for a realm that is not configured here; left alone',
   }[change];
-  const go =
+  const approval =
     change === 'gone' || change === 'removed' || change === 'other-realm'
       ? ''
       : approvedNow
         ? ', approved now'
         : asked !== null
-          ? `, ${asked} wants it to run: ANOTHER PERSON has to say go`
+          ? `, ${asked} asks for its approval: ANOTHER PERSON has to approve it`
           : approved
             ? ', approved'
-            : ', WAITS for a go';
-  return `${mark} ${rule} (${file}, realm ${realm}): ${words}${go}`;
+            : ', WAITS for approval';
+  return `${mark} ${rule} (${file}, realm ${realm}): ${words}${approval}`;
 }

@@ -5,12 +5,12 @@ import { OTHERS } from '../../operations/totals/stats-csv.js';
 import { amountsWords } from '../../words/amounts.js';
 import { counted, duration, grouped, percent } from '../../words/spelling.js';
 
-/** History on a terminal: a line a period with a bar, the days before, and what was paid most. */
-
+/** The widest bar of the history, in characters. */
 const BAR_WIDTH = 24;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 const TOP = 5;
 
+/** The history of a realm: a line and a bar per period, the days before, and the top rules and reasons. */
 export function statsLines(realm: RealmStats, bold: (text: string) => string): string[] {
   const { whole, before, periods } = realm;
   const paid = periods.map((one) => orders(one, 'paid'));
@@ -99,6 +99,7 @@ function topLines(title: string, labels: readonly LabelSum[], nameOf: (label: st
   ];
 }
 
+/** A month's statement as a table. */
 export function statementLines({ month, at, final, sending, lines }: Statement): string[] {
   const heads = ['realm', 'currency', 'paid', 'given', 'taken', 'moved', 'net', 'open', 'address'];
   const rows = lines.map((line) => [
@@ -116,7 +117,7 @@ export function statementLines({ month, at, final, sending, lines }: Statement):
   ];
 }
 
-/** Numbers to the right, bars and names to the left. */
+/** Aligns the cells in columns: numbers to the right, bars and names to the left. */
 function aligned(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
   return rows.map((row) =>

@@ -2,31 +2,35 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Identity, RANKS, rankOf } from '../../operations/people/tokens.js';
 
-/** The share of all places that is kept for connections over which nobody was admitted yet. */
+/** The share of connections kept for strangers: connections without an admitted request. */
 const NEWCOMERS = 1 / 4;
 
 type Holder = { readonly token: string; readonly rank: number; readonly sockets: Set<Socket> };
 
 /**
- * At most so many connections, and nobody is turned away: where all are taken, one gives way. Strangers have a share
- * for themselves, because everybody is one until the first request is read: where it is used up, the stranger's gives
- * way that came longest ago. Otherwise it is one of the token that holds most, a viewer's before an operator's, and
- * the one that was of use longest ago. So nobody keeps an operator out, from however many addresses, with a token or
- * without. A share for each address would not do that: behind a proxy, and on this machine, all have one.
+ * Limits the number of connections and still accepts every new one: at the limit, an old one is closed.
+ *
+ * Every connection is a stranger's until its first request is admitted. Strangers have a share of their own. Above
+ * that share the oldest stranger's connection is closed. Otherwise it is one of the token that holds most, a viewer's
+ * before an operator's, and the least recently used one.
+ *
+ * So neither strangers nor tokens can keep an operator out, from however many addresses. A limit per address would
+ * fail at that: behind a proxy, and on this machine, all people share one address.
  */
 export class Connections {
   private readonly strangers: Holder = { token: '', rank: RANKS.indexOf('anyone'), sockets: new Set() };
-  /** The holders by token; the sockets of each stand in the order in which they were of use. */
+  /** The holders by token. Each holder's sockets are in order of their last use. */
   private readonly known = new Map<string, Holder>();
   private readonly holderOf = new Map<Socket, Holder>();
 
   constructor(private readonly most: number) {}
 
-  /** Tokens that hold a connection. */
+  /** The number of tokens that hold a connection. */
   get tokens(): number {
     return this.known.size;
   }
 
+  /** Adds a new connection, and closes another one at the limit. */
   add(socket: Socket): void {
     if (this.holderOf.size >= this.most) {
       const [least] = this.givesWay().sockets;
@@ -37,6 +41,7 @@ export class Connections {
     socket.once('close', () => this.leave(socket));
   }
 
+  /** Counts a connection for its token once a request was admitted. */
   admitted(socket: Socket, { roles, tokenHash }: Pick<Identity, 'roles' | 'tokenHash'>): void {
     if (!this.leave(socket)) return;
     const rank = RANKS.indexOf(rankOf({ roles }));
@@ -45,6 +50,7 @@ export class Connections {
     this.take(socket, holder);
   }
 
+  /** The holder that loses a connection at the limit. */
   private givesWay(): Holder {
     if (this.strangers.sockets.size >= this.most * NEWCOMERS) return this.strangers;
     let found: Holder | undefined;
@@ -63,15 +69,15 @@ export class Connections {
   private leave(socket: Socket): boolean {
     const holder = this.holderOf.get(socket);
     holder?.sockets.delete(socket);
-    // A token that holds nothing is forgotten: revoked ones would stay for ever.
+    // Forgets a token without connections. Otherwise revoked tokens would pile up.
     if (holder?.sockets.size === 0) this.known.delete(holder.token);
     return this.holderOf.delete(socket);
   }
 }
 
 /**
- * A body that trickles holds a connection, whether or not anybody reads it. `unlimited` is for uploads, which
- * watch over themselves once somebody takes them.
+ * Closes a connection whose request body arrives too slowly, whether or not a handler reads it. `unlimited` exempts
+ * an upload once its handler runs, which has limits of its own.
  */
 export function limitBodies(
   app: FastifyInstance,
@@ -84,7 +90,7 @@ export function limitBodies(
     timers.set(request, timer);
     raw.once('close', () => clearTimeout(timer));
   });
-  // What is left of a body would be waited for, and then be taken for the next request.
+  // Otherwise the server would wait for the rest of the body, and read it as the next request.
   app.addHook('onSend', async ({ raw }, reply) => {
     if (!raw.complete) reply.header('connection', 'close');
   });

@@ -18,27 +18,30 @@ import { UPLOAD_LIMITS, type UploadLimits, Uploads } from './uploads.js';
 
 export type DeskOptions = {
   readonly version: string;
-  /** Where rule files are looked for. */
+  /** The folder in which rule files are looked for. */
   readonly cwd: string;
-  /** Ends the reading of rules. */
+  /** Aborts the reading of rules. */
   readonly stop: AbortSignal;
-  /** Printed at the start on loopback; null where tokens are configured or the desk is open to a network. */
+  /**
+   * The one-time token printed at the start on loopback. Null where tokens are configured or the desk is open to a
+   * network.
+   */
   readonly localToken: string | null;
-  /** Where the secrets of notices stand. */
+  /** The environment that holds the secrets of the notices. */
   readonly env?: NodeJS.ProcessEnv;
   readonly uploadLimits?: UploadLimits;
-  /** Each is as in TIMES unless told otherwise. */
+  /** Overrides of the default times in TIMES. */
   readonly times?: Partial<DeskTimes>;
 };
 
 export type DeskTimes = {
-  /** A page that loads waits so long for a store that does not answer. Changes wait as long as the desk itself. */
+  /** How long a page waits for a store that does not answer. A change waits as long as the desk itself. */
   readonly lookMs: number;
-  /** Live pages are told of changes so often. */
+  /** How often live pages are sent changes. */
   readonly tickMs: number;
-  /** A live line is asked so often whether it is still welcome. */
+  /** How often a live connection checks that its session is still valid. */
   readonly heartbeatMs: number;
-  /** Notices to the outside are looked for and sent so often. */
+  /** How often the desk looks for alerts and sends messages. */
   readonly noticesMs: number;
 } & PictureTimes;
 
@@ -51,9 +54,10 @@ const TIMES: DeskTimes = {
   slowMs: 2_000,
 };
 
-/** The desk's own things, made once; every handler is given them. */
+/** The desk's services, made once. Every handler gets them. */
 export type Desk = ReturnType<typeof openDesk>;
 
+/** Makes the desk's services for an app. */
 export function openDesk(app: App, options: DeskOptions) {
   const { version, cwd, stop } = options;
   const times = { ...TIMES, ...options.times };
@@ -66,7 +70,7 @@ export function openDesk(app: App, options: DeskOptions) {
     now: Date.now,
     async tell(what) {
       logger.warn(what);
-      // A blank tells this from a person: no name of a token has one.
+      // The blank keeps this entry apart from a person: no token's name contains one.
       await audit
         .write({ who: 'a stranger', what, why: null, batch: null }, 'anyone')
         .catch((error: unknown) => logger.warn({ message: messageOf(error) }, 'the audit was not written'));
@@ -76,15 +80,15 @@ export function openDesk(app: App, options: DeskOptions) {
   const board = new OverviewBoard(looking, tasks, times);
   return {
     app,
-    /** The same for whoever only looks. */
+    /** The same app with a short patience, for requests that only read. */
     looking,
     version,
     cwd,
     stop,
-    /** Reads of the realm, one at a time: however often somebody asks, payments keep most of the pace. */
+    /** Lets one request at a time read from the realm, so that pages cannot take the pace away from payments. */
     asking: new ConcurrencyLimit(1),
     explaining: new ConcurrencyLimit(1),
-    /** What counts by who came first: looked at and done by one after the other. */
+    /** Runs decisions one after the other, because the second one must see the effect of the first. */
     agreeing: new ConcurrencyLimit(1),
     tokens,
     sessions,
@@ -110,12 +114,12 @@ export function openDesk(app: App, options: DeskOptions) {
       logger,
       times,
     ),
-    /** Known once the port is bound. */
+    /** Known only after the port is bound. */
     reached: NOT_YET,
   };
 }
 
-/** A picture without what moves by itself: clocks, latencies, and the edge of an empty chart. */
+/** The snapshot without parts that change by themselves: clocks, latencies and the edge of an empty chart. */
 function essenceOf(overview: Overview): string {
   const { at: _, store, ...rest } = overview;
   return JSON.stringify([store.up, rest], (key, value: unknown) => (key === 'endsAt' ? undefined : value));

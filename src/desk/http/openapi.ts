@@ -15,7 +15,7 @@ import * as session from '../api/session.js';
 import { CSRF_HEADER } from './access/guard.js';
 import type { Route, RouteGroup } from './route.js';
 
-/** The OpenAPI document, made from the table of routes: nothing is described that is not served, and vice versa. */
+/** Makes the OpenAPI document from the table of routes, so that it describes exactly the served routes. */
 export function openApiDocument(groups: readonly RouteGroup[], version: string) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const { tag, routes } of groups)
@@ -103,7 +103,7 @@ function errorResponse(description: string) {
   return { description, content: { 'application/json': { schema: reference(session.ErrorReply) } } };
 }
 
-/** Every body by the name that it is exported under. */
+/** Every body under its exported name. */
 const bodies = z.registry<{ id: string }>();
 for (const [id, schema] of Object.entries({
   ...approvals,
@@ -124,7 +124,7 @@ for (const [id, schema] of Object.entries({ ErrorCode, Reason })) bodies.add(sch
 
 const OPTIONS: Parameters<typeof z.toJSONSchema>[1] = {
   io: 'input',
-  // The pattern of a date-time is a page long and says no more than the format.
+  // The pattern of a date-time is a page long and adds nothing to the format.
   override({ jsonSchema }) {
     if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
   },

@@ -7,8 +7,8 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { BOARD_PATH } from './access/door.js';
 
 /**
- * The built pages, read into memory once: a request can only name what is in the table, so there is no path
- * to escape from. Names with a content hash are kept by browsers for ever, the page itself is asked for anew.
+ * The built pages, read into memory once. A request can only name an entry of the table, so that no path leads
+ * outside. Browsers keep files with a content hash for ever and ask for the page itself anew.
  */
 type StaticFile = {
   readonly bytes: Buffer;
@@ -53,10 +53,13 @@ export async function loadStaticFiles(folder: string): Promise<ReadonlyMap<strin
   return files;
 }
 
-/** Under these roots whatever is not served is no page, and not for strangers. */
+/** Unknown addresses under these roots are errors and no pages. Only a signed-in person gets that answer. */
 const NO_PAGES = ['/api', '/metrics', BOARD_PATH];
 
-/** The pages hold no data: every address that nothing else serves is one, which its own router knows. */
+/**
+ * Serves the page for every address without a route; the page has a router of its own. Strangers may load it, since
+ * pages hold no data.
+ */
 export async function servePages(app: FastifyInstance, folder: string): Promise<void> {
   const nothing = () => {
     throw new AlmonerError('ALM_DESK_NOT_FOUND', 'There is nothing under this address.');
@@ -75,7 +78,8 @@ export async function servePages(app: FastifyInstance, folder: string): Promise<
       if (files.size === 0)
         throw new AlmonerError('ALM_DESK_NO_PAGES', 'The pages of the desk were not built. Its API works.');
       const path = `/${request.params['*']}`;
-      // A batch id may hold a dot, so only what ends like one of our own files is missing rather than a page.
+      // A batch id may contain a dot. Only an address that ends like one of the desk's own files counts as a missing
+      // file.
       const isFile = files.has(path) || Object.hasOwn(TYPES, extname(path));
       const file = files.get(isFile ? path : '/index.html');
       if (file === undefined) return nothing();

@@ -18,7 +18,7 @@ import type { FaultReply } from '../api/imports.js';
 import { CELL_CHARACTERS_MAX, MENDED_MAX } from '../api/values.js';
 import type { PlannedUpload, Upload, Uploads } from './uploads.js';
 
-/** What is made of an uploaded file: the plan that is shown and started, and the file with its faulty cells put right. */
+/** The options of a plan of an uploaded file. */
 type PlanOptions = Pick<PlannedFile, 'map' | 'headerLine' | 'members' | 'forgetColumns'> &
   Omit<PlanChoices, 'expectRows' | 'expectTokens'>;
 
@@ -29,7 +29,7 @@ export async function planUpload(
   options: PlanOptions,
 ): Promise<PlannedUpload> {
   const profile = pickProfile(app.config, realmName);
-  // Whoever cannot prepare a payment there is told before the total is typed.
+  // Refuses early, before the person types the total, where they may not prepare a payment.
   await needPreparer(app, profile);
   await openForJudging(app, profile);
   const realm = await app.realm(profile);
@@ -57,10 +57,11 @@ export async function planUpload(
   };
 }
 
+/** The hash of what a plan would do. A start with another hash is refused. */
 function verdictOf({ plan, preview }: Planned): string {
   const { blocks, currency, repeats, movedFrom, existing } = plan;
   const addresses = movedFrom.map(({ baseUrl }) => baseUrl);
-  // The next 18:00 is another one a day later.
+  // A set time of 18:00 means another day tomorrow, so that the start belongs to the hash.
   const hash = createHash('sha256').update(JSON.stringify([currency, addresses, preview.start]));
   hash.update(standing(existing?.view));
   for (const block of blocks) hash.update(block);
@@ -74,7 +75,7 @@ function sheetOf({ sheet, found }: Plan): MendSheet | null {
   return { delimiter: sheet.delimiter, headerLine, names: columns.map(({ name }) => name) };
 }
 
-/** The first faults of single cells, with what stands there. */
+/** Adds the present cell text to the first faults of single cells. */
 async function withCells(
   path: string,
   sheet: MendSheet | null,
@@ -90,14 +91,14 @@ async function withCells(
   const known = new Map(first.map(({ line, column }, at) => [`${line} ${column}`, cells[at] ?? null]));
   return faults.map((fault) => {
     const cell = known.get(`${fault.line} ${fault.column}`) ?? null;
-    // A field of one line would show another text than the cell's.
+    // A one-line field would change a cell with line breaks.
     return cell === null || cell.length > CELL_CHARACTERS_MAX || /[\r\n]/.test(cell)
       ? fault
       : { ...fault, cell };
   });
 }
 
-/** A new upload of the same person: the file with these cells, as its rows were read when it was last shown. */
+/** Makes a new upload of the same person with the mended cells. Its rows are read as they were last shown. */
 export function mendUpload(uploads: Uploads, upload: Upload, cells: readonly MendedCell[]): Promise<Upload> {
   const sheet = uploads.sheetOf(upload);
   const name = upload.name.replace(/(?:-mended)?(\.[^.]*)?$/, '-mended$1');

@@ -18,7 +18,7 @@ import { loadStaticFiles } from './pages.js';
 
 const texts = z.record(z.string(), z.string()).catch({});
 
-/** The board as it tells an adapter of itself: its pages, and the routes behind them. */
+/** Collects what bull-board registers through its adapter: pages and routes. */
 function boardOf(queues: readonly BullMQAdapter[]) {
   let told = {
     queues: new Map() as BullBoardQueues,
@@ -37,7 +37,7 @@ function boardOf(queues: readonly BullMQAdapter[]) {
     setViewsPath: (views) => keep({ views }),
     setStaticPath: (route, path) => keep({ statics: { route, path } }),
     setEntryRoute: (entry) => keep({ entry }),
-    // Errors are answered as everywhere in the desk.
+    // The desk's own error handler answers.
     setErrorHandler: () => keep({}),
     setApiRoutes: (routes) => keep({ api: routes.filter(({ method }) => method === 'get') }),
     setUIConfig: (uiConfig) => keep({ uiConfig }),
@@ -81,7 +81,7 @@ async function register(app: FastifyInstance, board: Board): Promise<void> {
       });
 }
 
-/** The board's page with its few values filled in, and without the link to another host. */
+/** Renders the board's page without its link to another host. */
 async function pageOf({ handler }: AppViewRoute, { uiConfig, views }: Board): Promise<string> {
   const { name, params } = handler({ basePath: BOARD_PATH, uiConfig });
   const template = await readFile(join(views, name), 'utf8');
@@ -94,12 +94,12 @@ async function pageOf({ handler }: AppViewRoute, { uiConfig, views }: Board): Pr
 }
 
 /**
- * bull-board on the queues of the configured realms, to look at only: jobs are deliveries, and what is done
- * to an order is done through the ledger. The answer closes the queues.
+ * Serves bull-board for the queues of the configured realms, for reading only: jobs are deliveries, and orders change
+ * only through the ledger. Returns a function that closes the queues.
  *
- * Its pages and reading routes stand under one path. Not @bull-board/fastify: that one registers
- * every route, those that change queues included, serves a page that asks another host for its fonts, and is
- * pinned to another version of the board than its pages. Here what changes something does not exist.
+ * It does not use @bull-board/fastify. That adapter registers every route, including those that change queues, serves
+ * a page that loads fonts from another host, and is pinned to another version of the board than its pages. Here
+ * changing routes do not exist.
  */
 export async function serveQueueBoard(server: FastifyInstance, app: App): Promise<() => Promise<void>> {
   const connection = app.store.connect('board');

@@ -8,14 +8,14 @@ import type { Visitor } from './access/guard.js';
 import type { Desk } from './desk.js';
 
 /**
- * One entry of the table of routes. Handlers know no framework: they are given values of the right type and
- * return one. The OpenAPI document is made from the same entries.
+ * One entry of the table of routes. Handlers know no framework: they get typed values and return one. The OpenAPI
+ * document comes from the same entries.
  */
 export type Method = 'GET' | 'POST' | 'DELETE';
 
 export type Route = Schemas<z.ZodObject, z.ZodObject, z.ZodType, z.ZodType | string> & {
   readonly method: Method;
-  /** `/api/batches/:batch` */
+  /** Such as `/api/batches/:batch`. */
   readonly path: string;
   readonly access: Access;
   handle(desk: Desk, raw: RawRequest): Promise<unknown>;
@@ -26,9 +26,9 @@ type Schemas<P, Q, B, R> = {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  /** A body that is no JSON but a file of this type. */
+  /** The media type of a body that is a file instead of JSON. */
   readonly file?: string;
-  /** What is answered, or the media type of a file or stream. */
+  /** The schema of the reply, or the media type of a file or stream. */
   readonly reply: R;
 };
 
@@ -46,7 +46,7 @@ type RawRequest = {
   readonly visitor: Visitor | null;
   readonly address: string;
   readonly contentLength: number | null;
-  /** Nobody waits for the answer any more. */
+  /** True once the client has closed the connection. */
   isGone(): boolean;
 };
 
@@ -54,10 +54,10 @@ type Given<P, Q, B> = {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  /** Only `anyone` routes may meet nobody. */
+  /** The signed-in visitor. Only routes for `anyone` run without one. */
   readonly visitor: Visitor;
   readonly raw: RawRequest;
-  /** Adds to what the audit will say. */
+  /** Adds facts to the audit entry of this request. */
   note(facts: AuditFacts): void;
 };
 
@@ -67,7 +67,7 @@ type Description<
   B extends z.ZodType,
   R extends z.ZodType | string,
 > = Schemas<P, Q, B, R> & {
-  /** The audit's line for what only the desk does. The operations write the lines of their changes themselves. */
+  /** The audit entry of a change that only the desk makes. Operations write the entries of their own changes. */
   audit?: (given: Given<z.infer<P>, z.infer<Q>, z.infer<B>>) => AuditLine;
   handle(desk: Desk, given: Given<z.infer<P>, z.infer<Q>, z.infer<B>>): Answer<R> | Promise<Answer<R>>;
 };
@@ -75,7 +75,7 @@ type Description<
 type Answer<R> = R extends z.ZodType ? Of<R> | WithHeaders<Of<R>> : Download | OpenLine;
 
 type AuditLine = { readonly what: string; readonly batch: string | null };
-/** What only the handler gets to know: the batches it was about, and how many orders and tokens. */
+/** Facts that only the handler knows: the batches, and the number of orders and tokens. */
 type AuditFacts = {
   readonly batches?: readonly string[];
   readonly orders?: number;
@@ -85,7 +85,7 @@ type AuditFacts = {
 const EMPTY = z.object({});
 const ANYTHING = z.unknown();
 
-/** `route('GET /api/tasks/:task', 'viewer', {…})` */
+/** Defines a route: `route('GET /api/tasks/:task', 'viewer', {…})`. */
 export function route<
   P extends z.ZodObject = typeof EMPTY,
   Q extends z.ZodObject = typeof EMPTY,
@@ -129,7 +129,7 @@ function reasonIn(body: unknown): string | null {
   return parsed.success ? parsed.data.reason : null;
 }
 
-/** A part that no schema describes is not looked at; its type says so. */
+/** A part without a schema is passed on unchecked, and its type is unknown. */
 function read<S extends z.ZodType>(schema: S | undefined, value: unknown, what: string): z.infer<S> {
   const result = (schema ?? ANYTHING).safeParse(value);
   if (result.success) return result.data as z.infer<S>;
@@ -141,7 +141,7 @@ function read<S extends z.ZodType>(schema: S | undefined, value: unknown, what: 
   );
 }
 
-/** An answer that is a file. The name is only a suggestion to the browser and holds no path. */
+/** A reply that is a file. The name is only a suggestion to the browser and contains no path. */
 export class Download {
   constructor(
     readonly name: string,
@@ -150,7 +150,7 @@ export class Download {
   ) {}
 }
 
-/** An answer with headers of its own. */
+/** A reply with headers of its own. */
 export class WithHeaders<T> {
   constructor(
     readonly value: T,
@@ -158,7 +158,7 @@ export class WithHeaders<T> {
   ) {}
 }
 
-/** The answer stays open and is written to by the live loop. */
+/** A reply that stays open. The live loop writes to it. */
 export class OpenLine {
   constructor(readonly batch: string | null) {}
 }

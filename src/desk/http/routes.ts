@@ -11,7 +11,7 @@ import { RECOVERY_ROUTES } from './routes/recovery.js';
 import { RULE_ROUTES } from './routes/rules.js';
 import { PEOPLE_ROUTES, SESSION_ROUTES } from './routes/session.js';
 
-/** Every route of the API by what it is about; the document describes the table, itself included. */
+/** Every route of the API, by subject. The OpenAPI document describes this table, including its own route. */
 export const ROUTE_GROUPS: readonly RouteGroup[] = [
   { tag: 'Session', description: 'Signing in and out.', routes: SESSION_ROUTES },
   {
@@ -61,7 +61,7 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
   { tag: 'People', description: 'Who has a token, and what it lets them do.', routes: PEOPLE_ROUTES },
   {
     tag: 'Notices',
-    description: 'What is told to the outside, and what became of it.',
+    description: 'Messages to the outside, and their delivery.',
     routes: NOTICE_ROUTES,
   },
 ];

@@ -15,12 +15,12 @@ import { serveQueueBoard } from './queue-board.js';
 import { Download, OpenLine, type Route, WithHeaders } from './route.js';
 import { ROUTES } from './routes.js';
 
-/** The desk over HTTP: the table of routes, the pages, metrics, health and the queue board, all behind one door. */
+/** The options of the desk's server: routes, pages, metrics, health and queue board behind one access check. */
 export type ServerOptions = DeskOptions & {
   readonly address: DeskAddress;
-  /** The built pages. */
+  /** The folder of the built pages. */
   readonly webFolder: string;
-  /** How long a body that is no upload may take to arrive. */
+  /** How long a request body other than an upload may take to arrive. */
   readonly bodyMs?: number;
   readonly connectionsMax?: number;
 };
@@ -34,7 +34,7 @@ export type DeskServer = {
 
 const JSON_BYTES_MAX = 256 * 1024;
 const HEADERS_MS = 15_000;
-/** The longest upload; what trickles is cut off much earlier by the upload itself. */
+/** The longest upload. The upload itself cuts off slow senders much earlier. */
 const REQUEST_MS = 30 * 60_000;
 const BODY_MS = 10_000;
 const LOOK_MS = 5_000;
@@ -60,7 +60,7 @@ export async function createDesk(app: App, options: ServerOptions): Promise<Desk
   serveMachines(server, desk);
   await servePages(server, options.webFolder);
   await desk.uploads.open();
-  // The chart of the pace goes on while nobody looks.
+  // Looks regularly, so that the pace chart has data for times when no page is open.
   const looks = setInterval(() => void desk.board.look(), LOOK_MS).unref();
 
   return {
@@ -99,7 +99,7 @@ export async function createDesk(app: App, options: ServerOptions): Promise<Desk
 
 function buildApp(desk: Desk, { publicUrl }: DeskAddress, encrypted: boolean): FastifyInstance {
   const app = fastify({
-    // An address that cannot be decoded, or is too long, is refused before any hook runs.
+    // Fastify refuses an address that it cannot decode, or one too long, before any hook runs.
     frameworkErrors(error, request, reply) {
       reply.headers({ ...securityHeaders('/', encrypted), connection: 'close' });
       answerError(desk, error, request, reply);
@@ -108,15 +108,15 @@ function buildApp(desk: Desk, { publicUrl }: DeskAddress, encrypted: boolean): F
     exposeHeadRoutes: false,
     requestTimeout: REQUEST_MS,
     http: { headersTimeout: HEADERS_MS, maxHeaderSize: 16 * 1024 },
-    // Behind a proxy on this machine, which --public-url tells of, the visitor's address is what the proxy
-    // says; else nobody is believed.
+    // Believes a proxy on this machine, announced by --public-url, about the visitor's address. Without --public-url
+    // no proxy is believed.
     trustProxy: publicUrl === null ? false : 'loopback',
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 300 },
   });
-  // Node's own answer to an expectation that it does not know passes by all that follows.
+  // Node answers an unknown Expect header by itself and would bypass every check below.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  // Only JSON, and raw files for uploads; nothing else is parsed at all.
+  // Parses only JSON, and raw files for uploads.
   app.removeContentTypeParser('text/plain');
   for (const type of ['text/csv', 'text/plain', 'application/octet-stream', 'application/vnd.ms-excel'])
     app.addContentTypeParser(type, (_, payload, done) => done(null, payload));
@@ -133,7 +133,7 @@ function serveRoute(app: FastifyInstance, desk: Desk, route: Route, { door, bodi
     async handler(request, reply) {
       if (route.file !== undefined) bodies.unlimited(request);
       const visitor = door.visitorOf(request);
-      // A body may take its time, and whose token was revoked meanwhile changes nothing any more.
+      // A body may take long to arrive. A token that was revoked meanwhile must not change anything.
       if (route.method !== 'GET' && visitor !== null && !(await desk.guard.stillHolds(visitor.identity)))
         throw new AlmonerError('ALM_DESK_NOT_SIGNED_IN', 'Nobody is signed in. Nothing was done.');
       const length = Number(request.headers['content-length'] ?? Number.NaN);
@@ -157,7 +157,7 @@ function sendAnswer(answer: unknown, reply: FastifyReply): FastifyReply {
   if (answer instanceof WithHeaders) return sendAnswer(answer.value, reply.headers(answer.headers));
   if (answer instanceof Download) {
     const plain = answer.name.replaceAll(/[^\w.-]/g, '_');
-    // Sandboxed: a report opened in a tab can reach nothing of the desk.
+    // Sandboxed: a report opened in a tab cannot reach the desk.
     return reply
       .headers({
         'content-disposition': `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(answer.name)}`,
@@ -186,7 +186,7 @@ function openLine(desk: Desk, { batch }: OpenLine, visitor: Visitor, reply: Fast
   return reply;
 }
 
-/** What machines ask: whether it lives, to anyone and without a word about money; the metrics, with a token. */
+/** Serves the machines that watch the desk: health to everyone, without data; metrics with a token. */
 function serveMachines(app: FastifyInstance, desk: Desk): void {
   const open = { exposeHeadRoute: true, config: { access: 'anyone' } } as const;
   app.get('/health', open, async () => ({ ok: true }));

@@ -12,10 +12,9 @@ import type { BatchRef } from '../../ledger/index.js';
 import type { PlanReply } from '../api/index.js';
 
 /**
- * Files that people upload, on disk until they are started, thrown away, or an hour old. They are streamed,
- * so that a file of a million rows costs no memory; what a dead desk left behind goes at the next start.
- * Each person has room for so many: what lies in tabs that were closed must block nobody, so the one that was
- * used longest ago makes room.
+ * Uploaded files on disk, until a person starts or removes them or an hour passes. They are streamed, so that a file
+ * of a million rows costs no memory. The next start removes the files of a dead desk. Each person has a limit; at the
+ * limit the least recently used file is removed, so that files of closed tabs block no upload.
  */
 export type Upload = {
   readonly id: string;
@@ -25,21 +24,21 @@ export type Upload = {
   readonly faultsPath: string;
   readonly bytes: number;
   readonly receivedAt: number;
-  /** One plan of it is made at a time. */
+  /** Lets one plan of this upload run at a time. */
   readonly planning: ConcurrencyLimit;
 };
 
-/** A plan that waits for its confirmation. `close` removes what it keeps on disk. */
+/** A plan that waits for its confirmation. `close` removes its files. */
 export type PlannedUpload = {
   readonly document: PlanReply;
   /**
-   * Equal where the same rows would be paid, the same ones were paid before, at the same earlier addresses, and a batch
-   * that these orders are already stands still for the same reason, or does not.
+   * A hash of everything that the confirmation covers: rows to pay, rows paid before, earlier addresses, and the
+   * state of an existing batch. Two plans with equal hashes would do the same.
    */
   readonly verdict: string;
-  /** How its rows are read; null where no header could be. */
+  /** How the rows are read; null where no header could be found. */
   readonly sheet: MendSheet | null;
-  /** Kept pairs of its columns that a person must have seen. */
+  /** Kept columns of this header that a person has to see first. */
   readonly unseen: readonly string[];
   writeFaults(path: string): void;
   enqueue(inOrder: boolean): Promise<{ readonly ref: BatchRef; readonly existing: boolean }>;
@@ -48,12 +47,15 @@ export type PlannedUpload = {
 
 const KEEP_MS = 60 * 60 * 1000;
 const SWEEP_MS = 60 * 1000;
-/** Plans held in memory between preview and start; an older one is made again, and held to what the first showed. */
+/**
+ * At most this many plans stay in memory between preview and start. An older one is planned again and compared with
+ * what was shown.
+ */
 const PLANS_MAX = 2;
 
 type MakePlan = () => Promise<PlannedUpload>;
 type Kept = {
-  /** The switches of the plan, as text. */
+  /** The options of the plan, as text. */
   readonly options: string;
   readonly shown: string;
   readonly sheet: MendSheet | null;
@@ -61,10 +63,10 @@ type Kept = {
 };
 
 export class Uploads {
-  /** In the order of their last use. */
+  /** In order of last use. */
   private readonly uploads = new Map<string, Upload>();
   private readonly plans = new Map<string, Kept>();
-  /** Whose files are coming in now. */
+  /** The people whose uploads are arriving now, one entry per upload. */
   private readonly receiving: string[] = [];
   private readonly sweep: NodeJS.Timeout;
 
@@ -80,7 +82,7 @@ export class Uploads {
     await this.removeOld();
   }
 
-  /** A person's own, the one used last first. */
+  /** One person's uploads, the most recently used first. */
   of(who: string): Upload[] {
     return [...this.uploads.values()].filter((upload) => upload.who === who).reverse();
   }
@@ -121,7 +123,7 @@ export class Uploads {
     for (const { id } of this.of(who).slice(this.limits.filesMax - coming)) await this.remove(id);
   }
 
-  /** An upload is its person's alone: for everybody else there is none. */
+  /** Finds a person's own upload. Another person's is reported as missing. */
   find(id: string, who: string): Upload {
     const upload = this.uploads.get(id);
     if (upload?.who !== who)
@@ -129,7 +131,7 @@ export class Uploads {
     return upload;
   }
 
-  /** The same, and it is not the next to make room. */
+  /** Finds an upload and makes it the most recently used one. */
   use(id: string, who: string): Upload {
     const upload = this.find(id, who);
     this.uploads.delete(id);
@@ -147,7 +149,7 @@ export class Uploads {
     );
   }
 
-  /** A new plan, to be shown: the person may have mended something since the last one. */
+  /** Plans anew for display, because the person may have changed something since the last plan. */
   preview(upload: Upload, options: string, make: MakePlan): Promise<PlannedUpload> {
     return upload.planning.through(() => {
       this.letGo(upload.id);
@@ -155,7 +157,9 @@ export class Uploads {
     });
   }
 
-  /** The plan that was shown, made again where it was let go; and whether it still is what was shown. */
+  /**
+   * Returns the plan that was shown, made again where memory dropped it, and whether it still equals the shown one.
+   */
   planned(
     upload: Upload,
     options: string,
@@ -175,7 +179,7 @@ export class Uploads {
     });
   }
 
-  /** Nothing stays, open or on disk, of a plan whose upload went meanwhile. */
+  /** Closes a plan whose upload was removed meanwhile, so that it leaves no open file. */
   private async made(
     { id, who }: Upload,
     options: string,
@@ -184,7 +188,7 @@ export class Uploads {
   ): Promise<PlannedUpload> {
     const { faultsPath } = this.use(id, who);
     const planned = await make().catch((error: unknown) => {
-      // Whatever failed for want of the file: the upload was thrown away, and that is what is said.
+      // An upload removed during the work explains any failure, so that this error is reported instead.
       this.find(id, who);
       throw error;
     });
@@ -230,7 +234,7 @@ export class Uploads {
     for (const file of await readdir(this.folder).catch(() => [])) {
       const path = join(this.folder, file);
       const age = await stat(path).catch(() => null);
-      // Files of another desk in the same folder are left alone until they are old.
+      // Another desk may share the folder, so that only old files are removed.
       if (age !== null && age.mtimeMs < before) await rm(path, { force: true });
     }
   }
@@ -238,11 +242,14 @@ export class Uploads {
 
 export type UploadLimits = {
   readonly bytesMax: number;
-  /** Of one person. */
+  /** At most this many files per person. */
   readonly filesMax: number;
-  /** Without a byte for so long the upload is over. */
+  /** An upload ends after this time without a byte. */
   readonly idleMs: number;
-  /** After a first grace of `idleMs` the average must not fall below this: a byte now and then is an attack. */
+  /**
+   * The lowest average speed after a first grace of `idleMs`. It ends an upload that sends a byte now and then to
+   * hold its connection.
+   */
   readonly bytesPerSecondMin: number;
 };
 
@@ -253,7 +260,7 @@ export const UPLOAD_LIMITS: UploadLimits = {
   bytesPerSecondMin: 1024,
 };
 
-/** Counts what passes and breaks off what is too large or too slow. */
+/** Counts the bytes and aborts an upload that is too large or too slow. */
 class UploadWatch extends Transform {
   bytes = 0;
   private readonly startedAt = performance.now();

@@ -9,15 +9,15 @@ import type { BatchSummary } from '../api/index.js';
 import { type Notice, type Outgoing, post, type Sent, type Target } from './target.js';
 
 /**
- * One chat message per batch, edited in place: posted with `?wait=true`, which answers its id, and patched
- * from then on. The id is kept in the store, so that a restarted desk goes on editing the same message; one
- * that somebody deleted is posted anew. What is about no batch is a message of its own.
+ * A Discord webhook with one message per batch, edited in place. The first post uses `?wait=true` and returns the
+ * message id; later ones patch it. The store keeps the id, so that a restarted desk edits the same message. A message
+ * that a person deleted is posted anew. Alerts about no batch are messages of their own.
  */
 export type DiscordOptions = {
   readonly name: string;
-  /** The URL is itself the secret: it is read when it is used, and never logged. */
+  /** The URL is itself a secret. It is read at each use and never logged. */
   readonly url: () => string;
-  /** By batch: the message's id, and when what it shows was written. */
+  /** By batch: the id of the chat message, and the time of the state it shows. */
   readonly messages: Pick<notes.NoteStore<string>, 'get' | 'put'>;
   readonly events?: readonly NoticeEvent[] | null;
 };
@@ -39,7 +39,7 @@ export function discord({ name, url, messages, events }: DiscordOptions): Target
     const [message = '', shownAt = '0'] = (thread === null ? '' : ((await messages.get(thread)) ?? '')).split(
       ' ',
     );
-    // A letter that waited must not write over what was shown since.
+    // A delayed message must not overwrite a newer state.
     if (message !== '' && Number(shownAt) > at) return SHOWN;
     const keep = async (id: string) => thread !== null && messages.put(thread, `${id} ${at}`);
     if (message !== '') {
@@ -56,7 +56,7 @@ export function discord({ name, url, messages, events }: DiscordOptions): Target
     name,
     place: () => new URL(url()).origin,
     wants: events ?? NOTICE_EVENTS,
-    // Names of files and people are not allowed to call anybody.
+    // Names of files and people must not mention anybody in the chat.
     body: (notice) => JSON.stringify({ content: messageText(notice), allowed_mentions: { parse: [] } }),
     send,
     async progress(notice, stop) {
@@ -82,7 +82,7 @@ function idIn(body: string): string | null {
   }
 }
 
-/** A batch's standing in a few lines of chat: what, how far, when it ends, why it stands. */
+/** The longest chat message that is sent, in characters. Discord refuses more than 2,000. */
 const CHARACTERS_MAX = 1_900;
 const BAR_CELLS = 20;
 
@@ -95,6 +95,7 @@ const HEADS: Readonly<Record<BatchSummary['state'], string>> = {
   cancelled: 'was cancelled',
 };
 
+/** The chat message about an alert: the batch, its progress, its end, and why it waits. */
 export function messageText({ matter, summary: batch, link }: Notice): string {
   const said = `${plain(matter.message)}${matter.next === null ? '' : ` Next: ${plain(matter.next)}`}`;
   if (batch === null) return [said, ...(link === null ? [] : [link])].join('\n').slice(0, CHARACTERS_MAX);
@@ -118,7 +119,7 @@ export function messageText({ matter, summary: batch, link }: Notice): string {
   return lines.join('\n').slice(0, CHARACTERS_MAX);
 }
 
-/** Whether the other lines of the message do not say it already. */
+/** True where the other lines of the message do not say it already. */
 function isNews({ why }: Waiting): boolean {
   return why !== 'doubt' && why !== 'paused' && why !== 'halted' && why !== 'disarmed';
 }
@@ -132,7 +133,7 @@ function bar(done: number, all: number): string {
   return `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)}`;
 }
 
-/** Text from files and realms without anything that the chat would dress up. */
+/** Text from files and realms, with the chat's markup escaped. */
 function plain(text: string): string {
   return text.replaceAll(/[*_`~|<>@\\[\]()#]/g, (sign) => `\\${sign}`).slice(0, 300);
 }

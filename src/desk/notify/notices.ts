@@ -7,19 +7,19 @@ import { isoTime } from '../../words/spelling.js';
 import { noticeId } from '../live/matters.js';
 import type { OverviewBoard } from '../live/overview.js';
 import { discord } from './discord.js';
-import { letterOf, Notifier, toldNotes } from './notifier.js';
+import { announcedNotes, messageFor, Notifier } from './notifier.js';
 import { Outbox } from './outbox.js';
 import type { Target } from './target.js';
 import { webhook } from './webhook.js';
 
-/** The places that the configuration names, and the letters to them. */
+/** Opens the configured targets and the outbox of messages to them. */
 export function openNotices(
   app: App,
   options: { readonly env: NodeJS.ProcessEnv; readonly lookEveryMs: number },
 ) {
   const { logger, scripts, config } = app;
   const stop = new AbortController();
-  const { messages } = toldNotes(scripts);
+  const { messages } = announcedNotes(scripts);
   const byRealm = new Map(
     config.notifications.map((each) => [each.profile, targetsOf(each, options.env, messages)]),
   );
@@ -29,17 +29,17 @@ export function openNotices(
   return {
     targets,
     outbox,
-    /** To be told of by those who are meant: a realm without a place of its own has the common one. */
+    /** Sends a test message to one target. A realm without a target of its own uses the common ones. */
     async test(target: Target, who: string): Promise<string> {
       const matter = { event: 'test', subject: 'a test', realm: null, batch: null, rule: null } as const;
       const at = isoTime(Date.now());
       const id = noticeId(target.name, { ...matter, mark: randomUUID(), since: at });
       const said = { message: `${who} sent this test from the desk.`, next: null, since: at };
       const notice = { at, matter: { ...matter, ...said }, summary: null, link: null };
-      await outbox.put({ ...letterOf(target, notice), id, thread: null });
+      await outbox.put({ ...messageFor(target, notice), id, thread: null });
       return id;
     },
-    /** Looks for news and sends letters until it is closed. */
+    /** Looks for alerts and sends messages until it is closed. */
     start(board: OverviewBoard, publicUrl: URL | null): { close(): Promise<void> } {
       if (targets.length === 0) return { close: async () => {} };
       const notifier = new Notifier({
@@ -57,7 +57,7 @@ export function openNotices(
       });
       return {
         async close() {
-          // A place that does not answer must not hold up the end; its letters are kept.
+          // A target that does not answer must not delay the end. The outbox keeps its messages.
           stop.abort();
           await notifier.close();
         },
@@ -69,7 +69,7 @@ export function openNotices(
 function targetsOf(
   { profile, webhook: hook, discord: chat, events }: Notifications,
   env: NodeJS.ProcessEnv,
-  messages: ReturnType<typeof toldNotes>['messages'],
+  messages: ReturnType<typeof announcedNotes>['messages'],
 ): Target[] {
   const whose = profile ?? 'all realms';
   const found: Target[] = [];

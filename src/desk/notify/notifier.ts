@@ -22,27 +22,30 @@ import type { Outbox } from './outbox.js';
 import type { Notice, Target } from './target.js';
 
 /**
- * Looks at everything that may be news, and writes it into the outbox. The ledger is asked, not the queue: it does not
- * matter which process on which machine finished the last order.
+ * Compares the snapshot with the alerts announced before, and puts new ones into the outbox. It reads the ledger and
+ * not the queue, so that it does not matter which process on which machine finished the last order.
  */
 export type NotifierOptions = {
   readonly board: OverviewBoard;
   readonly scripts: ScriptClient;
   readonly outbox: Outbox;
-  /** Where the notices of a realm go; null: of what belongs to none. */
+  /** The targets for a realm; null for alerts that belong to no realm. */
   readonly targets: (realm: string | null) => readonly Target[];
   readonly link: (path: string) => string | null;
   readonly logger: Logger;
   readonly stop: AbortSignal;
   readonly lookEveryMs: number;
-  /** Progress of one batch is told at most this often. */
+  /** The shortest time between two progress messages of one batch. */
   readonly progressEveryMs?: number;
-  /** A store that is away for so long is told of. */
+  /** A store that is away longer than this raises an alert. */
   readonly awayMs?: number;
 };
 
-/** What was told of which subject, and the chat message that stands for a batch: two hashes, because two write them. */
-export function toldNotes(scripts: ScriptClient) {
+/**
+ * The stored notes: alerts announced per subject, and the chat message of each batch. They are two hashes, because
+ * two parts write them.
+ */
+export function announcedNotes(scripts: ScriptClient) {
   return {
     subjects: notes.stores.desk(scripts, 'told', storedTold),
     messages: notes.stores.messages(scripts),
@@ -52,14 +55,17 @@ export function toldNotes(scripts: ScriptClient) {
 const PROGRESS_MS = 15_000;
 const AWAY_MS = 30_000;
 const AWAY_AGAIN_MS = 60_000;
-/** Looks overlap by so much: the clocks of desk and store may differ. What is told twice is told once (see noticeId). */
+/**
+ * Looks overlap by this time, since the clocks of desk and store may differ. Alerts found twice have the same id (see
+ * noticeId) and are sent once.
+ */
 const TWICE_MS = 60_000;
-/** All that was told is read again so often, because another desk may tell as well. */
+/** How often all announced alerts are read again, because another desk may have added some. */
 const COMPARED_AGAIN_MS = 10_000;
-/** A batch that ended longer ago, before anybody was told of it, is history and no news. */
+/** A batch that ended earlier than this before the first look is no news. */
 const NEWS_MS = 10 * 60_000;
 
-/** While a ledger is closed journals bring back more of a batch that seems to be over. */
+/** True where the batch may gain orders again: journals can bring some back while the ledger is closed. */
 function mayEndAgain({ event, batchSeen }: Standing, realms: readonly RealmCard[]): boolean {
   if (event !== 'batch.finished' || batchSeen === undefined) return false;
   const { baseUrl, realmId } = batchSeen.ref.ledger.realm;
@@ -68,13 +74,13 @@ function mayEndAgain({ event, batchSeen }: Standing, realms: readonly RealmCard[
 }
 
 export class Notifier {
-  private readonly told: ReturnType<typeof toldNotes>;
+  private readonly announced: ReturnType<typeof announcedNotes>;
   private readonly progressAt = new Map<string, number>();
   private readonly timer: NodeJS.Timeout;
   private looking: Promise<void> | null = null;
   private sending: Promise<void> | null = null;
-  /** Up to here ends were told; null before the first look. */
-  private toldUntil: number | null = null;
+  /** Ends up to this time were announced; null before the first look. */
+  private announcedUntil: number | null = null;
   private notedAt: number | null = null;
   private lookedAt: {
     readonly seen: Picture['seen'];
@@ -82,20 +88,20 @@ export class Notifier {
     readonly count: number;
     readonly at: number;
   } | null = null;
-  private trouble: { readonly since: number; readonly told: Set<Target>; triedAt: number } | null = null;
+  private trouble: { readonly since: number; readonly delivered: Set<Target>; triedAt: number } | null = null;
 
   constructor(private readonly options: NotifierOptions) {
-    this.told = toldNotes(options.scripts);
+    this.announced = announcedNotes(options.scripts);
     this.timer = setInterval(() => this.tick(), options.lookEveryMs).unref();
   }
 
-  /** What is being sent is sent; the rest is in the outbox, or will be seen by the next desk. */
+  /** Waits for messages under way. The outbox keeps the rest for the next desk. */
   async close(): Promise<void> {
     clearInterval(this.timer);
     await Promise.all([this.looking, this.sending]);
   }
 
-  /** A place that does not answer holds up what is sent, never the looking. */
+  /** Looking and sending run apart, so that a target that does not answer delays only the sending. */
   private tick(): void {
     this.looking ??= this.round().finally(() => {
       this.looking = null;
@@ -108,22 +114,22 @@ export class Notifier {
 
   private async round(): Promise<void> {
     try {
-      if (this.toldUntil === null) await this.goOnFrom();
+      if (this.announcedUntil === null) await this.continueFromLastLook();
       const picture = await this.options.board.look();
       if (!picture.overview.store.up) return await this.storeIsAway();
       await this.storeIsBack();
       await this.look(picture);
     } catch (error) {
-      this.complain(error);
+      this.logFailure(error);
       if (isAlmonerError(error) && error.code.startsWith('ALM_STORE_')) await this.storeIsAway();
     }
   }
 
-  /** What ended while no desk was there is news, however many batches it is. */
-  private async goOnFrom(): Promise<void> {
-    const looked = (await this.told.subjects.get(BEGUN))?.marks.looked;
-    this.toldUntil = typeof looked === 'number' ? looked : Date.now() - NEWS_MS + TWICE_MS;
-    this.options.board.seeEndedSince(this.toldUntil - TWICE_MS);
+  /** Continues from the last look of any desk: every batch that ended since then is news. */
+  private async continueFromLastLook(): Promise<void> {
+    const looked = (await this.announced.subjects.get(BEGUN))?.marks.looked;
+    this.announcedUntil = typeof looked === 'number' ? looked : Date.now() - NEWS_MS + TWICE_MS;
+    this.options.board.seeEndedSince(this.announcedUntil - TWICE_MS);
   }
 
   private async send(): Promise<void> {
@@ -131,22 +137,22 @@ export class Notifier {
       await this.options.outbox.drain();
       await this.showProgress(await this.options.board.look());
     } catch (error) {
-      this.complain(error);
+      this.logFailure(error);
     }
   }
 
-  private complain(error: unknown): void {
+  private logFailure(error: unknown): void {
     this.options.logger.warn({ message: messageOf(error) }, 'notices could not be looked for or sent');
   }
 
   private async look({ standings, seen, overview }: Picture): Promise<void> {
     const { scripts, lookEveryMs } = this.options;
-    // Two desks that look at the same moment would count the same occurrence twice.
+    // Only one desk looks at a time. Two would announce the same alert twice.
     if (!(await notes.turns.take(scripts, 'notices', lookEveryMs))) return;
-    // By the store's clock, as the ends that it is compared with.
+    // The store's clock, because the ends it is compared with use it too.
     const looked = await storeNowMs({ scripts });
     if (this.hasNoNews(seen, standings, looked)) return this.noteLook(looked);
-    const known = await this.told.subjects.all();
+    const known = await this.announced.subjects.all();
     const subjects = new Map<string, Standing[]>([...known.keys()].map((subject) => [subject, []]));
     for (const standing of standings) {
       const { subject } = standing;
@@ -155,16 +161,16 @@ export class Notifier {
     const batches = new Set(seen.map(({ view }) => batchSubject(view.manifest)));
     const isMoving = (each: readonly Standing[]) => each.some((one) => mayEndAgain(one, overview.realms));
     const isFirst = !known.has(BEGUN);
-    const since = (this.toldUntil ?? 0) - TWICE_MS;
+    const since = (this.announcedUntil ?? 0) - TWICE_MS;
     subjects.delete(BEGUN);
     for (const [subject, each] of subjects)
       if (isBatch(subject) && !batches.has(subject)) await this.forget(subject);
       else if (!isMoving(each))
-        await this.tell(subject, each, known.get(subject) ?? null, (one) => isPast(one, since, isFirst));
+        await this.announce(subject, each, known.get(subject) ?? null, (one) => isPast(one, since, isFirst));
     await this.noteLook(looked);
   }
 
-  /** What was looked at already is not compared again with all that was told; but for what another desk may have done. */
+  /** Skips the comparison where the snapshot did not change, but for a time, since another desk may have written. */
   private hasNoNews(seen: Picture['seen'], standings: readonly Standing[], looked: number): boolean {
     const others = JSON.stringify(standings.filter(({ batchSeen }) => batchSeen === undefined));
     const { lookedAt: before } = this;
@@ -174,33 +180,36 @@ export class Notifier {
     return false;
   }
 
-  /** Kept in the store now and then: a desk that comes later goes on from there. */
+  /** Notes the time of this look in the store, so that a later desk continues from there. */
   private async noteLook(looked: number): Promise<void> {
     if (this.notedAt !== null && looked - this.notedAt < TWICE_MS / 4) return;
-    await this.told.subjects.put(BEGUN, { marks: { looked } });
+    await this.announced.subjects.put(BEGUN, { marks: { looked } });
     this.notedAt = looked;
-    this.toldUntil = looked;
+    this.announcedUntil = looked;
     this.options.board.seeEndedSince(looked - TWICE_MS);
   }
 
   private async forget(subject: string): Promise<void> {
     this.progressAt.delete(subject);
-    await this.told.subjects.forget(subject);
-    await this.told.messages.forget(subject);
+    await this.announced.subjects.forget(subject);
+    await this.announced.messages.forget(subject);
   }
 
-  /** First into the outbox, then noted as told: killed in between, the next look finds the same ids. */
-  private async tell(
+  /**
+   * Puts alerts into the outbox first and then notes them as announced. A desk killed in between finds the same ids
+   * at its next look.
+   */
+  private async announce(
     subject: string,
     standings: readonly Standing[],
-    told: Told | null,
+    announced: Told | null,
     isOld: (standing: Standing) => boolean,
   ): Promise<void> {
     const marks = marksOf(standings);
-    if (told !== null && JSON.stringify(told.marks) === JSON.stringify(marks)) return;
-    for (const standing of newsOf(standings, told))
-      if (told?.marks[standing.event] !== undefined || !isOld(standing)) await this.write(standing);
-    await this.told.subjects.put(subject, { marks });
+    if (announced !== null && JSON.stringify(announced.marks) === JSON.stringify(marks)) return;
+    for (const standing of newsOf(standings, announced))
+      if (announced?.marks[standing.event] !== undefined || !isOld(standing)) await this.write(standing);
+    await this.announced.subjects.put(subject, { marks });
   }
 
   private async write(standing: Standing): Promise<void> {
@@ -210,7 +219,7 @@ export class Notifier {
       if (!target.wants.includes(event)) continue;
       const id = noticeId(target.name, standing);
       await this.options.outbox.put({
-        ...letterOf(target, notice),
+        ...messageFor(target, notice),
         id,
         thread: batch === null ? null : subject,
       });
@@ -249,34 +258,34 @@ export class Notifier {
     await Promise.all(shown);
   }
 
-  /** Without a store there is no outbox: whoever is to hear of it is told at once, and tried again while it lasts. */
+  /** There is no outbox while the store is away, so that this alert is sent directly and retried meanwhile. */
   private async storeIsAway(): Promise<void> {
     const now = Date.now();
-    this.trouble ??= { since: now, told: new Set(), triedAt: 0 };
+    this.trouble ??= { since: now, delivered: new Set(), triedAt: 0 };
     const { awayMs = AWAY_MS, targets, stop } = this.options;
-    const { since, told, triedAt } = this.trouble;
+    const { since, delivered, triedAt } = this.trouble;
     if (now - since < awayMs || now - triedAt < Math.min(awayMs, AWAY_AGAIN_MS)) return;
     this.trouble.triedAt = now;
-    const wanting = targets(null).filter((one) => one.wants.includes('store.away') && !told.has(one));
+    const wanting = targets(null).filter((one) => one.wants.includes('store.away') && !delivered.has(one));
     await Promise.all(
       wanting.map(async (target) => {
-        const letter = letterOf(target, this.awayNotice(since, null));
+        const message = messageFor(target, this.awayNotice(since, null));
         const id = noticeId(target.name, { ...storeAway(since, null), mark: since });
-        if ((await target.send({ ...letter, id, thread: null }, stop)).ok) told.add(target);
+        if ((await target.send({ ...message, id, thread: null }, stop)).ok) delivered.add(target);
       }),
     );
   }
 
-  /** What was told without the outbox stands in it now, and who could not be told is told late. */
+  /** Records the messages that were sent directly, and queues those that were not delivered. */
   private async storeIsBack(): Promise<void> {
     if (this.trouble === null) return;
-    const { since, told } = this.trouble;
+    const { since, delivered } = this.trouble;
     if (Date.now() - since >= (this.options.awayMs ?? AWAY_MS))
       for (const target of this.options.targets(null)) {
         if (!target.wants.includes('store.away')) continue;
         const id = noticeId(target.name, { ...storeAway(since, null), mark: since });
-        const letter = letterOf(target, this.awayNotice(since, Date.now()));
-        await this.options.outbox.put({ ...letter, id, thread: null }, told.has(target));
+        const message = messageFor(target, this.awayNotice(since, Date.now()));
+        await this.options.outbox.put({ ...message, id, thread: null }, delivered.has(target));
       }
     this.trouble = null;
   }
@@ -288,14 +297,14 @@ export class Notifier {
 }
 
 /**
- * An end that was told of, or that nobody was told of long ago: what was told of a batch is forgotten with it, and a desk that
- * begins to tell does not begin with history.
+ * True for an end that was announced already or lies too far back. The notes of a batch are forgotten with it, and a
+ * first desk must not announce history.
  */
 function isPast({ event, since, subject }: Standing, beforeMs: number, isFirst: boolean): boolean {
   return ONLY_NEWS.includes(event) && (isFirst || isBatch(subject)) && Date.parse(since) < beforeMs;
 }
 
-export function letterOf(target: Target, notice: Notice) {
+export function messageFor(target: Target, notice: Notice) {
   const { event, realm, batch, message } = notice.matter;
   const at = Date.parse(notice.at);
   return { target: target.name, event, realm, batch, message, body: target.body(notice), at };

@@ -8,11 +8,11 @@ import type { Delivery } from '../api/index.js';
 import type { Sent, Target } from './target.js';
 
 /**
- * Letters to the outside, kept in the store until they have left: a receiver that is away loses none, and a desk that is
- * killed sends what it had not sent. Each goes at least once, under one id. What became of them can be looked at, and each
- * can be sent again.
+ * Messages to targets, kept in the store until they are delivered. A target that is away loses none, and the next
+ * desk sends what a killed one did not. Each message is delivered at least once, always under the same id. The page
+ * of notices lists them and can send each again.
  */
-const letter = z.object({
+const storedMessage = z.object({
   id: z.string(),
   target: z.string(),
   event: z.enum(NOTICE_EVENTS),
@@ -29,12 +29,12 @@ const letter = z.object({
   status: z.number().nullable(),
   why: z.string().nullable(),
 });
-export type Letter = z.infer<typeof letter>;
+export type OutboxMessage = z.infer<typeof storedMessage>;
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-/** After each failed try; together a day. */
+/** The waits after each failed try; a day in all. */
 export const RETRY_MS = [
   5 * SECOND_MS,
   30 * SECOND_MS,
@@ -49,15 +49,15 @@ export const RETRY_MS = [
   8 * HOUR_MS,
   8 * HOUR_MS,
 ] as const;
-/** Nobody else tries meanwhile; longer than an answer takes. */
+/** Longer than a reply may take. No other desk tries the message meanwhile. */
 const CLAIM_MS = 30 * SECOND_MS;
 const AT_ONCE = 16;
 const ENDED_KEPT_MAX = 2_000;
-/** The receiver said for good that it is no more. */
+/** 410 Gone: the target has ceased to exist. */
 const GONE = 410;
 
-/** Another desk may know it, or the next configuration. */
-const NOBODY: Sent = {
+/** The result for a target that this desk does not know. Another desk may, or the next configuration. */
+const UNKNOWN_TARGET: Sent = {
   ok: false,
   status: null,
   body: '',
@@ -66,7 +66,7 @@ const NOBODY: Sent = {
 };
 
 type Fresh = Pick<
-  Letter,
+  OutboxMessage,
   'id' | 'target' | 'event' | 'realm' | 'batch' | 'message' | 'thread' | 'body' | 'at'
 >;
 
@@ -89,7 +89,7 @@ export class Outbox {
     this.now = options.now ?? Date.now;
   }
 
-  /** Put again under the same id, it is left as it is. `delivered`: it has left already, for the record. */
+  /** Adds a message. A message under a known id is left unchanged. `delivered` records one that was sent already. */
   async put(fresh: Fresh, delivered = false): Promise<void> {
     const nextAt = delivered ? null : this.now();
     const rest = {
@@ -98,11 +98,11 @@ export class Outbox {
       status: null,
       why: null,
     };
-    const whole: Letter = { ...fresh, state: delivered ? 'delivered' : 'waiting', ...rest, nextAt };
+    const whole: OutboxMessage = { ...fresh, state: delivered ? 'delivered' : 'waiting', ...rest, nextAt };
     await this.notes.put(fresh.id, JSON.stringify(whole), fresh.at, nextAt);
   }
 
-  /** Sends what is due, each on its own: one that is refused holds up no other. */
+  /** Sends every message that is due. One that fails does not delay the others. */
   async drain(): Promise<void> {
     const due = await this.notes.due(this.now(), AT_ONCE);
     await Promise.all(
@@ -112,17 +112,17 @@ export class Outbox {
     );
   }
 
-  /** Once more, under the same id, whatever became of it. */
+  /** Sends a message once more under the same id, in any state. */
   async replay(id: string): Promise<Delivery> {
     const known = await this.read(id);
-    const again: Letter = { ...known, state: 'waiting', tries: 0, nextAt: this.now() };
+    const again: OutboxMessage = { ...known, state: 'waiting', tries: 0, nextAt: this.now() };
     await this.write(again);
     return deliveryOf(again);
   }
 
   async page(from: number, limit: number): Promise<{ deliveries: Delivery[]; next: string | null }> {
     const found = await this.notes.page(from, limit + 1);
-    const deliveries = found.slice(0, limit).map((text) => deliveryOf(letter.parse(JSON.parse(text))));
+    const deliveries = found.slice(0, limit).map((text) => deliveryOf(storedMessage.parse(JSON.parse(text))));
     return { deliveries, next: found.length > limit ? String(from + limit) : null };
   }
 
@@ -133,8 +133,8 @@ export class Outbox {
   private async attempt(id: string): Promise<void> {
     const known = await this.read(id);
     const target = this.options.targets.find(({ name }) => name === known.target);
-    const sent = target === undefined ? NOBODY : await target.send(known, this.options.stop);
-    // A stopped desk has not failed: the letter is due again when the claim is over.
+    const sent = target === undefined ? UNKNOWN_TARGET : await target.send(known, this.options.stop);
+    // A stop of the desk is no failed try. The message is due again when the claim ends.
     if (!sent.ok && this.options.stop.aborted) return;
     const after = this.afterTry(known, sent);
     await this.write(after);
@@ -145,7 +145,7 @@ export class Outbox {
       );
   }
 
-  private afterTry(known: Letter, { ok, status, why, retryAfterMs }: Sent): Letter {
+  private afterTry(known: OutboxMessage, { ok, status, why, retryAfterMs }: Sent): OutboxMessage {
     const tries = known.tries + 1;
     const waitMs = status === GONE ? undefined : RETRY_MS[tries - 1];
     const tried = { ...known, tries, triedAt: this.now(), status, why };
@@ -154,13 +154,13 @@ export class Outbox {
     return { ...tried, nextAt: this.now() + Math.max(waitMs, retryAfterMs) };
   }
 
-  private async read(id: string): Promise<Letter> {
+  private async read(id: string): Promise<OutboxMessage> {
     const text = await this.notes.get(id);
-    if (text !== null) return letter.parse(JSON.parse(text));
+    if (text !== null) return storedMessage.parse(JSON.parse(text));
     throw new AlmonerError('ALM_DESK_NOT_FOUND', `No notice is called ${JSON.stringify(id)}.`);
   }
 
-  private async write(known: Letter): Promise<void> {
+  private async write(known: OutboxMessage): Promise<void> {
     await this.notes.write(known.id, JSON.stringify(known), {
       dueMs: known.nextAt,
       nowMs: this.now(),
@@ -169,7 +169,7 @@ export class Outbox {
   }
 }
 
-function deliveryOf({ body: _, thread: __, ...known }: Letter): Delivery {
+function deliveryOf({ body: _, thread: __, ...known }: OutboxMessage): Delivery {
   const { at, triedAt, nextAt } = known;
   return { ...known, at: isoTime(at), triedAt: isoTime(triedAt), nextAt: isoTime(nextAt) };
 }

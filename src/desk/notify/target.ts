@@ -1,43 +1,43 @@
 import type { NoticeEvent } from '../../core/notice-events.js';
 import type { BatchSummary, Matter } from '../api/index.js';
 
-/** Something to tell, with the batch it is about as it stands now. */
+/** An alert with the present state of its batch. */
 export type Notice = {
   readonly at: string;
   readonly matter: Matter;
   readonly summary: BatchSummary | null;
-  /** The page to look at, where the desk has an address that people can reach. */
+  /** The page to open, where the desk has a public address. */
   readonly link: string | null;
 };
 
-/** Somewhere notices go. */
+/** A destination of notices. */
 export type Target = {
-  /** Of whose realm and which kind, in words: it stands in the log, and letters find their way by it. */
+  /** Realm and kind in words. The log shows this name, and stored messages find their target by it. */
   readonly name: string;
-  /** The server that it is at; paths may be secret. */
+  /** The target's server. Its path may be secret. */
   readonly place: () => string;
   readonly wants: readonly NoticeEvent[];
-  /** What is sent, as it is kept until it has left. */
+  /** The body to send, as the outbox keeps it. */
   body(notice: Notice): string;
-  /** One try. It never throws. */
-  send(letter: Outgoing, stop: AbortSignal): Promise<Sent>;
-  /** Where progress is shown as well: it is not kept, the next is never far. */
+  /** Makes one try. It never throws. */
+  send(message: Outgoing, stop: AbortSignal): Promise<Sent>;
+  /** Shows progress, for targets that can. It is not stored, because the next one follows soon. */
   progress?(notice: Notice, stop: AbortSignal): Promise<void>;
 };
 
 export type Outgoing = {
   readonly id: string;
   readonly body: string;
-  /** When it was written. */
+  /** When the message was written. */
   readonly at: number;
-  /** What has one message that is kept true, where there is such a thing: a batch. */
+  /** The subject with a single message that is edited: a batch. Null for all others. */
   readonly thread: string | null;
 };
 
 export type Sent = {
   readonly ok: boolean;
   readonly status: number | null;
-  /** In words without the address, which may be a secret. */
+  /** The reason in words, without the address, which may be a secret. */
   readonly why: string | null;
   readonly retryAfterMs: number;
   readonly body: string;
@@ -47,7 +47,7 @@ const ANSWER_MS = 10_000;
 const BODY_BYTES_MAX = 64 * 1024;
 const RETRY_AFTER_MAX_MS = 3_600_000;
 
-/** One HTTP request. Redirects are not followed, because the address is a secret. */
+/** Makes one HTTP request. It follows no redirects, because the address is a secret. */
 export async function post(
   request: {
     readonly method: 'POST' | 'PATCH';
@@ -76,8 +76,8 @@ export async function post(
 }
 
 /**
- * What is read of an answer: the status has said already whether it was taken. The rest is not waited for, and the
- * connection is closed, so that a receiver that never ends costs neither memory nor a second delivery.
+ * Reads the beginning of a reply. The status has told already whether the target accepted it. The rest is dropped
+ * with the connection, so that an endless reply costs neither memory nor a second delivery.
  */
 async function beginningOf({ body }: Response): Promise<string> {
   const reader = body?.getReader();
@@ -91,13 +91,13 @@ async function beginningOf({ body }: Response): Promise<string> {
       bytes += read.value.length;
     }
   } catch {
-    // Broken off or too slow.
+    // The reply was cut off or too slow.
   }
   void reader?.cancel().catch(() => {});
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The code of a failed connection; a message would quote the address. */
+/** The code of a failed connection. Its message would quote the address. */
 function whyNot(error: unknown): string {
   if (error instanceof DOMException && error.name === 'TimeoutError')
     return `it did not answer within ${ANSWER_MS / 1000} s`;

@@ -3,13 +3,13 @@ import { NOTICE_EVENTS, type NoticeEvent } from '../../core/notice-events.js';
 import { type Notice, post, type Target } from './target.js';
 
 /**
- * JSON by POST in the form of Standard Webhooks: `webhook-id` is the same at every try, and `webhook-signature` holds the
- * HMAC-SHA256 of `<id>.<timestamp>.<body>` with the secret. Receivers have verifiers ready in most languages.
+ * A webhook that posts JSON in the form of Standard Webhooks. `webhook-id` is the same at every try, and
+ * `webhook-signature` holds the HMAC-SHA256 of `<id>.<timestamp>.<body>`. Verifiers exist for most languages.
  */
 export type WebhookOptions = {
   readonly name: string;
   readonly url: string;
-  /** Read when it is used, so that a rotated secret counts at the next try; null: not signed. */
+  /** Reads the secret at each use, so that a rotated one applies at the next try. Null: unsigned. */
   readonly secret: (() => string) | null;
   readonly events?: readonly NoticeEvent[] | null;
 };
@@ -36,7 +36,7 @@ export function webhook({ name, url, secret, events }: WebhookOptions): Target {
   };
 }
 
-/** `whsec_` and base64, as the standard has it; any other text is the key as it stands. */
+/** Signs a text. A secret of `whsec_` and base64 follows the standard; any other text is the key itself. */
 function signature(secret: string, text: string): string {
   const key = secret.startsWith('whsec_')
     ? Buffer.from(secret.slice('whsec_'.length), 'base64')
@@ -44,6 +44,7 @@ function signature(secret: string, text: string): string {
   return createHmac('sha256', key).update(text).digest('base64');
 }
 
+/** The body of a webhook, described in docs/reference/notices.md. */
 function payloadOf({ at, matter, summary, link }: Notice) {
   const { event, realm, batch, rule, message, next, since } = matter;
   const data = { realm, batch, rule, message, next, since, link };

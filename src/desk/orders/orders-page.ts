@@ -36,9 +36,9 @@ import type {
 import { parseScanCursor } from './paging.js';
 
 /**
- * One page of a batch's orders, however many there are. A cursor is the index to go on from. Three ways: a
- * line is found by halving; states that stand in the attention list come from there, without a scan; all
- * else is a scan that stops after a fraction of a second and is asked again.
+ * How long one request scans. A cursor is the index to continue from. A line is found by binary search; states of the
+ * attention list are read from that list; any other filter is a scan that stops after this time and continues with
+ * the next request.
  */
 const LOOK_MS = 250;
 const LIMIT_USUAL = 50;
@@ -53,7 +53,7 @@ export async function ordersPage(
   const limit = query.limit ?? LIMIT_USUAL;
   if (query.field === 'line' && query.search !== undefined) return linePage(context, view, query);
   const wanted = wantedOf(query);
-  // An archived batch has no attention list any more.
+  // An archived batch has no attention list.
   const isListed = !view.archived && !wanted.search?.inPlan;
   const untilMs = performance.now() + LOOK_MS;
   if (isListed && wanted.state !== null && reading.unsettled.isState(wanted.state)) {
@@ -110,8 +110,8 @@ function page(
 }
 
 /**
- * The row of a line in the file. Rows stand in the order of their lines, so a line is found by halving: some
- * twelve blocks are read in a million rows. Null for a line that is blank, a header or inside a quoted cell.
+ * Finds the row of a line in the file by binary search, since rows are in line order: about twelve blocks in a
+ * million rows. Null for a line that is blank, a header, or inside a quoted cell.
  */
 async function findLine(context: reading.RowContext, rows: number, line: number): Promise<number | null> {
   let low = 0;
@@ -131,7 +131,7 @@ async function findLine(context: reading.RowContext, rows: number, line: number)
   return null;
 }
 
-/** The same in a recovered batch, where rows are missing. */
+/** The same for a recovered batch. Rows are missing there, so that it reads all blocks. */
 async function lookForLine(context: reading.RowContext, rows: number, line: number): Promise<number | null> {
   for (let block = 0; block * PLAN_BLOCK_ROWS < rows; block++) {
     const found = await context.plans.block(context.ref.no, block);
@@ -176,7 +176,7 @@ function searchOf({ search, field = 'any' }: OrdersQuery): Search | null {
   }
 }
 
-/** Pages over all batches, newest first, looked for in bounded pieces. */
+/** How long one request searches over all batches, newest first. */
 const BATCHES_LOOK_MS = 300;
 const BATCHES_LIMIT = 100;
 
@@ -192,7 +192,7 @@ function cursorOf(next: ScanPlace | null): string | null {
   return next === null ? null : `${next.place}.${next.index}.${next.scanned}`;
 }
 
-/** Every order that ever touched a member. */
+/** One page of a member's orders. */
 export async function historyPage(
   scripts: ScriptClient,
   member: string,
@@ -213,9 +213,10 @@ export async function historyPage(
   return { member, orders: kept, next: cursorOf(next), scanned, of };
 }
 
-/** How the text was read, and the next batches that match. */
+/** One page of batches that match the search, and how the text was understood. */
 const BATCH_HITS_MAX = 50;
 
+/** One page of a search over batches. */
 export async function findBatchesPage(
   scripts: ScriptClient,
   { q, by, realm, cursor }: z.infer<typeof FindQuery>,

@@ -2,10 +2,13 @@ import { AlmonerError } from '../../core/errors/error.js';
 import { type BatchRef, findBatch, lists, type ScriptClient } from '../../ledger/index.js';
 import type { ScanPlace } from '../../operations/orders/scan-rows.js';
 
-/** What all pages of orders have in common: a row as it is shown, and the place that the next page goes on from. */
+/** The filter by realm and batch that every page of orders shares. */
 export type Where = { readonly realm?: string | undefined; readonly batch?: string | undefined };
 
-/** Those with dead letters or doubts, newest first within each realm; the order never changes under a cursor but for batches that are new. */
+/**
+ * Batches with dead letters or doubts, newest first within each realm. Under a cursor only new batches change this
+ * order.
+ */
 export async function batchesFor(scripts: ScriptClient, { realm, batch }: Where): Promise<BatchRef[]> {
   if (batch !== undefined) return [await findBatch(scripts, batch, realm)];
   return (await lists.everyBatchIn(scripts, ['dead', 'doubts'], realm)).sort(
@@ -13,7 +16,7 @@ export async function batchesFor(scripts: ScriptClient, { realm, batch }: Where)
   );
 }
 
-/** A place and an index, with the state between them where a list is of states. */
+/** Reads a cursor: a batch's position and an index, with the state between them for a list by state. */
 export function parseCursor(
   cursor: string,
   states: readonly string[],
@@ -24,7 +27,7 @@ export function parseCursor(
   return { place: match[1], state, index: Number(match[3]) };
 }
 
-/** The place of a scan over many batches. */
+/** Reads the position of a scan over many batches. */
 export function parseScanCursor(cursor: string): ScanPlace {
   const match = /^([0-9a-f]+\.[0-9]+)\.([1-9][0-9]{0,8})\.([0-9]{1,15})$/.exec(cursor);
   if (match?.[1] === undefined) throw notOurs();
@@ -35,7 +38,7 @@ function notOurs(): AlmonerError {
   return new AlmonerError('ALM_DESK_BAD_REQUEST', 'The cursor is not one that the desk gave out.');
 }
 
-/** Whether the batch comes at or after that place in the order of such a list: the batch of the place may have left it. */
+/** True for a batch at or after that position. The batch at the position itself may have left the list. */
 export function isFrom({ ledger, no }: BatchRef, place: string): boolean {
   const [id = '', last] = place.split('.');
   return ledger.id > id || (ledger.id === id && Number(no) <= Number(last));

@@ -32,7 +32,10 @@ import type {
 } from '../api/index.js';
 import { batchesFor, isFrom, parseCursor, type Where } from './paging.js';
 
-/** Dead letters and doubts over all batches, newest batch first: grouped, listed, and chosen for an action. */
+/**
+ * The states of dead letters. This module groups, lists and chooses dead letters and doubts over all batches, newest
+ * first.
+ */
 const DEAD = ['refused', 'exhausted'] as const;
 type WalkState = (typeof DEAD)[number] | 'doubt';
 type DeadFilter = Omit<DeadSelection, 'orders'>;
@@ -137,11 +140,12 @@ async function listPage(
   return { steps, next, scanned, of: await countStates(scripts, query, states) };
 }
 
-/** The orders that an action would touch: counted before anybody confirms, and again before it is done. */
+/** The orders that an action would change. They are counted before the confirmation and again before the action. */
 export type Chosen = SelectionCount & { readonly places: readonly ChosenOrder[] };
-/** `doubt`: the number of the doubt that the person named, or that was found by the filter. */
+/** `doubt` is the number of the doubt that the person named or the filter found. */
 type ChosenOrder = OrderPlace & { readonly doubt: string | null };
 
+/** Chooses the dead letters of an action. */
 export function chooseDead(scripts: ScriptClient, selection: DeadSelection): Promise<Chosen> {
   const { orders, realm, batch, class: code, message } = selection;
   if ((orders ?? realm ?? batch ?? code ?? message) === undefined)
@@ -156,7 +160,7 @@ export function chooseDoubts(scripts: ScriptClient, selection: DoubtSelection): 
   return choose(scripts, ['doubt'], selection, () => true);
 }
 
-/** Named orders are taken as they are: the ledger refuses, with its reason, those it cannot be done to. */
+/** Takes named orders as they are. The ledger refuses those to which the action does not apply, with its reason. */
 async function choose(
   scripts: ScriptClient,
   states: readonly WalkState[],
@@ -183,7 +187,7 @@ async function choose(
   return { places, count: places.length, ...sumsReply(sums), which: which.slice(0, 22) };
 }
 
-/** Each order once, however often it is named. */
+/** Finds each named order once. */
 async function namedOrders(scripts: ScriptClient, names: readonly string[]): Promise<ChosenOrder[]> {
   const find = orderFinder(scripts);
   const found = new Map<string, ChosenOrder>();
@@ -198,7 +202,7 @@ function sumsReply(sums: OpSums) {
   return { tokens: String(absoluteOf(sums)), amounts: digitsOf(sums) };
 }
 
-/** A person is done with those that were discarded or put into another file. */
+/** True for an order that is neither discarded nor replaced. */
 function isOpen(row: RowView): boolean {
   return row.marks.length === 0;
 }
@@ -208,7 +212,7 @@ function fits(row: RowView, filter: DeadFilter): boolean {
   return filter.message === undefined || messagePattern(row.error) === filter.message;
 }
 
-/** All that wait for a person, whatever page is shown. */
+/** Counts all orders that wait for a person, whatever page is shown. */
 async function countStates(
   scripts: ScriptClient,
   where: Where,
@@ -227,11 +231,11 @@ type Step<S> = {
   readonly context: reading.RowContext;
   readonly row: RowView;
   readonly state: S;
-  /** Goes on behind this row. */
+  /** The cursor that continues after this row. */
   readonly cursor: string;
 };
 
-/** Walks the orders of some states from the place of a cursor on. */
+/** Walks the orders in some states, beginning at a cursor. */
 async function* walk<S extends WalkState>(
   scripts: ScriptClient,
   states: readonly S[],
@@ -251,7 +255,7 @@ async function* walk<S extends WalkState>(
         for await (const row of reading.unsettled.rows(context, state, after))
           yield { ref, context, row, state, cursor: `${lists.placeOf(ref)}.${state}.${row.index}` };
       } catch (error) {
-        // The rows of an archive on another machine cannot be shown; they are counted.
+        // An archive on another machine cannot be read here, so that its orders are counted but not listed.
         if (!reading.isArchiveAway(error)) throw error;
       }
     }

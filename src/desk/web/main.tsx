@@ -31,12 +31,12 @@ import { Login } from './shell/login.js';
 import { Page } from './shell/page.js';
 import { applyTheme } from './shell/theme.js';
 
-/** The failure that keeps us from knowing who the viewer is; not being signed in is none. */
+/** The failure that hides who the viewer is. Not being signed in is no failure. */
 const trouble = createStore<CallFailed | null>(null);
 
 async function whoAmI(): Promise<void> {
   trouble.set(null);
-  // On the login page the answer is known, and a browser would note the refusal as an error.
+  // The login page knows that nobody is signed in. Asking would make the browser log the refusal as an error.
   if (location.pathname === '/login') return session.set(null);
   try {
     session.set(await read<SessionReply>('/api/session'));
@@ -74,10 +74,10 @@ function Desk() {
 applyTheme();
 const place = document.getElementById('desk');
 if (place !== null) render(<Desk />, place);
-// It shows its own failure.
+// `whoAmI` shows its own failure.
 void whoAmI();
 
-/** The page of an address. Keys make another batch another page, with its own state and focus. */
+/** Chooses the page for an address. The key gives another batch its own page state and focus. */
 function pageFor({ path, query, visit }: Address): VNode {
   const [first = '', second = '', third = ''] = path
     .split('/')

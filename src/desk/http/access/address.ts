@@ -1,6 +1,6 @@
 import { AlmonerError } from '../../../core/errors/error.js';
 
-/** Where the desk is reached: decides whether it may start in plain http and which Host and Origin it takes. */
+/** Where the desk is reached. It decides whether plain http is allowed and which Host and Origin are accepted. */
 export type DeskAddress = {
   readonly host: string;
   readonly loopback: boolean;
@@ -43,8 +43,8 @@ function parsePublicUrl(text: string): URL {
 }
 
 /**
- * Host names a browser may call the desk by. Anything else is another site whose name was pointed here (DNS
- * rebinding), or a proxy that was not told with --public-url.
+ * The origins by which a browser may call the desk. Any other is a site whose name was pointed here (DNS rebinding),
+ * or a proxy that --public-url does not name.
  */
 export function allowedOrigins(address: DeskAddress, port: number): ReadonlySet<string> {
   const own = address.loopback || isAnyAddress(address.host) ? LOOPBACK_NAMES : [];
@@ -61,7 +61,7 @@ function bracketed(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
 
-/** The addresses as they stand in a Host header. */
+/** The origins as they appear in a Host header. */
 export function hostsOf(origins: ReadonlySet<string>): ReadonlySet<string> {
   return new Set([...origins].map((origin) => new URL(origin).host));
 }

@@ -9,19 +9,19 @@ declare module 'fastify' {
   }
 }
 
-/** A route as the router knows it, and who may take it. */
+/** A route as the router knows it, with the access it requires. */
 export type Doorway = { readonly method: string; readonly url: string; readonly access: Access };
 
 export type Door = {
   readonly ways: readonly Doorway[];
-  /** Null on routes for anyone. */
+  /** The visitor; null on routes for anyone. */
   visitorOf(request: FastifyRequest): Visitor | null;
 };
 
 /**
- * Who may pass is said by the route that the router matched, never by the address as it was spelt: the router
- * decodes, cuts off fragments and takes absolute forms, so whoever reads the text judges another address.
- * A route without an access cannot be registered; what matches no route needs somebody who is signed in.
+ * Checks access for every request by the route that the router matched, never by the address text: the router
+ * decodes, cuts off fragments and accepts absolute forms, so that the text may name another route. A route without an
+ * access cannot be registered. An address without a route needs a signed-in person.
  */
 export function keepDoor(app: FastifyInstance, desk: Desk, encrypted: boolean): Door {
   const ways: Doorway[] = [];
@@ -42,8 +42,8 @@ export function keepDoor(app: FastifyInstance, desk: Desk, encrypted: boolean): 
 }
 
 /**
- * What every answer tells the browser. No script, style or request may come from or go to anywhere else, and
- * nothing inline runs: a script in a CSV cell stays text even if a page should ever forget to escape it.
+ * The content policy of every reply. Scripts, styles and requests stay on this host and nothing inline runs. A script
+ * in a CSV cell stays text, even if a page forgot to escape it.
  */
 const POLICY = [
   "default-src 'none'",
@@ -60,7 +60,7 @@ const POLICY = [
 
 export const BOARD_PATH = '/queues';
 
-/** The queue board sets styles inline and names its base; scripts stay as strict as elsewhere. */
+/** The queue board sets inline styles and a base. Its scripts stay as strict as elsewhere. */
 const BOARD_POLICY = POLICY.map((rule) => {
   if (rule.startsWith('style-src')) return "style-src 'self' 'unsafe-inline'";
   return rule.startsWith('base-uri') ? "base-uri 'self'" : rule;
@@ -77,7 +77,7 @@ export function securityHeaders(route: string, encrypted: boolean): Readonly<Rec
     'cross-origin-resource-policy': 'same-origin',
     'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
     ...(encrypted ? { 'strict-transport-security': 'max-age=31536000' } : {}),
-    // Files of the page say otherwise themselves.
+    // The files of the page set their own header.
     'cache-control': 'no-store',
   };
 }

@@ -15,17 +15,16 @@ import { type CookieRules, type DeskSession, readCookie, type Sessions } from '.
 import type { WrongTokens } from './wrong-tokens.js';
 
 /**
- * Every request passes here before anything else looks at it: first where it came from (Host, Origin), then
- * who it is (bearer token or session cookie), then whether they may (role), then, for a change by cookie,
- * whether the page itself asked for it (CSRF). Each step refuses by itself; none relies on another.
+ * Checks each request before its handler: origin (Host, Origin), identity (bearer token or session cookie), role, and
+ * for a change by cookie the page's own token (CSRF). Each check refuses by itself and does not rely on another.
  */
 export type Visitor = {
   readonly identity: Identity;
-  /** Null for scripts that carry their token with every request. */
+  /** The session; null for a script that sends its token with every request. */
   readonly session: DeskSession | null;
 };
 
-/** What is known only once the port is bound. */
+/** Facts that are known only after the port is bound. */
 export type Reached = {
   readonly hosts: ReadonlySet<string>;
   readonly origins: ReadonlySet<string>;
@@ -33,13 +32,13 @@ export type Reached = {
 };
 
 export const CSRF_HEADER = 'x-almoner-csrf';
-/** Machines that watch the desk call it by names of their own; neither answers anything to a page. */
+/** Machines that watch the desk use host names of their own. These replies hold nothing for a page. */
 const ANY_HOST = new Set(['/health', '/ready', '/metrics']);
 
 export class Guard {
   private readonly local: Identity | null;
 
-  /** `localToken`: made for this start on loopback where no token is configured; kept in memory only. */
+  /** `localToken` is made for this start on loopback where no token is configured. Only memory holds it. */
   constructor(
     private readonly tokens: Tokens,
     private readonly sessions: Sessions,
@@ -65,7 +64,7 @@ export class Guard {
       throw new AlmonerError('ALM_DESK_ORIGIN', 'The request came from another site. Nothing was done.');
   }
 
-  /** Somebody who may do this, or an error that says why not. */
+  /** Returns a visitor with the required access, or throws an error that says why not. */
   async admit(request: FastifyRequest, reached: Reached, access: Access): Promise<Visitor> {
     const visitor = await this.recognise(request, reached);
     if (visitor === null)
@@ -86,7 +85,7 @@ export class Guard {
     return visitor;
   }
 
-  /** Whose token it is; null when it is nobody's, and an error when too many such came from there. */
+  /** The owner of a token; null for an unknown token. Throws after too many unknown tokens from the address. */
   async identify(token: string, address: string): Promise<Identity | null> {
     if (this.local !== null && isSame(hashOf(token), this.local.tokenHash)) return this.local;
     const identity = await this.tokens.identify(token);
@@ -121,7 +120,7 @@ function isChange(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }
 
-/** Whose tries are counted. A proxy that is believed may still pass on what is no address at all. */
+/** The address that failed tries count for. A trusted proxy may still forward text that is no address. */
 export function addressOf({ ip, socket }: FastifyRequest): string {
   return isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip;
 }

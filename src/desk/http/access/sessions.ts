@@ -4,17 +4,17 @@ import { notes, type ScriptClient } from '../../../ledger/index.js';
 import { hashOf, type Identity, identity } from '../../../operations/people/tokens.js';
 
 /**
- * Sessions live in the store under the hash of their cookie, so that neither a restart of the desk nor a
- * second desk asks people to sign in again, and a reader of the store cannot become anybody. Idle sessions
- * end by expiry; the absolute end is checked besides.
+ * Sessions in the store, under the hash of their cookie. A restart or a second desk does not sign people out, and a
+ * reader of the store cannot take over a session. The store expires idle sessions; the absolute end is checked in
+ * addition.
  */
 const stored = identity.extend({ csrf: z.string(), endsAt: z.number() });
 export type DeskSession = z.infer<typeof stored> & { readonly key: string; readonly idleUntil: number };
 
-/** One token may have so many: a person uses several browsers, or a few people share it. */
+/** The most sessions per token: one person has several browsers, and a few people may share a token. */
 const OF_TOKEN_MAX = 20;
 const IDLE_MS = 2 * 60 * 60 * 1000;
-/** A day's shift with the tab open, and some. */
+/** A day's shift with the tab open, with some reserve. */
 export const ABSOLUTE_MS = 36 * 60 * 60 * 1000;
 
 export class Sessions {
@@ -33,7 +33,7 @@ export class Sessions {
     return { cookie, session: { ...entry, key, idleUntil: now + IDLE_MS } };
   }
 
-  /** The session under the hash of its cookie, kept alive by being asked for. */
+  /** Reads a session by its cookie's hash and renews its idle time. */
   async touch(key: string): Promise<DeskSession | null> {
     const json = await this.notes.touch(key);
     if (json === null) return null;
@@ -49,14 +49,14 @@ export class Sessions {
   }
 }
 
-/** One cookie, readable by no script, sent to no other site. */
+/** The rules of the one cookie: unreadable for scripts and never sent to other sites. */
 export type CookieRules = {
-  /** `__Host-` where the connection is encrypted: no other name under the domain can set it. */
+  /** `__Host-` on an encrypted connection: no other host under the domain can set that name. */
   readonly name: string;
   readonly secure: boolean;
 };
 
-/** Cookies know no ports: two desks on one machine would sign each other's people out under one name. */
+/** Cookies ignore ports. With one name, two desks on a machine would sign each other's people out. */
 export function cookieRules(secure: boolean, port: number): CookieRules {
   return secure ? { name: '__Host-almoner-desk', secure } : { name: `almoner-desk-${port}`, secure };
 }
@@ -72,7 +72,7 @@ export function readCookie(header: string | undefined, rules: CookieRules): stri
     const cut = part.indexOf('=');
     if (part.slice(0, cut).trim() === rules.name) {
       const value = part.slice(cut + 1).trim();
-      // Ours are 43 characters; anything else is not worth a look into the store.
+      // Session cookies have 43 characters, so that any other text needs no look into the store.
       return /^[\w-]{43}$/.test(value) ? value : null;
     }
   }

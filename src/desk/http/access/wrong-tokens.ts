@@ -2,11 +2,12 @@ import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 
 /**
- * Wrong tokens, counted per address in this process. Only these are counted and only these are made to wait:
- * a right token is recognised before anybody looks here, so strangers at a shared address, or many of them,
- * keep nobody out. Tokens cannot be guessed; slowing the tries makes them cheap, and telling of them seen.
- * They are told together and seldom: whoever sends them must not fill the disk, nor push out of the audit,
- * which is bounded, what people did.
+ * Counts unknown tokens per address, in this process. Only senders of unknown tokens have to wait: a valid token is
+ * recognised first, so that strangers at a shared address cannot lock people out.
+ *
+ * Tokens are too long to guess; the wait keeps attempts cheap for the desk, and the audit entry makes them visible.
+ * Entries are summed up and rare, so that a sender of wrong tokens cannot fill the disk or push people's actions out
+ * of the bounded audit.
  */
 const PER_ADDRESS = 10;
 const WINDOW_MS = 60_000;
@@ -24,13 +25,13 @@ export type WrongTokensOptions = {
 
 export class WrongTokens {
   private readonly windows = new LRUCache<string, Window>({ max: ADDRESSES_MAX });
-  private readonly untold = new Map<string, number>();
-  private untoldElsewhere = 0;
+  private readonly unreported = new Map<string, number>();
+  private unreportedElsewhere = 0;
   private timer: NodeJS.Timeout | null = null;
 
   constructor(private readonly options: WrongTokensOptions) {}
 
-  /** Seconds that the address is to wait before its next try; 0 while it has tries left. */
+  /** Counts a try and returns the seconds that the address has to wait; 0 while it has tries left. */
   async note(from: string): Promise<number> {
     const address = networkOf(from);
     const now = this.options.now();
@@ -38,43 +39,46 @@ export class WrongTokens {
     const same = last !== undefined && now - last.startedAt < WINDOW_MS;
     const { startedAt, wrong } = same ? { ...last, wrong: last.wrong + 1 } : { startedAt: now, wrong: 1 };
     this.windows.set(address, { startedAt, wrong });
-    if (this.untold.has(address) || this.untold.size < NAMED_MAX)
-      this.untold.set(address, (this.untold.get(address) ?? 0) + 1);
-    else this.untoldElsewhere += 1;
-    if (this.timer === null) await this.tellNow();
+    if (this.unreported.has(address) || this.unreported.size < NAMED_MAX)
+      this.unreported.set(address, (this.unreported.get(address) ?? 0) + 1);
+    else this.unreportedElsewhere += 1;
+    if (this.timer === null) await this.reportNow();
     return wrong <= PER_ADDRESS ? 0 : Math.ceil((startedAt + WINDOW_MS - now) / 1000);
   }
 
-  /** What was gathered is still told. */
+  /** Writes the tries counted so far. */
   close(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
-    if (this.untold.size > 0) void this.options.tell(this.words());
+    if (this.unreported.size > 0) void this.options.tell(this.words());
   }
 
-  private async tellNow(): Promise<void> {
+  private async reportNow(): Promise<void> {
     const again = () => {
       this.timer = null;
-      if (this.untold.size > 0) void this.tellNow();
+      if (this.unreported.size > 0) void this.reportNow();
     };
     this.timer = setTimeout(again, this.options.tellEveryMs ?? TELL_EVERY_MS).unref();
     await this.options.tell(this.words());
   }
 
   private words(): string {
-    const named = [...this.untold].map(([address, count]) => `${count} from ${address}`);
-    if (this.untoldElsewhere > 0) named.push(`${this.untoldElsewhere} from elsewhere`);
-    this.untold.clear();
-    this.untoldElsewhere = 0;
+    const named = [...this.unreported].map(([address, count]) => `${count} from ${address}`);
+    if (this.unreportedElsewhere > 0) named.push(`${this.unreportedElsewhere} from elsewhere`);
+    this.unreported.clear();
+    this.unreportedElsewhere = 0;
     return `wrong desk tokens: ${named.join(', ')}`;
   }
 }
 
-/** Whoever has one IPv6 address has the 2^64 beside it; an IPv4 one may be written as the other kind. */
+/**
+ * The network that an address counts for. The owner of an IPv6 address controls a /64 of 2^64 addresses, and an IPv4
+ * address may be written in IPv6 form.
+ */
 function networkOf(address: string): string {
   const plain = address.toLowerCase().replace(/%.*$/, '');
   if (!isIPv6(plain)) return plain;
-  // URL knows the one spelling of an address: no leading zeros, and no dots in it.
+  // URL normalises the address: no leading zeros and no dots.
   const spelt = new URL(`http://[${plain}]`).hostname.slice(1, -1);
   const [left = [], right = []] = spelt.split('::').map((part) => part.split(':').filter(Boolean));
   const groups = [...left, ...new Array(8 - left.length - right.length).fill('0'), ...right];

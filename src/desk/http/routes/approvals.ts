@@ -22,7 +22,7 @@ import { approvalsReply, previewReply } from '../../approvals.js';
 import { gateReply, manifestReply, sealedBatch } from '../../live/batch-reply.js';
 import { route } from '../route.js';
 
-/** The second person's part. */
+/** Routes with which a second person approves or refuses. */
 export const APPROVAL_ROUTES = [
   route('GET /api/approvals', 'viewer', {
     summary: 'What waits for an approval: batches, retries of dead letters, and rules.',
@@ -35,7 +35,7 @@ export const APPROVAL_ROUTES = [
     reply: ApprovalReply,
     async handle({ app, board, explaining }, { params, visitor }) {
       const ref = await findBatch(app.scripts, params.batch, undefined, { lookingOnly: true });
-      // Two files are held side by side for it: one at a time.
+      // The comparison holds two files in memory, so that only one runs at a time.
       const shown = await explaining.through(() => previewApproval(app, ref));
       const gate = gateReply(shown.view, await new Tokens(app.scripts).list());
       if (gate?.closed !== 'approval') throw notNeeded(ref.id, shown.view);
@@ -62,7 +62,8 @@ export const APPROVAL_ROUTES = [
       const view = await sealedBatch(ref);
       const payable = payableOf(view);
       const tokens = String(payable.tokens);
-      // What was cancelled or sent meanwhile has another total, which is not what there is to say of it.
+      // A batch that was cancelled or sent meanwhile has another total. The reply names that state instead of the
+      // total.
       if (body.tokens !== tokens && !waitsForApproval(view)) throw notNeeded(ref.id, view);
       if (body.tokens !== tokens)
         throw new AlmonerError(

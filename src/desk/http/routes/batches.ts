@@ -18,7 +18,7 @@ import { sealedBatch } from '../../live/batch-reply.js';
 import { ordersPage } from '../../orders/orders-page.js';
 import { Download, route } from '../route.js';
 
-/** Batches: looked at, steered, reported, taken back. */
+/** Routes for batches: read, steer, report and undo. */
 const steering = (['pause', 'cancel'] as const).map((verb) =>
   route(`POST /api/batches/:batch/${verb}`, 'operator', {
     summary: `${verb[0]?.toUpperCase()}${verb.slice(1)} a batch; what is being sent finishes.`,
@@ -108,7 +108,7 @@ export const BATCH_ROUTES = [
       downloadReportFile(app, await shownBatch(app, params.batch), params.name),
   }),
   route('POST /api/batches/:batch/report', 'operator', {
-    summary: 'Write its report again from the books, also half-way.',
+    summary: 'Write its report again from the ledger, also half-way.',
     params: api.BatchParams,
     reply: api.FilesReply,
     async handle({ app }, { params }) {
@@ -125,7 +125,7 @@ export const BATCH_ROUTES = [
     reply: 'text/csv',
     async handle({ app }, { params, query }) {
       const ref = await findBatch(app.scripts, params.batch);
-      // The answer begins only once the file is whole, so that errors stay errors.
+      // The reply begins after the whole file is written, so that an error still has its status.
       const pieces: string[] = [];
       const { rows, leftOut } = await writeUndo(ref, app.config, async (text) => void pieces.push(text), {
         ...WHOLE_UNDO,
@@ -147,8 +147,8 @@ function shownBatch({ scripts }: App, batch: string): Promise<BatchRef> {
 }
 
 /**
- * The report files of a batch. A download names one entry of the folder's own listing: what is not listed
- * does not exist, whatever dots and slashes the name holds, and links are not followed.
+ * Serves report files. A download names an entry of the folder's own listing, so that dots, slashes and links lead
+ * nowhere else.
  */
 const TYPES: Readonly<Record<string, string>> = {
   '.csv': 'text/csv; charset=utf-8',

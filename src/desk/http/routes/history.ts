@@ -8,7 +8,7 @@ import * as api from '../../api/history.js';
 import type { Desk } from '../desk.js';
 import { Download, route } from '../route.js';
 
-/** What was paid in the past. */
+/** Routes for past payments. */
 export const HISTORY_ROUTES = [
   route('GET /api/stats', 'viewer', {
     summary: 'What was paid by day, week or month, how the realm answered, and as many days before.',

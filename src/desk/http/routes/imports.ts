@@ -14,7 +14,7 @@ import { mendUpload, planUpload } from '../plan-upload.js';
 import { Download, route } from '../route.js';
 import type { PlannedUpload, Upload, Uploads } from '../uploads.js';
 
-/** From a dropped file to a batch: upload, preview, and a start that repeats what the person saw. */
+/** Routes from an upload to its batch: upload, preview, and a start that repeats what the person saw. */
 export const IMPORT_ROUTES = [
   route('GET /api/uploads', 'operator', {
     summary: 'The files that you uploaded and did not start yet.',
@@ -121,13 +121,13 @@ export const IMPORT_ROUTES = [
   }),
 ];
 
-/** The name is for people only and never a path. */
+/** The name for display only. It is never used as a path. */
 function baseName(name: string): string {
   const last = name.split(/[\\/]/).at(-1) ?? '';
   return last.replaceAll(/[\p{C}]/gu, '').slice(0, 120) || 'upload.csv';
 }
 
-/** How a file is planned, and the way to do it. */
+/** Collects the options of a plan and the function that makes it. */
 function planOf(
   app: App,
   {
@@ -177,14 +177,14 @@ function planOf(
   };
   const make = () =>
     planUpload(app.as(person), upload, realm, options).catch((error: unknown) => {
-      // Whatever failed for want of the table: that it was thrown away is what is said.
+      // A table removed during the work explains any failure, so that this error is reported instead.
       tableOf(uploads, body.members, upload);
       throw error;
     });
   return [JSON.stringify({ realm, ...options }), make] as const;
 }
 
-/** Of the same person as the file: another's is as good as none. */
+/** The table has to belong to the same person; another person's is reported as missing. */
 function tableOf(uploads: Uploads, id: string | undefined, { who }: Upload) {
   if (id === undefined) return null;
   try {
@@ -208,7 +208,7 @@ function checkConfirmed({ document, unseen }: PlannedUpload, asShown: boolean, c
       'ALM_PLAN_FAULTS',
       `${source} has ${counted(faultCount, 'fault')} and was refused as a whole. Nothing was enqueued and nothing was sent.`,
     );
-  // Nothing new is made of orders that are a batch already; one that stands still would go on.
+  // An existing batch needs no new confirmation, unless starting it would resume a paused or halted one.
   if (existing && (asShown || (existingState !== 'paused' && existingState !== 'halted'))) return;
   if (!asShown)
     throw new AlmonerError(
@@ -230,7 +230,7 @@ function checkConfirmed({ document, unseen }: PlannedUpload, asShown: boolean, c
   );
 }
 
-/** One number for several directions says too little, unless the plan that was shown is named with it. */
+/** A single number is ambiguous for several directions, unless the request names the plan that was shown. */
 function isTotal({ payable: { tokens, amounts } }: api.PlanReply, confirmed: Confirmed): boolean {
   if (typeof confirmed.tokens === 'string' && (confirmed.shown !== undefined || amounts === null))
     return confirmed.tokens === tokens;

@@ -28,7 +28,7 @@ import {
 import type { Desk } from '../desk.js';
 import { route } from '../route.js';
 
-/** Single orders, dead letters, doubts, everything about a member, and the search. */
+/** Routes for orders, dead letters, doubts, members and the search. */
 export const ORDER_ROUTES = [
   route('GET /api/orders/:order', 'viewer', {
     summary: 'One order with all it met.',
@@ -78,7 +78,7 @@ export const ORDER_ROUTES = [
     async handle(desk, { body, visitor }) {
       const places = confirmed(await chooseDead(desk.app.scripts, body), body);
       const { reason: why = null, newAddress } = body;
-      // Asked again by the task itself; here it is an answer that the person can act on.
+      // The task checks this again. Checked here, the error reaches the person who can act on it.
       if (!newAddress) await refuseMoved(places);
       const by = { who: visitor.identity.name, why, newAddress };
       const app = desk.app.as(visitor.identity);
@@ -100,7 +100,7 @@ export const ORDER_ROUTES = [
     },
   }),
   route('GET /api/doubts', 'viewer', {
-    summary: 'Orders nobody can prove paid or unpaid.',
+    summary: 'Orders that almoner cannot prove paid or unpaid.',
     query: api.DoubtsQuery,
     reply: api.DoubtsPage,
     handle: ({ app }, { query }) => doubtsPage(app.scripts, query),
@@ -121,7 +121,7 @@ export const ORDER_ROUTES = [
     reply: api.DoubtReply,
     async handle({ app, asking }, { params, query, visitor }) {
       const readNow = query.now === 'true';
-      // Reads take of the pace that payments go at: who may only look must not slow them down.
+      // Reads use the pace that payments need, so that a viewer may not trigger them.
       if (readNow && !visitor.identity.roles.includes('operator'))
         throw new AlmonerError(
           'ALM_DESK_ROLE',
@@ -152,7 +152,7 @@ export const ORDER_ROUTES = [
     body: api.ResolveRequest,
     reply: TaskReply,
     async handle(desk, { body, visitor }) {
-      // A decision is about the doubts that the person saw, and a count does not name them.
+      // A decision names the doubts that the person saw. A count alone does not identify them.
       if (body.orders === undefined && body.which === undefined)
         throw new AlmonerError(
           'ALM_DESK_BAD_REQUEST',
@@ -160,7 +160,7 @@ export const ORDER_ROUTES = [
         );
       const places = confirmed(await chooseDoubts(desk.app.scripts, body), body);
       const rulings = places.map((place) => ({ place, verdict: body.decision, doubt: place.doubt }));
-      // Asked again by the task itself; here it is an answer that names those that ended meanwhile.
+      // The task checks this again. Checked here, the error names the doubts that ended meanwhile.
       if (body.orders !== undefined) await checkRulings(rulings);
       const arriving =
         body.decision === 'paid' || body.mayArrive === true ? [] : await mayArrive(desk.app, rulings);
@@ -199,7 +199,7 @@ const DECISIONS: api.DoubtReply['decisions'] = [
   { decision: 'paid', does: 'The order ends paid, with your word as its evidence. Nothing is sent.' },
   {
     decision: 'unpaid',
-    does: 'The order ends exhausted, as not applied. Nothing is sent before somebody retries it, which waits until its request can no longer arrive.',
+    does: 'The order ends exhausted, as not applied. Nothing is sent before a person retries it, and a retry waits until the earlier request can no longer arrive.',
   },
 ];
 
@@ -207,7 +207,7 @@ async function rowAt({ ref, index }: OrderPlace) {
   return orderRow(ref, await reading.orders.row(await contextOf(ref), index));
 }
 
-/** The person confirmed these orders, or their number; with any others nothing is done. */
+/** Compares the chosen orders with those the person confirmed. Where they differ nothing is done. */
 function confirmed(
   { places, which }: Chosen,
   seen: { readonly expect: number; readonly which?: string | undefined },

@@ -9,7 +9,7 @@ import * as api from '../../api/overview.js';
 import { sealedBatch } from '../../live/batch-reply.js';
 import { Download, OpenLine, route } from '../route.js';
 
-/** The front page, what keeps it live, and the desk's own audit and tasks. */
+/** Routes for the first page, its live connection, the audit and tasks. */
 export const OVERVIEW_ROUTES = [
   route('GET /api/overview', 'viewer', {
     summary: 'Realms, running batches, what wants attention, workers and the store.',
@@ -33,7 +33,7 @@ export const OVERVIEW_ROUTES = [
     reply: 'text/event-stream',
     async handle({ app }, { query: { batch } }) {
       if (batch === undefined) return new OpenLine(null);
-      // Looked for while the answer can still be an error; a line that is open has no way to say 404.
+      // Checked before the connection opens, because an open stream cannot answer 404.
       const ref = await findBatch(app.scripts, batch, undefined, { lookingOnly: true });
       await sealedBatch(ref);
       return new OpenLine(ref.id);
@@ -65,10 +65,10 @@ export const OVERVIEW_ROUTES = [
   }),
 ];
 
-/** Notices to the outside. */
+/** Routes for notices. */
 export const NOTICE_ROUTES = [
   route('GET /api/notices', 'viewer', {
-    summary: 'Where notices go, and what became of each, newest first.',
+    summary: 'The targets of notices, and the delivery of each message, newest first.',
     query: noticesApi.NoticesQuery,
     reply: noticesApi.NoticesPage,
     async handle({ notices }, { query }) {
@@ -82,7 +82,7 @@ export const NOTICE_ROUTES = [
     },
   }),
   route('POST /api/notices/test', 'operator', {
-    summary: 'Sends a test to one place; what became of it stands in the list.',
+    summary: 'Send a test to one target. The list shows its delivery.',
     body: noticesApi.TestNoticeRequest,
     reply: noticesApi.TestNoticeReply,
     audit: ({ body }) => ({ what: `sent a test notice to ${body.target}`, batch: null }),

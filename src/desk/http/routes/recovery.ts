@@ -9,7 +9,7 @@ import { withoutPaths } from '../../error-reply.js';
 import type { Desk } from '../desk.js';
 import { route } from '../route.js';
 
-/** After the store was restarted, failed over or restored. */
+/** Routes for decisions after a restart, failover or restore of the store. */
 export const RECOVERY_ROUTES = [
   route('GET /api/recovery', 'viewer', {
     summary: 'What happened to the store of each realm, what is waited for, and what a person decides.',
@@ -27,7 +27,7 @@ export const RECOVERY_ROUTES = [
     async handle(desk, { params, body, visitor }) {
       if (body.kind === 'retire' && Number.isNaN(Date.parse(body.of)))
         throw new AlmonerError('ALM_DESK_BAD_REQUEST', '`of` is no time. Nothing was done.');
-      // One after the other: a second person's click is compared with what the first one's did.
+      // Decisions run one after the other, so that the second click is compared with the state after the first.
       return desk.agreeing.through(async () => {
         const app = desk.app.as(visitor.identity);
         const story = await decideRecovery(app, params.realm, body, body.reason ?? null);
@@ -37,7 +37,7 @@ export const RECOVERY_ROUTES = [
   }),
 ];
 
-/** A viewer is told which machine a folder is on, not where it lies there. */
+/** A viewer sees the machine of a folder, but not its path. */
 async function storyReply({ board }: Desk, story: Story): Promise<api.RecoveryStory> {
   return {
     ...story,

@@ -20,7 +20,7 @@ import { refuseOtherFirst } from '../../approvals.js';
 import { explainReply, findPlan, planPage, ruleRows } from '../../rules.js';
 import { Download, route } from '../route.js';
 
-/** A person holds a schedule back, or lets it go on. */
+/** Makes a route that pauses, resumes or skips a rule's schedule. */
 function steering(
   step: RuleStep,
   summary: string,
@@ -38,7 +38,7 @@ function steering(
   });
 }
 
-/** Reward rules: listed, planned, run from exactly that plan, and explained. */
+/** Routes for reward rules: list, plan, run from exactly that plan, and explain. */
 export const RULE_ROUTES = [
   route('GET /api/rules', 'viewer', {
     summary: 'The rules, when they run next, and their last results.',
@@ -105,7 +105,7 @@ export const RULE_ROUTES = [
   }),
   route('POST /api/rules/:rule/approve', 'operator or approver', {
     summary:
-      'Give a new or changed rule with a schedule its go, if its text is the one with this hash. Where the realm requires a second person, the first asks for it, and another one, an approver, gives it; elsewhere an operator does.',
+      'Approve a new or changed rule with a schedule, if its text has this hash. Where the realm requires a second person, the first call asks for the approval, and another person, an approver, gives it. Elsewhere an operator approves.',
     params: api.RuleParams,
     body: api.RuleApproveRequest,
     reply: api.RulesReply,
@@ -116,7 +116,7 @@ export const RULE_ROUTES = [
         if (row?.needsSecond === true && body.asked === undefined)
           throw new AlmonerError(
             'ALM_DESK_BAD_REQUEST',
-            `Realm ${row.realm} requires a second person: the request says in \`asked\` who had asked for the go, null for nobody. Nothing was done.`,
+            `Realm ${row.realm} requires a second person: the request names in \`asked\` the person who asked for the approval, or null where nobody did. Nothing was done.`,
           );
         if (row?.needsSecond === true || body.asked != null)
           refuseOtherFirst(body.asked ?? null, row?.asked?.who ?? null);
@@ -126,15 +126,15 @@ export const RULE_ROUTES = [
     },
   }),
   steering('pause', 'Let the times of the schedule pass without a run.', api.RulePauseRequest),
-  steering('resume', 'Take a pause back, and a skip that has not come.', api.RuleSteerRequest),
+  steering('resume', 'End a pause, and a skip that has not come.', api.RuleSteerRequest),
   steering('skip', 'Let the next time of the schedule pass without a run.', api.RuleSteerRequest),
   steering(
     'revoke',
-    'Take the go back: the rule does not run by itself until it is approved again.',
+    'Withdraw the approval: the rule does not run by itself until it is approved again.',
     api.RuleSteerRequest,
   ),
   route('GET /api/rules/:rule/members.csv', 'viewer', {
-    summary: 'Who is in the list of a rule now, with the columns that stand beside them.',
+    summary: 'The present members of a rule, with the other columns of their list.',
     params: api.RuleParams,
     reply: 'text/csv; charset=utf-8',
     async handle({ app, cwd }, { params: { rule } }) {
@@ -156,7 +156,7 @@ export const RULE_ROUTES = [
     },
   }),
   route('POST /api/rules/:rule/dismiss', 'operator', {
-    summary: 'Take missed times of the schedule off the list: they are let go, and nobody is paid for them.',
+    summary: 'Take missed times of the schedule off the list. almoner pays nothing for them.',
     params: api.RuleParams,
     body: calendar.DismissRequest,
     reply: calendar.DismissReply,
@@ -172,7 +172,7 @@ export const RULE_ROUTES = [
     query: api.ExplainQuery,
     reply: api.ExplainReply,
     async handle({ app, explaining }, { params: { run }, query: { member }, raw }) {
-      // A run is read until it meets the member: one after the other, and only while somebody waits for it.
+      // Reads a run until it reaches the member. One request at a time, and only while its client waits.
       return explaining.through(async () => {
         if (raw.isGone())
           throw new AlmonerError('ALM_DESK_BUSY', 'Nobody waits for the explanation any more.');

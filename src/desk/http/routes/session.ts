@@ -17,7 +17,7 @@ import { ABSOLUTE_MS, type DeskSession, setCookie } from '../access/sessions.js'
 import type { Desk } from '../desk.js';
 import { route, WithHeaders } from '../route.js';
 
-/** Signing in and out. */
+/** Routes for signing in and out. */
 export const SESSION_ROUTES = [
   route('POST /api/login', 'anyone', {
     summary: 'Sign in with a desk token; sets the session cookie.',
@@ -54,7 +54,7 @@ export const SESSION_ROUTES = [
   }),
 ];
 
-/** Who has a token. */
+/** Routes for desk tokens. */
 export const PEOPLE_ROUTES = [
   route('GET /api/tokens', 'admin', {
     summary: 'Who has a desk token, with which roles; never the tokens themselves.',
@@ -64,7 +64,7 @@ export const PEOPLE_ROUTES = [
     }),
   }),
   route('POST /api/tokens', 'admin', {
-    summary: 'Make a token for somebody; it is told this once.',
+    summary: 'Make a token for a person. Only this reply contains it.',
     body: TokenRequest,
     reply: NewTokenReply,
     async handle({ app }, { body: { name, roles }, visitor }) {
@@ -97,7 +97,7 @@ function note(desk: Desk, { name, ...identity }: Identity, what: string): Promis
 
 const NEVER = '9999-12-31T00:00:00.000Z';
 
-/** A script's token has no session: it neither idles nor needs the page's token. */
+/** A script's token has no session: it does not expire when idle and needs no CSRF token. */
 function sessionReply(desk: Desk, { name, roles }: Identity, session: DeskSession | null): SessionReply {
   return {
     name,

@@ -9,7 +9,7 @@ type Refused = {
   readonly details?: readonly string[];
 };
 
-/** What the server refused, in the words it found for it. */
+/** A refused call, with the server's own message, code and next step. */
 export class CallFailed extends Error {
   readonly code: string;
   readonly next: string;
@@ -32,19 +32,21 @@ const UNREACHABLE = new CallFailed(0, {
   next: 'Check that `almoner serve` is running and that this machine can reach it, then try again.',
 });
 
-/** A read that takes longer than this hangs on a dead line. Changes are left alone: they may have happened. */
+/**
+ * A read that takes longer hangs on a dead connection. Changes have no limit: an aborted one may still have happened.
+ */
 const READ_TIMEOUT_MS = 30_000;
 
 /**
- * Reads one document. The reply is taken as the type the route promises: pages and server are one build, and
- * a test holds the server's replies to the same document.
+ * Reads one document. The reply is taken as the type the route promises: pages and server are one build, and a test
+ * compares the server's replies with the same types.
  */
 export async function read<Reply>(path: string, signal?: AbortSignal): Promise<Reply> {
   const limit = AbortSignal.timeout(READ_TIMEOUT_MS);
   return exchange(path, { signal: signal === undefined ? limit : AbortSignal.any([signal, limit]) });
 }
 
-/** Changes something. A change is never repeated by itself: the person decides after an unclear end. */
+/** Changes something on the server. It never repeats a change: after an unclear end the person decides. */
 export async function change<Reply>(
   path: string,
   body: unknown = {},
@@ -99,6 +101,7 @@ function isTimeout(signal: AbortSignal): boolean {
   return signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
 }
 
+/** Turns anything thrown into a failure with a message and a next step. */
 export function asFailure(error: unknown): CallFailed {
   if (error instanceof CallFailed) return error;
   const text = error instanceof Error ? error.message : String(error);
@@ -109,7 +112,7 @@ export function asFailure(error: unknown): CallFailed {
   });
 }
 
-/** Sends a file as it is. XMLHttpRequest, because fetch cannot tell how much of a body has left. */
+/** Uploads a file as it is. It uses XMLHttpRequest, because fetch cannot report how much of a body was sent. */
 export function upload(
   file: File,
   onProgress: (sentBytes: number) => void,
@@ -142,12 +145,12 @@ export function upload(
   });
 }
 
-/** Who is signed in: `asking` until the server has said it, null for nobody. */
+/** The signed-in person; `asking` until the server has answered, null where nobody is signed in. */
 export const session = createStore<SessionReply | null | 'asking'>('asking');
-/** The sentence above the login form: why somebody who was signed in no longer is. */
+/** The sentence above the login form: why the session ended. */
 export const goodbye = createStore('');
 
-/** Who looks at the page. */
+/** The person who is signed in. */
 export function useMe(): Person {
   return signedIn(useStore(session)) ?? { name: '', roles: [] };
 }
@@ -157,6 +160,7 @@ export function useIsOperator(): boolean {
   return useMe().roles.includes('operator');
 }
 
+/** The person of a session, or null while asking and where nobody is signed in. */
 export function signedIn(who: SessionReply | null | 'asking'): SessionReply | null {
   return who === 'asking' ? null : who;
 }

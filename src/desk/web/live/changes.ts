@@ -1,6 +1,6 @@
 import type { Overview, OverviewChanges } from '../../api/index.js';
 
-/** The overview with what changed since; batches keep their place in the order that is told. */
+/** Merges a live event into the overview. Batches follow the order that the event gives. */
 export function withChanges(overview: Overview, { batches, ...parts }: OverviewChanges): Overview {
   const known = new Map(
     [...overview.batches, ...batches.changed].map((batch) => [`${batch.realm}/${batch.batch}`, batch]),

@@ -9,8 +9,8 @@ export type Resource<Value> = {
 };
 
 /**
- * One document of the API. What was shown stays while the next is fetched, so that nothing jumps; an answer
- * that comes after the address changed is thrown away.
+ * Fetches one document of the API. The old value stays on the page during the next fetch, so that the page does not
+ * jump. A reply for an earlier address is dropped.
  */
 export function useResource<Value>(path: string | null, ask = read<Value>): Resource<Value> {
   const [value, setValue] = useState<Value | null>(null);
@@ -35,7 +35,7 @@ export function useResource<Value>(path: string | null, ask = read<Value>): Reso
       },
     );
     return () => ended.abort();
-    // A new round asks the same address again.
+    // A new round fetches the same address again.
   }, [path, round]);
   const reload = useCallback(() => setRound((count) => count + 1), []);
   return { value, failure, loading, reload };
@@ -43,7 +43,10 @@ export function useResource<Value>(path: string | null, ask = read<Value>): Reso
 
 const RELOAD_MS = 4_000;
 
-/** One of which the stream tells nothing: files are edited, times come and letters leave while somebody looks. */
+/**
+ * Like `useResource`, and fetched again every few seconds. For documents that the live stream does not cover, such as
+ * rule files, schedules and notices.
+ */
 export function useFreshResource<Value>(path: string | null): Resource<Value> {
   const resource = useResource<Value>(path);
   const { reload } = resource;
@@ -54,11 +57,11 @@ export function useFreshResource<Value>(path: string | null): Resource<Value> {
   return resource;
 }
 
-/** A change that a person asked for: whether it is under way, and with what it was refused. */
+/** Runs one change at a time, and holds whether it is under way and how it failed. */
 export function useChange() {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<CallFailed | null>(null);
-  /** Says whether it came about. */
+  /** Resolves to true where the change succeeded. */
   const attempt = async (act: () => Promise<void>): Promise<boolean> => {
     setBusy(true);
     setFailure(null);

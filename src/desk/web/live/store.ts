@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** One value that several parts of the page look at. */
+/** A value that several parts of the page share and subscribe to. */
 type Store<Value> = ReturnType<typeof createStore<Value>>;
 
 export function createStore<Value>(first: Value) {
@@ -20,12 +20,13 @@ export function createStore<Value>(first: Value) {
   };
 }
 
+/** Draws a component again whenever the store's value changes. */
 export function useStore<Value>(store: Store<Value>): Value {
   const [, redraw] = useState({});
   const drawn = store.get();
   useEffect(() => {
     const look = () => redraw({});
-    // What changed between drawing and subscribing would be missed without this.
+    // Without this check a change between drawing and subscribing would be missed.
     if (!Object.is(store.get(), drawn)) look();
     return store.subscribe(look);
   }, [store]);

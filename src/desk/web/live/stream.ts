@@ -5,16 +5,14 @@ import { withChanges } from './changes.js';
 import { createStore, useStore } from './store.js';
 
 /**
- * The live picture over server-sent events.
+ * The live state over server-sent events.
  *
- *   joining ──first event──► live ──line breaks, or silence and no answer──► lost ──event──► live
+ * joining ──first event──► live ──connection breaks, or silence and no answer──► lost ──event──► live
  *
- * The browser reconnects by itself after a break, but not after a refused connection, and it never notices
- * a line that died silently; both are watched here. The first event is the whole picture, later ones say what changed in it,
- * so a tab that is open for a day holds no more than one that was opened now.
- *
- * A hidden tab closes its line and asks now and then instead: browsers allow six lines to one host, and a
- * seventh tab would hang for want of one.
+ * The browser reconnects by itself after a break, but not after a refused connection, and it does not notice a
+ * connection that died silently. This module watches for both. The first event is the whole snapshot and later events
+ * hold the changes, so that a tab open for a day holds no more than a new one. A hidden tab closes its connection and
+ * polls instead: browsers allow six connections to one host, and a seventh tab would hang.
  */
 export type Live = {
   readonly status: 'joining' | 'live' | 'lost';
@@ -38,6 +36,7 @@ let retryMs = RETRY_MIN_MS;
 let retryTimer = 0;
 let silenceTimer = 0;
 
+/** Opens the live connection for a signed-in person. */
 export function joinStream(): void {
   wanted = true;
   document.addEventListener('visibilitychange', visibilityChanged);
@@ -45,6 +44,7 @@ export function joinStream(): void {
   visibilityChanged();
 }
 
+/** Closes the live connection and forgets its data, at the end of a session. */
 export function leaveStream(): void {
   wanted = false;
   document.removeEventListener('visibilitychange', visibilityChanged);
@@ -53,7 +53,7 @@ export function leaveStream(): void {
   live.set(FIRST);
 }
 
-/** The batch whose page is open gets its own events; null ends them. */
+/** Subscribes to the events of the batch on the open page; null ends the subscription. */
 export function watchBatch(batch: string | null): void {
   if (batchWatched === batch) return;
   batchWatched = batch;
@@ -77,11 +77,11 @@ function connect(): void {
   opened.addEventListener('overview', (event) => heard({ overview: JSON.parse(event.data) }));
   opened.addEventListener('changes', (event) => {
     const { overview } = live.get();
-    // Changes follow an overview on the same line.
+    // Changes arrive after a whole overview on the same connection.
     if (overview !== null) heard({ overview: withChanges(overview, JSON.parse(event.data)) });
   });
   opened.addEventListener('batch', (event) => heard({ batch: JSON.parse(event.data) }));
-  // Either the session is over or the server stops: asking tells which, and a refusal leads to the login form.
+  // The session ended or the server stops. A request tells which; a refusal leads to the login form.
   opened.addEventListener('bye', () => {
     close();
     lost();
@@ -108,14 +108,14 @@ function lost(): void {
 function retryLater(): void {
   window.clearTimeout(retryTimer);
   retryTimer = window.setTimeout(async () => {
-    // Asked by hand first: an event source does not say why it was refused, and a session may have ended.
+    // Polls first: an event source does not say why it was refused, and the session may have ended.
     if (await ask()) connect();
     else if (wanted) retryLater();
   }, retryMs);
   retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
 }
 
-/** After some silence a question is sent: no news is good news only while the line is alive. */
+/** After some silence the page sends a request, because a dead connection is silent too. */
 function expectWord(): void {
   window.clearTimeout(silenceTimer);
   silenceTimer = window.setTimeout(
@@ -148,19 +148,19 @@ function visibilityChanged(): void {
   } else connect();
 }
 
-/** Tells by its name whether a realm is a rehearsal; orders and rules carry only the name. */
+/** Returns a test for realm names: is this realm a rehearsal? Orders and rules carry only the name. */
 export function useIsRehearsal(): (realm: string) => boolean {
   const { overview } = useStore(live);
-  // Books of rehearsals that are over have no card; their batches still say what they were.
+  // A finished rehearsal has no realm card, but its batches still name the realm.
   const known = [...(overview?.realms ?? []), ...(overview?.batches ?? [])];
   const names = new Set(known.filter(({ rehearsal }) => rehearsal).map(({ realm }) => realm));
   return (realm) => names.has(realm);
 }
 
-/** A list is read again at most so often, however quickly its orders come and go. */
+/** The shortest time between two reloads of a list, however often its orders change. */
 const NEWS_MS = 2_000;
 
-/** Another value whenever dead letters or doubts have come, gone or been dealt with. */
+/** A value that changes whenever a dead letter or doubt is added, removed or decided. */
 export function useUnsettledNews(): string {
   const { overview } = useStore(live);
   const now = (overview?.realms ?? []).map(({ unsettledMark }) => unsettledMark).join(' ');
@@ -178,7 +178,7 @@ export function useUnsettledNews(): string {
   return told;
 }
 
-/** What waits for an approval, each by a name of its own. */
+/** Everything that waits for an approval, each with a unique key. */
 export function secondWaited(overview: Overview | null): string[] {
   const isFor = ({ event }: Matter) => event === 'batch.approval';
   return [
@@ -187,14 +187,14 @@ export function secondWaited(overview: Overview | null): string[] {
   ];
 }
 
-/** Realms that are closed until a person acts, or whose first sends wait for one after a rollback. */
+/** Realms that are closed until a person acts, and realms whose first sends wait for a person after a rollback. */
 export function recoveryWaited(overview: Overview | null): RealmCard[] {
   return (overview?.realms ?? []).filter(
     (realm) => isClosedForPerson(realm) || realm.waitsForPersonSince !== null,
   );
 }
 
-/** Closed without a reason it opens by itself, with the next process that sends. */
+/** A closed realm without a reason opens by itself with the next process that sends. */
 export function isClosedForPerson({ fence }: RealmCard): boolean {
   return fence !== null && !fence.armed && fence.reason !== null;
 }

@@ -10,6 +10,7 @@ import { Empty, Panel, Pending, Table } from '../parts/panel.js';
 import { BatchLink, pathWith, useAddress } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 
+/** The page of the audit: who changed what, when and why. */
 export function AuditPage() {
   const { query } = useAddress();
   const filter = Object.fromEntries(FILTERS.map((name) => [name, query.get(name)]));
@@ -55,7 +56,7 @@ const FILTERS = ['text', 'who', 'from', 'to'] as const;
 
 export function BatchAudit({ batch, state }: { readonly batch: string; readonly state: string }) {
   const audit = useResource<Audit>(`/api/batches/${encodeURIComponent(batch)}/audit`);
-  // Whoever changed its state has left an entry.
+  // A change of the batch's state adds an entry, so that the list reloads.
   useEffect(audit.reload, [state]);
   return (
     <Panel title="Who did what" flush>
@@ -69,7 +70,7 @@ type AuditTableProps = {
   readonly entries: Audit['entries'];
   readonly label: string;
   readonly withBatch?: boolean;
-  /** Nothing more is behind the next page. */
+  /** True where there is no further page. */
   readonly whole?: boolean;
 };
 

@@ -19,7 +19,7 @@ import { Page } from '../shell/page.js';
 
 const STATES = ['running', 'halted', 'paused', 'planned', 'done', 'cancelled'] satisfies BatchState[];
 
-/** Every batch, newest first. The running ones move with the live picture. */
+/** The page of all batches, newest first. Live events update the running ones. */
 export function BatchesPage() {
   const { query } = useAddress();
   const cursor = query.get('cursor');
@@ -29,7 +29,7 @@ export function BatchesPage() {
   const { value, reload } = batches;
   const { overview } = useStore(live);
   const fresh = new Map((overview?.batches ?? []).map((batch) => [batch.batch, batch]));
-  // Those that are on the list move by themselves; a new one, or one in another state, changes the list.
+  // Live events update the batches on the list. A new batch or a changed state changes the list itself.
   useEffect(reload, [[...fresh.values()].map(({ batch, state }) => `${batch} ${state}`).join()]);
   return (
     <Page title="Batches">
@@ -64,7 +64,7 @@ export function BatchList({ batches }: { readonly batches: readonly BatchSummary
   );
 }
 
-/** A batch in a list: what it is, how far it is, and why it stands still. */
+/** One batch in a list: what it is, how far it is, and why it waits. */
 function BatchLine({ batch }: { readonly batch: BatchSummary }) {
   return (
     <li class="batch-line">
@@ -124,12 +124,13 @@ function Pace({ batch }: { readonly batch: BatchSummary }) {
   );
 }
 
+/** The speed of a running batch beside the allowed pace. */
 export function settlingWords({ perSecond, allowed }: BatchSummary): string {
   const settled = perSecond === null ? 'starting' : `${usedWords(perSecond, allowed)} settled`;
   return allowed === null ? settled : `${settled}, ${allowedWords(allowed)} allowed`;
 }
 
-/** Orders that stand still: how many, why, since when, and what ends it. */
+/** Orders that wait: how many, why, since when, and what ends the wait. */
 export function WaitingList({ batch }: { readonly batch: BatchSummary }) {
   const waiting = batch.waiting.filter((one) => isNews(one, batch));
   if (waiting.length === 0) return null;
@@ -160,12 +161,12 @@ export function WaitingList({ batch }: { readonly batch: BatchSummary }) {
   );
 }
 
-/** Nothing moves before somebody starts or gives up a process. */
+/** These orders wait until a person starts a worker or gives a process up. */
 function isLoud({ why, session }: Waiting): boolean {
   return session !== null || why === 'no-worker';
 }
 
-/** Doubts have a page of their own, and what the batch's reason says is shown above. */
+/** Doubts have a page of their own. A message that repeats the batch's reason is shown above already. */
 function isNews({ why, message }: Waiting, { reason }: BatchSummary): boolean {
   return why !== 'doubt' && (reason === null || !message.startsWith(reason.message));
 }

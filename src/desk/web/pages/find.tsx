@@ -9,7 +9,7 @@ import { Empty, Failure, Notice, Panel, Table } from '../parts/panel.js';
 import { BatchLink, Link, pathWith, placeOf, useAddress, withQuery } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 
-/** What one text finds over all batches, archives included: batches at once, orders as the scan meets them. */
+/** The result of one search over all batches and archives. Batches come at once, orders as the scan finds them. */
 export function FindPage({ text }: { readonly text: string }) {
   const { query } = useAddress();
   const asked = { q: text, by: query.get('by'), realm: query.get('realm') };

@@ -4,7 +4,7 @@ import { Empty, Panel } from '../parts/panel.js';
 import { filterBy, pathWith, useAddress } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 
-/** Everything that ever touched a member. */
+/** The page of a member: every order that ever touched them. */
 export function MemberPage({ member }: { readonly member: string }) {
   const { query } = useAddress();
   const found = useOrders(
@@ -36,7 +36,7 @@ export function MemberPage({ member }: { readonly member: string }) {
           mixed
           empty={
             <Empty title="Nothing touched this member.">
-              Not in these books, at least. Ids are compared digit by digit; check that none is missing.
+              At least not in this ledger. Ids are compared digit by digit; check that none is missing.
             </Empty>
           }
         />

@@ -11,7 +11,7 @@ import { Empty, Failure, Loading, Panel, Pending, Prose, Table } from '../parts/
 import { BatchLink, Link, pathWith, placeOf, useAddress } from '../shell/address.js';
 import { Page } from '../shell/page.js';
 
-/** How often the list is asked for while somebody looks: letters leave within seconds. */
+/** The page of alerts and messages. It polls, because messages are delivered within seconds. */
 
 export function NoticesPage() {
   const { overview } = useStore(live);
@@ -52,7 +52,7 @@ const EVENT_WORDS: Readonly<Record<Matter['event'], string>> = {
   'realm.after-rollback': 'first sends wait for a person',
   'schedule.done': 'schedule ran',
   'schedule.failed': 'schedule failed',
-  'schedule.waits': 'rule waits for a go',
+  'schedule.waits': 'rule waits for approval',
   'schedule.missed': 'scheduled times missed',
   'store.away': 'store away',
   test: 'test',
@@ -79,7 +79,7 @@ function Matters({ matters }: { readonly matters: readonly Matter[] }) {
   );
 }
 
-/** Where a person ends it: the page that can, or else the command. */
+/** The page on which a person ends the alert, or else the command. */
 function whereOf({ event, batch, rule, next }: Matter) {
   if (event === 'batch.doubt' && batch !== null)
     return <Link to={pathWith('/doubts', { batch })}>Doubts</Link>;

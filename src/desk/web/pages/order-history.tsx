@@ -5,7 +5,7 @@ import { Time } from '../parts/marks.js';
 
 type Detail = OrderReply['history'][number];
 
-/** What an order met, oldest first: attempts with their answers, balances read, and what people decided. */
+/** The history of an order, oldest first: attempts with their replies, balances, and decisions of people. */
 export function OrderHistory({ history }: { readonly history: readonly Detail[] }) {
   return (
     <ol class="history">
@@ -76,7 +76,7 @@ function Happened({ detail }: { readonly detail: Detail }): ComponentChildren {
         </p>
       );
     default:
-      // A newer server may tell of things this page does not know; better shown raw than left out.
+      // A newer server may send events that this page does not know. It shows them raw rather than leave them out.
       return <pre>{JSON.stringify(detail)}</pre>;
   }
 }

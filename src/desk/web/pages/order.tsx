@@ -14,7 +14,7 @@ import { Page } from '../shell/page.js';
 import { DeadAction, type DeadVerb } from './dead/dead-action.js';
 import { OrderHistory } from './order-history.js';
 
-/** One order: what it was to do, what became of it, and everything it met on the way. */
+/** The page of an order: its content, its state and its history. */
 export function OrderPage({ order }: { readonly order: string }) {
   const reply = useResource<OrderReply>(`/api/orders/${encodeURIComponent(order)}`);
   const { value, reload } = reply;

@@ -15,6 +15,7 @@ import { RealmPanel } from './realm-panel.js';
 
 const OVER = new Set(['done', 'cancelled']);
 
+/** The first page: everything that needs a person, then the realms and the running batches. */
 export function OverviewPage() {
   const { overview } = useStore(live);
   const allRehearsal =
@@ -83,7 +84,7 @@ function NoWorker({ overview }: { readonly overview: Overview }) {
   );
 }
 
-/** Realms of which nothing, or nothing new, is sent before a person has decided. */
+/** Realms that send nothing, or make no first sends, until a person decides. */
 function Recoveries({ overview }: { readonly overview: Overview }) {
   const waited = recoveryWaited(overview);
   if (waited.length === 0) return null;
@@ -103,7 +104,7 @@ function Recoveries({ overview }: { readonly overview: Overview }) {
   );
 }
 
-/** Processes that are gone with orders in their hands: nothing of those moves before somebody acts. */
+/** Dead processes that still hold orders. Those orders wait until a person acts. */
 function LostSessions({ overview }: { readonly overview: Overview }) {
   const lost = overview.batches.flatMap(({ batch, amounts, waiting }) =>
     waiting.filter(({ session }) => session !== null).map((one) => ({ ...one, batch, amounts })),
@@ -121,7 +122,7 @@ function LostSessions({ overview }: { readonly overview: Overview }) {
   );
 }
 
-/** Scheduled times that came and were not paid as they should be. */
+/** Schedules with a last time that was missed, failed or skipped. */
 function Schedules({ overview: { schedules } }: { readonly overview: Overview }) {
   const bad = schedules.filter(({ isGood }) => !isGood);
   if (bad.length === 0) return null;
@@ -148,7 +149,7 @@ function Schedules({ overview: { schedules } }: { readonly overview: Overview })
   );
 }
 
-/** Scheduled times that paid nobody because nothing ran, until a person takes them off the list. */
+/** Scheduled times that no process ran. They stay listed until a person makes them up or dismisses them. */
 function MissedTimes({ overview: { missed } }: { readonly overview: Overview }) {
   const realms = missed.filter(({ times }) => times > 0);
   if (realms.length === 0) return null;
@@ -171,7 +172,7 @@ function MissedTimes({ overview: { missed } }: { readonly overview: Overview }) 
   );
 }
 
-/** What wants a person, before everything else; the room is there also when nothing does. */
+/** Everything that needs a person, at the top of the page. The panel keeps its place while it is empty. */
 function Attention({ overview }: { readonly overview: Overview }) {
   const sum = (field: 'dead' | 'doubts') => overview.realms.reduce((total, realm) => total + realm[field], 0);
   const still = overview.batches.filter(({ waiting }) =>
@@ -181,7 +182,7 @@ function Attention({ overview }: { readonly overview: Overview }) {
   const tiles = [
     ['Doubts', '/doubts', sum('doubts'), 'none to decide', 'wait for your decision'],
     ['Dead letters', '/dead', sum('dead'), 'none', 'ended unpaid'],
-    ['Standing still', '/notices', still, 'no batch', 'until somebody acts'],
+    ['Standing still', '/notices', still, 'no batch', 'until a person acts'],
   ] as const;
   return (
     <ul class="tiles">

@@ -13,7 +13,7 @@ import { announce, Page } from '../shell/page.js';
 
 type Token = TokensReply['tokens'][number];
 
-/** Who has a token: given and taken by an admin. */
+/** The page of desk tokens. An admin adds and revokes them. */
 export function PeoplePage() {
   const isAdmin = useMe().roles.includes('admin');
   const list = useFreshResource<TokensReply>(isAdmin ? '/api/tokens' : null);
@@ -108,7 +108,7 @@ function AddToken({ onDone }: { readonly onDone: () => void }) {
   const { busy, failure, attempt } = useChange();
   const add = (event: Event) => {
     event.preventDefault();
-    // What fails is shown by `failure`.
+    // `failure` shows an error.
     void attempt(async () => {
       setMade(await change<NewTokenReply>('/api/tokens', { name: name.trim(), roles }));
       setName('');
@@ -140,7 +140,10 @@ function AddToken({ onDone }: { readonly onDone: () => void }) {
   );
 }
 
-/** The store keeps only its hash: whoever closes this without a copy makes another one. */
+/**
+ * Shows a new token once. The store keeps only its hash, so that a person who closes this without a copy has to make
+ * another one.
+ */
 function Made({ made: { name, token }, onClose }: { made: NewTokenReply; onClose: () => void }) {
   const text = useRef<HTMLElement>(null);
   const copy = async () => {
@@ -148,7 +151,7 @@ function Made({ made: { name, token }, onClose }: { made: NewTokenReply; onClose
       await navigator.clipboard.writeText(token);
       announce('Copied.');
     } catch {
-      // Without encryption a browser copies nothing by itself; what is selected can be copied by hand.
+      // A page without https cannot write to the clipboard, so that it selects the text to be copied by hand.
       if (text.current !== null) getSelection()?.selectAllChildren(text.current);
       announce('Selected; copy it by hand.');
     }
@@ -156,7 +159,7 @@ function Made({ made: { name, token }, onClose }: { made: NewTokenReply; onClose
   return (
     <Notice tone="good">
       <p>
-        The token of <b>{name}</b>, shown this once. Hand it over where nobody else reads it:
+        The token of <b>{name}</b>, shown only once. Hand it over where no other person can read it:
       </p>
       <p>
         <code ref={text} class="wrap">
@@ -180,7 +183,7 @@ type RevokeProps = {
 
 function Revoke({ token: { name, roles }, tokens, onDone, onClose }: RevokeProps) {
   const isOwn = useMe().name === name;
-  // As it was when the dialog was opened: neither its words nor its button change under somebody's hand.
+  // Fixed when the dialog opens, so that its words and its button do not change under the person's hand.
   const [isLast] = useState(
     roles.includes('admin') && !tokens.some((one) => one.name !== name && one.roles.includes('admin')),
   );
@@ -210,7 +213,7 @@ function Revoke({ token: { name, roles }, tokens, onDone, onClose }: RevokeProps
       )}
       {isLast && (
         <p>
-          <b>Nobody else is admin: after this nobody can give or take tokens on the desk,</b> only with{' '}
+          <b>There is no other admin: after this no person can add or revoke tokens on the desk,</b> only with{' '}
           <code>almoner desk token add</code> on a machine that reaches the store.
         </p>
       )}

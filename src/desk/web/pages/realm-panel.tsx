@@ -11,7 +11,7 @@ import { Notice, Panel, Prose, Said } from '../parts/panel.js';
 import { Link } from '../shell/address.js';
 import { announce } from '../shell/page.js';
 
-/** One realm: pace used against allowed, what waits, and why it stands still. */
+/** One realm: the pace used against the allowed pace, what waits, and why. */
 export function RealmPanel({ realm }: { readonly realm: RealmCard }) {
   const { pace } = realm;
   return (
@@ -97,13 +97,13 @@ function RealmFoot({ realm }: RealmProps) {
   );
 }
 
-/** What left within the last window; what is held has no rate. */
+/** The rate of the last window. A realm on hold has no rate. */
 function usedNow({ used, allowed, holdUntil }: RealmCard['pace']): string {
   if (holdUntil !== null) return 'on hold';
   return usedWords((used / (allowed?.windowMs ?? 60_000)) * 1_000, allowed);
 }
 
-/** What the realm's answers taught, with its beginning, and forgetting it. */
+/** The pace that almoner learnt from the realm's replies, since when, and a button to forget it. */
 function PaceNotices({ realm }: { readonly realm: RealmCard }) {
   const operator = useIsOperator();
   const [asking, setAsking] = useState(false);

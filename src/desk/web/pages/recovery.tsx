@@ -10,7 +10,9 @@ import { Empty, Panel, Pending, Prose } from '../parts/panel.js';
 import { Link, placeOf } from '../shell/address.js';
 import { announce, Page } from '../shell/page.js';
 
-/** After the store was restarted, failed over or restored: what happened to each realm, and what a person decides. */
+/**
+ * The page after a restart, failover or restore of the store: what happened to each realm, and what a person decides.
+ */
 export function RecoveryPage() {
   const recovery = useFreshResource<RecoveryReply>('/api/recovery');
   const { value, reload } = recovery;
@@ -48,7 +50,7 @@ export function RecoveryPage() {
   );
 }
 
-/** Neither a person nor another machine is waited for. */
+/** True where the realm waits for no person and no other machine. */
 function isQuiet({ state, decisions, waitsFor }: RecoveryStory): boolean {
   return state !== 'waiting for a person' && decisions.length === 0 && waitsFor.length === 0;
 }
@@ -59,10 +61,10 @@ type StoryProps = { readonly story: RecoveryStory; readonly onDone: () => void }
 
 function Story({ story, onDone }: StoryProps) {
   const { realm, state, happened, decisions } = story;
-  // Where it waits for what happened to be put right, that is said once.
+  // The line about what happened is shown once, even where the realm waits for it.
   const waitsFor = story.waitsFor.filter((line) => line !== happened);
   const isOperator = useIsOperator();
-  // As it was shown when the dialog was opened: neither its words nor its numbers change under somebody's hand.
+  // Fixed when the dialog opens, so that its words and numbers do not change under the person's hand.
   const [asking, setAsking] = useState<{ story: RecoveryStory; decision: RecoveryDecision } | null>(null);
   return (
     <Panel title={realm} {...TONES[state]} aside={<span>{RECOVERY_STATE_WORDS[state]}</span>}>
@@ -107,7 +109,7 @@ function Story({ story, onDone }: StoryProps) {
 
 const SHOWN_MAX = 20;
 
-/** The batches that a person looks at before letting them go on. */
+/** The batches to look at before their first sends are resumed. */
 function Waiting({ story: { waiting } }: { readonly story: RecoveryStory }) {
   if (waiting.length === 0) return null;
   const more = waiting.length - SHOWN_MAX;
@@ -154,15 +156,18 @@ const WORDS: Readonly<
   },
   resume: {
     verb: 'Resume',
-    asks: 'Let first sends go on?',
+    asks: 'Resume first sends?',
     danger: false,
-    done: 'First sends go on.',
+    done: 'First sends are resumed.',
   },
 };
 
 type DecideProps = StoryProps & { readonly decision: RecoveryDecision; readonly onClose: () => void };
 
-/** Says once more what becomes of how many orders and tokens; the desk refuses where that is no longer so. */
+/**
+ * Asks for a decision and repeats how many orders and tokens it affects. The desk refuses it where these numbers have
+ * changed.
+ */
 function Decide({ story, decision: { kind, of, does }, onDone, onClose }: DecideProps) {
   const { asks, verb, danger, done } = WORDS[kind];
   const orders = story.waiting.reduce((sum, one) => sum + one.orders, 0);
@@ -175,7 +180,7 @@ function Decide({ story, decision: { kind, of, does }, onDone, onClose }: Decide
       reason="may"
       act={async (said) => {
         const body: RecoveryRequest = { kind, of, shown: does, ...said };
-        // The page is read again also after a refusal: it shows what there is to decide by now.
+        // The page reloads after a refusal too, and then shows the decisions that are open now.
         const path = `/api/recovery/${encodeURIComponent(story.realm)}`;
         await change<RecoveryStory>(path, body).finally(onDone);
         announce(done);

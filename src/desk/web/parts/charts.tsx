@@ -4,7 +4,7 @@ import { type Columns, drawColumns, drawStates, latencyChart, runCharts } from '
 import { clockTime, counted, dayAndClock, duration, grouped } from '../../../words/spelling.js';
 import type { BatchReply, RealmCard } from '../../api/index.js';
 
-/** Sizes are attributes, never inline styles, which the content policy forbids. */
+/** A column chart. Sizes are attributes: the content policy forbids inline styles. */
 export function ColumnChart({ low = false, ...chart }: Columns & { readonly low?: boolean }) {
   const { top, half, width, bars, limitY } = drawColumns(chart);
   return (
@@ -41,7 +41,7 @@ export function ColumnChart({ low = false, ...chart }: Columns & { readonly low?
 
 type RunChartProps = { readonly series: BatchReply['series']; readonly rate: Rate | null };
 
-/** The run over time: what was settled, and the requests it took against the allowed pace. */
+/** A run over time: settled orders, and requests against the allowed pace. */
 export function RunChart({ series, rate }: RunChartProps) {
   const now = new Date();
   const charts = runCharts(
@@ -89,6 +89,7 @@ export function AllowedKey() {
   );
 }
 
+/** How long the realm took to reply, as a histogram. */
 export function LatencyChart({ latency }: { readonly latency: BatchReply['latency'] }) {
   const chart = latencyChart(latency);
   if (chart === null) return <p class="soft chart-none">No request was answered yet.</p>;
@@ -105,11 +106,11 @@ export function LatencyChart({ latency }: { readonly latency: BatchReply['latenc
 
 const SLICES_SHOWN = 60;
 
-/** Requests of the last minutes against what the realm allows. */
+/** The requests of the last minutes against the allowed pace. */
 export function PaceChart({ pace, realm }: { readonly pace: RealmCard['pace']; readonly realm: string }) {
   const { sliceMs, requests } = pace.recent;
   const endsAt = Date.parse(pace.recent.endsAt);
-  // A quiet realm answers a short list; the chart keeps its width and fills from the right.
+  // The server sends few slices for a quiet realm. The chart keeps its width and fills from the right.
   const quiet = Array.from({ length: Math.max(0, SLICES_SHOWN - requests.length) }, () => 0);
   const shown = [...quiet, ...requests].slice(-SLICES_SHOWN);
   const startsAt = endsAt - SLICES_SHOWN * sliceMs;

@@ -8,16 +8,18 @@ type ConfirmProps = {
   readonly title: string;
   readonly verb: string;
   readonly danger?: boolean;
-  /** `must`: the API wants a reason; `may`: it is written down when given; `none`: it takes none. */
+  /** `must`: the API requires a reason; `may`: a reason is optional and kept; `none`: it takes none. */
   readonly reason: 'must' | 'may' | 'none';
-  /** Whether there is anything to act on. */
+  /** False where there is nothing to act on. */
   readonly ready?: boolean;
   readonly act: (said: { readonly reason?: string }) => Promise<void>;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 };
 
-/** Says what will happen, takes the reason, acts once, and stays open with the reason when it was refused. */
+/**
+ * A dialog that says what will happen, takes the reason and acts once. After a refusal it stays open with the reason.
+ */
 export function Confirm(props: ConfirmProps) {
   const { title, verb, danger = false, reason, ready = true, act, onClose, children } = props;
   const [text, setText] = useState('');
@@ -25,7 +27,7 @@ export function Confirm(props: ConfirmProps) {
   const submit = (event: Event) => {
     event.preventDefault();
     const reason = text.trim();
-    // What fails is shown by `failure`.
+    // `failure` shows an error.
     void attempt(() => act(reason === '' ? {} : { reason }).then(onClose));
   };
   return (
@@ -66,7 +68,7 @@ type DialogProps = {
   readonly children: ComponentChildren;
 };
 
-/** The browser's own modal: it traps the focus, closes on Escape and gives the focus back where it was. */
+/** The browser's modal dialog. It traps the focus, closes on Escape and returns the focus. */
 function Dialog({ title, onClose, children }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null);
   const id = useId();

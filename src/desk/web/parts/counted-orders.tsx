@@ -6,8 +6,8 @@ import { useResource } from '../live/resource.js';
 import { Pending } from './panel.js';
 
 /**
- * Counts what a question is about before it is answered, and hands back which orders were counted: where others are
- * meant by the time the person has confirmed, the server refuses, and the new number and sums stand beside the refusal.
+ * Counts the orders that a question affects, and returns which ones were counted. Where others match at the
+ * confirmation, the server refuses, and the dialog shows the new number and sums.
  */
 export function useCountedOrders(path: string, selection: DeadSelection) {
   const counting = useResource(path, (at) => change<SelectionCount>(at, selection));

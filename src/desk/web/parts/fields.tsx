@@ -4,13 +4,13 @@ import { useId } from 'preact/hooks';
 type ButtonProps = {
   readonly name: string;
   readonly look?: string | undefined;
-  /** A screen reader says this instead of the name, where the name alone does not tell what it acts on. */
+  /** The spoken label, where the name alone does not say what the button acts on. */
   readonly label?: string | undefined;
   readonly disabled?: boolean;
   readonly onPress: () => void;
 };
 
-/** A button that submits nothing. */
+/** A button that does not submit a form. */
 export function Button({ name, look, label, disabled, onPress }: ButtonProps) {
   return (
     <button type="button" class={look} aria-label={label} disabled={disabled} onClick={() => onPress()}>
@@ -27,11 +27,11 @@ type Input = Pick<
 type TextFieldProps = Input & {
   readonly label: ComponentChildren;
   readonly onText: (text: string) => void;
-  /** A search takes the room that is left, and acts on Enter. */
+  /** Makes the field a search: it takes the free width and acts on Enter. */
   readonly onSearch?: () => void;
 };
 
-/** A line of text under its name. */
+/** A text field with a label above it. */
 export function TextField({ label, onText, onSearch, ...input }: TextFieldProps) {
   const id = useId();
   const search = {
@@ -61,7 +61,7 @@ type TotalFieldProps = {
   readonly describedBy?: string;
 };
 
-/** The total is typed, not clicked: whoever types it has read it. */
+/** The field for a typed total. Typing it makes the person read it. */
 export function TotalField({ typed, onText, describedBy }: TotalFieldProps) {
   return (
     <TextField
@@ -104,7 +104,7 @@ type ChoiceProps = {
   readonly children: ComponentChildren;
 };
 
-/** One of several options, which are the children. */
+/** A select field; its options are the children. */
 export function Choice({ label, value, required, onChoice, children }: ChoiceProps) {
   const id = useId();
   return (
@@ -122,7 +122,7 @@ export function Choice({ label, value, required, onChoice, children }: ChoicePro
   );
 }
 
-/** Digits of a total as people type it: 1,000 and 1 000 and 1.000 are all one thousand. */
+/** The digits of a typed total: 1,000 and 1 000 and 1.000 are all one thousand. */
 export function typedDigits(text: string): string {
   return text.replaceAll(/[\s,.'’_]/g, '').replace(/^0+(?=\d)/, '');
 }

@@ -4,7 +4,7 @@ import { live } from '../live/stream.js';
 import { filterBy, useAddress } from '../shell/address.js';
 import { Choice, TextField } from './fields.js';
 
-/** Filters live in the address, so that what somebody sees can be sent to somebody else. */
+/** Filters live in the address, so that a view can be sent to another person. */
 
 type ListFilterProps = {
   readonly name: string;
@@ -15,7 +15,7 @@ type ListFilterProps = {
 export function ListFilter({ name, label, values }: ListFilterProps) {
   const { query } = useAddress();
   const chosen = query.get(name) ?? '';
-  // A value from a shared link that is not in the list any more must still be seen to be set.
+  // A value from a shared link stays visible, even where the list no longer has it.
   const shown = chosen === '' || values.includes(chosen) ? values : [...values, chosen];
   return (
     <Choice label={label} value={chosen} onChoice={(value) => filterBy(name, value)}>
@@ -29,7 +29,7 @@ export function ListFilter({ name, label, values }: ListFilterProps) {
   );
 }
 
-/** The realm's filter shows only where there is a choice. */
+/** The filter by realm, shown only where there are several realms. */
 export function RealmFilter() {
   const { overview } = useStore(live);
   const { query } = useAddress();
@@ -46,7 +46,7 @@ type TextFilterProps = {
 
 const TYPING_PAUSE_MS = 350;
 
-/** Searches when typing stops, and at once on Enter. */
+/** Searches when typing pauses, and at once on Enter. */
 export function TextFilter({ name, label, placeholder }: TextFilterProps) {
   const { query } = useAddress();
   const set = query.get(name) ?? '';
@@ -63,7 +63,7 @@ export function TextFilter({ name, label, placeholder }: TextFilterProps) {
   );
 }
 
-/** A day, both ends of a span by two of them. */
+/** A filter by day. Two of them make a range. */
 export function DayFilter({ name, label }: Omit<TextFilterProps, 'placeholder'>) {
   const { query } = useAddress();
   const id = useId();

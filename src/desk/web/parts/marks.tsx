@@ -4,7 +4,7 @@ import { clockTime, dayAndClock, duration, utcTime } from '../../../words/spelli
 import { BATCH_WORDS, STATE_WORDS, STATES_SHOWN, standingWords } from '../../../words/states.js';
 import type { BatchSummary } from '../../api/index.js';
 
-/** One shape per state beside its colour and its word: nobody has to tell red from green. */
+/** Each state has a shape beside its colour and word, so that the colours alone need not be told apart. */
 const SHAPES: Readonly<Record<OrderState, string>> = {
   paid: 'M2.5 6.5 5 9l4.5-6',
   refused: 'M3 3l6 6M9 3 3 9',
@@ -18,6 +18,7 @@ const SHAPES: Readonly<Record<OrderState, string>> = {
   cancelled: 'M2.5 6h7',
 };
 
+/** The state of an order as shape, colour and word. */
 export function StateMark({ state }: { readonly state: OrderState }) {
   return (
     <span class="state" title={STATE_WORDS[state]}>
@@ -41,7 +42,7 @@ export function Marks({ marks }: { readonly marks: readonly OrderMark[] }) {
   );
 }
 
-/** A batch with doubts has not come to its end, whatever its state is called. */
+/** The state of a batch. A batch with doubts is marked as unfinished in any state. */
 export function BatchStateMark({
   batch,
 }: {
@@ -60,12 +61,12 @@ export function RehearsalChip({ on }: { readonly on: boolean }) {
   return on ? <span class="chip rehearsal">REHEARSAL</span> : null;
 }
 
-/** A running batch has some of these from second to second and then none. */
+/** In a running batch these states gain and lose orders every second. */
 const MOVING: ReadonlySet<OrderState> = new Set(['paid', 'sending', 'planned']);
 
 /**
- * The states to show of a batch. While it runs a state that was seen once stays, even with no order in it:
- * rows that come and go every second would make everything below them jump.
+ * The states to show for a batch. While it runs, a state stays listed once it had orders; otherwise rows would come
+ * and go and move everything below them.
  */
 export function useSeenStates({ counts, state }: BatchSummary): readonly OrderState[] {
   const seen = useRef(new Set<OrderState>());
@@ -76,7 +77,7 @@ export function useSeenStates({ counts, state }: BatchSummary): readonly OrderSt
 
 type TimeProps = { readonly at: string | null; readonly none?: string };
 
-/** A moment in the viewer's zone, with UTC for whoever compares it with a log. */
+/** A time in the viewer's zone, with UTC for comparing it with a log. */
 export function Time({ at, none = 'not yet' }: TimeProps) {
   if (at === null) return <span class="soft">{none}</span>;
   const moment = new Date(at);
@@ -87,7 +88,7 @@ export function Time({ at, none = 'not yet' }: TimeProps) {
   );
 }
 
-/** How long it will take, and what the clock will show then. */
+/** The remaining time and the clock time of the end. */
 export function Eta({ seconds }: { readonly seconds: number | null }) {
   if (seconds === null) return <span class="soft">no estimate</span>;
   if (seconds === 0) return <span>any moment</span>;

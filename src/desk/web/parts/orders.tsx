@@ -12,15 +12,16 @@ import { Failure, Loading, Table } from './panel.js';
 
 type OrdersTableProps = {
   readonly label: string;
-  /** In a search, with what of each matched. */
+  /** In a search `by` names the fields that matched. */
   readonly found: OrdersFound<OrderRow & { readonly by?: readonly string[] }>;
   readonly empty: ComponentChildren;
-  /** Rows come from several realms: those of a rehearsal say so. */
+  /** True where rows come from several realms. Rows of a rehearsal are then marked. */
   readonly mixed?: boolean;
   readonly choose?: ((order: OrderRow) => ComponentChildren) | undefined;
   readonly act?: ((order: OrderRow) => ComponentChildren) | undefined;
 };
 
+/** A table of orders from any list or search. */
 export function OrdersTable({ label, found, empty, mixed = false, choose, act }: OrdersTableProps) {
   const isRehearsal = useIsRehearsal();
   const withReference = found.orders.some(({ reference }) => reference !== null);
@@ -70,7 +71,7 @@ export function OrdersTable({ label, found, empty, mixed = false, choose, act }:
 type OrderLineProps = Pick<OrdersTableProps, 'choose' | 'act'> & {
   readonly order: OrderRow & { readonly by?: readonly string[] };
   readonly isRehearsal: boolean;
-  /** Columns that stand only where a row has something for them. */
+  /** Columns that appear only where a row has a value for them. */
   readonly columns: { readonly withReference: boolean; readonly withBy: boolean };
 };
 
@@ -124,6 +125,7 @@ function Outcome({ order }: { readonly order: OrderRow }) {
   return null;
 }
 
+/** The pager of an order list. It says how far a search got. */
 export function OrdersPager({ found }: { readonly found: OrdersFound<unknown> }) {
   const { query } = useAddress();
   return (
@@ -146,12 +148,15 @@ function wordsOf({ looking, orders, scanned, of }: OrdersFound<unknown>): string
   return `${grouped(orders.length)} shown, ${grouped(scanned)} of ${counted(of, 'row')} looked at`;
 }
 
-/** One screen of orders, and how far the search for them got. */
+/** One screen of orders, and how far the search got. */
 export type OrdersFound<Row = OrderRow> = Omit<OrdersPage, 'orders'> & {
   readonly orders: readonly Row[];
-  /** Batches that a search could not look into. */
+  /** Batches that the search could not read. */
   readonly unsearched: FindOrdersPage['unsearched'];
-  /** Still looking: the server searches a bounded number of rows per request, so that nobody else waits. */
+  /**
+   * True while the search continues. Each request scans a bounded number of rows, so that it does not block other
+   * requests.
+   */
   readonly looking: boolean;
   readonly failure: CallFailed | null;
 };
@@ -167,8 +172,8 @@ export const NONE_FOUND: OrdersFound<never> = {
 export const SCREEN_ROWS = 50;
 
 /**
- * Reads pages until a screen is full or all rows were looked at. `path` comes without its cursor; another `round` asks
- * again for the same screen, leaving the old rows in place until the new ones are there.
+ * Reads pages until a screen is full or every row was scanned. `path` has no cursor. Another `round` fetches the same
+ * screen again and keeps the old rows until the new ones are complete.
  */
 export function useOrders<Row = OrderRow>(
   path: string,
@@ -181,9 +186,9 @@ export function useOrders<Row = OrderRow>(
     const ended = new AbortController();
     const fresh = found.at !== at;
     if (fresh) setFound({ ...NONE_FOUND, orders: found.orders, of: found.of, at: found.at });
-    // It reports its own failure.
+    // `collect` reports its own failure.
     void collect<Row>(path, cursor, ended.signal, (so) => {
-      // On a fresh search partial results are shown at once; a refresh replaces the screen in one go.
+      // A new search shows partial results at once. A refresh replaces the whole screen at its end.
       if (!ended.signal.aborted && (fresh || !so.looking)) setFound({ ...so, at });
     });
     return () => ended.abort();

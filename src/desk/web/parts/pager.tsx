@@ -8,7 +8,7 @@ type PagerProps = {
   readonly children?: ComponentChildren;
 };
 
-/** A direction is null where there is nothing to turn to. */
+/** Null where there is no page in that direction. */
 export function Pager({ onBack, onNext, children }: PagerProps) {
   return (
     <div class="pager">
@@ -22,8 +22,8 @@ export function Pager({ onBack, onNext, children }: PagerProps) {
 type CursorPagerProps = { readonly next: string | null; readonly children?: ComponentChildren };
 
 /**
- * Pages of the address. Forwards goes by cursor, which costs the same on page 2 and on page 20,000; backwards goes by
- * the browser's history, because a cursor knows one direction only.
+ * Pages by address. Forward uses a cursor, which costs the same on page 2 and on page 20,000. Backward uses the
+ * browser's history, because a cursor knows one direction only.
  */
 export function CursorPager({ next, children }: CursorPagerProps) {
   const { query } = useAddress();

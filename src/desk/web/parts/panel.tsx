@@ -14,7 +14,7 @@ type PanelProps = {
   readonly children: ComponentChildren;
 };
 
-/** A titled box; `flush` for tables that reach its edges. */
+/** A titled box. `flush` lets a table reach its edges. */
 export function Panel({ title, aside, tone, flush = false, anchor, children }: PanelProps) {
   const id = useId();
   return (
@@ -30,7 +30,7 @@ export function Panel({ title, aside, tone, flush = false, anchor, children }: P
 
 export type Fact = readonly [name: string, value: ComponentChildren];
 
-/** Names and values in two columns; false where there is nothing to say. */
+/** Names and values in two columns; false leaves a row out. */
 export function Facts({ facts }: { readonly facts: readonly (Fact | false)[] }) {
   return (
     <dl class="facts">
@@ -46,12 +46,12 @@ export function Facts({ facts }: { readonly facts: readonly (Fact | false)[] }) 
   );
 }
 
-/** Reachable by Tab, so that the arrow keys can scroll what does not fit. */
+/** Reachable by Tab, so that the arrow keys can scroll wide content. */
 const REACHABLE = { tabIndex: 0 };
 
 type ScrollProps = { readonly label: string; readonly children: ComponentChildren };
 
-/** Only tables scroll sideways, never the page. */
+/** Scrolls a wide table sideways, so that the page itself never does. */
 export function Scroll({ label, children }: ScrollProps) {
   return (
     <section class="scroll" aria-label={label} {...REACHABLE}>
@@ -61,7 +61,7 @@ export function Scroll({ label, children }: ScrollProps) {
 }
 
 type HeadsProps = {
-  /** `n` behind a name: the column holds numbers. `unseen`: the name is only heard. */
+  /** `n`: the column holds numbers. `unseen`: only screen readers get the name. */
   readonly heads: readonly (string | readonly [name: string, kind: 'n' | 'unseen' | 'wide-only'])[];
 };
 
@@ -84,7 +84,7 @@ export function Heads({ heads }: HeadsProps) {
 
 type TableProps = ScrollProps & HeadsProps & { readonly css?: string };
 
-/** A table's frame; its rows are the children. */
+/** A table with its heads; the rows are the children. */
 export function Table({ label, css, heads, children }: TableProps) {
   return (
     <Scroll label={label}>
@@ -96,7 +96,10 @@ export function Table({ label, css, heads, children }: TableProps) {
   );
 }
 
-/** What commands do that a button or a page of the desk does too: here nobody has to leave it to type them. */
+/**
+ * Commands that a button or page of the desk replaces. The page names that button, so that people need not type the
+ * command.
+ */
 const ON_THE_DESK: readonly (readonly [command: RegExp, here: string])[] = [
   [/^almoner resume --after-rollback\b/, 'the page Recovery'],
   [/^almoner resume\b.* --now\b/, '“Begin now”'],
@@ -117,7 +120,7 @@ function onTheDesk(command: string): string | undefined {
   return ON_THE_DESK.find(([pattern]) => pattern.test(command))?.[1];
 }
 
-/** Sentences of the program, in which `almoner …` between backticks is something to type. */
+/** A sentence of the program. An `almoner …` in backticks becomes a command to type, or the desk's button for it. */
 export function Prose({ text }: { readonly text: string }) {
   return (
     <>
@@ -130,7 +133,7 @@ export function Prose({ text }: { readonly text: string }) {
   );
 }
 
-/** A command that ends something; nothing where a button or a page of the desk does. */
+/** The command that ends something; nothing where the desk has a button or page for it. */
 export function Typed({ command }: { readonly command: string | null }) {
   return command === null || onTheDesk(command) !== undefined ? null : <code>{command}</code>;
 }
@@ -149,6 +152,7 @@ export function Said({ message, next }: { readonly message: string; readonly nex
 
 type Tone = 'bad' | 'warn' | 'good' | 'plain' | 'loud';
 
+/** A highlighted box for something a person should read. */
 export function Notice({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) {
   return <div class={`notice ${tone}`}>{children}</div>;
 }
@@ -158,7 +162,7 @@ type FailureProps = {
   readonly onRetry?: () => void;
 };
 
-/** A failed call in the server's own words: what happened, what to do, and the code to look up. */
+/** A failed call in the server's own words: what happened, what to do, and the code. */
 export function Failure({ failure, onRetry }: FailureProps) {
   if (failure === null) return null;
   return (
@@ -201,7 +205,7 @@ export function Empty({ title, children }: EmptyProps) {
   );
 }
 
-/** Keeps the room its content will need, so that nothing jumps when it comes. */
+/** Keeps the space of the content to come, so that the page does not jump. */
 export function Loading({ rows }: { readonly rows: number }) {
   return (
     <div class="loading" role="status">
@@ -215,7 +219,7 @@ export function Loading({ rows }: { readonly rows: number }) {
 
 type PendingProps = { readonly of: Resource<unknown>; readonly rows: number };
 
-/** Stands where a document of the API will be: that it is on its way, or why it does not come. */
+/** The placeholder of a document: loading, or why it failed. */
 export function Pending({ of: { value, failure, reload }, rows }: PendingProps) {
   if (failure !== null) return <Failure failure={failure} onRetry={reload} />;
   return value === null ? <Loading rows={rows} /> : null;

@@ -9,13 +9,13 @@ import { Button } from './fields.js';
 import { Notice, Said } from './panel.js';
 
 type TaskProgressProps = {
-  /** Null where nothing was started; another one begins anew. */
+  /** Null before a task was started. Another task starts the display anew. */
   readonly started: TaskReply | null;
   readonly onEnd?: (task: TaskReply) => void;
   readonly onClose?: () => void;
 };
 
-/** What became of a change that takes a while: how far it is, and what was left as it was and why. */
+/** The progress of a long change: how far it is, and which orders were left alone and why. */
 export function TaskProgress({ started, ...rest }: TaskProgressProps) {
   return started === null ? null : <Task key={started.task} started={started} {...rest} />;
 }
@@ -94,18 +94,18 @@ function becameWords({ counts }: Became): string {
   return parts.map((state) => `${grouped(counts[state] ?? 0)} ${RETRIED_WORDS[state]}`).join(', ');
 }
 
-/** A retry is over once its orders have ended, not when they were put back to work. */
+/** A retry is over once its orders have ended, not when they were queued again. */
 function isOver({ state, became }: TaskReply): boolean {
   const { planned = 0, sending = 0, unknown = 0 } = became?.counts ?? {};
   return state !== 'running' && planned + sending + unknown === 0;
 }
 
 const ASK_MS = 400;
-/** Orders that are back to work go at the realm's pace. */
+/** Retried orders are sent at the realm's pace. */
 const ASK_ORDERS_MS = 1_000;
 const ASK_AFTER_FAILURE_MS = 3_000;
 
-/** Follows something long until it is over. A lost connection does not end it: it goes on in the server. */
+/** Follows a task until it ends. A lost connection does not end it: the task continues in the server. */
 function useTask(started: TaskReply, onEnd: (task: TaskReply) => void) {
   const [task, setTask] = useState(started);
   const [failure, setFailure] = useState<CallFailed | null>(null);

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { createStore, useStore } from '../live/store.js';
 
-/** Where the viewer is: path and query of the address bar, so that every view can be shared as a link. */
+/** Path and query of the address bar. Every view can be shared as a link. */
 export type Address = {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Counts steps: going to the page one is on begins it anew. */
+  /** Counts navigations: a link to the present page begins it anew. */
   readonly visit: number;
 };
 
@@ -22,6 +22,7 @@ export function useAddress(): Address {
   return useStore(address);
 }
 
+/** Changes the page without loading it anew. */
 export function go(to: string, how: 'push' | 'replace' = 'push'): void {
   if (how === 'push') {
     history.pushState(null, '', to);
@@ -30,20 +31,20 @@ export function go(to: string, how: 'push' | 'replace' = 'push'): void {
   address.set(here());
 }
 
-/** The same page with other filters; empty values leave the address. */
+/** The same page with other filters. Empty values are removed from the address. */
 export function withQuery(changes: Query): string {
   const { path, query } = address.get();
   return pathWith(path, { ...Object.fromEntries(query), ...changes });
 }
 
-/** Sets a filter of this page, which then begins at its first screen. */
+/** Sets a filter of this page and returns to its first screen. */
 export function filterBy(name: string, value: string): void {
   go(withQuery({ [name]: value, cursor: null }), 'replace');
 }
 
 type Query = Readonly<Record<string, string | null>>;
 
-/** A path with the parameters that have a value. */
+/** A path with those parameters that have a value. */
 export function pathWith(path: string, parameters: Query): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters))
@@ -60,7 +61,7 @@ type LinkProps = {
   readonly onFollow?: () => void;
 };
 
-/** A real link (new tab, copy address, middle click all work) that changes the page without loading it anew. */
+/** A real link that changes the page without loading it anew. New tab, copy address and middle click work. */
 export function Link({ to, children, current, onFollow, ...rest }: LinkProps) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -83,7 +84,7 @@ const PLACES = {
   approval: 'approvals',
 } as const;
 
-/** The page of a batch, an order, a member or a doubt. */
+/** The address of a batch, an order, a member or a doubt. */
 export function placeOf(kind: keyof typeof PLACES, id: string): string {
   return `/${PLACES[kind]}/${encodeURIComponent(id)}`;
 }

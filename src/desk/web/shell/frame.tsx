@@ -26,6 +26,7 @@ const PLACES = [
   { to: '/people', name: 'People' },
 ] as const;
 
+/** The header, the navigation with its counts, and the page. */
 export function Frame(props: { who: SessionReply; path: string; children: ComponentChildren }) {
   const { who, path, children } = props;
   const [open, setOpen] = useState(false);
@@ -83,7 +84,7 @@ export function Frame(props: { who: SessionReply; path: string; children: Compon
   );
 }
 
-/** The one search field, on every page; what it finds has an address of its own. */
+/** The search field on every page. Its result has an address of its own. */
 function Search() {
   const { path, query } = useAddress();
   const asked = path === '/find' ? (query.get('q') ?? '') : '';
@@ -161,7 +162,7 @@ function Connection() {
   );
 }
 
-/** Fixed to the window's lower edge: a line that comes and goes must not move what somebody is reading. */
+/** Fixed to the lower edge of the window, so that a banner that comes and goes does not move the text above. */
 function LostBanner() {
   const { status, at, overview } = useStore(live);
   const isAway = status === 'live' && overview?.store.up === false;

@@ -8,8 +8,8 @@ import { go } from './address.js';
 import { Mark } from './frame.js';
 
 /**
- * The printed link carries the token behind `#`, which browsers never send to a server or a log; it is taken
- * out of the address bar before anything else, so that it does not stay in the history.
+ * Takes the token from the printed link. The link carries it behind `#`, which browsers never send to a server or
+ * log. It is removed from the address bar first, so that it does not stay in the history.
  */
 function tokenFromLink(): string {
   const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? '';
@@ -24,13 +24,14 @@ async function enter(token: string): Promise<void> {
   if (location.pathname === '/login') go('/', 'replace');
 }
 
+/** The login form. It takes a desk token. */
 export function Login() {
   const [token, setToken] = useState('');
   const { busy, failure, attempt } = useChange();
   const field = useRef<HTMLInputElement>(null);
   const why = useStore(goodbye);
 
-  /** What fails is shown by `failure`. */
+  /** `failure` shows an error. */
   const signIn = async (given: string) => {
     if (!(await attempt(() => enter(given)))) field.current?.focus();
   };

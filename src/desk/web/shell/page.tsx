@@ -13,8 +13,8 @@ type PageProps = {
 let firstPage = true;
 
 /**
- * The frame of every page. Its heading takes the focus when the viewer came here from another page, so that a
- * screen reader says where they are and the Tab key starts at the top.
+ * The frame of every page. Its heading takes the focus after navigation, so that a screen reader says the page's name
+ * and the Tab key starts at the top.
  */
 export function Page({ title, rehearsal = false, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -55,11 +55,12 @@ function RehearsalStrip() {
 
 const spoken = createStore('');
 
-/** Says something to screen readers without moving the focus; the same sentence twice is said twice. */
+/** Announces a sentence to screen readers without moving the focus. A repeated sentence is announced again. */
 export function announce(text: string): void {
   spoken.set(spoken.get() === text ? `${text}\u00a0` : text);
 }
 
+/** The live region in which `announce` speaks. */
 export function Announcer() {
   return (
     <div class="unseen" role="status" aria-live="polite">

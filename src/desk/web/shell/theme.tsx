@@ -2,18 +2,19 @@ import { createStore, useStore } from '../live/store.js';
 
 const KEY = 'almoner-theme';
 
-/** `light`, `dark`, or what the system says. */
+/** Returns `light`, `dark`, or `system`. */
 function stored(): string {
   try {
     return localStorage.getItem(KEY) ?? 'system';
   } catch {
-    // Storage may be forbidden; the choice then lasts as long as the page.
+    // The browser may forbid storage. The choice then lasts as long as the page.
     return 'system';
   }
 }
 
 const theme = createStore(stored());
 
+/** Applies the stored colour scheme before the first drawing. */
 export function applyTheme(): void {
   const chosen = theme.get();
   if (chosen === 'system') document.documentElement.removeAttribute('data-theme');
@@ -27,7 +28,7 @@ function chooseTheme(chosen: string): void {
     if (chosen === 'system') localStorage.removeItem(KEY);
     else localStorage.setItem(KEY, chosen);
   } catch {
-    // See above.
+    // Storage may be forbidden here too.
   }
 }
 

@@ -16,11 +16,14 @@ import { doesFacts, payableWords, whenFacts, whereFacts } from '../import/plan-p
 
 const RETRY_WAITS = 'A retry of its dead letters waits for an approval. ';
 
-/** A batch, or a retry of its dead letters, as the second person sees it: what the first one saw, who that was, and what is new in it. */
+/**
+ * A batch, or a retry of its dead letters, as the approver sees it: the plan, the first person, and what is new in
+ * it.
+ */
 export function ApprovalPage({ batch }: { readonly batch: string }) {
   const shown = useResource<ApprovalReply>(`/api/approvals/${encodeURIComponent(batch)}`);
   const { value, failure, reload } = shown;
-  // The comparison is costly, how the batch stands is not: that is asked for again and again.
+  // The comparison is costly to read and is read once. The batch's state is cheap and is polled.
   const { value: now } = useFreshResource<BatchReply>(`/api/batches/${encodeURIComponent(batch)}`);
   const waits = now === null || now.gate?.closed === 'approval';
   const standing = JSON.stringify([now?.summary.state, now?.gate]);
@@ -95,7 +98,7 @@ function ApprovalNotices({ shown: value, now, waits }: NoticesProps) {
   );
 }
 
-/** Who can end the wait. */
+/** Names the people who can approve. */
 export function mayWords(names: readonly string[]): string {
   return names.length === 0
     ? 'No token has the role approver, other than of the person who asks: an admin makes one.'
@@ -267,7 +270,7 @@ function more(key: string, { orders, examples }: Difference['added'], words: str
 
 type AskProps = { readonly shown: ApprovalReply; readonly onClose: () => void };
 
-/** The total is typed, as it was by the first person: whoever types it has read it. */
+/** Approves after the person types the total, as the first person did. Typing it makes them read it. */
 function Approve({ shown: { summary, hash, retry, payable, after }, onClose }: AskProps) {
   const [typed, setTyped] = useState('');
   const act = async () => {

@@ -11,7 +11,7 @@ import { Empty, Panel, Pending, Table } from '../../parts/panel.js';
 import { Link, placeOf } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
 
-/** What waits for an approval. */
+/** The page of batches and retries that wait for an approval. */
 export function ApprovalsPage() {
   const approvals = useFreshResource<ApprovalsReply>('/api/approvals');
   const { value, reload } = approvals;

@@ -21,6 +21,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'report.html': 'the same for a person, in one file',
 };
 
+/** The report files of a batch. An operator can have them written again at any time. */
 export function BatchFiles({ reply }: { readonly reply: BatchReply }) {
   const { batch, state, finishedAt } = reply.summary;
   const path = `/api/batches/${encodeURIComponent(batch)}`;
@@ -28,7 +29,7 @@ export function BatchFiles({ reply }: { readonly reply: BatchReply }) {
   const [written, setWritten] = useState<FilesReply | null>(null);
   const writing = useChange();
   const operator = useIsOperator();
-  // Whoever works a batch writes its files when it ends.
+  // The process that works a batch writes its files at the end, so that a new state reloads the list.
   useEffect(reload, [state]);
   const isAwaited = value?.files.length === 0 && isRecent(finishedAt);
   useEffect(() => {
@@ -89,7 +90,7 @@ function isRecent(at: string | null): boolean {
   return at !== null && Date.now() - Date.parse(at) < AWAITED_MS;
 }
 
-/** Written when the batch was sealed, and never changed since; but who works it does. */
+/** The manifest never changes after the batch was sealed. Only the gate and the worker's state do. */
 export function ManifestPanel({ reply }: { readonly reply: BatchReply }) {
   const { summary, manifest, gate } = reply;
   return (
@@ -126,7 +127,7 @@ export function ManifestPanel({ reply }: { readonly reply: BatchReply }) {
   );
 }
 
-/** What was sealed, by its hashes. */
+/** The hashes of the sealed content. */
 export function sealFacts({ sha256, fileSha256, table }: BatchReply['manifest']): (Fact | false)[] {
   const hash = (text: string) => <span class="mono small wrap">{text}</span>;
   return [
@@ -141,7 +142,7 @@ export function sealFacts({ sha256, fileSha256, table }: BatchReply['manifest'])
   ];
 }
 
-/** Orders and tokens of each kind of which there are any. */
+/** Orders and tokens of each op that the batch has. */
 export function opFacts({ orders, tokens }: Pick<BatchReply['manifest'], 'orders' | 'tokens'>) {
   return OPS.filter((op) => orders[op] > 0).map((op) => {
     const name = op.charAt(0).toUpperCase() + op.slice(1);

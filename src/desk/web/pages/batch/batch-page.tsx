@@ -19,11 +19,11 @@ import { BatchFiles, ManifestPanel } from './batch-files.js';
 import { BatchProgress } from './batch-progress.js';
 import { Steering } from './steering.js';
 
-/** Everything about one batch; it moves by itself while the batch does. */
+/** The page of a batch. Live events update it. */
 export function BatchPage({ batch }: { readonly batch: string }) {
   const { value, failure, reload } = useResource<BatchReply>(`/api/batches/${encodeURIComponent(batch)}`);
   const { batch: news, overview } = useStore(live);
-  // The address may hold `last` or a prefix; events are asked for by the whole id.
+  // The address may hold `last` or a prefix. Events need the whole id.
   const id = value?.summary.batch ?? null;
   useEffect(() => watchBatch(id), [id]);
   useEffect(() => () => watchBatch(null), []);
@@ -77,7 +77,7 @@ function BatchLead({ summary }: { readonly summary: BatchSummary }) {
   );
 }
 
-/** Why it does not go on, and what is to be known of it. */
+/** Why the batch waits, and its notes. */
 function BatchNotices({ reply }: { readonly reply: BatchReply }) {
   const { summary } = reply;
   return (
@@ -114,7 +114,7 @@ function BatchNotices({ reply }: { readonly reply: BatchReply }) {
   );
 }
 
-/** Where its realm is decided about: resuming the batch alone would be refused. */
+/** Links to the page Recovery. Resuming the batch alone would be refused there. */
 function RecoveryLink() {
   return (
     <p>
@@ -123,7 +123,7 @@ function RecoveryLink() {
   );
 }
 
-/** Counts would be noise to a listener; that it was paused, halted or done is news. */
+/** Announces to screen readers that a batch was paused, halted or done. Changing counts would be noise. */
 function useStateSpoken(summary: BatchSummary | null): void {
   const before = useRef<string | null>(null);
   const state = summary?.state ?? null;
@@ -135,7 +135,7 @@ function useStateSpoken(summary: BatchSummary | null): void {
 }
 
 const FIELDS = ['member', 'recipient', 'reference', 'line', 'error'];
-/** A running batch changes its rows all the time; nobody reads faster than this. */
+/** The rows of a running batch change all the time. A person does not read faster than this. */
 const REFRESH_MS = 2_500;
 
 function BatchOrders({ reply }: { readonly reply: BatchReply }) {
@@ -174,7 +174,7 @@ function BatchOrders({ reply }: { readonly reply: BatchReply }) {
   );
 }
 
-/** Counts up when the batch has changed, at most every few seconds; a search is left alone, it costs a scan. */
+/** Counts up when the batch changed, at most every few seconds. It skips searches, because each costs a scan. */
 function useRefresh(reply: BatchReply, wanted: boolean): number {
   const [round, setRound] = useState(0);
   const last = useRef(Date.now());

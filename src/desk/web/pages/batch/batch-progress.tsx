@@ -8,7 +8,7 @@ import { Heads, Panel } from '../../parts/panel.js';
 import { Link, placeOf } from '../../shell/address.js';
 import { settlingWords } from '../batches.js';
 
-/** Counts and sums per state, which together are the manifest's. */
+/** Counts and sums per state. Together they equal the manifest. */
 export function BatchProgress({ summary }: { readonly summary: BatchSummary }) {
   return (
     <Panel
@@ -89,7 +89,7 @@ function progressWords(summary: BatchSummary): string {
   return doubts === 0 ? settled : `${settled}, ${percent(doubts, summary.rows)} in doubt`;
 }
 
-/** The table stands below the charts; without this a click would seem to do nothing. */
+/** The table is below the charts, so that a click without scrolling would seem to do nothing. */
 function toOrders(): void {
   document.getElementById('orders')?.scrollIntoView();
 }

@@ -11,7 +11,7 @@ const ACTIONS = {
   pause: {
     verb: 'Pause',
     asks: 'Pause this batch?',
-    does: 'What is being sent now finishes; nothing else is sent until somebody resumes it.',
+    does: 'What is being sent now finishes; nothing else is sent until a person resumes it.',
   },
   resume: {
     verb: 'Resume',
@@ -33,6 +33,7 @@ type Action = keyof typeof ACTIONS;
 
 const LOOKS = { pause: 'primary', resume: 'primary', begin: 'danger-quiet', cancel: 'danger-quiet' } as const;
 
+/** The buttons that pause, resume and cancel a batch. The server says which of them apply. */
 export function Steering({ reply, onDone }: { readonly reply: BatchReply; readonly onDone: () => void }) {
   const operator = useIsOperator();
   const [asking, setAsking] = useState<Action | null>(null);

@@ -13,12 +13,13 @@ type DeadButtonsProps = {
   readonly ask: Ask;
   readonly selection: DeadSelection;
   readonly what: string;
-  /** How many are meant, behind the verb. */
+  /** How many orders the button affects; shown behind the verb. */
   readonly many?: string;
-  /** One row among others: what is heard names it. */
+  /** True for a button in a row: its spoken label names the row. */
   readonly row?: boolean;
 };
 
+/** The buttons that retry or discard dead letters. */
 export function DeadButtons({ ask, selection, what, many = '', row = false }: DeadButtonsProps) {
   return (['retry', 'discard'] as const).map((verb) => (
     <Button
@@ -37,6 +38,7 @@ type DeadActionProps = {
   readonly onClose: () => void;
 };
 
+/** Asks for the confirmation of a retry or discard, with count and sums. */
 export function DeadAction({ asking: [verb, selection, what], onStarted, onClose }: DeadActionProps) {
   const { many, shown, seen, ready, reload } = useCountedOrders('/api/dead/count', selection);
   const [moved, setMoved] = useState<'asked' | 'meant' | null>(null);

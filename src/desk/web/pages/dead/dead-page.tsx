@@ -15,7 +15,7 @@ import { BatchLink, pathWith, useAddress } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
 import { type Ask, DeadAction, DeadButtons } from './dead-action.js';
 
-/** Orders that ended unpaid, by cause: most of the time one decision fits a whole group. */
+/** The page of dead letters, grouped by cause: most of the time one decision fits a whole group. */
 export function DeadPage() {
   const { query } = useAddress();
   const filter = { realm: query.get('realm'), batch: query.get('batch'), class: query.get('class') };
@@ -109,7 +109,7 @@ function DeadFilters({ groups }: { readonly groups: readonly Group[] }) {
 
 type ScannedProps = { readonly value: DeadGroups; readonly isFiltered: boolean };
 
-/** That there are more than are grouped here, or none. */
+/** Says that there are more dead letters than the groups show, or none. */
 function Scanned({ value, isFiltered }: ScannedProps) {
   return (
     <>
@@ -144,11 +144,11 @@ type DeadGroupProps = {
   readonly filter: Filter;
   readonly operator: boolean;
   readonly ask: Ask;
-  /** The server's answer; with a new one an open list is read again. */
+  /** The server's reply. A new reply reloads an open list. */
   readonly round: unknown;
 };
 
-/** One cause: how many orders it hit, and what to do with all or one of them. */
+/** One cause: how many orders it hit, and buttons for all or one of them. */
 function DeadGroup(props: DeadGroupProps) {
   const { group, filter, operator, ask } = props;
   const [open, setOpen] = useState(false);

@@ -13,7 +13,7 @@ import { BatchLink, Link, MemberLink, OrderLink } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
 import { type Decision, ResolveDoubts } from './resolve-doubts.js';
 
-/** One doubt: the evidence side by side, what each decision would do, and the decision. */
+/** The page of a doubt: the evidence side by side, the effect of each decision, and the decision. */
 export function DoubtPage({ order }: { readonly order: string }) {
   const [askRealm, setAskRealm] = useState(false);
   const path = `/api/doubts/${encodeURIComponent(order)}${askRealm ? '?now=true' : ''}`;
@@ -92,7 +92,7 @@ type DecisionsProps = {
   readonly onDecide: (decision: Decision) => void;
 };
 
-/** What each decision would do, with its button. */
+/** The effect of each decision, with its button. */
 function Decisions({ reply, mayDecide, isViewer, onDecide }: DecisionsProps) {
   return (
     <div class="stack">
@@ -168,7 +168,7 @@ function Upstream({ reply }: { readonly reply: DoubtReply }) {
 type EvidenceProps = {
   readonly reply: DoubtReply;
   readonly busy: boolean;
-  /** Null for a viewer who may not have the realm asked. */
+  /** Null for a viewer who may not make the desk ask the realm. */
   readonly onAskRealm: (() => void) | null;
 };
 
@@ -182,7 +182,7 @@ const ROWS: readonly (readonly [string, (side: Side) => string | null])[] = [
   ['Now', (side) => side.now],
 ];
 
-/** The balances one under the other, digit by digit, so that equal ones are seen to be equal. */
+/** The balances one below the other, digit by digit, so that equal ones are easy to see. */
 function Evidence({ reply, busy, onAskRealm }: EvidenceProps) {
   return (
     <Panel
@@ -242,7 +242,7 @@ function Balance({ value, none }: { readonly value: string | null; readonly none
   return value === null ? <span class="soft">{none}</span> : <span>{grouped(value)}</span>;
 }
 
-/** A hint, not a decision: somebody else may have moved the member meanwhile. */
+/** Only a hint: another order or person may have changed the balance meanwhile. */
 function speaksFor(side: Side, later: number): string {
   const seen = side.now ?? side.whenDoubtArose;
   if (seen === null || side.ifPaid === null || side.ifUnpaid === null) return 'not enough known';

@@ -16,7 +16,10 @@ import { Link, MemberLink, pathWith, placeOf, useAddress } from '../../shell/add
 import { Page } from '../../shell/page.js';
 import { type Decision, ResolveDoubts } from './resolve-doubts.js';
 
-/** All doubts with their evidence, to be decided one by one, or together where the evidence is the same. */
+/**
+ * The page of all doubts with their evidence. A person decides them one by one, or together where the evidence is the
+ * same.
+ */
 export function DoubtsPage() {
   const { query } = useAddress();
   const filter = { realm: query.get('realm'), batch: query.get('batch') };
@@ -75,8 +78,8 @@ export function DoubtsPage() {
 }
 
 /**
- * What is chosen: single orders, kept over pages and refreshes, or all that match. Where others match by now than when
- * all were chosen, nothing is chosen any more: what came later was not looked at.
+ * The chosen orders: single ones, kept over pages and refreshes, or all that match. When other orders match than at
+ * the time of choosing all, the choice is dropped, because the person has not seen the new ones.
  */
 function useChoice(path: string, found: OrdersFound<DoubtRow>) {
   const [single, setSingle] = useState<ReadonlyMap<string, OpSums>>(new Map());
@@ -88,7 +91,7 @@ function useChoice(path: string, found: OrdersFound<DoubtRow>) {
     setChanged(false);
   };
   const none = () => set(new Map(), null);
-  // Orders that the filter does not show must not be acted on.
+  // A person must not act on orders that the filter hides.
   useEffect(none, [path]);
   useEffect(() => {
     if (all === null || found.looking || all === found.of) return;
@@ -152,7 +155,7 @@ function Choosing({ choice, found }: ChoosingProps) {
   );
 }
 
-/** A decision names the doubt that was shown: a later doubt of the same order is another one. */
+/** A decision names the doubt's number too: a later doubt of the same order is another doubt. */
 const nameOf = ({ order, doubt }: DoubtRow) => (doubt === null ? order : `${order}:${doubt}`);
 
 type DoubtsTableProps = {
@@ -163,7 +166,7 @@ type DoubtsTableProps = {
 
 const SPEAKS = { paid: 'for paid', unpaid: 'for not paid' } as const;
 
-/** One doubt a row, with all that is to be compared with the realm's own log. */
+/** One doubt a row, with everything to compare with the realm's own log. */
 function DoubtsTable({ found, isFiltered, choose }: DoubtsTableProps) {
   const isRehearsal = useIsRehearsal();
   if (found.orders.length === 0 && found.looking) return <Loading rows={8} />;
@@ -266,7 +269,9 @@ function balanceWords(before: string | null, ifPaid: string | null, then: string
   return words.length === 0 ? 'no balance was read' : words.join(', ');
 }
 
-/** Before it was sent and when the doubt arose; what it would be if paid stands between them. */
+/**
+ * The balance before sending and when the doubt arose. Between them is the balance expected if the order was paid.
+ */
 function Balances({ doubt: { sides, looksLike } }: { readonly doubt: DoubtRow }) {
   return (
     <>

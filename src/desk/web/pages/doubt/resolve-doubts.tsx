@@ -9,7 +9,7 @@ export type Decision = ResolveRequest['decision'];
 type ResolveDoubtsProps = {
   readonly selection: DoubtSelection;
   readonly decision: Decision;
-  /** What the server says this decision does, where it was asked. */
+  /** The effect of this decision in the server's words, where it was asked. */
   readonly does?: string;
   readonly onStarted: (task: TaskReply) => void;
   readonly onClose: () => void;
@@ -18,9 +18,10 @@ type ResolveDoubtsProps = {
 const DOES: Readonly<Record<Decision, string>> = {
   paid: 'Ends as paid, with the operator as evidence. Nothing is sent.',
   unpaid:
-    'Ends as exhausted, as not applied, by your word. Nothing is sent before somebody retries it as a dead letter, which waits until its request can no longer arrive.',
+    'Ends as exhausted, as not applied, by your word. Nothing is sent before a person retries it as a dead letter, and a retry waits until the earlier request can no longer arrive.',
 };
 
+/** Asks for the confirmation of a decision on doubts. Neither decision sends anything. */
 export function ResolveDoubts({ selection, decision, does, onStarted, onClose }: ResolveDoubtsProps) {
   const { many, shown, seen, ready, reload } = useCountedOrders('/api/doubts/count', selection);
   const [arriving, setArriving] = useState(false);
@@ -30,7 +31,7 @@ export function ResolveDoubts({ selection, decision, does, onStarted, onClose }:
     try {
       onStarted(await change<TaskReply>('/api/doubts/resolve', request));
     } catch (error) {
-      // The warning is said once; the same button then means that the person knows.
+      // The page warns once. A second press of the same button confirms that the person has read it.
       setArriving(asFailure(error).code === 'ALM_BATCH_MAY_ARRIVE');
       reload();
       throw error;

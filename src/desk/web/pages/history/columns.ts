@@ -4,7 +4,7 @@ import type { Columns } from '../../../../words/charts.js';
 import { counted, duration, grouped, percent } from '../../../../words/spelling.js';
 import type { StatsReply } from '../../../api/index.js';
 
-/** What the charts of history show, and the same numbers as tables. */
+/** The series of the history charts, and the same numbers as tables. */
 
 type Realm = StatsReply['realms'][number];
 type Period = Realm['periods'][number];
@@ -18,7 +18,7 @@ export const MEASURE_WORDS: Readonly<Record<Measure, string>> = {
   transfer: 'tokens moved',
 };
 
-/** What is drawn: orders of all currencies, or the tokens of one. `currency` is empty for the realm's own. */
+/** The chosen view: orders of all currencies, or tokens of one. An empty `currency` is the realm's own. */
 export type View = { readonly measure: Measure; readonly currency: string; readonly by: 'outcome' | 'rule' };
 
 export type Series = {
@@ -27,7 +27,7 @@ export type Series = {
   readonly values: readonly bigint[];
 };
 
-/** How many rules have a shade of their own. */
+/** The number of rules that get a colour of their own. */
 const RULES_MAX = 5;
 const OUTCOMES_SHOWN: readonly TotalOutcome[] = ['paid', 'doubt', 'unknown', 'refused', 'exhausted'];
 
@@ -40,7 +40,7 @@ export function ruleWords(label: string | null): string {
   return label === '(file)' ? FILES : label;
 }
 
-/** One value for each period; what is nowhere above zero is left out. */
+/** One value for each period. A series without a value above zero is left out. */
 export function seriesOf({ periods, whole }: Realm, view: View): Series[] {
   const all = view.by === 'outcome' ? outcomeSeries(periods, view) : ruleSeries(periods, whole, view);
   const found = all.filter(({ values }) => values.some((value) => value !== 0n));
@@ -84,7 +84,7 @@ function isOf({ currency }: { readonly currency: string | null }, wanted: string
   return (currency ?? '') === wanted;
 }
 
-/** The currencies in which anything was sent. */
+/** All currencies that were sent in. */
 export function currenciesOf({ whole }: Realm): string[] {
   return [...new Set(whole.outcomes.map(({ currency }) => currency ?? ''))].sort();
 }
@@ -98,6 +98,7 @@ function frame(periods: readonly Period[]): Pick<Columns, 'from' | 'to'> {
   return { from: periods[0]?.period ?? '', to: periods.at(-1)?.period ?? '' };
 }
 
+/** Orders or tokens per period, one stacked column each. */
 export function stackedColumns(realm: Realm, series: readonly Series[], what: string, span: string): Columns {
   const { periods } = realm;
   const sums = series.map(
@@ -110,7 +111,8 @@ export function stackedColumns(realm: Realm, series: readonly Series[], what: st
     columns: periods.map(({ period }, at) => ({
       key: at,
       title: `${period}: ${series.map(({ words, values }) => `${grouped(values[at] ?? 0n)} ${words}`).join(', ')}`,
-      // What left a day on which it never was is below zero, and has no column.
+      // An order that leaves an outcome on a later day makes the value of that day negative. Such a value has no
+      // column.
       parts: series.map(({ css, values }) => ({
         css: `f-${css}`,
         value: Math.max(0, Number(values[at] ?? 0n)),
@@ -135,6 +137,7 @@ export function requestColumns({ realm, periods, whole }: Realm, span: string): 
   };
 }
 
+/** The median and the 95th percentile of the realm's replies per period. */
 export function latencyColumns({ realm, periods, whole }: Realm): Columns {
   return {
     ...frame(periods),
@@ -151,6 +154,7 @@ export function latencyColumns({ realm, periods, whole }: Realm): Columns {
   };
 }
 
+/** The share of the allowed rate that was used per period. */
 export function rateColumns({ realm, periods, whole }: Realm): Columns {
   return {
     ...frame(periods),
@@ -165,7 +169,7 @@ export function rateColumns({ realm, periods, whole }: Realm): Columns {
   };
 }
 
-/** Paid orders among those that ended. */
+/** The share of paid orders among the ended ones. */
 export function successColumns({ realm, periods, whole }: Realm): Columns {
   return {
     ...frame(periods),
@@ -194,7 +198,7 @@ export function ordersIn({ outcomes }: Realm['whole'], ...wanted: readonly strin
   return outcomes.reduce((sum, one) => (wanted.includes(one.outcome) ? sum + one.orders : sum), 0);
 }
 
-/** What was paid in one currency. */
+/** The tokens paid by one op in one currency. */
 export function paidTokens({ outcomes }: Realm['whole'], op: Op, currency: string): bigint {
   return outcomes.reduce(
     (sum, one) =>

@@ -26,11 +26,12 @@ export type Asked = Readonly<Record<string, string | null>>;
 
 type Props = { readonly realm: Realm; readonly by: Span; readonly asked: Asked };
 
+/** The address of the CSV with the numbers of a chart. */
 export function csvOf(asked: Asked, of: string): string {
   return pathWith('/api/stats.csv', { ...asked, of });
 }
 
-/** Orders or tokens over time, stacked by what became of them or by rule. */
+/** Orders or tokens over time, stacked by outcome or by rule. */
 export function PaidPanel({ realm, view, by, asked }: Props & { readonly view: View }) {
   const series = seriesOf(realm, view);
   const what = MEASURE_WORDS[view.measure];
@@ -57,7 +58,7 @@ export function PaidPanel({ realm, view, by, asked }: Props & { readonly view: V
   );
 }
 
-/** How the realm answered. */
+/** The charts of the realm's replies: success, latency, requests and 429s. */
 export function AnswersPanel({ realm, by, asked }: Props) {
   const csv = csvOf(asked, 'work');
   const props = { realm, by, csv };
@@ -163,11 +164,11 @@ function RateUsed({ realm, csv }: AnswersProps) {
   );
 }
 
-/** Yesterday does not change much. */
+/** A minute is enough, because past days hardly change. */
 const RELOAD_MS = 60_000;
 const VIEW = { measure: 'orders', currency: '', by: 'outcome' } as const;
 
-/** The last fortnight of each realm that has sent anything in it, in small. */
+/** The last fourteen days of each realm that sent anything in them, as small charts. */
 export function RecentDays() {
   const { value, reload } = useResource<StatsReply>('/api/stats');
   useEffect(() => {

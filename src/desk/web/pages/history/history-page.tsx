@@ -13,7 +13,7 @@ import { AnswersPanel, PaidPanel } from './history-charts.js';
 import { ComparedPanel, TopPanels } from './history-tables.js';
 import { StatementPanel } from './statement-panel.js';
 
-/** What was paid in the past. Everything that is chosen stands in the address. */
+/** The page of past payments. The address holds every choice, so that a view can be shared. */
 export function HistoryPage() {
   const { overview } = useStore(live);
   const { query } = useAddress();
@@ -46,7 +46,7 @@ export function HistoryPage() {
   );
 }
 
-/** Realms that pay before rehearsals. */
+/** Paying realms before rehearsals. */
 function realmsOf(overview: Overview | null): string[] {
   const realms = [...(overview?.realms ?? [])].sort((a, b) => Number(a.rehearsal) - Number(b.rehearsal));
   return [...new Set(realms.map(({ realm }) => realm))];
@@ -118,13 +118,13 @@ type ChooseProps = {
   readonly name: string;
   readonly label: string;
   readonly value: string;
-  /** What holds without a word in the address. */
+  /** The value that applies where the address names none. */
   readonly usual?: string;
   readonly options: readonly (readonly [value: string, words: string])[];
 };
 
 function Choose({ name, label, value, usual = '', options }: ChooseProps) {
-  // A value from a shared link that is not in the list any more must still be seen to be set.
+  // A value from a shared link stays visible, even where the list no longer has it.
   const shown = options.some(([one]) => one === value) ? options : [...options, [value, value] as const];
   return (
     <Choice label={label} value={value} onChoice={(one) => filterBy(name, one === usual ? '' : one)}>

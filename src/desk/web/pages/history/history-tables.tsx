@@ -19,7 +19,7 @@ const DONE: Readonly<Record<Op, string>> = { credit: 'given', debit: 'taken', tr
 
 type Compared = { readonly name: string; readonly of: (one: Realm['whole']) => bigint };
 
-/** These days beside as many right before them. */
+/** The chosen days beside the same number of days before them. */
 export function ComparedPanel({
   realm,
   currencies,
@@ -79,7 +79,7 @@ function changeWords(now: bigint, before: bigint): string {
   return `${signed(change)} (${percent(size, Number(before))})`;
 }
 
-/** What paid most, and for what. */
+/** The rules and reasons that paid most. */
 export function TopPanels({ realm, asked }: { readonly realm: Realm; readonly asked: Asked }) {
   const { rules, reasons } = realm.whole;
   return (

@@ -8,7 +8,7 @@ type Props = {
   readonly rows: readonly { readonly key: string; readonly cells: Cells }[];
 };
 
-/** Rows of numbers. On a phone each row is a card, and each number stands behind its name. */
+/** A table of numbers. On a phone each row becomes a card, and each number follows its name. */
 export function NumbersTable({ label, heads, rows }: Props) {
   const [first = '', ...names] = heads;
   return (
@@ -36,7 +36,7 @@ type ChartProps = {
   readonly table: Props;
 };
 
-/** A chart, the same numbers as a table, and both as a file. */
+/** A chart, its numbers as a table, and a link to both as a file. */
 export function ChartFigure({ title, legend, csv, chart, table }: ChartProps) {
   return (
     <figure>

@@ -7,7 +7,7 @@ import { Empty, Panel, Pending } from '../../parts/panel.js';
 import { filterBy, pathWith, useAddress } from '../../shell/address.js';
 import { NumbersTable } from './numbers-table.js';
 
-/** What finance files: all realms that pay, each in each currency. */
+/** The monthly statement for accounting: every paying realm in each currency. */
 export function StatementPanel() {
   const { query } = useAddress();
   const month = query.get('month') ?? new Date().toISOString().slice(0, 'YYYY-MM'.length);

@@ -10,7 +10,7 @@ import { announce } from '../../shell/page.js';
 
 type OwnUploadsProps = { readonly onFile: (file: UploadReply) => void };
 
-/** Files that the person uploaded, perhaps in a tab that is closed by now: gone on with, or thrown away. */
+/** The person's own uploads, perhaps from a closed tab: each can be planned or removed. */
 export function OwnUploads({ onFile }: OwnUploadsProps) {
   const { value, failure, reload } = useResource<UploadsReply>('/api/uploads');
   const throwing = useChange();
@@ -61,7 +61,7 @@ export function OwnUploads({ onFile }: OwnUploadsProps) {
   );
 }
 
-/** A drop zone that is also a plain file field: whoever cannot drag uses the button. */
+/** A drop zone with a plain file field, for people who cannot drag. */
 export function ChooseFile({ onFile }: { readonly onFile: (file: File) => void }) {
   const [over, setOver] = useState(false);
   const field = useRef<HTMLInputElement>(null);
@@ -97,7 +97,7 @@ export function ChooseFile({ onFile }: { readonly onFile: (file: File) => void }
         ref={field}
         class="unseen"
         type="file"
-        // The button does the same, and can be seen to have the focus.
+        // The button has the same effect and shows the focus.
         tabIndex={-1}
         accept=".csv,text/csv"
         onChange={(event) => take(event.currentTarget.files)}

@@ -11,16 +11,16 @@ type Found = Columns['found'][number];
 type ColumnsPanelProps = {
   readonly columns: Columns;
   readonly firstOrders: readonly string[];
-  /** The mapping as it is said by now, and as the plan was made with. */
+  /** The mapping that is chosen now, and the one that the plan used. */
   readonly map: readonly string[];
   readonly plannedMap: readonly string[];
   readonly busy: boolean;
   readonly onDraft: (said: Partial<Draft>) => void;
-  /** Plans the same file again with this said. */
+  /** Plans the same file again with these settings. */
   readonly onSay: (said: Partial<Draft>) => void;
 };
 
-/** What each column of the file is taken for, to be put right before anything else is. */
+/** The meaning of each column, to be corrected before anything else. */
 export function ColumnsPanel(props: ColumnsPanelProps) {
   const { columns, firstOrders, map, plannedMap, busy, onDraft, onSay } = props;
   const [all, setAll] = useState(false);
@@ -32,7 +32,7 @@ export function ColumnsPanel(props: ColumnsPanelProps) {
       map: wholeMap(
         found.map((column) => {
           const now = meaningOf(column);
-          // What one column is taken for, no other one is.
+          // Each meaning belongs to one column only, so that the former column loses it.
           return [column.name, column.name === name ? meaning : now === meaning ? '' : now];
         }),
       ),
@@ -91,7 +91,7 @@ function HeaderBelow({ line, busy, onSay }: SayProps & { readonly line: number |
   );
 }
 
-/** What somebody said of the same header before, and what it does to this file. */
+/** The kept names for this header: who set them, and their effect on this file. */
 function KeptWords({ kept, busy, onSay }: SayProps & { readonly kept: NonNullable<Columns['kept']> }) {
   return (
     <Notice tone={kept.pairs.some(isUnusual) ? 'warn' : 'plain'}>
@@ -173,7 +173,7 @@ type MeaningProps = {
 
 function Meaning({ column, meaning, onChoice }: MeaningProps) {
   if (column.meaning === 'order') return <>the order that the row stands in for</>;
-  // Without a name nothing can be said of it.
+  // A column without a name cannot be mapped.
   if (column.name.trim() === '') return <>not used</>;
   return (
     <select
@@ -204,7 +204,10 @@ const WHY: Readonly<Record<NonNullable<Found['by']>, string>> = {
   members: 'by the table of members',
 };
 
-/** Every meaning with its column, or with none: what is not used is said as well, or it would be found by its name. */
+/**
+ * Every meaning with its column, or with none. An unused meaning is sent too; otherwise the server would find its
+ * column by name.
+ */
 function wholeMap(chosen: readonly (readonly [name: string, meaning: string])[]): string[] {
   return MEANINGS.flatMap((meaning) => {
     const column = chosen.find(([, one]) => one === meaning);

@@ -57,7 +57,7 @@ type FindingsProps = {
   readonly findings: readonly FaultReply[];
   readonly label: string;
   readonly typed?: Typed;
-  /** Where cells are mended. */
+  /** Present where the page lets the person mend cells. */
   readonly onTyped?: (typed: Typed) => void;
 };
 
@@ -87,7 +87,7 @@ function Findings({ findings, label, typed = new Map(), onTyped }: FindingsProps
   );
 }
 
-/** Findings name the command line's switches. */
+/** Findings name switches of the command line. The page shows its own labels instead. */
 function inWordsOfThePage(message: string): string {
   return message
     .replaceAll('--new-rows-only', '“Only new rows”')
@@ -103,17 +103,17 @@ function inWordsOfThePage(message: string): string {
     });
 }
 
-/** `--map tokens=Punkte`, `--map 'tokens=My Points'`; a dot behind a bare name ends the sentence. */
+/** Matches `--map tokens=Punkte` and `--map 'tokens=My Points'`. A dot behind a bare name ends the sentence. */
 const MAP = /--map (?:'(\w+)=((?:[^']|'\\'')*)'|(\w+)=([\p{L}\p{N}_.-]*[\p{L}\p{N}_-]))/gu;
 
 type StoppedProps = {
   readonly plan: PlanReply;
   readonly busy: boolean;
-  /** Plans the same file again with this said. */
+  /** Plans the same file again with these settings. */
   readonly onSay: (said: Partial<Draft>) => void;
 };
 
-/** What a person can do about a plan that stopped: decide what only they can know, or mend the file. */
+/** The steps after a refused plan: settings that only a person can decide, or mending the file. */
 export function Stopped({ plan, busy, onSay }: StoppedProps) {
   if (plan.faultCount === 0) return null;
   const codes = new Set(plan.faults.map(({ code }) => code));
@@ -149,7 +149,7 @@ const DECISIONS = [
   {
     code: 'ALM_PLAN_OTHER_ADDRESS',
     what: 'Nothing was enqueued: the realm was paid under another address.',
-    go: 'If it is the same realm at the same place, configure that address again: its books know what was paid. Go on only if the realm has moved, or is another one with the same id.',
+    go: 'If it is the same realm at the same place, configure that address again: its ledger knows what was paid. Go on only if the realm has moved, or is another one with the same id.',
     said: { newAddress: true },
     button: 'The new address is meant',
   },
@@ -169,7 +169,7 @@ const DECISIONS = [
   },
   {
     code: 'ALM_PLAN_MAYBE_FORGOTTEN',
-    what: 'Nothing was enqueued: nobody here can tell whether this file was paid.',
+    what: 'Nothing was enqueued: almoner cannot tell whether this file was paid.',
     go: 'Look at some of its members in the realm itself. If it was not paid, give a label under “Again on purpose” and plan again.',
     said: {},
     button: null,

@@ -16,7 +16,7 @@ import { PlanPreview } from './plan-preview.js';
 import { StartPlan } from './start-plan.js';
 import { configuredRealms, type ImportDesk, useImport } from './use-import.js';
 
-/** A file on its way to the batch's page. */
+/** The page that takes a file from upload to its batch. */
 export function ImportPage() {
   const { state, desk } = useImport();
   const operator = useIsOperator();
@@ -72,7 +72,7 @@ function Sending({ name, bytes, sent, onStop }: SendingProps) {
 
 type TakenFileProps = { readonly shown: FileStage; readonly state: ImportState; readonly desk: ImportDesk };
 
-/** The file with its switches, and its plan where there is one. */
+/** The uploaded file with its switches, and its plan where there is one. */
 function TakenFile({ shown, state, desk }: TakenFileProps) {
   const { file, plan } = shown;
   const { draft, table } = state;
@@ -111,7 +111,7 @@ function PlannedFile({ shown, plan, state, desk }: TakenFileProps & { readonly p
   const { file } = shown;
   const { draft, options } = state;
   const busy = shown.at === 'planning';
-  /** Plans the same file again with this said. */
+  /** Plans the same file again with these settings. */
   const say = (said: Partial<Draft>) => desk.plan(file, { ...draft, ...said }, plan);
   return (
     <>
@@ -136,7 +136,7 @@ function PlannedFile({ shown, plan, state, desk }: TakenFileProps & { readonly p
       <Stopped plan={plan} busy={busy} onSay={say} />
       <PlanPreview plan={plan} />
       <StartPlan
-        // A total is typed for one plan.
+        // A new plan clears the typed total.
         key={plan.shown}
         file={file}
         plan={plan}
@@ -149,7 +149,7 @@ function PlannedFile({ shown, plan, state, desk }: TakenFileProps & { readonly p
   );
 }
 
-/** Whether the plan stopped for this reason, or goes on because a person said so. */
+/** True where the plan stopped for this reason, or continued because a person allowed it. */
 function asks(plan: PlanReply | null, reason: string): boolean {
   return plan !== null && [...plan.faults, ...plan.warnings].some(({ code }) => code === reason);
 }

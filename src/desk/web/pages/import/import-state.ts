@@ -1,6 +1,6 @@
 import type { PlanReply, PlanRequest, UploadReply } from '../../../api/index.js';
 
-/** The switches of the page as they are set; the plan on the page may have been made with another request. */
+/** The switches as they are set on the page. The plan shown may have been made with others. */
 export type Draft = Readonly<typeof NOTHING_SAID>;
 
 const SWITCHES_OFF = {
@@ -13,11 +13,11 @@ const SWITCHES_OFF = {
 
 export const NOTHING_SAID = {
   realm: '',
-  /** Empty: the realm's own. */
+  /** Empty: the realm's own currency. */
   currency: '',
   map: [] as readonly string[],
   headerLine: '',
-  /** The upload that is a table of members. */
+  /** The id of the uploaded table of members. */
   members: '',
   again: '',
   begin: '',
@@ -25,6 +25,7 @@ export const NOTHING_SAID = {
   ...SWITCHES_OFF,
 };
 
+/** The request to plan that the switches make. */
 export function requestOf({ map, headerLine, ...said }: Draft): PlanRequest {
   const trimmed = Object.entries(said).map(([name, value]) => [
     name,
@@ -37,12 +38,15 @@ export function requestOf({ map, headerLine, ...said }: Draft): PlanRequest {
   };
 }
 
-/** Keeps where files go. All else was said of one file and would hide what the next warns of; columns are kept by the server. */
+/**
+ * Keeps the realm for the next file and resets all other switches. They were set for one file and would hide warnings
+ * about the next. The server keeps column names itself.
+ */
 export function keptForNext({ realm }: Draft): Draft {
   return { ...NOTHING_SAID, realm };
 }
 
-/** What the desk refused, as the page shows it. */
+/** A refusal of the desk, as the page shows it. */
 export type Refusal = {
   readonly code: string;
   readonly message: string;
@@ -50,13 +54,13 @@ export type Refusal = {
   readonly details: readonly string[];
 };
 
-/** choosing → sending → uploaded → planning → planned → the batch's page. */
+/** The stages of an import: choosing → sending → uploaded → planning → planned → the batch's page. */
 type Stage =
   | { readonly at: 'choosing' }
   | { readonly at: 'sending'; readonly name: string; readonly bytes: number; readonly sent: number }
   | FileStage;
 
-/** A file lies on the server. */
+/** The stages in which the server holds a file. */
 export type FileStage =
   | { readonly at: 'uploaded'; readonly file: UploadReply; readonly plan: null }
   | { readonly at: 'planning'; readonly file: UploadReply; readonly plan: PlanReply | null }
@@ -65,7 +69,7 @@ export type FileStage =
 export type ImportState = {
   readonly stage: Stage;
   readonly draft: Draft;
-  /** The request that the plan on the page was made with. */
+  /** The request that made the plan on the page. */
   readonly options: PlanRequest;
   readonly failure: Refusal | null;
   /** The table that turns wallets or handles into members. */
@@ -86,7 +90,7 @@ export type ImportEvent =
   | { readonly type: 'stopped' }
   | { readonly type: 'not-sent'; readonly failure: Refusal | null }
   | { readonly type: 'uploaded'; readonly file: UploadReply; readonly draft: Draft }
-  /** `before`: the plan of the same file that stays on the page meanwhile. */
+  /** `before` is the plan of the same file, which stays on the page meanwhile. */
   | {
       readonly type: 'planning';
       readonly file: UploadReply;
@@ -111,7 +115,7 @@ export type ImportEvent =
   | { readonly type: 'table'; readonly table: UploadReply | null; readonly draft: Draft }
   | { readonly type: 'given-up' };
 
-/** What an event makes of the page. It calls nothing: use-import.ts does. */
+/** Computes the next state of the page from an event. It makes no calls: use-import.ts does. */
 export function imported(state: ImportState, event: ImportEvent): ImportState {
   switch (event.type) {
     case 'drafted':
@@ -152,17 +156,17 @@ export function withTable(draft: Draft, table: UploadReply | null): Draft {
   return { ...draft, members: table?.upload ?? '' };
 }
 
-/** The server dropped the table: it has to be chosen again, or left out by a person. */
+/** True where the server dropped the table. The person chooses it again or leaves it out. */
 export function isWithoutTable({ code }: Refusal): boolean {
   return code === 'ALM_DESK_TABLE_UNKNOWN';
 }
 
-/** The server dropped the file. */
+/** True where the server dropped the file. */
 export function isWithoutFile({ code }: Refusal): boolean {
   return code === 'ALM_DESK_UPLOAD_UNKNOWN';
 }
 
-/** What was planned before stays, with the columns by which it can be planned in another way. */
+/** The earlier plan stays on the page with its columns, so that the person can plan in another way. */
 function refused(
   state: ImportState,
   { file, draft, before, failure }: Extract<ImportEvent, { type: 'refused' }>,

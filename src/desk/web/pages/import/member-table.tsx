@@ -6,13 +6,13 @@ import { Failure } from '../../parts/panel.js';
 
 type MemberTableProps = {
   readonly table: UploadReply | null;
-  /** As the plan has read it. */
+  /** The hash of the table that the plan has read. */
   readonly sha256: string | null;
   readonly busy: boolean;
   readonly onTable: (table: UploadReply | null) => void;
 };
 
-/** Beside the file: the table that turns its wallets or handles into members. */
+/** The table beside the file. It turns the file's wallets or handles into members. */
 export function MemberTable({ table, sha256, busy, onTable }: MemberTableProps) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
@@ -37,12 +37,12 @@ export function MemberTable({ table, sha256, busy, onTable }: MemberTableProps) 
         ref={field}
         class="unseen"
         type="file"
-        // The button does the same, and can be seen to have the focus.
+        // The button has the same effect and shows the focus.
         tabIndex={-1}
         accept=".csv,text/csv"
         onChange={(event) => {
           void take(event.currentTarget.files?.[0]);
-          // The same file again, mended meanwhile, is a choice as well.
+          // Cleared, so that choosing the same file again after mending it counts as a choice.
           event.currentTarget.value = '';
         }}
       />

@@ -3,7 +3,7 @@ import { counted } from '../../../../words/spelling.js';
 import type { FaultReply } from '../../../api/index.js';
 import { Button } from '../../parts/fields.js';
 
-/** What was typed into faulty cells, by their places. */
+/** The text typed into faulty cells, by line and column. */
 export type Typed = ReadonlyMap<string, string>;
 type MendedCell = { readonly line: number; readonly column: string; readonly text: string };
 
@@ -13,13 +13,13 @@ export function placeOfFault({ line, column }: FaultReply): string {
 
 type CellProps = {
   readonly fault: FaultReply;
-  /** A cell with several faults is edited at the first of them. */
+  /** True for the first fault of a cell. A cell with several faults is edited there. */
   readonly first: boolean;
   readonly typed: Typed;
   readonly onTyped: (typed: Typed) => void;
 };
 
-/** A faulty cell, edited where its fault stands. */
+/** A faulty cell, edited beside its fault. */
 export function CellField({ fault, first, typed, onTyped }: CellProps) {
   const { line, column, cell } = fault;
   if (cell === undefined)
@@ -45,6 +45,7 @@ type TakeCellsProps = {
   readonly onMend: (cells: readonly MendedCell[]) => void;
 };
 
+/** Sends the mended cells. The server makes a new file of them and plans it. */
 export function TakeCells({ faults, typed, busy, onMend }: TakeCellsProps) {
   if (faults.every(({ cell }) => cell === undefined)) return null;
   const cells = new Map<string, MendedCell>();

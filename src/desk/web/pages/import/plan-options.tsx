@@ -10,9 +10,11 @@ type PlanOptionsProps = {
   readonly draft: Draft;
   readonly realms: readonly RealmCard[];
   readonly stage: 'uploaded' | 'planning' | 'planned';
-  /** The realm was paid under another address: whether this one is meant is a switch as well. */
+  /** True where the realm was paid under another address. A switch then asks whether this address is intended. */
   readonly asksAddress: boolean;
-  /** This machine has paid the realm from another ledger: whether this one is meant is a switch as well. */
+  /**
+   * True where this machine paid the realm from another ledger. A switch then asks whether this ledger is intended.
+   */
   readonly asksLedger: boolean;
   readonly onDraft: (draft: Draft) => void;
   readonly onPlan: () => void;
@@ -22,7 +24,7 @@ type PlanOptionsProps = {
 
 const BUTTONS = { uploaded: 'Plan it', planning: 'Planning…', planned: 'Plan again' } as const;
 
-/** The same switches as the command line. */
+/** The same switches as those of the command line. */
 export function PlanOptions(props: PlanOptionsProps) {
   const { file, draft, stage, onPlan, onOther } = props;
   const say = (said: Partial<Draft>) => props.onDraft({ ...draft, ...said });
@@ -69,7 +71,7 @@ function WhereTo({ realms, draft, say }: SayProps & Pick<PlanOptionsProps, 'real
           label="Realm"
           required
           value={draft.realm}
-          // That an address is meant is said of one realm.
+          // Another realm resets these switches: they were confirmed for one realm only.
           onChoice={(realm) => say({ realm, currency: '', newAddress: false, newLedger: false })}
         >
           <option value="">choose which one</option>
@@ -103,7 +105,7 @@ function HowToRead({ draft, say }: SayProps) {
         placeholder="the first one"
         inputMode="numeric"
         value={draft.headerLine}
-        // What was said of the columns was said of another header.
+        // Another header resets the mapping.
         onText={(headerLine) => say({ headerLine, map: [] })}
       />
       <TextField

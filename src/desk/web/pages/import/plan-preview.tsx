@@ -6,7 +6,7 @@ import { type Fact, Facts, Panel } from '../../parts/panel.js';
 import { BatchLink, MemberLink } from '../../shell/address.js';
 import { opFacts } from '../batch/batch-files.js';
 
-/** What the file would do: the same preview as on the command line. */
+/** The preview of a file, the same as on the command line. */
 export function PlanPreview({ plan }: { readonly plan: PlanReply }) {
   return (
     <div class="halves">
@@ -54,7 +54,7 @@ type Does = Pick<
 > &
   Partial<Pick<PlanReply, 'duplicatesOf'>>;
 
-/** What it sends, whoever looks: who prepares it, and the second person. */
+/** What the batch would send. The preparer and the approver see the same facts. */
 export function doesFacts(does: Does): Fact[] {
   return [
     ['Would send', <b class="n">{counted(does.payable.orders, 'order')}</b>],
@@ -70,6 +70,10 @@ export function doesFacts(does: Does): Fact[] {
 
 type Where = Pick<PlanReply, 'realm' | 'baseUrl' | 'currency' | 'certainty' | 'books'>;
 
+/**
+ * The target of the payment: realm, address, currency, certainty and ledger. A ledger that never paid the realm is
+ * marked as new.
+ */
 export function whereFacts({ realm, baseUrl, currency, certainty, books }: Where): Fact[] {
   return [
     ['Realm', realm],
@@ -77,9 +81,9 @@ export function whereFacts({ realm, baseUrl, currency, certainty, books }: Where
     ['Currency', currency ?? 'the default one'],
     ['Certainty', certainty],
     [
-      'These books',
+      'This ledger',
       books.paid === 0 ? (
-        <b>new: they never paid this realm</b>
+        <b>new: it never paid this realm</b>
       ) : (
         <>
           {counted(books.paid, 'order')} paid in {counted(books.batches, 'batch', 'batches')}; the last began{' '}
@@ -92,6 +96,7 @@ export function whereFacts({ realm, baseUrl, currency, certainty, books }: Where
 
 type When = Pick<PlanReply, 'begins' | 'ends' | 'quietHours' | 'timezone'>;
 
+/** When the batch begins and ends at the realm's pace. */
 export function whenFacts({ begins, ends, quietHours, timezone }: When): (Fact | false)[] {
   return [
     begins !== null && ['Begins', <b>{begins}</b>],
@@ -103,7 +108,7 @@ export function whenFacts({ begins, ends, quietHours, timezone }: When): (Fact |
   ];
 }
 
-/** Of the rest of a batch that does several things only the sum is known. */
+/** Of a partly paid batch with several ops only the sum is known. */
 export function payableWords({ payable: { tokens, amounts } }: Pick<PlanReply, 'payable'>): string {
   return amounts === null ? absoluteWords(tokens) : `${amountsWords(amounts)} tokens`;
 }

@@ -17,12 +17,12 @@ type StartPlanProps = {
   readonly plan: PlanReply;
   readonly options: PlanRequest;
   readonly busy: boolean;
-  /** The switches say something else by now than what was planned. */
+  /** True where the switches changed after the plan was made. */
   readonly stale: boolean;
   readonly onStarted: () => void;
 };
 
-/** The total is typed, not clicked: whoever types it has read it. */
+/** Starts the batch after the person types the total. Typing it makes them read it. */
 export function StartPlan({ file, plan, options, busy, stale, onStarted }: StartPlanProps) {
   const [typed, setTyped] = useState('');
   const [inOrder, setInOrder] = useState(false);
@@ -34,7 +34,7 @@ export function StartPlan({ file, plan, options, busy, stale, onStarted }: Start
   const verb = payable.amounts !== null && onlyGives(payable.amounts) ? 'Pay' : 'Send';
   const start = (event: Event) => {
     event.preventDefault();
-    // What fails is shown by `failure`.
+    // `failure` shows an error.
     void attempt(async () => {
       const reply = await change<StartReply>(`/api/uploads/${encodeURIComponent(file.upload)}/start`, {
         ...options,
@@ -91,7 +91,7 @@ function NothingToStart({ plan }: { readonly plan: PlanReply }) {
   );
 }
 
-/** Before somebody waits for what nobody sends. */
+/** Warns before the start that no worker takes batches of this realm. */
 function NoWorkerYet({ realm }: { readonly realm: string }) {
   const { overview } = useStore(live);
   const isWorked = overview?.workers.processes.some(
@@ -107,7 +107,7 @@ function NoWorkerYet({ realm }: { readonly realm: string }) {
   );
 }
 
-/** Before a person waits for what another one has to approve. */
+/** Warns before the start that the batch will wait for another person's approval. */
 function SecondPerson({ realm }: { readonly realm: string }) {
   const { overview } = useStore(live);
   const required = overview?.realms.find((card) => card.realm === realm)?.secondPerson ?? null;

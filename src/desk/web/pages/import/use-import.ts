@@ -18,9 +18,9 @@ import {
 } from './import-state.js';
 
 /**
- * What the import page does with the desk. The file is planned by the same code as `almoner plan`, at once where there is
- * only one realm to mean; nothing is enqueued before the person typed the total. A refused plan leaves the file where it
- * is, to be planned again in another way.
+ * The import page's calls to the desk. The server plans with the same code as `almoner plan`, at once where there is
+ * only one realm. It enqueues nothing before the person typed the total. A refused plan leaves the file on the
+ * server, to be planned in another way.
  */
 export function useImport(): { readonly state: ImportState; readonly desk: ImportDesk } {
   const [state, on] = useReducer<ImportState, ImportEvent>(imported, AT_FIRST);
@@ -32,12 +32,12 @@ export function useImport(): { readonly state: ImportState; readonly desk: Impor
   return { state, desk };
 }
 
-/** One page's dealings with the server; it outlives the renderings, because replies come later than they are asked for. */
+/** The page's calls to the server. It outlives a rendering, because replies arrive later. */
 export class ImportDesk {
-  /** As the page shows it by now. */
+  /** The state that the page shows now. */
   state = AT_FIRST;
   private sending: AbortController | null = null;
-  /** What lies on the server for this page: the file, and the table of members. */
+  /** The uploads that the server holds for this page: the file and the table of members. */
   private held: { readonly file?: string; readonly table?: string } = {};
 
   constructor(private readonly on: (event: ImportEvent) => void) {}
@@ -108,7 +108,7 @@ export class ImportDesk {
     }
   }
 
-  /** A table arrives later than it was chosen: what was typed meanwhile counts, and the file that is here by then. */
+  /** The upload of a table ends later than its choice. Use the switches and the file that are on the page by then. */
   takeTable(chosen: UploadReply | null, of: UploadReply): void {
     const { stage, draft } = this.state;
     if (stage.at === 'choosing' || stage.at === 'sending' || stage.file.upload !== of.upload) {
@@ -120,9 +120,9 @@ export class ImportDesk {
     void this.plan(stage.file, withTable(draft, chosen), stage.plan);
   }
 
-  /** Another file. */
+  /** Gives this file up and returns to choosing. */
   async again(): Promise<void> {
-    // What lies there is listed next, and this one must not be among it.
+    // Removed first, so that the list of uploads shown next does not contain it.
     await this.giveUp();
     this.on({ type: 'not-sent', failure: null });
   }
@@ -136,12 +136,12 @@ export class ImportDesk {
     await throwAway(table);
   }
 
-  /** The file is a batch's by now, and stays. */
+  /** The file belongs to a batch now, so that the page must not remove it. */
   started(): void {
     this.held = {};
   }
 
-  /** Another file may be on the page when a reply comes. */
+  /** True where the page still shows this file. A reply may arrive after another file was chosen. */
   private holds(file: UploadReply): boolean {
     return this.held.file === file.upload;
   }
@@ -153,13 +153,13 @@ export class ImportDesk {
   }
 }
 
-/** The server drops uploads by itself after a while; this is only tidier. */
+/** Removes an upload early. The server drops it by itself after a while. */
 async function throwAway(upload: string | undefined): Promise<void> {
   if (upload === undefined) return;
   await change(`/api/uploads/${encodeURIComponent(upload)}`, {}, 'DELETE').catch(() => {});
 }
 
-/** The realms that a file can be for; none until the first snapshot has come. */
+/** The realms that a file can be paid to; none before the first snapshot. */
 export function configuredRealms(): readonly RealmCard[] {
   return (live.get().overview?.realms ?? []).filter(({ configured }) => configured);
 }

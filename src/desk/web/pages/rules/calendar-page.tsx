@@ -13,7 +13,7 @@ import { TaskProgress } from '../../parts/task-progress.js';
 import { BatchLink, go, Link, pathWith, useAddress } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
 
-/** Times of all schedules: the missed ones until a person takes them off, the past ones by day, the coming ones by day. */
+/** The page of scheduled times: the missed ones until a person dismisses them, then past and coming times by day. */
 export function CalendarPage() {
   const { query } = useAddress();
   const [rule, cursor] = [query.get('rule'), query.get('cursor')];
@@ -163,7 +163,7 @@ function Missed({
             missed={one}
             operator={operator}
             onMakeUp={() => makeUp(one)}
-            onLetGo={() => setAsked({ rule: one.rule, times: [one.at] })}
+            onDismiss={() => setAsked({ rule: one.rule, times: [one.at] })}
           />
         ))}
         {older.map(({ realm, rule, times }) => (
@@ -173,7 +173,7 @@ function Missed({
         ))}
       </ul>
       {operator && <LetAllGo missed={missed} onAsk={setAsked} />}
-      {asked !== null && <LetGo asked={asked} onDone={onDone} onClose={() => setAsked(null)} />}
+      {asked !== null && <DismissTimes asked={asked} onDone={onDone} onClose={() => setAsked(null)} />}
     </Panel>
   );
 }
@@ -192,7 +192,7 @@ function LetAllGo({ missed, onAsk }: LetAllGoProps) {
         .map((asked) => (
           <Button
             key={asked.rule}
-            name={`Let all ${asked.times.length} of ${asked.rule} go`}
+            name={`Dismiss all ${asked.times.length} of ${asked.rule}`}
             onPress={() => onAsk(asked)}
           />
         ))}
@@ -204,10 +204,10 @@ type MissedLineProps = {
   readonly missed: MissedTime;
   readonly operator: boolean;
   readonly onMakeUp: () => void;
-  readonly onLetGo: () => void;
+  readonly onDismiss: () => void;
 };
 
-function MissedLine({ missed, operator, onMakeUp, onLetGo }: MissedLineProps) {
+function MissedLine({ missed, operator, onMakeUp, onDismiss }: MissedLineProps) {
   const { at, rule, realm, period, why, held, mayBeForgotten, makeUp } = missed;
   const about = `${rule}, ${at}`;
   return (
@@ -228,18 +228,18 @@ function MissedLine({ missed, operator, onMakeUp, onLetGo }: MissedLineProps) {
       {operator && makeUp !== null && (
         <Button name="Make up" label={`Make up: ${about}`} look="primary" onPress={onMakeUp} />
       )}{' '}
-      {operator && <Button name="Let go" label={`Let go: ${about}`} onPress={onLetGo} />}
+      {operator && <Button name="Dismiss" label={`Dismiss: ${about}`} onPress={onDismiss} />}
     </li>
   );
 }
 
 type LetGoProps = { readonly asked: Asked; readonly onDone: () => void; readonly onClose: () => void };
 
-function LetGo({ asked: { rule, times }, onDone, onClose }: LetGoProps) {
+function DismissTimes({ asked: { rule, times }, onDone, onClose }: LetGoProps) {
   return (
     <Confirm
-      title={`Let ${counted(times.length, 'missed time')} of ${rule} go?`}
-      verb="Let go"
+      title={`Dismiss ${counted(times.length, 'missed time')} of ${rule}?`}
+      verb="Dismiss"
       reason="must"
       act={async (said) => {
         await change(`/api/rules/${encodeURIComponent(rule)}/dismiss`, { times, ...said }).finally(onDone);

@@ -17,8 +17,9 @@ type RuleCardProps = {
   readonly onAsk: (asked: RuleAsked) => void;
 };
 
-const STATES = { ready: 'ready', waits: 'waits for a go', faulty: 'faulty' } as const;
+const STATES = { ready: 'ready', waits: 'waits for approval', faulty: 'faulty' } as const;
 
+/** One rule: its schedule, its approval, its last run and the next steps. */
 export function RuleCard({ rule, onPlan, onAsk }: RuleCardProps) {
   const me = useMe();
   const operator = me.roles.includes('operator');
@@ -69,7 +70,7 @@ function RuleNotices({ rule }: RuleProps) {
       )}
       {rule.asked !== null && (
         <Notice tone="warn">
-          <b>A go was asked for</b> <SaidBy said={rule.asked} />. A second person has to say it.{' '}
+          <b>Approval was asked for</b> <SaidBy said={rule.asked} />. A second person has to give it.{' '}
           {whyNotSecond(me, rule.asked.who, 'asked for')}
         </Notice>
       )}
@@ -116,7 +117,7 @@ function Last({ last }: { readonly last: RuleRow['last'] }) {
   );
 }
 
-/** What became of the last time, in a line; what wants a person stands above the facts. */
+/** The outcome of the last scheduled time in one line. Outcomes that need a person are above the facts. */
 function Outcome({ standing }: { readonly standing: ScheduleRow }) {
   const { at, message, batch } = standing;
   return (
@@ -167,7 +168,7 @@ function SaidBy({ said: { who, at, why } }: { readonly said: NonNullable<RuleRow
 }
 
 function NextRuns({ rule: { nextRuns, standing, state } }: { readonly rule: RuleRow }) {
-  // A text that waits for its go runs at no time, whatever the one before it was allowed.
+  // A rule that waits for approval has no next run, even where its former text was approved.
   const first = state === 'ready' ? (standing?.nextAt ?? null) : null;
   const runs = nextRuns.filter(({ at }) => first !== null && at >= first);
   if (runs.length === 0) return <span class="soft">none</span>;
@@ -183,7 +184,7 @@ function NextRuns({ rule: { nextRuns, standing, state } }: { readonly rule: Rule
   );
 }
 
-/** Why a member got what they got, from the facts frozen at that run. */
+/** Explains why a member got an award, from the facts recorded at that run. */
 export function ExplainMember({ rules }: { readonly rules: readonly RuleRow[] }) {
   const runs = rules.flatMap(({ rule, last }) => (last === null ? [] : [{ rule, run: last.run }]));
   const [run, setRun] = useState(runs[0]?.run ?? '');

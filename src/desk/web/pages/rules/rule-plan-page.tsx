@@ -14,7 +14,9 @@ import { TaskProgress } from '../../parts/task-progress.js';
 import { go, Link, MemberLink, pathWith, placeOf, useAddress } from '../../shell/address.js';
 import { Page } from '../../shell/page.js';
 
-/** Who would get what and why. Running it pays exactly this plan, without reading anybody again. */
+/**
+ * The page of a rule's plan: every award with its reason. Running it pays exactly this plan without reading again.
+ */
 export function RulePlanPage({ plan }: { readonly plan: string }) {
   const { query } = useAddress();
   const cursor = query.get('cursor');
@@ -88,7 +90,7 @@ type RunNowProps = {
   readonly onClose: () => void;
 };
 
-/** The total is typed anew each time. */
+/** Each dialog asks for the total anew. */
 function RunNow({ plan: value, onStarted, onClose }: RunNowProps) {
   const [typed, setTyped] = useState('');
   return (

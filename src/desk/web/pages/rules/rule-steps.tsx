@@ -6,7 +6,7 @@ import type { RuleRow } from '../../../api/index.js';
 import { Time } from '../../parts/marks.js';
 import { Scroll, Table } from '../../parts/panel.js';
 
-/** What a person may do to a rule's schedule; each is asked about before it happens. */
+/** The steps on a rule's schedule. The page asks for a confirmation before each. */
 type Step = {
   readonly name: string;
   readonly title: (rule: string) => string;
@@ -15,18 +15,19 @@ type Step = {
   readonly words: (rule: RuleRow) => ComponentChildren;
 };
 
+/** The words of each step. The text before an approval shows everything that the approval covers. */
 export const STEPS = {
   ask: {
-    name: 'Ask for a go',
-    title: (rule) => `Ask for a go for ${rule}?`,
+    name: 'Ask for approval',
+    title: (rule) => `Ask for the approval of ${rule}?`,
     verb: 'Ask for it',
     reason: 'may',
     words: (rule) => (
       <>
         <p>
-          <b>A second person, an approver, has to say go:</b> until then it does not run.
+          <b>A second person, an approver, has to approve it:</b> until then it does not run.
         </p>
-        <BeforeGo rule={rule} />
+        <BeforeApproval rule={rule} />
       </>
     ),
   },
@@ -42,7 +43,7 @@ export const STEPS = {
             <b>{rule.asked.who}</b> asked for it, <Time at={rule.asked.at} />. You are the second person.
           </p>
         )}
-        <BeforeGo rule={rule} />
+        <BeforeApproval rule={rule} />
       </>
     ),
   },
@@ -51,15 +52,14 @@ export const STEPS = {
     title: (rule) => `Pause the schedule of ${rule}?`,
     verb: 'Pause',
     reason: 'must',
-    words: () => 'Its times pass without a run until it is resumed. A batch that was made goes on.',
+    words: () => 'Its times pass without a run until it is resumed. An existing batch continues.',
   },
   resume: {
     name: 'Resume',
-    title: (rule) => `Let the schedule of ${rule} go on?`,
+    title: (rule) => `Resume the schedule of ${rule}?`,
     verb: 'Resume',
     reason: 'may',
-    words: () =>
-      'A pause ends, and no time to come is skipped. Times that passed meanwhile are not made up for.',
+    words: () => 'A pause or a skip ends. almoner does not make up times that passed meanwhile.',
   },
   skip: {
     name: 'Skip next run',
@@ -73,29 +73,29 @@ export const STEPS = {
     ),
   },
   revoke: {
-    name: 'Take the go back',
-    title: (rule) => `Take the go of ${rule} back?`,
-    verb: 'Take it back',
+    name: 'Withdraw approval',
+    title: (rule) => `Withdraw the approval of ${rule}?`,
+    verb: 'Withdraw',
     reason: 'may',
-    words: () => 'It does not run by itself until it is approved again. A batch that was made goes on.',
+    words: () => 'It does not run by itself until it is approved again. An existing batch continues.',
   },
 } as const satisfies Readonly<Record<string, Step>>;
 
 export type RuleStepName = keyof typeof STEPS;
 export type RuleAsked = { readonly rule: RuleRow; readonly step: RuleStepName };
 
-/** What this person may do to it now. */
+/** The steps that this person may take now. */
 export function stepsOf(rule: RuleRow, me: Person): RuleStepName[] {
   const { approved, standing } = rule;
-  const go = goSteps(rule, me);
-  if (!me.roles.includes('operator') || standing === null) return go;
-  if (approved === null) return rule.asked === null ? go : [...go, 'revoke'];
+  const approval = approvalSteps(rule, me);
+  if (!me.roles.includes('operator') || standing === null) return approval;
+  if (approved === null) return rule.asked === null ? approval : [...approval, 'revoke'];
   const { paused, skip } = standing;
   const held: RuleStepName[] = paused === null && skip === null ? ['skip'] : ['resume'];
-  return [...go, ...(paused === null ? (['pause'] as const) : []), ...held, 'revoke'];
+  return [...approval, ...(paused === null ? (['pause'] as const) : []), ...held, 'revoke'];
 }
 
-function goSteps({ text, needsSecond, asked }: RuleRow, me: Person): RuleStepName[] {
+function approvalSteps({ text, needsSecond, asked }: RuleRow, me: Person): RuleStepName[] {
   const isOperator = me.roles.includes('operator');
   if (text === null) return [];
   if (!needsSecond) return isOperator ? ['approve'] : [];
@@ -103,14 +103,14 @@ function goSteps({ text, needsSecond, asked }: RuleRow, me: Person): RuleStepNam
   return whyNotSecond(me, asked.who, 'asked for') === null ? ['approve'] : [];
 }
 
-/** Everything that the go is for. */
-function BeforeGo({ rule: { rule, words, reason, nextRuns, text } }: { readonly rule: RuleRow }) {
+/** Everything that the approval covers. */
+function BeforeApproval({ rule: { rule, words, reason, nextRuns, text } }: { readonly rule: RuleRow }) {
   const difference = text?.difference ?? null;
   return (
     <>
       <p>
-        With its go it runs by itself at every scheduled time, within its limits, until it is changed, paused
-        or the go is taken back. It is approved with exactly this text and these members.
+        Once approved, it runs by itself at every scheduled time, within its limits, until it is changed or
+        paused or its approval is withdrawn. The approval covers exactly this text and these members.
       </p>
       <ul class="bullets">
         {words.map((line) => (
@@ -128,10 +128,12 @@ function BeforeGo({ rule: { rule, words, reason, nextRuns, text } }: { readonly 
           </tr>
         ))}
       </Table>
-      <h3>{difference === null ? 'Text of the rule' : 'Difference to the text that had the go before'}</h3>
+      <h3>
+        {difference === null ? 'Text of the rule' : 'Difference from the text that was approved before'}
+      </h3>
       {difference === null ? (
         <Scroll label="Text of the rule">
-          <p class="small soft">No text of it had a go before.</p>
+          <p class="small soft">No text of this rule was approved before.</p>
           <pre>{text?.content}</pre>
         </Scroll>
       ) : (
@@ -161,7 +163,7 @@ function named({ count, first }: Side): string {
   return `${first.join(', ')}${count > first.length ? ` and ${counted(count - first.length, 'other')}` : ''}`;
 }
 
-/** Who is paid, and who is new or gone since the list that was approved last. */
+/** The members who are paid, and who is new or gone since the list that was approved last. */
 function Members({ rule, members: { count, first, changed } }: MembersProps) {
   return (
     <>

@@ -10,7 +10,7 @@ import { Page } from '../../shell/page.js';
 import { ExplainMember, RuleCard } from './rule-card.js';
 import { type RuleAsked, STEPS } from './rule-steps.js';
 
-/** Reward rules: when they run next, what they did last, and a plan before anything is paid. */
+/** The page of reward rules: next run, last run, and a plan before any payment. */
 export function RulesPage() {
   const rules = useFreshResource<RulesReply>('/api/rules');
   const { value, reload } = rules;
@@ -61,10 +61,10 @@ function AskRule({ asked: { rule, step }, onDone, onClose }: AskRuleProps) {
       act={async (said) => {
         const approve: Partial<RuleApproveRequest> =
           rule.text === null ? {} : { hash: rule.text.hash, asked: rule.asked?.who ?? null };
-        const isGo = step === 'approve' || step === 'ask';
-        const path = `/api/rules/${encodeURIComponent(rule.rule)}/${isGo ? 'approve' : step}`;
-        // The list is read again also after a refusal: it shows the rule as it stands now.
-        await change(path, isGo ? { ...approve, ...said } : said).finally(onDone);
+        const isApproval = step === 'approve' || step === 'ask';
+        const path = `/api/rules/${encodeURIComponent(rule.rule)}/${isApproval ? 'approve' : step}`;
+        // The list reloads after a refusal too, and then shows the rule's present state.
+        await change(path, isApproval ? { ...approve, ...said } : said).finally(onDone);
       }}
       onClose={onClose}
     >
