@@ -80,14 +80,9 @@ export class Watching {
     onProgress: (view, _, waiting) => {
       if (this.failed !== null) return;
       try {
-<<<<<<< HEAD
-        // An async function gives a promise; nobody waits for it, and its failure counts as it comes.
-        const answer: unknown = this.options.onProgress?.(batchProgress(view, waiting));
-=======
         // An async `onProgress` returns a promise. The payment does not wait for it; a rejection counts when it
         // arrives.
-        const answer: unknown = this.options.onProgress?.(batchProgress(view, null, waiting));
->>>>>>> w-words2
+        const answer: unknown = this.options.onProgress?.(batchProgress(view, waiting));
         Promise.resolve(answer).catch((error: unknown) => this.fail(error));
       } catch (error) {
         this.fail(error);
