@@ -3,21 +3,24 @@ import { createServer, type ServerResponse } from 'node:http';
 import { onTestFinished } from 'vitest';
 
 /**
- * A realm that honours keys and answers as it is told to, request by request. `hang`: nobody answers; the change is
- * made when the test lets it land, however late, and from then on its key is answered with that payment.
+ * An answer of the realm: an HTTP status, or `hang`. A request that hangs gets no answer. Its change is made when the
+ * test calls `land`, and from then on the realm answers its key with that payment.
  */
 export type Told = number | 'hang';
 
 export class DeafRealm {
-  /** Of every change that was asked for, its key. */
+  /** The keys of all requested changes. */
   readonly asked: string[] = [];
-  /** Of every change that was made, the member. */
+  /** The members of all changes that were made. */
   readonly applied: string[] = [];
   private readonly paid = new Set<string>();
   private readonly hanging: { key: string; member: string; response: ServerResponse }[] = [];
   private port = 0;
 
-  /** `tell` is asked for each change, with how many were asked before; a key that was paid answers so again. */
+  /**
+   * `answerTo` chooses the answer to each request, given the number of earlier requests. A paid key always gets its
+   * payment as the answer.
+   */
   constructor(private readonly tell: (before: number) => Told) {}
 
   static async start(tell: (before: number) => Told): Promise<DeafRealm> {
@@ -46,7 +49,7 @@ export class DeafRealm {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** What hangs is carried out now; its answer reaches nobody any more. */
+  /** Carries out the requests that hang. No sender receives their answers. */
   land(): void {
     for (const { key, member } of this.hanging.splice(0)) this.apply(key, member);
   }
@@ -62,7 +65,7 @@ export class DeafRealm {
     answer(response, told, told === 200 ? { newBalance: 105 } : { error: 'no', message: `told ${told}` });
   }
 
-  /** Once for each key: of two requests with one key that hung, one makes the change. */
+  /** Applies a key once: of two hanging requests with the same key, only one makes the change. */
   private apply(key: string, member: string): void {
     if (this.paid.has(key)) return;
     this.paid.add(key);

@@ -14,8 +14,8 @@ import { openDesk, type TestDesk } from './desk.js';
 import { Program, REALM_ID } from './program.js';
 
 /**
- * A store, a realm, a desk and schedulers for tests of what becomes of a scheduled time. Each test has a rule of its own
- * in them, and asks what the schedules' standings tell.
+ * A store, a realm, a desk and schedulers for tests of what happens at a scheduled time. Each test has its own rule and
+ * checks the reported outcome of its schedule.
  */
 
 const MEMBERS = Array.from({ length: 12 }, (_, at) => ({
@@ -24,7 +24,7 @@ const MEMBERS = Array.from({ length: 12 }, (_, at) => ({
   web3: { held: 2 },
 }));
 const MINUTE_MS = 60_000;
-/** A second realm, on whose address no process listens. */
+/** A second realm; no process listens on its address. */
 export const AWAY = 'away';
 const AWAY_REALM = {
   baseUrl: 'http://127.0.0.1:9',
@@ -71,13 +71,13 @@ export function scheduleOutcomes() {
     for (const one of running.splice(0)) await one.stop();
     await rm(join(world.folder, 'jobs'), { recursive: true });
     await syncRules(desk.app, { cwd: world.folder, approve: [], prune: true });
-    // The next test begins in a realm whose schedules no process has served.
+    // No process has served the schedules of the next test's realm yet.
     await desk.app.scripts.redis.del(`${books().keyPrefix}:rules:rounds`);
   });
 
   const books = () => desk.app.ledger(pickProfile(desk.app.config, REALM_ID));
 
-  /** A daily rule whose last time came so many minutes ago, and which was approved just before. */
+  /** A daily rule that was due `minutesAgo` minutes ago and was approved just before that. */
   async function due(minutesAgo = 0, { missed = 'once', ...changes }: Record<string, string> = {}) {
     const now = Number((await desk.app.scripts.redis.time())[0]) * 1000;
     const at = Math.floor(now / MINUTE_MS) * MINUTE_MS - minutesAgo * MINUTE_MS;
@@ -115,7 +115,7 @@ export function scheduleOutcomes() {
     all.find(({ rule }) => rule === name);
   const onTheDesk = async () => ofRule(overview.parse((await desk.call('/api/overview')).json()).schedules);
 
-  /** Waits for the outcome. */
+  /** Waits until the schedule reports the outcome. */
   async function told(outcome: ScheduleOutcome, isGood: boolean, message: RegExp) {
     return until(`the outcome ${outcome}, ${message}`, async () => {
       const one = ofRule(await scheduleStandings(desk.app));
@@ -123,7 +123,7 @@ export function scheduleOutcomes() {
     });
   }
 
-  /** The same outcome in the list, on the desk, in what notices are written of, and for Prometheus. */
+  /** Expects the same outcome in the list, on the desk, in the source of alerts, and in the Prometheus metrics. */
   async function toldEverywhere(outcome: ScheduleOutcome, isGood: boolean, message: RegExp): Promise<void> {
     await told(outcome, isGood, message);
     const expected = { rule: name, outcome, isGood, message: expect.stringMatching(message) };
@@ -134,7 +134,7 @@ export function scheduleOutcomes() {
     expect(ofRule(onPage)?.standing).toMatchObject(expected);
     await until('the overview', async () => message.test((await onTheDesk())?.message ?? ''));
     expect(await onTheDesk()).toMatchObject(expected);
-    // test/desk/notices.test.ts sends notices of these.
+    // test/desk/notices.test.ts checks that alerts are sent for these.
     const { standings } = await desk.server.desk.board.look();
     const event =
       outcome === 'waits-for-go' ? 'schedule.waits' : isGood ? 'schedule.done' : 'schedule.failed';
@@ -158,7 +158,7 @@ export function scheduleOutcomes() {
     return views.filter((view) => view?.manifest.source?.startsWith(`rule ${name} `));
   }
 
-  /** The schedules' program, which is held before its first seal until `act` is done. */
+  /** An app whose schedules run `act` before their first seal. */
   async function appThatSealsAfter(act: () => Promise<unknown>) {
     const app = await world.app();
     const script = app.scripts.script.bind(app.scripts);
@@ -171,7 +171,7 @@ export function scheduleOutcomes() {
   }
 
   return {
-    /** The rule of the test that runs. */
+    /** The name of the current test's rule. */
     get rule() {
       return name;
     },
@@ -181,7 +181,7 @@ export function scheduleOutcomes() {
     get desk() {
       return desk;
     },
-    /** What is stopped at the end of the test. */
+    /** Processes that are stopped at the end of the test. */
     running,
     ...{ books, due, approve, serve, ofRule, told, toldEverywhere, command, batches, appThatSealsAfter },
   };
