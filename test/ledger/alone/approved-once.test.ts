@@ -26,10 +26,10 @@ const retry = ({ ref, row }: TestBatch, index: number) =>
     limits: OVER_100,
   });
 
-/** So much time passes for what ada paid alone. */
+/** Ages what ada paid alone by that many days. */
 const days = (ledger: TestBatch['ledger'], who: string) => timePasses(ledger, who, DAY);
 
-test('a retry that ada may give alone is sent without a second person', async () => {
+test('a retry within ada’s own limit is sent without a second person', async () => {
   const ledger = limitedTo(await bench.ledger(), OVER_100);
   const prepared = { who: 'ada', limits: OVER_100 };
   const batch = await sealed(ledger, [{ tokens: 60 }], { id: 'mon', prepared });
@@ -44,7 +44,7 @@ test('a retry that ada may give alone is sent without a second person', async ()
 });
 
 for (const at of [0, 1]) {
-  test(`a retry that ben has approved is sent without a second approval (${at === 0 ? 'of a batch that ada paid alone' : 'of a batch of before there were limits'})`, async () => {
+  test(`a retry that ben has approved is sent without a second approval (${at === 0 ? ’of a batch that ada paid alone’ : ’of a batch of before there were limits’})`, async () => {
     const plain = await bench.ledger();
     const ledger = limitedTo(plain, OVER_100);
     const prepared = { who: 'ada', limits: at === 0 ? OVER_100 : { overTokens: null, overRows: null } };

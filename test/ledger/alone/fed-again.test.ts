@@ -46,7 +46,7 @@ async function pay(batch: TestBatch, ...indexes: readonly number[]): Promise<num
   }
   return paid;
 }
-test('what journals put back above the cursor is fed again after the approval', async () => {
+test('orders that journals restore above the cursor are fed again after the approval', async () => {
   const lax = as(await bench.ledger(), null);
   const ledger = as(lax, 100);
   const batch = await sealed(lax, [{ tokens: 60 }, { tokens: 60 }, { tokens: 60 }], {
@@ -62,7 +62,7 @@ test('what journals put back above the cursor is fed again after the approval', 
 
 import { feed } from '../../support/ledger/feed-one.js';
 
-test('the same while the batch is being fed', async () => {
+test('orders that journals restore while the batch is being fed are fed again after the approval', async () => {
   const csv = 'member,tokens\n1,60\n2,30\n3,60\n';
   const old = await forgotten(bench, csv);
   await tell(old, attemptOf(old, 3, REFUSED));
@@ -87,7 +87,7 @@ test('the same while the batch is being fed', async () => {
   expect((await readBatch(batch.ref))?.state).toBe('done');
 });
 
-test('without any limits: resume --first', async () => {
+test('resume --first feeds restored orders without any limits', async () => {
   const csv = 'member,tokens\n1,60\n2,30\n3,60\n';
   const old = await forgotten(bench, csv);
   await tell(old, attemptOf(old, 3, REFUSED));

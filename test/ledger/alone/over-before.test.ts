@@ -40,7 +40,7 @@ async function pay(batch: TestBatch, ...indexes: readonly number[]): Promise<num
   return paid;
 }
 
-test('an approved retry of a batch that was over before it began needs no other approval', async () => {
+test('an approved retry in a batch that ended before it began needs no further approval', async () => {
   const ledger = as(await bench.ledger(), 100);
   const batch = await sealed(ledger, [{ tokens: 60 }], { id: 'zz-6', prepared: byAda(100) });
   await tell(batch, attemptOf(batch, 1, REFUSED));

@@ -13,7 +13,7 @@ const bench = ledgersOnRedis();
 const OVER_100: Requirement = { overTokens: 100, overRows: null };
 
 for (const isPaused of [true, false])
-  test(`an approval of what is left of a batch that journals know, in a store from before it began (${isPaused ? 'paused' : 'waiting'})`, async () => {
+  test(`an approval covers the rest that was shown of a recovered batch whose store is from before it began (${isPaused ? ’paused’ : ’waiting’})`, async () => {
     const ledger = limitedTo(await bench.ledger(), OVER_100);
     const batch = await sealed(ledger, [{ tokens: 5000 }, { tokens: 101 }], {
       id: `zz-p${isPaused}`,
@@ -23,7 +23,7 @@ for (const isPaused of [true, false])
     await tell(batch, attemptOf(batch, 1, REFUSED));
     const view = await readBatch(batch.ref);
     expect(view?.counts).toEqual({ planned: 1, refused: 1 });
-    // Ben is shown 1 order of 101 tokens as left.
+    // ben is shown that 1 order of 101 tokens is left.
     expect(await approveBatch(batch.ref, 'ben')).toBe('approved');
     if (isPaused) await resumeBatch(batch.ref, audit('resumed'), { owner: '' });
     expect(await feedAll(batch)).toEqual([2]);

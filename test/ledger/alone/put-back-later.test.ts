@@ -41,7 +41,7 @@ async function pay(batch: TestBatch, ...indexes: readonly number[]): Promise<num
   }
   return paid;
 }
-test('what a journal puts into a recovered batch after its rest was approved, is not covered', async () => {
+test('an approval of the rest does not cover an order that a journal restores into a recovered batch afterwards', async () => {
   const csv = 'member,tokens\n1,101\n2,5000\n';
   const old = await forgotten(bench, csv);
   await tell(old, attemptOf(old, 1, REFUSED));
@@ -57,7 +57,7 @@ test('what a journal puts into a recovered batch after its rest was approved, is
   const due = `${ledger.keyPrefix}:b:${batch.no}:due`;
   await ledger.scripts.redis.zadd(due, Date.now(), '1');
   expect(await pay(batch, 1)).toBe(101);
-  // the journal of another machine comes to light
+  // The journal of another machine is found.
   await merge(old, 'readback', attemptOf(old, 2, null, { certainty: 'readback' }));
   await ledger.scripts.redis.zadd(due, Date.now(), '2');
   expect(await pay(batch, 2)).toBeLessThanOrEqual(100);

@@ -28,7 +28,7 @@ const retry = ({ ref, row }: TestBatch, index: number, person: string | null, li
     person,
   });
 
-test('a recovered batch names the person who retried its dead letter as the one whose approval does not count', async () => {
+test('a recovered batch names the person who retried its dead letter as one whose approval does not count', async () => {
   const old = await forgotten(bench, 'member,tokens\n1,5000\n2,5000\n');
   await tell(old, ...[1, 2].map((index) => attemptOf(old, index, REFUSED)));
   const ref = await placeOf(old);
@@ -41,7 +41,7 @@ test('a recovered batch names the person who retried its dead letter as the one 
   expect(await approveBatch(batch.ref, 'ben', '')).toBe('approved');
 });
 
-test('a batch of which a dead letter was retried without a token is said to get no approval', async () => {
+test('a batch with a dead letter that was retried without a token reports that it cannot be approved', async () => {
   const lax = as(await bench.ledger(), null);
   const ledger = as(lax, 100);
   const batch = await sealed(lax, [{ tokens: 5000 }, { tokens: 101 }], { id: 'zz-n', prepared: byAda(null) });
