@@ -22,7 +22,7 @@ import {
   saidTwice,
 } from '../support/machines/forgotten-pasts.js';
 
-/** One name is two files in two pasts, and an import is given up while its orders come back. */
+/** One batch name stands for two files in two histories, and an import is given up while its orders return. */
 const bench = ledgersOnRedis();
 const NOVEMBER = batchId('november');
 
@@ -35,7 +35,7 @@ async function named(ledger: RealmLedger, csv: string): Promise<TestBatch> {
   return batch;
 }
 
-/** In the oldest past the name was another file, of which only a refused attempt is known. */
+/** In the oldest history the name belonged to another file, of which only a refused attempt is known. */
 async function makeMisfit(ledger: RealmLedger, here: TestBatch) {
   const other = { ...(await named(await bench.ledger(), bareCsv(70, 80))), ledger };
   await tell(other, attemptOf(other, 1, REFUSED, { nonce: 'oldest' }));
@@ -43,7 +43,7 @@ async function makeMisfit(ledger: RealmLedger, here: TestBatch) {
 }
 
 describe.each([false, true])(
-  'an order has stand-ins of two pasts (its name was another file: %s)',
+  'an order has stand-ins from two histories (its name was another file: %s)',
   (isMisfit) => {
     async function history() {
       const past = await bench.ledger();
@@ -60,13 +60,13 @@ describe.each([false, true])(
       return { ledger, order, standIn, other, comesBack: () => tell(other, attemptOf(other, 1, PAID)) };
     }
 
-    test('the one that waits is not sent once the other one is known as paid', async () => {
+    test('the waiting one is not sent once the other one is known as paid', async () => {
       const { standIn, comesBack } = await history();
       await comesBack();
       expect(await begin(standIn, 1)).toHaveProperty('refusal');
     });
 
-    test('both were paid: said', async () => {
+    test('two paid ones are reported as a second payment', async () => {
       const { order, standIn, other, comesBack } = await history();
       await sendAs(standIn, 1, 'P');
       await comesBack();
@@ -75,7 +75,7 @@ describe.each([false, true])(
   },
 );
 
-test('a row was left out as a duplicate of an order whose name was another file, and turns out paid: no stand-in is sent', async () => {
+test('a row left out as a duplicate of an order from another file under its name proves paid: no stand-in is sent', async () => {
   const past = await give(await bench.ledger(), bareCsv(1, 2, 3));
   const ledger = await bench.ledger();
   const order = await named(ledger, bareCsv(1, 2));
@@ -99,7 +99,7 @@ async function halfImported(ledger: RealmLedger, csv: string): Promise<BatchRef>
   return { ledger, no: opened.no, id: opened.id };
 }
 
-test('an import was under way when its order came back as paid, and is given up: the order stays of its debt', async () => {
+test('an order that returns as paid during an import still counts for its debt after the import is given up', async () => {
   const past = await bench.ledger();
   const pastFirst = await give(past, bareCsv(1));
   await sendAs(pastFirst, 1, 'R');

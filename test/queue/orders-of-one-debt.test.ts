@@ -26,7 +26,10 @@ import {
   undoOf,
 } from '../support/machines/forgotten-pasts.js';
 
-/** Two pasts have sent different orders of one debt: one of them is sent no more, or both are paid and that is said. */
+/**
+ * Two histories sent different orders of one debt. Either one of them is no longer sent, or both were paid and a second
+ * payment is reported.
+ */
 const bench = ledgersOnRedis();
 const ONE = 'member,tokens,reference\n1,5,a\n';
 const TWO = 'member,tokens,reference\n1,5,a\n2,6,b\n';
@@ -34,18 +37,18 @@ const refCsv = (...members: number[]) =>
   `member,tokens,reference\n${members.map((member) => `${member},5,r${member}\n`).join('')}`;
 const spent = async (ledger: RealmLedger) => [...(await findSpent(ledger, ['a', 'b'])).keys()].sort();
 
-/** One of the batches names this order as paid twice. */
+/** One of the batches reports this order as paid twice. */
 async function expectTwice(...batches: readonly TestBatch[]) {
   expect(await saidTwice(...batches)).toHaveLength(1);
 }
 
-describe('an order was refused; a row that stands in for it was sent in a forgotten past, another one here', () => {
+describe('an order was refused; one stand-in was sent in a forgotten history, another one here', () => {
   async function twoStandIns(certainty: 'manual' | 'idempotent', fate: 'paid' | 'lost-before') {
     const history = await lateStandIn(bench, fate, certainty);
     return { ...history, other: await give(history.ledger, mended(history.first, 7)) };
   }
 
-  test('the one that waits is not sent once the other one is known as paid', async () => {
+  test('the waiting one is not sent once the other one is known as paid', async () => {
     const { other, next, comeBack } = await twoStandIns('manual', 'paid');
     const back = await comeBack(next);
     expect(await next.send(other, 1, 'paid')).toBe(false);
@@ -55,7 +58,7 @@ describe('an order was refused; a row that stands in for it was sent in a forgot
     await back.die();
   });
 
-  test('both were paid: said once', async () => {
+  test('two paid ones are reported once', async () => {
     const { first, one, other, next, comeBack } = await twoStandIns('manual', 'paid');
     expect(await next.send(other, 1, 'paid')).toBe(true);
     const back = await comeBack(next);
@@ -64,7 +67,7 @@ describe('an order was refused; a row that stands in for it was sent in a forgot
     await back.die();
   });
 
-  test('an unknown one is not resent where the other one was paid', async () => {
+  test('an unknown one is not resent if the other one was paid', async () => {
     const { ledger, one, other, next, comeBack } = await twoStandIns('idempotent', 'lost-before');
     expect(await next.send(other, 1, 'paid')).toBe(true);
     const back = await comeBack(next);
@@ -76,7 +79,7 @@ describe('an order was refused; a row that stands in for it was sent in a forgot
   });
 });
 
-test('a retried order was paid in a forgotten past: neither its row nor the row after that is sent', async () => {
+test('a retried order was paid in a forgotten history: neither its stand-in nor the next one is sent', async () => {
   const { ledger, first, sender, again, machines } = await onOneMachine(bench, bareCsv(1));
   await sender.send(first, 1, 'refused');
   const restore = await photograph(ledger);
@@ -97,7 +100,7 @@ test('a retried order was paid in a forgotten past: neither its row nor the row 
   await back.die();
 });
 
-test('an order comes back as paid, and so was the row that stands in for it: said', async () => {
+test('an order and its stand-in both return as paid: a second payment is reported', async () => {
   const ledger = await bench.ledger();
   const first = await give(ledger, bareCsv(1));
   await sendAs(first, 1, 'R');
@@ -108,7 +111,7 @@ test('an order comes back as paid, and so was the row that stands in for it: sai
   await expectTwice(first, second);
 });
 
-test('what was perhaps paid for the debt was refused: the row that stands in for it can be sent', async () => {
+test('a perhaps paid order of the debt was refused: the stand-in can be sent', async () => {
   const ledger = await bench.ledger();
   const first = await give(ledger, bareCsv(1));
   await sendAs(first, 1, 'R');
@@ -122,7 +125,7 @@ test('what was perhaps paid for the debt was refused: the row that stands in for
   expect(await begin(second, 1)).not.toHaveProperty('refusal');
 });
 
-describe('the original of a row that was left out is under way when the row turns out paid', () => {
+describe('the original of a left-out row is under way when the row proves paid', () => {
   test.each([
     ['bare', bareCsv, { newRowsOnly: true }],
     ['with references', refCsv, {}],
@@ -150,8 +153,8 @@ describe('the original of a row that was left out is under way when the row turn
   });
 });
 
-describe('an order comes back under a reference that another one has', () => {
-  test('as paid, while the other one is under way and is paid as well: said', async () => {
+describe('an order returns under a reference that another one holds', () => {
+  test('as paid, while the other one is under way and is paid too: a second payment is reported', async () => {
     const batch = await forgotten(bench, TWO);
     const other = await give(batch.ledger, ONE);
     const of = await begun(other, 1);
@@ -160,7 +163,7 @@ describe('an order comes back under a reference that another one has', () => {
     await expectTwice(batch, other);
   });
 
-  test('as perhaps paid: an undo of the other one leaves the reference spent, and a later payment is said', async () => {
+  test('as perhaps paid: undoing the other one leaves the reference spent, and a later payment is reported', async () => {
     const batch = await forgotten(bench, TWO);
     const { ledger } = batch;
     const other = await give(ledger, ONE);
@@ -173,7 +176,7 @@ describe('an order comes back under a reference that another one has', () => {
     expect(await spent(ledger)).toEqual(['a']);
   });
 
-  test('as a doubt that is called paid beside the other one: said', async () => {
+  test('as a doubt that is called paid beside the other one: a second payment is reported', async () => {
     const batch = await forgotten(bench, TWO);
     const { ledger } = batch;
     const other = await give(ledger, ONE);
@@ -184,7 +187,7 @@ describe('an order comes back under a reference that another one has', () => {
   });
 });
 
-test('a row that was left out was under way and is refused: its reference is free for the original', async () => {
+test('a left-out row was under way and is refused: its reference is free for the original', async () => {
   const batch = await forgotten(bench, TWO);
   const { ledger } = batch;
   const first = await give(ledger, ONE);
@@ -196,7 +199,7 @@ test('a row that was left out was under way and is refused: its reference is fre
   expect(await begin(first, 1)).not.toHaveProperty('refusal');
 });
 
-test('a row that was left out beside a payment was under way and is refused: an undo of the payment frees the reference', async () => {
+test('a left-out row beside a payment was under way and is refused: undoing the payment frees the reference', async () => {
   const batch = await forgotten(bench, TWO);
   const { ledger } = batch;
   const first = await give(ledger, ONE);
@@ -211,7 +214,7 @@ test('a row that was left out beside a payment was under way and is refused: an 
   expect(await spent(ledger)).toEqual(['b']);
 });
 
-test('a row that stands in for an order was paid, and its name is another file here: it is not retried or replaced', async () => {
+test('a paid stand-in whose name is another file here is not retried or replaced', async () => {
   const november = batchId('november');
   const past = await bench.ledger();
   const pastFirst = await give(past, bareCsv(1));

@@ -3,12 +3,12 @@ import { scheduledRules } from '../../src/rules/approvals.js';
 import { scheduleOutcomes } from '../support/program/schedule-outcomes.js';
 import { until } from '../support/until.js';
 
-/** What becomes of the times of a schedule that a person paused, skipped, changed or withdrew the approval of. */
+/** Outcomes of scheduled times when a person paused, skipped or changed the rule, or withdrew its approval. */
 const here = scheduleOutcomes();
 const { books, due, approve, serve, ofRule, told, command, batches, appThatSealsAfter } = here;
 
 describe('a schedule that a person holds back', () => {
-  test('paused: its times are told as paused, and those that passed are not made up for', async () => {
+  test('paused: its times are reported as paused and are not made up for', async () => {
     await due();
     expect(await command('pause', here.rule, '--reason', 'audit of the list')).toContain(
       'paused by ada: audit of the list',
@@ -26,7 +26,7 @@ describe('a schedule that a person holds back', () => {
     expect(await batches()).toEqual([]);
   });
 
-  test('paused and resumed while no process serves: a time of the pause is not made up for', async () => {
+  test('paused and resumed while no process serves: a time in the pause is not made up for', async () => {
     await due();
     await command('pause', here.rule, '--reason', 'x');
     await command('resume', here.rule);
@@ -35,7 +35,7 @@ describe('a schedule that a person holds back', () => {
     expect(await batches()).toEqual([]);
   });
 
-  test('paused while its run is being planned: the seal of the batch refuses', async () => {
+  test('paused while its run is being planned: the seal of the batch is refused', async () => {
     await due(0, { award: 'award: { tokens: web3.held, rounding: floor }' });
     const { app, seals } = await appThatSealsAfter(() =>
       command('pause', here.rule, '--reason', 'at the last moment'),
@@ -46,7 +46,7 @@ describe('a schedule that a person holds back', () => {
     expect(await batches()).toEqual([]);
   });
 
-  test('another text is approved while its run is being planned: the old one pays nothing', async () => {
+  test('a text approved while an older run is being planned: the old run pays nothing', async () => {
     const { rule } = await due(0, { award: 'award: { tokens: web3.held, rounding: floor }' });
     const { app, seals } = await appThatSealsAfter(async () => {
       await here.world.file(`jobs/${here.rule}.yaml`, rule.replace('web3.held,', '1,'));
@@ -58,7 +58,7 @@ describe('a schedule that a person holds back', () => {
     expect(await batches()).toEqual([]);
   });
 
-  test('a time that waits when a changed text is approved is told as missed, whatever it waited for', async () => {
+  test('a time that waits when a changed text is approved is reported as missed, whatever it waited for', async () => {
     const { rule } = await due();
     await here.world.file(`jobs/${here.rule}.yaml`, rule.replace('Daily', 'Every day'));
     await approve();
@@ -72,7 +72,7 @@ describe('a schedule that a person holds back', () => {
     const key = `${books().keyPrefix}:rules:last`;
     const { redis } = here.desk.app.scripts;
     const noted = JSON.parse((await redis.hget(key, here.rule)) ?? '{}');
-    // As if that had been an earlier time, and the next one has come.
+    // Turns it into an earlier time, and the next one has come.
     await redis.hset(key, here.rule, JSON.stringify({ ...noted, at: at - 1_000 }));
     await until('the time to be dealt with again', async () => {
       const now = JSON.parse((await redis.hget(key, here.rule)) ?? '{}');
@@ -82,7 +82,7 @@ describe('a schedule that a person holds back', () => {
     expect(await batches()).toHaveLength(1);
   });
 
-  test('skipped: one time passes, and the one after it is next', async () => {
+  test('skipped: one time passes, and the next one runs', async () => {
     const { at } = await due();
     const entry = ofRule(await scheduledRules(books()));
     const skipped = await command('skip', here.rule, '--reason', 'holiday');
@@ -93,7 +93,7 @@ describe('a schedule that a person holds back', () => {
     expect(ofRule<{ rule: string }>(list.rules)).toMatchObject({
       next: new Date(at + 2 * 24 * 3_600_000).toISOString(),
     });
-    // As if it had been said before the time that has come.
+    // As if it had been skipped before the time that has come.
     await here.desk.app.scripts.redis.hset(
       `${books().keyPrefix}:rules:schedules`,
       here.rule,
@@ -104,7 +104,7 @@ describe('a schedule that a person holds back', () => {
     expect(await batches()).toEqual([]);
   });
 
-  test('its approval is withdrawn on the desk', async () => {
+  test('its approval is withdrawn on the desk: nothing runs', async () => {
     await due();
     const reply = await here.desk.call(`/api/rules/${here.rule}/revoke`, {
       method: 'POST',

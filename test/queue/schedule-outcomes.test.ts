@@ -8,8 +8,8 @@ import { startWorkerBeside } from '../support/program/worker-beside.js';
 import { until } from '../support/until.js';
 
 /**
- * A scheduled time that has come has an outcome. Three outcomes (a good one, a bad one, one that waits) are asked of
- * every face: the list, the desk, the notices, Prometheus.
+ * A scheduled time that has come has an outcome. Three outcomes (a good one, a bad one, one that waits) are checked
+ * everywhere: the list, the desk, the alerts, Prometheus.
  */
 const here = scheduleOutcomes();
 const { due, serve, ofRule, told, toldEverywhere, command, batches, running } = here;
@@ -32,7 +32,7 @@ describe('a time that has come', () => {
     await told('nothing', true, /^No member was due an award\.$/);
   });
 
-  test('is stopped by a limit; a run by hand makes up for it', async () => {
+  test('is stopped by a limit; a manual run makes up for it', async () => {
     const { rule } = await due(0, { limits: 'limits: { perRun: 10 }' });
     await serve();
     await told('stopped', false, /limits\.perRun 10/);
@@ -55,7 +55,7 @@ describe('a time that has come', () => {
     expect(await batches()).toEqual([]);
   });
 
-  test('waits for the approval of a changed file, which counts for the times after it', async () => {
+  test('waits for the approval of a changed file, which applies to later times', async () => {
     const { rule } = await due();
     await here.world.file(`jobs/${here.rule}.yaml`, `${rule}\n# more\n`);
     await serve();
@@ -77,7 +77,7 @@ describe('a time that has come', () => {
     await due();
     await serve();
     await told('no-worker', false, /no worker/);
-    // Without the store the desk lets nobody in: this is what an open page and Prometheus are shown.
+    // Without the store the desk admits no new sign-in; an open page and Prometheus show this.
     const { server } = here.desk;
     const shown = async () => ofRule((await server.desk.board.look()).overview.schedules);
     await until('the overview to know the outcome', async () => (await shown())?.outcome === 'no-worker');
@@ -90,7 +90,7 @@ describe('a time that has come', () => {
     }
   });
 
-  test('is told as unserved while no process serves; the next one that serves makes up for it', async () => {
+  test('is reported as unserved while no process serves; the next serving process makes up for it', async () => {
     await due(3);
     const { key } = await told(
       'unserved',
@@ -103,7 +103,7 @@ describe('a time that has come', () => {
     await toldEverywhere('no-worker', false, /no worker/);
   });
 
-  test('is told as missed where the rule does not make up for it', async () => {
+  test('is reported as missed if the rule does not make up for it', async () => {
     await due(20, { missed: 'skip' });
     await serve();
     await told('missed', false, /Nobody was serving in time/);

@@ -15,14 +15,14 @@ import { audit, begin, concludeAs, sendAs } from '../support/ledger/order-moves.
 import { tieUp } from '../support/ledger/tie-up.js';
 import { give, mended, placed, retryFirst } from '../support/machines/forgotten-pasts.js';
 
-/** Two pasts have paid, or undone, the same debt: the batch says so, and the references and accounts follow both. */
+/** Two histories have paid, or undone, the same debt. The batch reports it, and references and accounts follow both. */
 const bench = ledgersOnRedis();
 const ONE = 'member,tokens,reference\n1,5,a\n';
 
 const spent = async (ledger: RealmLedger) => [...(await findSpent(ledger, ['a', 'b'])).keys()].sort();
 const held = (ledger: RealmLedger) => ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:held`);
 
-/** The batch says that its order 1 was paid twice. */
+/** The batch reports that its order 1 was paid twice. */
 async function expectTwice(batch: TestBatch, why: string) {
   const { ref } = await placed(batch.ledger, batch);
   expect((await readBatch(ref))?.twice).toEqual(new Set([1]));
@@ -33,7 +33,7 @@ async function expectTwice(batch: TestBatch, why: string) {
   expect(said).toMatchObject([{ why: expect.stringMatching(`^${why};`) }]);
 }
 
-test('a duplicate turns out paid as well: an undo of the other payment leaves the reference spent', async () => {
+test('a duplicate proves paid as well: undoing the other payment leaves the reference spent', async () => {
   const batch = await forgotten(bench, 'member,tokens,reference\n1,5,a\n2,5,b\n');
   const { ledger } = batch;
   const first = await give(ledger, ONE);
@@ -49,7 +49,7 @@ test('a duplicate turns out paid as well: an undo of the other payment leaves th
   expect(await tieUp(ledger)).toEqual([]);
 });
 
-test('an order was paid before the row that stands in for it came back as paid: the batch of the row says so', async () => {
+test('an order was paid before its stand-in returns as paid: the batch of the stand-in reports it', async () => {
   const past = await bench.ledger();
   const ledger = await bench.ledger();
   const pastFirst = await give(past, bareCsv(1));
@@ -64,7 +64,7 @@ test('an order was paid before the row that stands in for it came back as paid: 
   expect(await tieUp(ledger)).toEqual([]);
 });
 
-test('an order was paid under the reference of one that comes back as paid: the recovered batch says so', async () => {
+test('an order was paid under the reference of one that returns as paid: the recovered batch reports it', async () => {
   const batch = await forgotten(bench, 'member,tokens,reference\n1,5,a\n2,6,b\n');
   const { ledger } = batch;
   const other = await give(ledger, ONE);
@@ -75,7 +75,7 @@ test('an order was paid under the reference of one that comes back as paid: the 
   expect(await tieUp(ledger)).toEqual([]);
 });
 
-test('an order that comes back into a cancelled recovered batch after a loss was accepted is a doubt', async () => {
+test('an order that returns into a cancelled recovered batch after a loss was accepted becomes a doubt', async () => {
   const batch = await forgotten(bench, 'member,tokens,reference\n1,5,a\n2,6,b\n');
   const { ledger } = batch;
   await acceptMissing(mergeContext(batch, 'manual'), REMOVED, { who: 'ada', at: Date.now() });
@@ -93,7 +93,7 @@ test('an order that comes back into a cancelled recovered batch after a loss was
 
 const RULE = (index: number) => ({ reference: `rule:gift:2026-11:${index}` });
 
-/** Order 2 of the batch was paid by a rule, and undone; `undone` brings the undo back. */
+/** A rule paid order 2 of the batch, and it was undone; `undone` restores the undo. */
 async function undonePayment() {
   const batch = await forgotten(bench, bareCsv(1, 2));
   const { ledger } = batch;
@@ -104,7 +104,7 @@ async function undonePayment() {
   return { batch, ledger, undone };
 }
 
-test('an undo comes back between two payments of one batch: the account holds the other payment', async () => {
+test('an undo returns between two payments of one batch: the account holds the other payment', async () => {
   const { batch, ledger, undone } = await undonePayment();
   await tell(batch, attemptOf(batch, 1, PAID, RULE(1)));
   expect(await held(ledger)).toEqual({ 'gift:2026-11': '5' });
@@ -114,7 +114,7 @@ test('an undo comes back between two payments of one batch: the account holds th
   expect(await tieUp(ledger)).toEqual([]);
 });
 
-test('an undo comes back before a payment that took two attempts: the account holds nothing', async () => {
+test('an undo returns before a payment that took two attempts: the account holds nothing', async () => {
   const { batch, ledger, undone } = await undonePayment();
   await undone();
   const second = { ...RULE(2), nonce: 'second', attempts: 2, seq: 9 };

@@ -44,7 +44,7 @@ test('a retry within ada’s own limit is sent without a second person', async (
 });
 
 for (const at of [0, 1]) {
-  test(`a retry that ben has approved is sent without a second approval (${at === 0 ? ’of a batch that ada paid alone’ : ’of a batch of before there were limits’})`, async () => {
+  test(`a retry that ben has approved is sent without a second approval (${at === 0 ? 'of a batch that ada paid alone' : 'of a batch of before there were limits'})`, async () => {
     const plain = await bench.ledger();
     const ledger = limitedTo(plain, OVER_100);
     const prepared = { who: 'ada', limits: at === 0 ? OVER_100 : { overTokens: null, overRows: null } };

@@ -13,7 +13,7 @@ const bench = ledgersOnRedis();
 const OVER_100: Requirement = { overTokens: 100, overRows: null };
 
 for (const isPaused of [true, false])
-  test(`an approval covers the rest that was shown of a recovered batch whose store is from before it began (${isPaused ? ’paused’ : ’waiting’})`, async () => {
+  test(`an approval covers the rest that was shown of a recovered batch whose store is from before it began (${isPaused ? 'paused' : 'waiting'})`, async () => {
     const ledger = limitedTo(await bench.ledger(), OVER_100);
     const batch = await sealed(ledger, [{ tokens: 5000 }, { tokens: 101 }], {
       id: `zz-p${isPaused}`,
