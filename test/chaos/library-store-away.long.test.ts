@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { PayRow } from '../../src/index.js';
-import { listed, openBooks, refusalOf } from '../library/open-books.js';
+import { listed, openLibrary, refusalOf } from '../library/open-library.js';
 import { MAIN } from '../support/program/almoner.js';
 import { onBadNetwork, Program } from '../support/program/program.js';
 import { until } from '../support/until.js';
@@ -51,7 +51,7 @@ const log = () => {
   throw new Error('the log does not take this line');
 };
 const open = () =>
-  openBooks(world.env, { cwd: world.folder, patienceMs: PATIENCE_MS, logLevel: 'warn', log });
+  openLibrary(world.env, { cwd: world.folder, patienceMs: PATIENCE_MS, logLevel: 'warn', log });
 
 /** A payment that is under way: some orders are paid, others are at the realm. */
 async function midway(): Promise<void> {

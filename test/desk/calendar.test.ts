@@ -4,9 +4,9 @@ import { REALM_ID } from '../support/program/program.js';
 import { scheduleOutcomes } from '../support/program/schedule-outcomes.js';
 import { until } from '../support/until.js';
 
-/** The calendar at the desk: missed times are counted, told of, made up or let go, each with an entry in the audit. */
+/** The calendar at the desk: missed times are counted, untilOutcome of, made up or let go, each with an entry in the audit. */
 const here = scheduleOutcomes();
-const { due, serve, told } = here;
+const { due, serve, untilOutcome } = here;
 
 const calendar = z.looseObject({
   missed: z.array(z.looseObject({ rule: z.string(), at: z.string(), held: z.string(), makeUp: z.string() })),
@@ -39,7 +39,7 @@ describe('a time that nobody served', () => {
   beforeEach(async () => {
     const { at: time } = await due(20, { missed: 'skip' });
     await serve();
-    await told('missed', false, /Nobody was serving in time/);
+    await untilOutcome('missed', false, /Nobody was serving in time/);
     at = new Date(time).toISOString();
   });
 

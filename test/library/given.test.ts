@@ -11,7 +11,7 @@ import {
   PlanRefused,
 } from '../../src/index.js';
 import { endServerOf } from '../support/store-program.js';
-import { listed, openBooks, refusalOf } from './open-books.js';
+import { listed, openLibrary, refusalOf } from './open-library.js';
 
 /** What a program gives is read once, within the call, and refused before anything is done. */
 let folder: string;
@@ -19,7 +19,7 @@ let almoner: Almoner;
 const env = () => ({ HOME: folder, ALMONER_DATA: join(folder, 'data') });
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'almoner-given-'));
-  almoner = await openBooks(env(), { cwd: folder });
+  almoner = await openLibrary(env(), { cwd: folder });
 });
 afterAll(async () => {
   await almoner.close();

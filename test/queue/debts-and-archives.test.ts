@@ -6,7 +6,7 @@ import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { bareCsv, faultCodes, planCsv } from '../support/ledger/csv-plans.js';
-import { forgotten, tell } from '../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { importing } from '../support/ledger/importing.js';
 import { attemptOf, REFUSED } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, START, testBatch } from '../support/ledger/ledgers-on-redis.js';
@@ -200,7 +200,7 @@ test('a refused order that returns can be paid if the other order under its refe
   const { ledger } = batch;
   const other = await give(ledger, ONE);
   await sendAs(other, 1, 'P');
-  await tell(batch, attemptOf(batch, 1, REFUSED));
+  await mergeAttempts(batch, attemptOf(batch, 1, REFUSED));
   const undo = await give(ledger, `member,op,tokens,reference\n1,debit,5,undo:${other.ref.id}-1\n`);
   await sendAs(undo, 1, 'P');
   const place = await placed(ledger, batch);

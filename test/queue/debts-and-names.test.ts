@@ -8,7 +8,7 @@ import type { BatchRef, RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { newNonce } from '../../src/ledger/script-client.js';
 import { importPlan, putBlocks } from '../../src/planning/store-plan.js';
 import { bareCsv, faultCodes, planCsv } from '../support/ledger/csv-plans.js';
-import { tell } from '../support/ledger/forgotten-batch.js';
+import { mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { importing } from '../support/ledger/importing.js';
 import { attemptOf, merge, PAID, REFUSED } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, START, type TestBatch, testBatch } from '../support/ledger/ledgers-on-redis.js';
@@ -38,7 +38,7 @@ async function named(ledger: RealmLedger, csv: string): Promise<TestBatch> {
 /** In the oldest history the name belonged to another file, of which only a refused attempt is known. */
 async function makeMisfit(ledger: RealmLedger, here: TestBatch) {
   const other = { ...(await named(await bench.ledger(), bareCsv(70, 80))), ledger };
-  await tell(other, attemptOf(other, 1, REFUSED, { nonce: 'oldest' }));
+  await mergeAttempts(other, attemptOf(other, 1, REFUSED, { nonce: 'oldest' }));
   expect((await readRecord(here.ref, 1)).code).toBe('D');
 }
 
@@ -57,7 +57,13 @@ describe.each([false, true])(
       else await sendAs(order, 1, 'R');
       const standIn = await give(ledger, mended(order, 7));
       const other = { ...paidThere, ledger };
-      return { ledger, order, standIn, other, comesBack: () => tell(other, attemptOf(other, 1, PAID)) };
+      return {
+        ledger,
+        order,
+        standIn,
+        other,
+        comesBack: () => mergeAttempts(other, attemptOf(other, 1, PAID)),
+      };
     }
 
     test('the waiting one is not sent once the other one is known as paid', async () => {
@@ -85,7 +91,7 @@ test('a row left out as a duplicate of an order from another file under its name
   await concludeAs(order, 1, 'D', 'X');
   const standIn = await give(ledger, mended(order, 6));
   const known = { ...past, ledger };
-  await tell(known, attemptOf(known, 1, PAID));
+  await mergeAttempts(known, attemptOf(known, 1, PAID));
   expect((await readRecord(file.ref, 1)).code).toBe('P');
   expect(await begin(standIn, 1)).toHaveProperty('refusal');
 });
@@ -112,11 +118,11 @@ test('an order that returns as paid during an import still counts for its debt a
   const other = await give(ledger, mended(first, 8));
   await sendAs(other, 1, 'R');
   const second = { ...pastSecond, ledger };
-  await tell(second, attemptOf(second, 1, REFUSED));
+  await mergeAttempts(second, attemptOf(second, 1, REFUSED));
   const ref = await halfImported(ledger, mended(await placed(ledger, second), 7));
   const third = { ...pastThird, ledger };
   expect(ref.id).toBe(third.ref.id);
-  await tell(third, attemptOf(third, 1, PAID));
+  await mergeAttempts(third, attemptOf(third, 1, PAID));
   await releaseImport(ref);
   expect((await readRecord((await placed(ledger, third)).ref, 1)).code).toBe('P');
   expect(await retryFirst(other)).not.toBe('ok');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { bareCsv } from '../support/ledger/csv-plans.js';
-import { tell } from '../support/ledger/forgotten-batch.js';
+import { mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { attemptOf, PAID, REFUSED } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 import { begin, concludeAs, sendAs } from '../support/ledger/order-moves.js';
@@ -36,7 +36,7 @@ async function undoOfPast(ledger: RealmLedger, csv: string, more = '') {
   const { shard, fieldHex, account = '' } = undoes;
   const undo = { ...made, ledger };
   const comesBack = () =>
-    tell(undo, attemptOf(undo, 1, PAID, { nonce: 'late', undoes: { shard, fieldHex, account } }));
+    mergeAttempts(undo, attemptOf(undo, 1, PAID, { nonce: 'late', undoes: { shard, fieldHex, account } }));
   return { undo, comesBack };
 }
 
@@ -87,7 +87,7 @@ test('an archived award that was perhaps paid and then is paid is charged to its
   await archived(award, ledger);
   const late = { nonce: 'late', attempts: 2 };
   for (const result of [null, PAID]) {
-    await tell(award, attemptOf(award, 1, result, late));
+    await mergeAttempts(award, attemptOf(award, 1, result, late));
     expect(await held(ledger)).toBe('5');
   }
 });
@@ -108,14 +108,14 @@ describe('an order was paid and undone; a row that stood in for it in another hi
 
   test('as paid: no second payment is reported', async () => {
     const { order, standIn } = await history();
-    await tell(standIn, attemptOf(standIn, 1, PAID));
+    await mergeAttempts(standIn, attemptOf(standIn, 1, PAID));
     expect(await saidTwice(order, standIn)).toEqual([]);
   });
 
   test('as refused: another order under the freed reference is sent', async () => {
     const { ledger, standIn } = await history();
     const other = await give(ledger, 'member,tokens,reference\n1,7,a\n');
-    await tell(standIn, attemptOf(standIn, 1, REFUSED));
+    await mergeAttempts(standIn, attemptOf(standIn, 1, REFUSED));
     expect(await begin(other, 1)).not.toHaveProperty('refusal');
   });
 });
@@ -129,7 +129,7 @@ test('a doubt without a reference is called paid after its paid undo returned: i
   const standIn = { ...(await give(past, mended(refused, 6))), ledger };
   const order = await give(ledger, bareCsv(1));
   await sendAs(order, 1, 'D');
-  await tell(standIn, attemptOf(standIn, 1, REFUSED));
+  await mergeAttempts(standIn, attemptOf(standIn, 1, REFUSED));
   await comesBack();
   await concludeAs(order, 1, 'D', 'P');
   expect(await retryFirst(await placed(ledger, standIn))).toBe('ok');
@@ -144,21 +144,21 @@ describe('an order beyond the rows of an archived recovered batch has a stand-in
     const standIn = await give(past, `member,tokens,almoner_order\n12,6,${file.ref.id}-12\n`);
     const ledger = await bench.ledger();
     const known = { ...file, ledger };
-    await tell(known, attemptOf(known, 1, PAID));
+    await mergeAttempts(known, attemptOf(known, 1, PAID));
     await archived(known, ledger);
-    await tell(known, attemptOf(known, 12, REFUSED));
+    await mergeAttempts(known, attemptOf(known, 12, REFUSED));
     return { ledger, file: known, standIn: { ...standIn, ledger } };
   }
 
   test('that was paid: no second payment is reported', async () => {
     const { file, standIn } = await history();
-    await tell(standIn, attemptOf(standIn, 1, PAID));
+    await mergeAttempts(standIn, attemptOf(standIn, 1, PAID));
     expect(await saidTwice(file, standIn)).toEqual([]);
   });
 
   test('that was refused: it can be retried', async () => {
     const { ledger, standIn } = await history();
-    await tell(standIn, attemptOf(standIn, 1, REFUSED));
+    await mergeAttempts(standIn, attemptOf(standIn, 1, REFUSED));
     const place = await placed(ledger, standIn);
     expect((await readRecord(place.ref, 1)).code).toBe('R');
     expect(await retryFirst(place)).toBe('ok');

@@ -4,7 +4,7 @@ import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { bareCsv } from '../support/ledger/csv-plans.js';
-import { tell } from '../support/ledger/forgotten-batch.js';
+import { mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { attemptOf, PAID } from '../support/ledger/journaled-attempt.js';
 import { joinAs, ledgersOnRedis, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 import { audit, concludeAs, WHY } from '../support/ledger/order-moves.js';
@@ -106,7 +106,7 @@ test.each([
     const november = await give(ledger, handles('bob,5'), corrected);
     expect([october.row(1).order.member, november.row(1).order.member]).toEqual(['1', '2']);
     const forgotten = { ...wider, ledger };
-    await tell(forgotten, attemptOf(forgotten, 1, PAID, { nonce: 'past', lookedUp: ['bob', ''] }));
+    await mergeAttempts(forgotten, attemptOf(forgotten, 1, PAID, { nonce: 'past', lookedUp: ['bob', ''] }));
     for (const name of order) await beginWithTable({ october, november }[name]);
     expect((await readRecord(november.ref, 1)).code).toBe('X');
   },

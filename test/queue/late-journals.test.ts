@@ -6,7 +6,7 @@ import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { storeNowMs } from '../../src/ledger/realm-ledger.js';
 import { bareCsv } from '../support/ledger/csv-plans.js';
-import { forgotten, tell } from '../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { attemptOf } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 import { audit, begin, begun, concludeAs, sendAs, settleAs } from '../support/ledger/order-moves.js';
@@ -147,7 +147,7 @@ test('an order asked to slow down is not sent while another under its reference 
   const { ledger } = batch;
   const other = await give(ledger, ONE);
   const of = await begun(other, 1);
-  await tell(batch, attemptOf(batch, 1, null));
+  await mergeAttempts(batch, attemptOf(batch, 1, null));
   await settleAs(other, 1, 'w', of);
   const sent = await begin(other, 1, { nonce: 'again' });
   expect(sent).toHaveProperty('refusal');
@@ -191,7 +191,7 @@ test.each([1500, undefined])(
     const { ledger } = batch;
     const other = await give(ledger, ONE);
     await sendAs(other, 1, 'D');
-    await tell(batch, attemptOf(batch, 1, null));
+    await mergeAttempts(batch, attemptOf(batch, 1, null));
     const place = await placed(ledger, batch);
     expect([(await readRecord(other.ref, 1)).code, (await readRecord(place.ref, 1)).code]).toEqual([
       'D',
@@ -209,7 +209,7 @@ test('the holder is not retried while the doubt keeps the reference', async () =
   const { ledger } = batch;
   const other = await give(ledger, ONE);
   await sendAs(other, 1, 'D');
-  await tell(batch, attemptOf(batch, 1, null));
+  await mergeAttempts(batch, attemptOf(batch, 1, null));
   await concludeAs(other, 1, 'D', 'X', { settleMs: 1500 });
   await untilOver(other);
   expect(await retryFirst(other)).not.toBe('ok');

@@ -8,7 +8,7 @@ import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { mergeTidings, tidingsFor } from '../../src/ledger/sessions/merge.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { bareCsv, faultCodes, planCsv } from '../support/ledger/csv-plans.js';
-import { forgotten, tell } from '../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { importing } from '../support/ledger/importing.js';
 import { attemptOf, mergeContext, PAID, REFUSED } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, START, type TestBatch, testBatch } from '../support/ledger/ledgers-on-redis.js';
@@ -106,7 +106,7 @@ test('an order and its stand-in both return as paid: a second payment is reporte
   await sendAs(first, 1, 'R');
   const second = await give(ledger, mended(first, 6));
   await sendAs(second, 1, 'P');
-  await tell(first, attemptOf(first, 1, PAID, { nonce: 'late', attempts: 2 }));
+  await mergeAttempts(first, attemptOf(first, 1, PAID, { nonce: 'late', attempts: 2 }));
   expect((await readRecord(first.ref, 1)).code).toBe('P');
   await expectTwice(first, second);
 });
@@ -120,7 +120,7 @@ test('a perhaps paid order of the debt was refused: the stand-in can be sent', a
   const open = attemptOf(first, 1, null, late);
   await mergeTidings(mergeContext(first, 'idempotent', ['late']), await tidingsFor(ledger, [open]));
   expect((await readRecord(first.ref, 1)).code).toBe('D');
-  await tell(first, attemptOf(first, 1, REFUSED, late));
+  await mergeAttempts(first, attemptOf(first, 1, REFUSED, late));
   expect((await readRecord(first.ref, 1)).code).toBe('R');
   expect(await begin(second, 1)).not.toHaveProperty('refusal');
 });
@@ -158,7 +158,7 @@ describe('an order returns under a reference that another one holds', () => {
     const batch = await forgotten(bench, TWO);
     const other = await give(batch.ledger, ONE);
     const of = await begun(other, 1);
-    await tell(batch, attemptOf(batch, 1, PAID));
+    await mergeAttempts(batch, attemptOf(batch, 1, PAID));
     await settleAs(other, 1, 'P', of);
     await expectTwice(batch, other);
   });
@@ -168,7 +168,7 @@ describe('an order returns under a reference that another one holds', () => {
     const { ledger } = batch;
     const other = await give(ledger, ONE);
     await sendAs(other, 1, 'P');
-    await tell(batch, attemptOf(batch, 1, null));
+    await mergeAttempts(batch, attemptOf(batch, 1, null));
     const undo = await give(ledger, `member,op,tokens,reference\n1,debit,5,undo:${other.ref.id}-1\n`);
     await sendAs(undo, 1, 'P');
     expect(await spent(ledger)).toEqual(['a']);
@@ -181,7 +181,7 @@ describe('an order returns under a reference that another one holds', () => {
     const { ledger } = batch;
     const other = await give(ledger, ONE);
     await sendAs(other, 1, 'P');
-    await tell(batch, attemptOf(batch, 1, null));
+    await mergeAttempts(batch, attemptOf(batch, 1, null));
     await concludeAs(await placed(ledger, batch), 1, 'D', 'P');
     await expectTwice(batch, other);
   });
@@ -195,7 +195,7 @@ test('a left-out row was under way and is refused: its reference is free for the
   expect([file.ref.id, (await readRecord(file.ref, 1)).code]).toEqual([batch.ref.id, 'd']);
   const open = attemptOf(batch, 1, null);
   await mergeTidings(mergeContext(batch, 'manual', [open.intent.nonce]), await tidingsFor(ledger, [open]));
-  await tell(batch, attemptOf(batch, 1, REFUSED));
+  await mergeAttempts(batch, attemptOf(batch, 1, REFUSED));
   expect(await begin(first, 1)).not.toHaveProperty('refusal');
 });
 
@@ -208,7 +208,7 @@ test('a left-out row beside a payment was under way and is refused: undoing the 
   expect([file.ref.id, (await readRecord(file.ref, 1)).code]).toEqual([batch.ref.id, 'd']);
   const open = attemptOf(batch, 1, null);
   await mergeTidings(mergeContext(batch, 'manual', [open.intent.nonce]), await tidingsFor(ledger, [open]));
-  await tell(batch, attemptOf(batch, 1, REFUSED));
+  await mergeAttempts(batch, attemptOf(batch, 1, REFUSED));
   const undo = await give(ledger, undoOf(first));
   await sendAs(undo, 1, 'P');
   expect(await spent(ledger)).toEqual(['b']);
@@ -228,7 +228,7 @@ test('a paid stand-in whose name is another file here is not retried or replaced
   await sendAs(first, 1, 'R');
   const other = await planCsv(ledger, 'member,tokens\n7,5\n8,5\n', { batchId: november });
   await importPlan(other, importing(ledger, { now: START, batchId: november }));
-  await tell(second, attemptOf(second, 1, PAID));
+  await mergeAttempts(second, attemptOf(second, 1, PAID));
   expect(faultCodes(await planCsv(ledger, mended(first, 7)))).toEqual(['ALM_ROW_ORDER_REPLACED']);
   expect(await retryFirst(first)).not.toBe('ok');
 });

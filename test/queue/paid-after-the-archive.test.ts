@@ -5,7 +5,7 @@ import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readDetails, readRecord } from '../../src/ledger/read/rows.js';
 import { readAudit } from '../../src/ledger/read/snapshot.js';
 import { bareCsv } from '../support/ledger/csv-plans.js';
-import { forgotten, tell } from '../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { attemptOf, PAID, REFUSED } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 import { audit, begin } from '../support/ledger/order-moves.js';
@@ -84,10 +84,10 @@ test('a dead letter that the payment stood in for is not retried', async () => {
 test('a waiting order is exhausted if an archived order may have been paid under its reference', async () => {
   const batch = await forgotten(bench, 'member,tokens,reference\n1,5,a\n2,6,b\n');
   const { ledger } = batch;
-  await tell(batch, attemptOf(batch, 1, PAID), attemptOf(batch, 2, REFUSED));
+  await mergeAttempts(batch, attemptOf(batch, 1, PAID), attemptOf(batch, 2, REFUSED));
   await archived(batch);
   const other = await give(ledger, 'member,tokens,reference\n2,6,b\n');
-  await tell(batch, attemptOf(batch, 2, null, { nonce: 'later', attempts: 2 }));
+  await mergeAttempts(batch, attemptOf(batch, 2, null, { nonce: 'later', attempts: 2 }));
   await expectSaid(batch, 'may have been paid');
   expect(await begin(other, 1)).toHaveProperty('refusal');
   expect((await readRecord(other.ref, 1)).code).toBe('X');
@@ -101,10 +101,10 @@ test('the payment of a rule is charged to its account', async () => {
   const batch = await forgotten(bench, bareCsv(1, 2));
   const { ledger } = batch;
   const held = () => ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:held`);
-  await tell(batch, attemptOf(batch, 1, PAID, { reference: 'rule:gift:2026-11:1' }));
+  await mergeAttempts(batch, attemptOf(batch, 1, PAID, { reference: 'rule:gift:2026-11:1' }));
   await archived(batch);
   expect(await held()).toEqual({ 'gift:2026-11': '5' });
-  await tell(batch, attemptOf(batch, 2, PAID, { reference: 'rule:gift:2026-11:2' }));
+  await mergeAttempts(batch, attemptOf(batch, 2, PAID, { reference: 'rule:gift:2026-11:2' }));
   await expectSaid(batch, 'was paid');
   expect(await held()).toEqual({ 'gift:2026-11': '10' });
 });

@@ -8,7 +8,7 @@ import { readAudit } from '../../src/ledger/read/snapshot.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { bareCsv, planCsv } from '../support/ledger/csv-plans.js';
-import { forgotten, tell } from '../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { importing } from '../support/ledger/importing.js';
 import { attemptOf, PAID } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, START, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
@@ -113,7 +113,7 @@ describe('a payment returns under a batch name that other orders have', () => {
     const plan = await planCsv(ledger, 'member,tokens\n7,5\n8,5\n', { batchId: NOVEMBER });
     const { ref } = await importPlan(plan, importing(ledger, { now: START, batchId: NOVEMBER }));
     const waiting = await give(ledger, 'member,tokens,reference\n2,6,b\n');
-    await tell(batch, attemptOf(batch, 2, PAID));
+    await mergeAttempts(batch, attemptOf(batch, 2, PAID));
     expect((await readBatch(ref))?.counts).toEqual({ doubt: 2 });
     expect(await begin(waiting, 1)).toHaveProperty('refusal');
     expect((await readRecord(waiting.ref, 1)).code).toBe('d');
@@ -127,8 +127,8 @@ describe('a payment returns under a batch name that other orders have', () => {
     const { ledger } = one;
     const two = { ...(await forgotten(bench, 'member,tokens,reference\n9,9,b\n', NOVEMBER)), ledger };
     const waiting = await give(ledger, 'member,tokens,reference\n9,9,b\n');
-    await tell(one, attemptOf(one, 1, PAID));
-    await tell(two, attemptOf(two, 1, PAID, { nonce: 'other' }));
+    await mergeAttempts(one, attemptOf(one, 1, PAID));
+    await mergeAttempts(two, attemptOf(two, 1, PAID, { nonce: 'other' }));
     expect((await readBatch((await placed(ledger, one)).ref))?.counts).toEqual({ paid: 1 });
     expect(await begin(waiting, 1)).toHaveProperty('refusal');
     expect((await readRecord(waiting.ref, 1)).code).toBe('d');

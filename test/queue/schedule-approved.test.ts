@@ -12,7 +12,7 @@ import type { App } from '../../src/runtime/app.js';
 import { heldBefore } from '../support/ledger/held-script.js';
 import { dying } from '../support/machines/dying.js';
 import { almoner } from '../support/program/almoner.js';
-import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
+import { batchRows, DAY_MS, dailySchedule, ledgerOf, MONDAY } from '../support/program/daily-schedule.js';
 import { until } from '../support/until.js';
 
 /** A schedule pays what a person approved, and does not continue a run that another person began. */
@@ -48,13 +48,13 @@ async function cutOff(file: string): Promise<RunMeta> {
   const { run, importing } = await planned(app, file);
   const death = dying(app, 'storing');
   await Promise.all([importing().catch(() => {}), death]);
-  const left = (await listRuns(booksOf(await daily.app()))).find(({ id }) => id === run.id);
+  const left = (await listRuns(ledgerOf(await daily.app()))).find(({ id }) => id === run.id);
   if (left?.batch == null) throw new Error('it has not begun its batch');
   return left;
 }
 
 async function paidByBatch(app: App): Promise<(bigint | undefined)[]> {
-  const views = await Promise.all((await listBatches(booksOf(app))).map((ref) => readBatch(ref)));
+  const views = await Promise.all((await listBatches(ledgerOf(app))).map((ref) => readBatch(ref)));
   return views.map((view) => view?.sums.planned);
 }
 
@@ -65,7 +65,7 @@ describe('a run whose import was cancelled', () => {
     const cancelled = await command('cancel', draft.batch ?? '', '--reason', 'wrong amounts');
     expect(cancelled.status, cancelled.stderr).toBe(0);
     const app = await daily.app();
-    expect(await listRuns(booksOf(app))).toMatchObject([{ state: 'cancelled', batch: draft.batch }]);
+    expect(await listRuns(ledgerOf(app))).toMatchObject([{ state: 'cancelled', batch: draft.batch }]);
     const again = await command('rules', 'run', '--plan', draft.id, '--yes', '--import');
     expect(again.status).toBe(3);
     expect(again.stderr).toMatch(`Plan ${draft.id} was cancelled`);
@@ -81,11 +81,11 @@ describe('a run whose import was cancelled', () => {
   test('stays over, even if its importer lives and is only locked out', async () => {
     const { run, making, goOn } = await heldAtSeal();
     const app = await daily.app();
-    const [half] = await listBatches(booksOf(app));
+    const [half] = await listBatches(ledgerOf(app));
     expect((await command('cancel', half?.id ?? '')).status).toBe(0);
     goOn();
     await expect(making).rejects.toThrow(/was cancelled while it was being imported/);
-    expect(await listRuns(booksOf(app))).toMatchObject([{ id: run.id, state: 'cancelled' }]);
+    expect(await listRuns(ledgerOf(app))).toMatchObject([{ id: run.id, state: 'cancelled' }]);
   }, 60_000);
 });
 
@@ -99,7 +99,7 @@ test('a run of a text that is no longer approved is given up, with a reason', as
   await daily.endClaims();
   await edited('jobs/daily.yaml', 1);
   const app = await daily.app();
-  const [old] = await listRuns(booksOf(app));
+  const [old] = await listRuns(ledgerOf(app));
   daily.clock = MONDAY + 1;
   await syncRules(app, { cwd: daily.world().folder, approve: ['daily'], prune: false, now: daily.clock });
   const runs = await daily.schedule(app);
@@ -117,7 +117,7 @@ describe('a manual run that is not sealed yet', () => {
     const runs = await daily.schedule(app);
     daily.clock = MONDAY;
     await until('the note', () => runs.length > 0);
-    const [half] = await listBatches(booksOf(app));
+    const [half] = await listBatches(ledgerOf(app));
     const message = expect.stringMatching(`Nothing was enqueued: batch ${half?.id}, run ${run.id}.*by hand`);
     expect(runs).toMatchObject([{ at: MONDAY, result: 'skipped', run: run.id, batch: half?.id, message }]);
     expect(await batchRows(app)).toEqual([undefined]);

@@ -5,7 +5,7 @@ import { until } from '../support/until.js';
 
 /** Outcomes of scheduled times when a person paused, skipped or changed the rule, or withdrew its approval. */
 const here = scheduleOutcomes();
-const { books, due, approve, serve, ofRule, told, command, batches, appThatSealsAfter } = here;
+const { ledger, due, approve, serve, ofRule, untilOutcome, command, batches, appThatSealsAfter } = here;
 
 describe('a schedule that a person holds back', () => {
   test('paused: its times are reported as paused and are not made up for', async () => {
@@ -14,11 +14,11 @@ describe('a schedule that a person holds back', () => {
       'paused by ada: audit of the list',
     );
     await serve();
-    await told('paused', true, /^Paused by ada: audit of the list$/);
+    await untilOutcome('paused', true, /^Paused by ada: audit of the list$/);
     expect(await command('list')).toMatch(/PAUSED {4}since .* by ada: audit of the list/);
     expect((await here.desk.call('/api/audit')).text).toContain(`paused rule ${here.rule}`);
     await command('resume', here.rule);
-    await told('paused', true, /audit of the list/);
+    await untilOutcome('paused', true, /audit of the list/);
     expect(ofRule<{ rule: string }>(JSON.parse(await command('list', '--json')).rules)).toMatchObject({
       standing: { paused: null },
       next: expect.any(String),
@@ -31,7 +31,7 @@ describe('a schedule that a person holds back', () => {
     await command('pause', here.rule, '--reason', 'x');
     await command('resume', here.rule);
     await serve();
-    await told('paused', true, /Paused by ada: x/);
+    await untilOutcome('paused', true, /Paused by ada: x/);
     expect(await batches()).toEqual([]);
   });
 
@@ -41,7 +41,7 @@ describe('a schedule that a person holds back', () => {
       command('pause', here.rule, '--reason', 'at the last moment'),
     );
     await serve(app);
-    await told('paused', true, /at the last moment/);
+    await untilOutcome('paused', true, /at the last moment/);
     expect(seals()).toBe(1);
     expect(await batches()).toEqual([]);
   });
@@ -53,7 +53,7 @@ describe('a schedule that a person holds back', () => {
       await approve();
     });
     await serve(app);
-    await told('missed', false, /A go came later and counts for the times after it/);
+    await untilOutcome('missed', false, /A go came later and counts for the times after it/);
     expect(seals()).toBe(1);
     expect(await batches()).toEqual([]);
   });
@@ -62,14 +62,14 @@ describe('a schedule that a person holds back', () => {
     const { rule } = await due();
     await here.world.file(`jobs/${here.rule}.yaml`, rule.replace('Daily', 'Every day'));
     await approve();
-    await told('missed', false, /Nobody had seen to it\. A go came later/);
+    await untilOutcome('missed', false, /Nobody had seen to it\. A go came later/);
   });
 
   test('“nothing” is not the outcome while the period’s own batch waits for a worker', async () => {
     const { at } = await due();
     await serve();
-    await told('no-worker', false, /no worker is running/);
-    const key = `${books().keyPrefix}:rules:last`;
+    await untilOutcome('no-worker', false, /no worker is running/);
+    const key = `${ledger().keyPrefix}:rules:last`;
     const { redis } = here.desk.app.scripts;
     const noted = JSON.parse((await redis.hget(key, here.rule)) ?? '{}');
     // Turns it into an earlier time, and the next one has come.
@@ -78,16 +78,16 @@ describe('a schedule that a person holds back', () => {
       const now = JSON.parse((await redis.hget(key, here.rule)) ?? '{}');
       return now.at === at && now;
     });
-    await told('no-worker', false, /no worker is running.*Nobody is missing but whom it pays/);
+    await untilOutcome('no-worker', false, /no worker is running.*Nobody is missing but whom it pays/);
     expect(await batches()).toHaveLength(1);
   });
 
   test('skipped: one time passes, and the next one runs', async () => {
     const { at } = await due();
-    const entry = ofRule(await scheduledRules(books()));
+    const entry = ofRule(await scheduledRules(ledger()));
     const skipped = await command('skip', here.rule, '--reason', 'holiday');
     expect(skipped).toContain(new Date(at + 24 * 3_600_000).toISOString().slice(0, 10));
-    const held = ofRule(await scheduledRules(books()));
+    const held = ofRule(await scheduledRules(ledger()));
     expect(held?.skip).toMatchObject({ who: 'ada', why: 'holiday', time: at + 24 * 3_600_000 });
     const list = JSON.parse(await command('list', '--json'));
     expect(ofRule<{ rule: string }>(list.rules)).toMatchObject({
@@ -95,12 +95,12 @@ describe('a schedule that a person holds back', () => {
     });
     // As if it had been skipped before the time that has come.
     await here.desk.app.scripts.redis.hset(
-      `${books().keyPrefix}:rules:schedules`,
+      `${ledger().keyPrefix}:rules:schedules`,
       here.rule,
       JSON.stringify({ ...entry, skip: { ...held?.skip, time: at } }),
     );
     await serve();
-    await told('skipped', true, /^Skipped by ada: holiday$/);
+    await untilOutcome('skipped', true, /^Skipped by ada: holiday$/);
     expect(await batches()).toEqual([]);
   });
 
@@ -112,7 +112,7 @@ describe('a schedule that a person holds back', () => {
     });
     expect(reply.status).toBe(200);
     await serve();
-    await told('waits-for-go', false, /^The approval was withdrawn by olga: wrong award$/);
+    await untilOutcome('waits-for-go', false, /^The approval was withdrawn by olga: wrong award$/);
     expect((await here.desk.call('/api/audit')).text).toContain(
       `took back the approval of rule ${here.rule}`,
     );

@@ -10,7 +10,7 @@ import { syncRules } from '../../src/operations/rules/sync.js';
 import { missedTimes } from '../../src/rules/missed.js';
 import type { App } from '../../src/runtime/app.js';
 import { almoner } from '../support/program/almoner.js';
-import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
+import { batchRows, DAY_MS, dailySchedule, ledgerOf, MONDAY } from '../support/program/daily-schedule.js';
 import { REALM_ID } from '../support/program/program.js';
 import { until } from '../support/until.js';
 
@@ -35,7 +35,7 @@ const rule = (changes: Record<string, string>) =>
       ...changes,
     }).join('\n'),
   );
-const listed = async (app: App) => (await missedTimes(booksOf(app), 'daily')).map(({ at }) => at);
+const listed = async (app: App) => (await missedTimes(ledgerOf(app), 'daily')).map(({ at }) => at);
 const days = (...numbers: number[]) => numbers.map((day) => MONDAY + day * DAY_MS);
 /** The total that the realm was asked to pay to a member. */
 const balanceOf = (member: string) => daily.world().realm.admin.balance(REALM_ID, member);
@@ -104,7 +104,7 @@ describe('the process was off', () => {
     daily.clock = Date.parse(from) + 3 * DAY_MS;
     const runs = await daily.schedule(app);
     await until('the note', () => runs.length > 0);
-    const found = await missedTimes(booksOf(app), 'daily');
+    const found = await missedTimes(ledgerOf(app), 'daily');
     expect(found.map(({ at, period }) => [at, period])).toEqual(
       times.map((time) => [Date.parse(time), time.slice(0, 10)]),
     );
@@ -130,7 +130,7 @@ describe('why nothing ran', () => {
     await admin.adoptKey(REALM_ID, key);
     await until('the runs', () => runs.length > 1);
     expect(runs.map(({ at, result }) => [at, result])).toEqual(days(0, 2).map((at) => [at, 'enqueued']));
-    expect(await missedTimes(booksOf(app), 'daily')).toMatchObject([
+    expect(await missedTimes(ledgerOf(app), 'daily')).toMatchObject([
       {
         at: MONDAY + DAY_MS,
         why: 'The run of 2020-11-16 09:00 UTC was still waiting or running.',
@@ -140,7 +140,7 @@ describe('why nothing ran', () => {
 
   test('first sends that wait after a rollback: the times that passed meanwhile are listed, and the newest runs', async () => {
     const app = await daily.app();
-    const books = booksOf(app);
+    const books = ledgerOf(app);
     const { redis } = app.scripts;
     await redis.hset(books.keyPrefix, { waitsSince: 1, forgotAt: Date.now() });
     const runs = await daily.schedule(app);
@@ -165,7 +165,7 @@ describe('why nothing ran', () => {
   test('times in a pause, and a skipped one, do not count as missed; one before the pause does', async () => {
     const app = await daily.app();
     await app.scripts.redis.hset(
-      `${booksOf(app).keyPrefix}:rules:schedules`,
+      `${ledgerOf(app).keyPrefix}:rules:schedules`,
       'daily',
       await pausedSince(app, MONDAY + DAY_MS + 1),
     );
@@ -202,13 +202,13 @@ describe('why nothing ran', () => {
     await sync(app, []);
     daily.clock = MONDAY + DAY_MS + 1;
     await sync(app, ['all']);
-    expect(await missedTimes(booksOf(app), 'new')).toEqual([]);
+    expect(await missedTimes(ledgerOf(app), 'new')).toEqual([]);
     expect(await listed(app)).toEqual(days(0, 1));
   });
 });
 
 test('a time that runs after all leaves the list, and a time with an outcome never enters it', async () => {
-  const books = booksOf(await daily.app());
+  const books = ledgerOf(await daily.app());
   const missed = { zone: 'UTC', older: 0, times: [[MONDAY, '2020-11', 'x']] as const };
   await noteMissed(books, 'daily', missed);
   await noteMissed(books, 'daily', missed);
@@ -341,7 +341,7 @@ test('a restored store lists removed times again; making up for one again pays n
   daily.clock = MONDAY + DAY_MS;
   const runs = await daily.schedule(app);
   await until('the run', () => runs.length > 0);
-  const key = `${booksOf(app).keyPrefix}:rules:missed`;
+  const key = `${ledgerOf(app).keyPrefix}:rules:missed`;
   const copy = [await redis.dumpBuffer(key), await redis.dumpBuffer(`${key}:daily`)] as const;
   const again = async () => {
     const made = await command('rules', 'run', 'daily', '--missed', '2020-11-16T09:00Z', '--yes', '--json');
@@ -350,7 +350,7 @@ test('a restored store lists removed times again; making up for one again pays n
   await again();
   await redis.restore(key, 0, copy[0] ?? '');
   await redis.restore(`${key}:daily`, 0, copy[1] ?? '');
-  expect((await missedTimes(booksOf(app), 'daily')).map(({ at, held }) => [at, held])).toEqual([
+  expect((await missedTimes(ledgerOf(app), 'daily')).map(({ at, held }) => [at, held])).toEqual([
     [MONDAY, 10n],
   ]);
   await again();
@@ -359,12 +359,12 @@ test('a restored store lists removed times again; making up for one again pays n
 }, 60_000);
 
 async function waits(app: App): Promise<{ at: number; why: string } | null> {
-  const text = await app.scripts.redis.hget(`${booksOf(app).keyPrefix}:rules:waiting`, 'daily');
+  const text = await app.scripts.redis.hget(`${ledgerOf(app).keyPrefix}:rules:waiting`, 'daily');
   return text === null ? null : JSON.parse(text);
 }
 
 async function pausedSince(app: App, at: number): Promise<string> {
-  const entry = await app.scripts.redis.hget(`${booksOf(app).keyPrefix}:rules:schedules`, 'daily');
+  const entry = await app.scripts.redis.hget(`${ledgerOf(app).keyPrefix}:rules:schedules`, 'daily');
   return JSON.stringify({ ...JSON.parse(entry ?? ''), paused: { who: 'ada', at, why: null } });
 }
 

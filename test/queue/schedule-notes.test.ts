@@ -8,7 +8,7 @@ import { lastRuns, scheduledRules } from '../../src/rules/approvals.js';
 import { listRuns } from '../../src/rules/run-store.js';
 import { dying } from '../support/machines/dying.js';
 import { almoner } from '../support/program/almoner.js';
-import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
+import { batchRows, DAY_MS, dailySchedule, ledgerOf, MONDAY } from '../support/program/daily-schedule.js';
 import { REALM_ID } from '../support/program/program.js';
 import { until } from '../support/until.js';
 
@@ -31,7 +31,7 @@ test('a time that meets an unfinished run of its period is skipped and says so; 
   const runs = await daily.schedule(app);
   daily.clock = MONDAY;
   await until('the note', () => runs.length > 0);
-  const [paused] = await listBatches(booksOf(app));
+  const [paused] = await listBatches(ledgerOf(app));
   const why = expect.stringMatching(`Nothing was enqueued: batch ${paused?.id}, .* is paused`);
   expect(runs).toMatchObject([{ at: MONDAY, result: 'skipped', batch: paused?.id, message: why }]);
   expect(await batchRows(app)).toEqual([2]);
@@ -61,12 +61,12 @@ describe('a machine whose clock is a year ahead', () => {
     const app = await daily.app();
     const runs = await daily.schedule(app);
     daily.clock = ahead();
-    await until('its plan', async () => (await listRuns(booksOf(app))).some(({ at }) => at > Date.now()));
+    await until('its plan', async () => (await listRuns(ledgerOf(app))).some(({ at }) => at > Date.now()));
     await daily.looked();
     daily.clock = MONDAY;
     await until('the run', () => runs.length > 0);
     expect(runs).toMatchObject([{ at: MONDAY, result: 'enqueued' }]);
-    expect((await lastRuns(booksOf(app))).get('daily')).toMatchObject({ at: MONDAY });
+    expect((await lastRuns(ledgerOf(app))).get('daily')).toMatchObject({ at: MONDAY });
     expect(await batchRows(app)).toEqual([2]);
   }, 60_000);
 
@@ -82,7 +82,7 @@ describe('a machine whose clock is a year ahead', () => {
     await command('rules', 'sync', '--approve', 'daily');
     const list = await command('rules', 'list', '--json');
     vi.restoreAllMocks();
-    const [entry] = await scheduledRules(booksOf(app));
+    const [entry] = await scheduledRules(ledgerOf(app));
     const [listed] = JSON.parse(list.stdout).rules;
     expect(runs).toMatchObject([{ result: 'enqueued' }]);
     for (const time of [runs[0]?.at, entry?.approved?.at, Date.parse(listed.next)])
@@ -112,7 +112,7 @@ describe('a run that was cut off before its seal', () => {
     await cutOff('opening');
     await payByHand('101');
     const app = await daily.app();
-    const [cut] = await listRuns(booksOf(app));
+    const [cut] = await listRuns(ledgerOf(app));
     const runs = await daily.schedule(app);
     await until('the run', () => runs.length > 0);
     expect(runs).toMatchObject([{ at: MONDAY, result: 'enqueued', run: cut?.id }]);

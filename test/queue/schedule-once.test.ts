@@ -5,7 +5,7 @@ import { listBatches } from '../../src/ledger/read/batches.js';
 import { lastRunOf, lastRuns } from '../../src/rules/approvals.js';
 import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';
-import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
+import { batchRows, DAY_MS, dailySchedule, ledgerOf, MONDAY } from '../support/program/daily-schedule.js';
 import { until } from '../support/until.js';
 
 /** A scheduled time runs once, wherever a process dies and however many processes there are. */
@@ -47,8 +47,8 @@ describe('a process that dies', () => {
     const runs = await daily.schedule(app);
     await daily.looked();
     expect(await batchRows(app)).toEqual([2]);
-    expect((await lastRuns(booksOf(app))).get('daily')).toMatchObject({ at: MONDAY, result: 'enqueued' });
-    expect((await listRuns(booksOf(app))).map(({ state }) => state)).toEqual(['run']);
+    expect((await lastRuns(ledgerOf(app))).get('daily')).toMatchObject({ at: MONDAY, result: 'enqueued' });
+    expect((await listRuns(ledgerOf(app))).map(({ state }) => state)).toEqual(['run']);
     daily.clock = MONDAY + DAY_MS;
     await until('the run of the next day', () => runs.some(({ at }) => at === daily.clock));
     expect(await batchRows(app)).toEqual([2, 1]);
@@ -56,7 +56,7 @@ describe('a process that dies', () => {
 });
 
 async function isNoted(app: App): Promise<boolean> {
-  return (await lastRuns(booksOf(app))).has('daily');
+  return (await lastRuns(ledgerOf(app))).has('daily');
 }
 
 test('one of two processes with different plans for the same time makes a batch', async () => {
@@ -105,7 +105,7 @@ test('the next time pays orders again that were cancelled', async () => {
     daily.clock = at;
     await until('the run', () => runs.length === made.length);
     expect(await batchRows(app)).toEqual(made);
-    const last = (await listBatches(booksOf(app))).at(-1);
+    const last = (await listBatches(ledgerOf(app))).at(-1);
     if (last === undefined) throw new Error('no batch');
     await cancelBatch(last, { at, who: 'ada', what: 'cancelled', why: null });
   }
@@ -113,7 +113,7 @@ test('the next time pays orders again that were cancelled', async () => {
 });
 
 test('one process records the outcome of a time, even if no member is paid or the run failed', async () => {
-  const own = booksOf(await daily.app());
+  const own = ledgerOf(await daily.app());
   const nothing = lastRunOf({ at: MONDAY, period: '2020-11', result: 'nothing' }, MONDAY + 1);
   expect(await noteLastRun(own, 'daily', nothing)).toBe(true);
   expect(await noteLastRun(own, 'daily', nothing)).toBe(true);

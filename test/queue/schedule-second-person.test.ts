@@ -4,7 +4,7 @@ import { addToken } from '../../src/operations/people/manage-tokens.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
 import type { App } from '../../src/runtime/app.js';
 import { feed } from '../support/ledger/feed-one.js';
-import { booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
+import { DAY_MS, dailySchedule, ledgerOf, MONDAY } from '../support/program/daily-schedule.js';
 import { requireApproval } from '../support/program/require-approval.js';
 import { until } from '../support/until.js';
 
@@ -29,7 +29,7 @@ async function twoPeople(): Promise<App> {
 
 /** Each batch’s state before it begins, and what the workers get of it, oldest first. */
 async function begun(app: App) {
-  const ledger = booksOf(app);
+  const ledger = ledgerOf(app);
   return Promise.all(
     (await listBatches(ledger)).map(async (ref) => {
       const view = await readBatch(ref);

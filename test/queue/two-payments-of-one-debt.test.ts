@@ -8,7 +8,7 @@ import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { referenceKey } from '../../src/ledger/reference.js';
 import { acceptMissing, REMOVED } from '../../src/ledger/sessions/accept-missing.js';
 import { bareCsv } from '../support/ledger/csv-plans.js';
-import { forgotten, tell } from '../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { attemptOf, mergeContext, PAID, WAITS } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 import { audit, begin, concludeAs, sendAs } from '../support/ledger/order-moves.js';
@@ -37,10 +37,10 @@ test('a duplicate proves paid as well: undoing the other payment leaves the refe
   const batch = await forgotten(bench, 'member,tokens,reference\n1,5,a\n2,5,b\n');
   const { ledger } = batch;
   const first = await give(ledger, ONE);
-  await tell(batch, attemptOf(batch, 1, PAID));
+  await mergeAttempts(batch, attemptOf(batch, 1, PAID));
   expect(await begin(first, 1)).toHaveProperty('refusal');
   expect((await readRecord(first.ref, 1)).code).toBe('d');
-  await tell(first, attemptOf(first, 1, PAID, { nonce: 'late' }));
+  await mergeAttempts(first, attemptOf(first, 1, PAID, { nonce: 'late' }));
   expect((await readRecord(first.ref, 1)).code).toBe('P');
   await expectTwice(first, 'another order was paid under its reference');
   const undo = await give(ledger, `member,op,tokens,reference\n1,debit,5,undo:${batch.ref.id}-1\n`);
@@ -58,7 +58,7 @@ test('an order was paid before its stand-in returns as paid: the batch of the st
   const first = await give(ledger, bareCsv(1));
   expect(first.ref.id).toBe(pastFirst.ref.id);
   await sendAs(first, 1, 'P');
-  await tell(second, attemptOf(second, 1, PAID));
+  await mergeAttempts(second, attemptOf(second, 1, PAID));
   await expectTwice(second, `order ${first.ref.id}-1 was paid for the same debt`);
   expect((await readRecord(first.ref, 1)).code).toBe('P');
   expect(await tieUp(ledger)).toEqual([]);
@@ -69,7 +69,7 @@ test('an order was paid under the reference of one that returns as paid: the rec
   const { ledger } = batch;
   const other = await give(ledger, ONE);
   await sendAs(other, 1, 'P');
-  await tell(batch, attemptOf(batch, 1, PAID));
+  await mergeAttempts(batch, attemptOf(batch, 1, PAID));
   await expectTwice(batch, 'another order was paid under its reference');
   expect(await spent(ledger)).toEqual(['a']);
   expect(await tieUp(ledger)).toEqual([]);
@@ -79,12 +79,12 @@ test('an order that returns into a cancelled recovered batch after a loss was ac
   const batch = await forgotten(bench, 'member,tokens,reference\n1,5,a\n2,6,b\n');
   const { ledger } = batch;
   await acceptMissing(mergeContext(batch, 'manual'), REMOVED, { who: 'ada', at: Date.now() });
-  await tell(batch, attemptOf(batch, 1, WAITS));
+  await mergeAttempts(batch, attemptOf(batch, 1, WAITS));
   const place = await placed(ledger, batch);
   await concludeAs(place, 1, 'D', 'X');
   expect(await retryFirst(place)).toBe('ok');
   expect(await cancelBatch(place.ref, audit('cancel'))).toMatchObject({ done: true });
-  await tell(batch, attemptOf(batch, 2, WAITS));
+  await mergeAttempts(batch, attemptOf(batch, 2, WAITS));
   expect((await readRecord(place.ref, 2)).code).toBe('D');
   expect(await spent(ledger)).toEqual(['b']);
   expect(await begin(place, 2)).toHaveProperty('refusal');
@@ -100,16 +100,16 @@ async function undonePayment() {
   const undo = { ...(await forgotten(bench, 'member,op,tokens\n2,debit,5\n')), ledger };
   const undoes = { ...referenceKey(RULE(2).reference), account: 'gift:2026-11' };
   const reference = `undo:${batch.ref.id}-2`;
-  const undone = () => tell(undo, attemptOf(undo, 1, PAID, { nonce: 'undo', reference, undoes }));
+  const undone = () => mergeAttempts(undo, attemptOf(undo, 1, PAID, { nonce: 'undo', reference, undoes }));
   return { batch, ledger, undone };
 }
 
 test('an undo returns between two payments of one batch: the account holds the other payment', async () => {
   const { batch, ledger, undone } = await undonePayment();
-  await tell(batch, attemptOf(batch, 1, PAID, RULE(1)));
+  await mergeAttempts(batch, attemptOf(batch, 1, PAID, RULE(1)));
   expect(await held(ledger)).toEqual({ 'gift:2026-11': '5' });
   await undone();
-  await tell(batch, attemptOf(batch, 2, PAID, RULE(2)));
+  await mergeAttempts(batch, attemptOf(batch, 2, PAID, RULE(2)));
   expect(await held(ledger)).toEqual({ 'gift:2026-11': '5' });
   expect(await tieUp(ledger)).toEqual([]);
 });
@@ -118,7 +118,7 @@ test('an undo returns before a payment that took two attempts: the account holds
   const { batch, ledger, undone } = await undonePayment();
   await undone();
   const second = { ...RULE(2), nonce: 'second', attempts: 2, seq: 9 };
-  await tell(
+  await mergeAttempts(
     batch,
     attemptOf(batch, 2, WAITS, RULE(2)),
     attemptOf(batch, 2, PAID.replace('P|1|1', 'P|1|2'), second),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { bareCsv, faultCodes, planCsv } from '../support/ledger/csv-plans.js';
-import { happensBefore, tell } from '../support/ledger/forgotten-batch.js';
+import { happensBefore, mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { attemptOf, PAID } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis } from '../support/ledger/ledgers-on-redis.js';
 import { concludeAs, sendAs } from '../support/ledger/order-moves.js';
@@ -83,10 +83,10 @@ test.each(['order first', 'undo first', 'at once'])(
       nonce: 'undo',
       undoes: { shard, fieldHex, account: '' },
     });
-    const tellOrder = () => tell(order, attemptOf(order, 1, PAID, { nonce: 'paid' }));
+    const tellOrder = () => mergeAttempts(order, attemptOf(order, 1, PAID, { nonce: 'paid' }));
     if (how === 'order first') await tellOrder();
     const own = how === 'at once' ? happensBefore(ledger, 'replay', tellOrder) : ledger;
-    await tell({ ...undo, ledger: own }, attempt);
+    await mergeAttempts({ ...undo, ledger: own }, attempt);
     if (how === 'undo first') await tellOrder();
     const again = await give(ledger, ROW_AGAIN);
     expect((await readRecord(again.ref, 1)).code).toBe('p');

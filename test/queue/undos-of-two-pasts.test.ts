@@ -3,7 +3,7 @@ import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { bareCsv } from '../support/ledger/csv-plans.js';
-import { tell } from '../support/ledger/forgotten-batch.js';
+import { mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { attemptOf, PAID } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, type TestBatch, testBatch } from '../support/ledger/ledgers-on-redis.js';
 import { concludeAs, sendAs } from '../support/ledger/order-moves.js';
@@ -91,7 +91,7 @@ test.each(['the other one', 'the one that it names'])(
     const second = { ...(await give(past, mended(refused, 6))), ledger };
     const first = await give(ledger, bareCsv(1));
     await sendAs(first, 1, 'P');
-    await tell(second, attemptOf(second, 1, PAID));
+    await mergeAttempts(second, attemptOf(second, 1, PAID));
     expect(await saidTwice(first, second)).toHaveLength(1);
     const undo = which === 'the other one' ? undoOf(first) : undoOf(second, 6);
     await sendAs(await give(ledger, undo), 1, 'P');

@@ -9,7 +9,7 @@ import { retriesOf } from '../../../src/operations/dead/retries.js';
 import { importPlan } from '../../../src/planning/store-plan.js';
 import { approveBatch } from '../../support/ledger/approve-batch.js';
 import { planCsv } from '../../support/ledger/csv-plans.js';
-import { forgotten, placeOf, tell } from '../../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts, placeOf } from '../../support/ledger/forgotten-batch.js';
 import { importing } from '../../support/ledger/importing.js';
 import { attemptOf, REFUSED } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
@@ -93,7 +93,7 @@ test('an approval of a finished retry covers no later retry', async () => {
 test('an approval of the rest of a recovered batch does not cover its dead letters', async () => {
   const csv = 'member,tokens\n1,5000\n2,5000\n3,101\n';
   const old = await forgotten(bench, csv);
-  await tell(old, ...[1, 2].map((index) => attemptOf(old, index, REFUSED)));
+  await mergeAttempts(old, ...[1, 2].map((index) => attemptOf(old, index, REFUSED)));
   const place = await placeOf(old);
   const ledger = as(place.ledger, 100);
   const plan = await planCsv(place.ledger, csv);
@@ -240,7 +240,7 @@ test('an order called unpaid counts each time that it is sent', async () => {
 test('an order of a recovered batch that waits for an approval holds no member', async () => {
   const csv = 'member,tokens\n1,5000\n';
   const old = await forgotten(bench, csv);
-  await tell(old, attemptOf(old, 1, REFUSED));
+  await mergeAttempts(old, attemptOf(old, 1, REFUSED));
   const place = await placeOf(old);
   const ledger = as(place.ledger, 100);
   const batch = { ...old, ledger, no: place.no, ref: { ...place, ledger } };

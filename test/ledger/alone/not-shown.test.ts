@@ -3,7 +3,7 @@ import type { Requirement } from '../../../src/core/people.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { approveBatch } from '../../support/ledger/approve-batch.js';
-import { tell } from '../../support/ledger/forgotten-batch.js';
+import { mergeAttempts } from '../../support/ledger/forgotten-batch.js';
 import { attemptOf, merge, WAITS } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import { begin, begun, feedAll, orphanAs, sendAs, settleAs } from '../../support/ledger/order-moves.js';
@@ -40,7 +40,7 @@ async function closedForRest(first: 'D' | 'R' | 'orphan', id: string) {
   const mine = { ...batch, ledger, ref: { ...batch.ref, ledger } };
   if (first === 'orphan') {
     await begun(batch, 1, { nonce: 'nonce-1' });
-    await tell(batch);
+    await mergeAttempts(batch);
     expect(await orphanAs(batch, 1, 'D' as never)).toBe(true);
   } else await sendAs(batch, 1, first, { nonce: 'nonce-1' });
   expect(await begin(mine, 2, { nonce: 'x2' })).toMatchObject({ refusal: 'approval' });

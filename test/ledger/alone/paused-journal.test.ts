@@ -4,7 +4,7 @@ import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import { pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { approveBatch } from '../../support/ledger/approve-batch.js';
-import { tell } from '../../support/ledger/forgotten-batch.js';
+import { mergeAttempts } from '../../support/ledger/forgotten-batch.js';
 import { attemptOf, REFUSED } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, limitedTo, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, begin, feedAll, settleAs, WHY } from '../../support/ledger/order-moves.js';
@@ -20,7 +20,7 @@ for (const isPaused of [true, false])
       prepared: { who: 'ada', limits: OVER_100 },
     });
     if (isPaused) await pauseBatch(batch.ref, WHY, audit('paused'));
-    await tell(batch, attemptOf(batch, 1, REFUSED));
+    await mergeAttempts(batch, attemptOf(batch, 1, REFUSED));
     const view = await readBatch(batch.ref);
     expect(view?.counts).toEqual({ planned: 1, refused: 1 });
     // ben is shown that 1 order of 101 tokens is left.

@@ -4,7 +4,7 @@ import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { approveBatch } from '../../support/ledger/approve-batch.js';
-import { forgotten, placeOf, tell } from '../../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts, placeOf } from '../../support/ledger/forgotten-batch.js';
 import { attemptOf, merge, REFUSED } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import { begin, feedAll, settleAs } from '../../support/ledger/order-moves.js';
@@ -44,7 +44,7 @@ async function pay(batch: TestBatch, ...indexes: readonly number[]): Promise<num
 test('an approval of the rest does not cover an order that a journal restores into a recovered batch afterwards', async () => {
   const csv = 'member,tokens\n1,101\n2,5000\n';
   const old = await forgotten(bench, csv);
-  await tell(old, attemptOf(old, 1, REFUSED));
+  await mergeAttempts(old, attemptOf(old, 1, REFUSED));
   const place = await placeOf(old);
   const ledger = as(place.ledger, 100);
   const batch = { ...old, ledger, no: place.no, ref: { ...place, ledger } };

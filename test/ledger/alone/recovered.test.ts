@@ -7,7 +7,7 @@ import { readBatch } from '../../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { retriesOf } from '../../../src/operations/dead/retries.js';
 import { approveBatch } from '../../support/ledger/approve-batch.js';
-import { forgotten, placeOf, tell } from '../../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts, placeOf } from '../../support/ledger/forgotten-batch.js';
 import { attemptOf, REFUSED } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, begin, feedAll, settleAs, WHY } from '../../support/ledger/order-moves.js';
@@ -22,7 +22,7 @@ const strictly = (ledger: RealmLedger): RealmLedger => ({
 });
 async function recovered(csv: string, indexes: readonly number[]): Promise<TestBatch> {
   const old = await forgotten(bench, csv);
-  await tell(old, ...indexes.map((index) => attemptOf(old, index, REFUSED)));
+  await mergeAttempts(old, ...indexes.map((index) => attemptOf(old, index, REFUSED)));
   const ref = await placeOf(old);
   const ledger = strictly(ref.ledger);
   return { ...old, ledger, no: ref.no, ref: { ...ref, ledger } };

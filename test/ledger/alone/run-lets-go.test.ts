@@ -5,7 +5,7 @@ import { resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { approveBatch } from '../../support/ledger/approve-batch.js';
-import { tell } from '../../support/ledger/forgotten-batch.js';
+import { mergeAttempts } from '../../support/ledger/forgotten-batch.js';
 import { attemptOf, PAID } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { begin, feedAll, sendAs } from '../../support/ledger/order-moves.js';
@@ -28,7 +28,7 @@ const LEFT = { gate: { closed: 'approval' }, owner: '', counts: { planned: 1 } }
 test('a run whose feeder meets the approval gate releases a batch that journals restored', async () => {
   const lax = as(await bench.ledger(), null);
   const batch = await sealed(lax, [{ tokens: 60 }, { tokens: 101 }], { id: 'zz-h', prepared: byAda(null) });
-  await tell(batch, attemptOf(batch, 1, PAID));
+  await mergeAttempts(batch, attemptOf(batch, 1, PAID));
   const resumed = await resumeBatch(batch.ref, null as never, { owner: 'run-1', from: '' } as never);
   expect(resumed.done).toBe(true);
   const ledger = as(lax, 100);

@@ -4,7 +4,7 @@ import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { approveBatch } from '../../support/ledger/approve-batch.js';
-import { forgotten, placeOf, tell } from '../../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts, placeOf } from '../../support/ledger/forgotten-batch.js';
 import { attemptOf, REFUSED } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import { begin, feedAll, sendAs } from '../../support/ledger/order-moves.js';
@@ -30,7 +30,7 @@ const retry = ({ ref, row }: TestBatch, index: number, person: string | null, li
 
 test('a recovered batch names the person who retried its dead letter as one whose approval does not count', async () => {
   const old = await forgotten(bench, 'member,tokens\n1,5000\n2,5000\n');
-  await tell(old, ...[1, 2].map((index) => attemptOf(old, index, REFUSED)));
+  await mergeAttempts(old, ...[1, 2].map((index) => attemptOf(old, index, REFUSED)));
   const ref = await placeOf(old);
   const ledger = as(ref.ledger, 100);
   const batch = { ...old, ledger, no: ref.no, ref: { ...ref, ledger } };

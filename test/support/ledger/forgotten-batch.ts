@@ -26,7 +26,7 @@ export async function forgotten(
 }
 
 /** Merges the attempts as if a journal held them, and opens the ledger again. */
-export async function tell(
+export async function mergeAttempts(
   batch: TestBatch,
   ...attempts: readonly ReturnType<typeof attemptOf>[]
 ): Promise<void> {

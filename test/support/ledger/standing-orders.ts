@@ -81,7 +81,7 @@ export const rows = (count: number): Line[] => Array.from({ length: count }, (_,
 export const sumOf = (...indexes: number[]) =>
   String(indexes.reduce((sum, index) => sum + 2 ** (index - 1), 0));
 
-export const told = async ({ ref }: TestBatch) =>
+export const reasons = async ({ ref }: TestBatch) =>
   (await waitingOf(ref, NO_PROFILES)).map(({ why, orders, tokens, next }) => ({ why, orders, tokens, next }));
 
 /**

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect } from 'vitest';
-import type { AppliedChange } from './realm-books.js';
+import type { AppliedChange } from './realm-records.js';
 
 /**
  * An independent auditor. It compares the realm service's own records with a report, row by row, and shares no code

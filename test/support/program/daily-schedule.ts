@@ -96,7 +96,7 @@ export function dailySchedule() {
   return daily;
 }
 
-export function booksOf(app: App): RealmLedger {
+export function ledgerOf(app: App): RealmLedger {
   const [profile] = app.config.profiles;
   if (profile === undefined) throw new Error('no profile');
   return app.ledger(profile);
@@ -104,6 +104,6 @@ export function booksOf(app: App): RealmLedger {
 
 /** The number of rows of each batch, oldest first. */
 export async function batchRows(app: App): Promise<(number | undefined)[]> {
-  const views = await Promise.all((await listBatches(booksOf(app))).map((ref) => readBatch(ref)));
+  const views = await Promise.all((await listBatches(ledgerOf(app))).map((ref) => readBatch(ref)));
   return views.map((view) => view?.manifest.rows);
 }

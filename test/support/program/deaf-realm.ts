@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
  * An answer of the realm: an HTTP status, or `hang`. A request that hangs gets no answer. Its change is made when the
  * test calls `land`, and from then on the realm answers its key with that payment.
  */
-export type Told = number | 'hang';
+export type Answer = number | 'hang';
 
 export class DeafRealm {
   /** The keys of all requested changes. */
@@ -21,10 +21,10 @@ export class DeafRealm {
    * `answerTo` chooses the answer to each request, given the number of earlier requests. A paid key always gets its
    * payment as the answer.
    */
-  constructor(private readonly tell: (before: number) => Told) {}
+  constructor(private readonly answerTo: (before: number) => Answer) {}
 
-  static async start(tell: (before: number) => Told): Promise<DeafRealm> {
-    const realm = new DeafRealm(tell);
+  static async start(answerTo: (before: number) => Answer): Promise<DeafRealm> {
+    const realm = new DeafRealm(answerTo);
     const server = createServer((request, response) => {
       const member = /members\/(\d+)/.exec(request.url ?? '')?.[1] ?? '';
       const key = String(request.headers['idempotency-key'] ?? '').replaceAll('"', '');
@@ -55,14 +55,18 @@ export class DeafRealm {
   }
 
   private change(key: string, member: string, response: ServerResponse): void {
-    const told = this.paid.has(key) ? 200 : this.tell(this.asked.length);
+    const status = this.paid.has(key) ? 200 : this.answerTo(this.asked.length);
     this.asked.push(key);
-    if (told === 'hang') {
+    if (status === 'hang') {
       this.hanging.push({ key, member, response });
       return;
     }
-    if (told === 200) this.apply(key, member);
-    answer(response, told, told === 200 ? { newBalance: 105 } : { error: 'no', message: `told ${told}` });
+    if (status === 200) this.apply(key, member);
+    answer(
+      response,
+      status,
+      status === 200 ? { newBalance: 105 } : { error: 'no', message: `told ${status}` },
+    );
   }
 
   /** Applies a key once: of two hanging requests with the same key, only one makes the change. */

@@ -7,7 +7,7 @@ import type { MemberSeed } from '../../../src/realm/server/members.js';
 import { type DeskProcess, startDeskProcess } from './almoner.js';
 import { launchBrowser } from './desk-browser.js';
 import { Program } from './program.js';
-import type { AppliedChange } from './realm-books.js';
+import type { AppliedChange } from './realm-records.js';
 
 /**
  * A desk with a worker, as a process, over two realms. `meadow` answers. `moor` applies changes and then often drops

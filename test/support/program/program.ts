@@ -15,7 +15,7 @@ import { freePort, startRedis, type TestRedis } from '../redis-server.js';
 import { endServerOf } from '../store-program.js';
 import { until } from '../until.js';
 import { almoner, type Ran, type Started, startAlmoner, startRealmProcess } from './almoner.js';
-import { type AppliedChange, type AuditedAdmin, auditedAdmin } from './realm-books.js';
+import { type AppliedChange, type AuditedAdmin, auditedAdmin } from './realm-records.js';
 import { startRealm, type TestRealm } from './realm-service.js';
 import { TcpProxy } from './tcp-proxy.js';
 import { startWorkerBeside, type WorkerBeside } from './worker-beside.js';

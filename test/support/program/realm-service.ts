@@ -1,7 +1,7 @@
 import { createRealmService, type RealmServiceOptions } from '../../../src/realm/server/service.js';
 import { type BareReply, type BareRequest, bareHttp } from '../bare-http.js';
 import type { TestRedis } from '../redis-server.js';
-import { type AuditedAdmin, auditedAdmin } from './realm-books.js';
+import { type AuditedAdmin, auditedAdmin } from './realm-records.js';
 
 /** A realm of its own on a real service, with an API key and a plain HTTP client that sends it. */
 export type TestRealm = {

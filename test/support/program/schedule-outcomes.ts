@@ -72,10 +72,10 @@ export function scheduleOutcomes() {
     await rm(join(world.folder, 'jobs'), { recursive: true });
     await syncRules(desk.app, { cwd: world.folder, approve: [], prune: true });
     // No process has served the schedules of the next test's realm yet.
-    await desk.app.scripts.redis.del(`${books().keyPrefix}:rules:rounds`);
+    await desk.app.scripts.redis.del(`${ledger().keyPrefix}:rules:rounds`);
   });
 
-  const books = () => desk.app.ledger(pickProfile(desk.app.config, REALM_ID));
+  const ledger = () => desk.app.ledger(pickProfile(desk.app.config, REALM_ID));
 
   /** A daily rule that was due `minutesAgo` minutes ago and was approved just before that. */
   async function due(minutesAgo = 0, { missed = 'once', ...changes }: Record<string, string> = {}) {
@@ -116,7 +116,7 @@ export function scheduleOutcomes() {
   const onTheDesk = async () => ofRule(overview.parse((await desk.call('/api/overview')).json()).schedules);
 
   /** Waits until the schedule reports the outcome. */
-  async function told(outcome: ScheduleOutcome, isGood: boolean, message: RegExp) {
+  async function untilOutcome(outcome: ScheduleOutcome, isGood: boolean, message: RegExp) {
     return until(`the outcome ${outcome}, ${message}`, async () => {
       const one = ofRule(await scheduleStandings(desk.app));
       return one?.outcome === outcome && one.isGood === isGood && message.test(one.message) && one;
@@ -124,8 +124,12 @@ export function scheduleOutcomes() {
   }
 
   /** Expects the same outcome in the list, on the desk, in the source of alerts, and in the Prometheus metrics. */
-  async function toldEverywhere(outcome: ScheduleOutcome, isGood: boolean, message: RegExp): Promise<void> {
-    await told(outcome, isGood, message);
+  async function untilOutcomeEverywhere(
+    outcome: ScheduleOutcome,
+    isGood: boolean,
+    message: RegExp,
+  ): Promise<void> {
+    await untilOutcome(outcome, isGood, message);
     const expected = { rule: name, outcome, isGood, message: expect.stringMatching(message) };
     const list = await world.run('rules', 'list', '--json');
     expect(ofRule(listed.parse(JSON.parse(list.stdout)).rules)?.standing).toMatchObject(expected);
@@ -154,7 +158,7 @@ export function scheduleOutcomes() {
 
   /** The batches of this test's rule. */
   async function batches() {
-    const views = await Promise.all((await listBatches(books())).map((ref) => readBatch(ref)));
+    const views = await Promise.all((await listBatches(ledger())).map((ref) => readBatch(ref)));
     return views.filter((view) => view?.manifest.source?.startsWith(`rule ${name} `));
   }
 
@@ -183,6 +187,17 @@ export function scheduleOutcomes() {
     },
     /** Processes that are stopped at the end of the test. */
     running,
-    ...{ books, due, approve, serve, ofRule, told, toldEverywhere, command, batches, appThatSealsAfter },
+    ...{
+      ledger,
+      due,
+      approve,
+      serve,
+      ofRule,
+      untilOutcome,
+      untilOutcomeEverywhere,
+      command,
+      batches,
+      appThatSealsAfter,
+    },
   };
 }

@@ -10,7 +10,7 @@ import { until } from '../until.js';
 import { type DeskProcess, startDeskProcess } from './almoner.js';
 import { DESKTOP, type DeskPage, launchBrowser, openDesk } from './desk-browser.js';
 import { Program, REALM_ID } from './program.js';
-import type { AppliedChange } from './realm-books.js';
+import type { AppliedChange } from './realm-records.js';
 import { timePasses, wakeUntilNoted } from './schedule-clock.js';
 
 /**

@@ -5,7 +5,7 @@ import { createRealmAdmin, type RealmAdmin } from '../../../src/realm/server/adm
 import { realmKeys } from '../../../src/realm/server/store.js';
 
 /** The realm service's stored records, read directly from its store, without relying on the service's own answers. */
-export type RealmBooks = {
+export type RealmRecords = {
   /** Null if the member does not exist. */
   balance(realmId: string, member: string): Promise<number | null>;
   balances(realmId: string): Promise<Map<string, number>>;
@@ -45,10 +45,10 @@ const appliedLine = z.object({
   balance: z.coerce.number(),
 });
 
-export type AuditedAdmin = RealmAdmin & RealmBooks;
+export type AuditedAdmin = RealmAdmin & RealmRecords;
 
 export function auditedAdmin(redis: Redis): AuditedAdmin {
-  return { ...createRealmAdmin(redis), ...realmBooks(redis) };
+  return { ...createRealmAdmin(redis), ...realmRecords(redis) };
 }
 
 /** Lists all fields of a map of members, which spans several hashes, and leaves out those of other currencies. */
@@ -61,7 +61,7 @@ for _, names in ipairs({ KEYS[1], KEYS[1] .. ':*' }) do
 end
 return all`;
 
-export function realmBooks(redis: Redis): RealmBooks {
+export function realmRecords(redis: Redis): RealmRecords {
   const held = async (realmId: string) => {
     const reply = await redis.eval(READ_MAP, 1, realmKeys(realmId).balances);
     const fields = z.array(z.string()).parse(reply);
