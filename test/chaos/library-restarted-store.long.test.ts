@@ -70,7 +70,7 @@ test('between the plan of a list and its seal: the list goes through', async () 
   expect(await world.appliedCount()).toBe(before + MEMBERS);
 });
 
-test('replaced by an empty one amid a payment: nobody is told that nothing was sent', async () => {
+test('replaced by an empty store during a payment: the program is not told that nothing was sent', async () => {
   await using books = await open();
   const before = await world.appliedCount();
   const paying = refusalOf(books.pay({ rows: rowsOf('emptied', MEMBERS) }));
@@ -100,7 +100,7 @@ async function photograph(): Promise<() => Promise<void>> {
   };
 }
 
-test('put back and armed by another machine: what was paid here is known before a list is judged', async () => {
+test('restored and opened by another machine: payments made here are known before a list is judged', async () => {
   await using books = await open();
   await books.pay({ rows: rowsOf('before', 1) });
   const strangers = Array.from({ length: 5 }, (_, at) => ({ member: member(5_000 + at), tokens: 71 + at }));

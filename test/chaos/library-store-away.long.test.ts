@@ -87,7 +87,7 @@ describe.each(Object.keys(AWAY))(
   'a store that is %s for longer than calls wait',
   { timeout: 180_000 },
   (how) => {
-    test('holds a payment up, which goes on by itself: everybody is paid once', async () => {
+    test('holds a payment up, which resumes by itself: every member is paid once', async () => {
       before = await world.appliedCount();
       const event = `on-${how}-${tries++}`;
       await using books = await open();
@@ -105,7 +105,7 @@ describe.each(Object.keys(AWAY))(
       await expectPaidOnce(event);
     });
 
-    test('does not keep a program that closes: it ends in time, and the next one pays the rest', async () => {
+    test('does not keep a closing program running: it ends in time, and the next one pays the rest', async () => {
       before = await world.appliedCount();
       const event = `off-${how}-${tries++}`;
       const program = spawn(process.execPath, [PROGRAM, LIBRARY, String(ROWS), '', event], {

@@ -4,7 +4,10 @@ import { REALM_ID } from '../support/program/program.js';
 import { scheduleOutcomes } from '../support/program/schedule-outcomes.js';
 import { until } from '../support/until.js';
 
-/** The calendar at the desk: missed times are counted, untilOutcome of, made up or let go, each with an entry in the audit. */
+/**
+ * The calendar at the desk: missed times are counted, reported, made up for or dismissed, each with an entry in the
+ * audit.
+ */
 const here = scheduleOutcomes();
 const { due, serve, untilOutcome } = here;
 
@@ -43,7 +46,7 @@ describe('a time that nobody served', () => {
     at = new Date(time).toISOString();
   });
 
-  test('stands on the list, in the metric and on the overview, and is told of, until an operator lets it go', async () => {
+  test('is on the list, in the metric, on the overview and in an alert until an operator dismisses it', async () => {
     expect(await ofRule()).toMatchObject({
       missed: [{ rule: here.rule, at, held: '0', makeUp: expect.stringContaining('--missed') }],
       past: [],

@@ -122,7 +122,7 @@ describe('paying', () => {
     expect(readdirSync(report.folder)).toContain('results.csv');
   });
 
-  test('pays an event once, however often and in whatever company it comes', async () => {
+  test('pays an event once, however often and with whatever other rows it comes', async () => {
     const first = await almoner.pay({ rows: [row('event-1')] });
     const again = await almoner.pay({ rows: [row('event-1')] });
     const among = await almoner.pay({ rows: [row('event-1'), row('event-2')] });
@@ -132,7 +132,7 @@ describe('paying', () => {
     expect(other).toBeInstanceOf(PlanRefused);
   });
 
-  test('refuses rows without a reference that were paid before, unless they are meant again', async () => {
+  test('refuses rows without a reference that were paid before, unless they are repeated on purpose', async () => {
     const rows = [{ member: ANN, tokens: 77 }];
     await almoner.pay({ rows });
     // The very same rows are the same batch; with another one they are another, and look paid.

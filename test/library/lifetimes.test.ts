@@ -46,7 +46,7 @@ describe('several at once', () => {
     expect(await world.applied()).toHaveLength(24);
   });
 
-  test('two openings of the same books in one process', async () => {
+  test('two instances on the same ledger in one process', async () => {
     const second = await openLibrary(world.env, { cwd: world.folder });
     const [one, two] = await Promise.all([
       almoner.pay({ rows: rowsOf('here', 6) }),

@@ -11,7 +11,7 @@ import { ledgerOf } from '../support/program/daily-schedule.js';
 import { Program, REALM_ID } from '../support/program/program.js';
 import { until } from '../support/until.js';
 
-/** A service outside hears after each good round that all is well; where it hears nothing, it raises the alarm. */
+/** The desk calls an outside service after each good round. The service raises the alarm when the calls stop. */
 
 let world: Program;
 let server: Server;
@@ -81,7 +81,7 @@ test('it is called after good rounds, and not while a time is without its outcom
   }
 });
 
-test('nobody waits for it, one call is made at a time, and the URL is in no log', async () => {
+test('no round waits for the call, one call is made at a time, and the URL is in no log', async () => {
   const stop = new AbortController();
   const ping = deadManPing(app, stop.signal);
   isSilent = true;
