@@ -1,4 +1,4 @@
-// What a finished batch leaves in Redis once it is archived, and that its report is the same from the archive.
+// Measures what an archived batch leaves in Redis, and checks that the archive gives the same report.
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';

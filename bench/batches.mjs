@@ -1,4 +1,4 @@
-// What batches that have ended cost: many of them and some that are open, beside a ledger that has next to none.
+// Measures what ended batches cost: many of them and some open ones, compared with a ledger that has almost none.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -160,7 +160,7 @@ async function copyEnded(one, count) {
   await client.hincrby(T, 'rows', count);
 }
 
-/** What somebody who looks waits for, and what a desk costs at which nobody looks. */
+/** Measures how long a reader waits, and what an idle desk costs. */
 async function looks(one) {
   const { operator } = one;
   const served = operator.start(['serve', '--port', '0', '--json']);

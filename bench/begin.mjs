@@ -1,5 +1,5 @@
-// What the last question before a request costs the store: the send script for ten orders at once, with and without each
-// thing that it asks besides the order itself, in turn on the same ledger.
+// Measures the store's cost of the last call before a request: the send script for ten orders at once, with and without
+// each of its further checks, in turn on the same ledger.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { openOperator } from './stage/almoner.mjs';
@@ -49,7 +49,7 @@ try {
   const file = await writeCsv(join(operator.folder, 'file.csv'), ORDERS);
   await operator.json('import', file, '--yes');
   const { client } = redis;
-  // From here on the scripts alone are measured, not the disk.
+  // From here on only the scripts are measured, not the disk.
   await client.config('SET', 'appendonly', 'no');
   const [, T] = /(almoner:\{\w+\})/.exec((await client.keys('almoner:{*')).join(' '));
   await client.hset(`${T}:begun`, SESSION, '0');

@@ -1,5 +1,5 @@
-// This build beside an earlier one (BENCH_BEFORE) and beside a plain script, in turn and in both orders, so that other work
-// on the machine meets all alike: trust the ratios, which are medians of the rounds' own.
+// Compares this build with an earlier one (BENCH_BEFORE) and with a plain script, in turn and in both orders, so that
+// other work on the machine affects all alike. Trust the ratios: they are medians over the rounds.
 import { readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join, resolve } from 'node:path';

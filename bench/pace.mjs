@@ -1,5 +1,5 @@
-// How much of an allowed rate is used, and how often it is tripped: two worker processes against a true
-// sliding-window service. Beside it, on the same service, what BullMQ's own limiter makes of the same rate.
+// Measures how much of an allowed rate is used and how often requests are refused: two worker processes against a true
+// sliding-window service, compared with BullMQ's own limiter at the same rate.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// The desk answers while it plans a rule over many members and makes the batch: how long /health takes, beside
-// a desk that does nothing, asked in turn by the same process at the same time.
+// Measures how long /health takes while the desk plans a rule over many members and makes the batch, compared with an
+// idle desk. One process asks both in turn at the same time.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// What refusals for the rate cost where no header tells the limit: one `almoner run` at 50/s, and beside it, on the same
-// kind of service, a script that obeys Retry-After and learns nothing. BENCH_CASE picks one of the cases.
+// Measures the cost of rate refusals when no header names the limit: one `almoner run` at 50/s, compared with a script
+// that obeys Retry-After and learns nothing. BENCH_CASE picks one of the cases.
 import { fork } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Asks the registry what is known against the packages in package-lock.json. A registry that does not answer
-// such questions is said out loud: a silent pass would read like an audit.
+// Asks the registry for known vulnerabilities of the packages in package-lock.json. If the registry does not answer, it
+// says so clearly: a silent pass would look like an audit.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

@@ -1,8 +1,8 @@
-// Tells whether dist is a finished build of what stands in src now.
+// Tells whether dist is a finished build of the current src.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Written last by build.mjs: a build that broke off has none. */
+/** build.mjs writes this file last, so an interrupted build has none. */
 export const BUILD_STAMP = 'dist/.built';
 const INPUTS = [
   'src',

@@ -1,4 +1,4 @@
-// Breaks everything in turn while payouts run, then adds up the realm's books against the reports.
+// Breaks everything in turn during payouts, then compares the realm's records with the reports.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { ensureRedis } from './install-redis.mjs';

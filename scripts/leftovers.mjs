@@ -1,5 +1,5 @@
-// Finds and removes whatever a test left behind: processes, listening sockets, files. Linux only (it reads /proc);
-// elsewhere only files are checked. The runner, vitest's global setup and the set-up of each test file use it.
+// Finds and removes what tests left behind: processes, listening sockets, files. Linux only (it reads /proc); elsewhere
+// it checks only files. The runner, vitest's global setup and each test file's set-up use it.
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// npm run sabotage [-- NAME…]: tests the tests. Each small sabotage is applied to a copy of the tree, and the test file
-// that it names must fail. The tree itself is not touched.
+// npm run sabotage [-- NAME…]: tests the tests. It applies each small sabotage to a copy of the tree; the named test
+// file must then fail. The tree itself is not touched.
 import { spawn, spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -114,7 +114,7 @@ async function writeSource(tree, file, text) {
   );
 }
 
-/** Applies a sabotage, runs its test and takes the sabotage back. Returns who noticed it, or why none did. */
+/** Applies a sabotage, runs its test and reverts it. Returns the failed test, or why none failed. */
 async function attempt(sabotage, tree) {
   const { file, find, put, test } = sabotage;
   const sound = readFileSync(join(tree, file), 'utf8');

@@ -3,7 +3,7 @@ const SENDER = 'src/ledger/includes/sender-gate.lua';
 const APPROVAL = 'src/ledger/moves/approval.lua';
 const TEST = 'test/ledger/moves/gate.test.ts';
 
-/** What an approval covers, and who may give it. */
+/** Sabotages of what an approval covers, and who may give it. */
 export const APPROVALS = [
   {
     name: 'approved-whatever-was-shown',

@@ -1,4 +1,4 @@
-/** What people type, what a rule pays, and who gets in. `find`, `put`, `test` and `build` as in sabotage.mjs. */
+/** Sabotages of input, of a rule's payments, and of access. `find`, `put`, `test` and `build` as in sabotage.mjs. */
 export const BOOKS_AND_DESK = [
   {
     name: 'access-by-spelling',

@@ -3,7 +3,7 @@ import { BOOKS_AND_DESK } from './sabotages-books.mjs';
 import { RECOVERY } from './sabotages-recovery.mjs';
 import { SENDING } from './sabotages-sending.mjs';
 
-/** `find` must stand in the file exactly once. `build`: the test meets it in the built program. */
+/** `find` must occur in the file exactly once. `build`: the test runs the built program. */
 export const SABOTAGES = [
   {
     name: 'send-before-sending',

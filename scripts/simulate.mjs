@@ -1,5 +1,5 @@
-// Plays histories of machines, people, a realm and a store that all fail, over the real scripts, journals,
-// recovery and read-back, and compares what the program says of each order with the realm's own log.
+// Plays histories of failing machines, people, a realm and a store over the real scripts, journals, recovery and
+// read-back. Compares the program's report of each order with the realm's own log.
 import { fork, spawnSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-// npm start: whatever is missing, then a rehearsal of the sample job. Nothing outside this machine is called.
+// npm start: installs what is missing, then rehearses the sample job. It makes no call outside this machine.
 import { spawn, spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

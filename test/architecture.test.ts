@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { namesOf } from '../src/ledger/record-fields.js';
 
-/** The house rules that a compiler does not know. docs/architecture.md says why each is there. */
+/** House rules that the compiler does not check. docs/architecture.md gives the reason for each. */
 
 type Source = {
   readonly path: string;
@@ -38,7 +38,7 @@ function withoutWords(text: string): string {
   );
 }
 
-/** The file a relative import means, as the compiler finds it. */
+/** Resolves a relative import to a file, as the compiler does. */
 function target(source: Source, specifier: string): string {
   return normalize(join(dirname(source.path), specifier))
     .replaceAll('\\', '/')
@@ -55,7 +55,7 @@ const relativeImports = (source: Source) =>
     .filter((specifier) => specifier.startsWith('.'))
     .map((specifier) => target(source, specifier));
 
-/** Higher may import lower, never the other way round. */
+/** A higher folder may import a lower one, never the other way round. */
 const RANKS: Readonly<Record<string, number>> = {
   cli: 7,
   desk: 6,
@@ -87,7 +87,7 @@ const CALLERS: Readonly<Record<string, readonly string[]>> = {
 
 const HANDS_ON = new Set(['index', ...Object.keys(CALLERS)]);
 
-/** The first cycle found in a graph, as the list of its stations. */
+/** The first cycle found in a graph, as the list of its nodes. */
 function cycleIn(edges: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const done = new Set<string>();
   const visit = (node: string, way: readonly string[]): readonly string[] => {
@@ -108,7 +108,7 @@ function cycleIn(edges: ReadonlyMap<string, readonly string[]>): readonly string
 }
 
 describe('imports point one way', () => {
-  test('every folder of src has its place', () => {
+  test('every folder of src has a rank', () => {
     const folders = new Set(SRC.map((source) => folderOf(source.path)));
     expect([...folders].filter((folder) => RANKS[folder] === undefined)).toEqual([]);
   });
@@ -131,7 +131,7 @@ describe('imports point one way', () => {
     expect(cycleIn(edges)).toEqual([]);
   });
 
-  test('nor do the subfolders of one, and its own files', () => {
+  test('subfolders and files of one folder do not import each other in a circle either', () => {
     const circles = Object.keys(RANKS).flatMap((folder) => {
       const edges = new Map<string, string[]>();
       for (const source of SRC.filter(({ path }) => folderOf(path) === folder))
@@ -143,7 +143,7 @@ describe('imports point one way', () => {
     expect(circles).toEqual([]);
   });
 
-  test('no file imports itself by way of others', () => {
+  test('no file imports itself through others', () => {
     expect(cycleIn(new Map(SRC.map((source) => [source.path, relativeImports(source)])))).toEqual([]);
   });
 
@@ -215,7 +215,7 @@ describe('imports point one way', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('what the ledger shows is used by another folder', () => {
+  test('every export of the ledger is used by another folder', () => {
     const others = SRC.filter(({ path }) => folderOf(path) !== 'ledger')
       .filter(({ imports }) => imports.some((specifier) => specifier.endsWith('/ledger/index.js')))
       .map(({ text }) => text)
@@ -243,7 +243,7 @@ describe('imports point one way', () => {
     expect(idle).toEqual([]);
   });
 
-  test('only the queue knows BullMQ; the desk may show it with its board', () => {
+  test('only the queue uses BullMQ; the desk may show its board', () => {
     const wrong = SRC.flatMap((source) =>
       source.imports
         .filter((specifier) => /^bullmq(\/|$)/.test(specifier) || specifier.startsWith('@bull-board/'))
@@ -259,7 +259,7 @@ describe('imports point one way', () => {
   });
 });
 
-test('the queue asks BullMQ through its methods, and knows neither its keys nor its scores', () => {
+test('the queue calls BullMQ through its methods only, and uses neither its keys nor its scores', () => {
   const wrong = SRC.filter(({ path }) => folderOf(path) === 'queue').flatMap(({ path, code }) =>
     code
       .split('\n')
@@ -289,7 +289,7 @@ describe('scripts of the ledger', () => {
   }));
   const callers = (name: string) => calls.filter(({ names }) => names.has(name));
 
-  test('each is called by one file, which lies beside it', () => {
+  test('each script is called by one file, which lies beside it', () => {
     const wrong = scripts
       .map(({ name, folder }) => ({ name, folder, by: callers(name).map(({ path }) => path) }))
       .filter(
@@ -304,7 +304,7 @@ describe('scripts of the ledger', () => {
     expect(wrong.sort()).toEqual(['src/ledger/script-client.ts', 'src/realm/server/store.ts']);
   });
 
-  test('each names its keys and arguments at the top of its body, and only there', () => {
+  test('each script names its keys and arguments at the top of its body, and only there', () => {
     const wrong = luaFiles.flatMap(({ path, lines }) => {
       const body = bodyOf(lines);
       const isHead = (line: string) => /\bKEYS\[|\bARGV\b|^--|^}$/.test(line);
@@ -317,7 +317,7 @@ describe('scripts of the ledger', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('they know the fields of a record by name, and only those of the table', () => {
+  test('scripts read the fields of a record by name, and only those of the table', () => {
     const named = new Set<string | null>([...namesOf('s'), ...namesOf('P')]);
     const wrong = luaFiles.flatMap(({ path, lines }) => {
       const isRecord = lines.some((line) => line.includes('codeRecord('));
@@ -334,7 +334,7 @@ describe('scripts of the ledger', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('nothing is known by its place in a list: a reply or an argument is taken apart by name where it arrives', () => {
+  test('replies and arguments are decoded by name where they arrive, and never by position', () => {
     const isNumbered = (line: string) =>
       /[\w)\]]\[\d+\]/.test(line.replaceAll(/\b(?:KEYS|ARGV)\[\d+\]|'[^']*'|--.*$/g, ''));
     const inScripts = luaFiles.flatMap(({ path, lines }) =>
@@ -342,7 +342,7 @@ describe('scripts of the ledger', () => {
         .filter(isNumbered)
         .map((line) => `${path}: ${line.trim()}`),
     );
-    /** What a call of the store answers, under the names that replies have. */
+    /** The reply of a store call, under the names that replies have. */
     const REPLY =
       /\)\)\??\.?\[\d+\]|\b(?:answer|found|meta|open|reply|replies|rest|values|words)\??\.?\[\d+\]/;
     const inPrograms = SRC.filter(({ path }) => folderOf(path) === 'ledger').flatMap(({ path, code }) =>
@@ -354,13 +354,15 @@ describe('scripts of the ledger', () => {
     expect([...inScripts, ...inPrograms]).toEqual([]);
   });
 
-  test('no two have one name', () => {
+  test('no two scripts have one name', () => {
     expect(new Set(scripts.map(({ name }) => name)).size).toBe(scripts.length);
   });
 });
 
 describe('the store is the ledger’s', () => {
-  /** The realm service keeps members of its own, and the runtime opens connections; nobody else meets a client. */
+  /**
+   * The realm service keeps its own members, and the runtime opens connections; no other folder uses a Redis client.
+   */
   const KEEPERS = ['ledger', 'realm', 'runtime'];
   const outside = SRC.filter(({ path }) => !KEEPERS.includes(folderOf(path)));
   const linesWith = (part: 'text' | 'code', rule: RegExp, allowed: readonly string[] = []) =>
@@ -373,7 +375,7 @@ describe('the store is the ledger’s', () => {
           .map((line) => `${source.path}: ${line.trim()}`),
       );
 
-  test('nobody else uses a Redis client; BullMQ is given its connections by the queue', () => {
+  test('no other folder uses a Redis client; the queue gives BullMQ its connections', () => {
     const imports = outside.flatMap(({ path, imports: all }) =>
       all.filter((specifier) => specifier === 'ioredis' && path !== 'src/queue/queues.ts').map(() => path),
     );
@@ -382,7 +384,7 @@ describe('the store is the ledger’s', () => {
     expect(linesWith('code', /\bredis\b/, ['src/cli/commands/realm-serve.ts'])).toEqual([]);
   });
 
-  test('nobody else names a key or calls a script', () => {
+  test('no other folder names a key or calls a script', () => {
     expect(linesWith('code', /\bkeyPrefix\b|\bscripts\s*\.\s*(script|orders|ask)\b/)).toEqual([]);
     expect(linesWith('text', /['`]almoner:(desk|realms|archiving|\{)/)).toEqual([]);
     const scripts = readdirSync('src/ledger', { recursive: true, encoding: 'utf8' })
@@ -392,7 +394,7 @@ describe('the store is the ledger’s', () => {
     expect(linesWith('text', new RegExp(`['"\`](${scripts.join('|')})['"\`]`))).toEqual([]);
   });
 
-  test('nobody else knows the letters of states', () => {
+  test('no other folder knows the letters of states', () => {
     const letters = /\bcode\b[^'\n]*'[wpsPRXuDdic]'|'[wpsPRXuDdic]'[^'\n]*\bcode\b|'[ct]:[wpsPRXuDdic]'/;
     const moves = /\b(from|to): '[wpsPRXuDdic]'|\b(STATE_CODES|CODE_OF_STATE|StateCode)\b/;
     expect([...linesWith('text', letters), ...linesWith('text', moves)]).toEqual([]);
@@ -401,7 +403,7 @@ describe('the store is the ledger’s', () => {
 
 describe('files', () => {
   const CRUMB_LINES_MAX = 60;
-  /** With why each stands alone although only one file imports it. */
+  /** Small files that may stay separate although only one file imports them, each with its reason. */
   const CRUMBS_ALLOWED = new Map([
     ['src/cli/frame/context.ts', 'command-line.ts only starts what the frame holds'],
     ['src/cli/frame/locate.ts', 'command-line.ts only starts what the frame holds'],
@@ -411,7 +413,7 @@ describe('files', () => {
     ['src/desk/web/pages/member.tsx', 'a page of the desk'],
   ]);
 
-  test('none is a crumb: what one file alone uses and no test looks at goes into it', () => {
+  test('no file is a crumb: a small helper of one file that no test imports belongs into that file', () => {
     const importsOf = new Map([...SRC, ...TESTS].map((source) => [source, relativeImports(source)]));
     const crumbs = SRC.filter(({ path, text }) => {
       if (text.split('\n').length - 1 > CRUMB_LINES_MAX || CRUMBS_ALLOWED.has(path)) return false;
@@ -425,7 +427,7 @@ describe('files', () => {
     expect(crumbs.map(({ path }) => path)).toEqual([]);
   });
 
-  test('none is a grab-bag', () => {
+  test('no file is a grab-bag', () => {
     const bags = SRC.filter(({ path }) => /\/(utils?|helpers?|common|misc|types)(\/|\.tsx?$)/.test(path));
     expect(bags.map(({ path }) => path)).toEqual([]);
   });
@@ -465,7 +467,7 @@ const sabotages = z.object({
   SABOTAGES: z.array(z.object({ name: z.string(), file: z.string(), find: z.string(), test: z.string() })),
 });
 
-test('every sabotage finds its place and its test', async () => {
+test('every sabotage finds its source text and its test', async () => {
   const { SABOTAGES } = sabotages.parse(await import(resolve('scripts/sabotages.mjs')));
   const lost = SABOTAGES.filter(({ file, find }) => readFileSync(file, 'utf8').split(find).length !== 2);
   expect(lost.map(({ name, file }) => `${name} in ${file}`)).toEqual([]);

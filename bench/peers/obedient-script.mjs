@@ -1,5 +1,5 @@
-// What obeys and learns nothing: a script that sends evenly at the configured rate with got, holds everything for as
-// long as Retry-After says, and sends again what was refused. argv: { file, realm: { url, key, realmId }, rate }
+// A script that obeys and learns nothing: it sends evenly at the configured rate with got, pauses for each Retry-After,
+// and resends refused requests. argv: { file, realm: { url, key, realmId }, rate }
 import { createReadStream } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'csv-parse';

@@ -8,7 +8,7 @@ import { deskInBrowser } from '../support/program/desk-in-browser.js';
 import { DeskOperator } from '../support/program/desk-operator.js';
 import { isLong } from '../support/suites.js';
 
-/** Two people in two browsers: one prepares, the other approves; and an admin adds and revokes their tokens. */
+/** Two people in two browsers: one prepares, the other approves. An admin adds and revokes their tokens. */
 
 const ZONE = 'Asia/Tokyo';
 const HOUR_MS = 3_600_000;
@@ -66,7 +66,7 @@ const approvals = (page: Page) =>
   page.getByRole('navigation', { name: 'Desk' }).getByRole('link', { name: 'Approvals' });
 
 describe('a batch', () => {
-  test('ada prepares it, sees that it waits and why she cannot approve it', async () => {
+  test('its preparer sees that it waits and why they cannot approve it', async () => {
     await ada.at.importFile('may.csv', 'meadow', rows(30));
     await ada.at.stateSays('done');
     await ada.at.offer('june.csv', 'meadow', rows(70, 1));
@@ -82,7 +82,7 @@ describe('a batch', () => {
     expect(await ada.page.getByRole('button', { name: /^(Approve|Refuse)$/ }).count()).toBe(0);
   });
 
-  test('ben sees what it does and what is new in it, types the total, and it is paid', async () => {
+  test('a second person sees its payments and changes, types the total, and it is paid', async () => {
     const { page } = ben;
     await approvals(page).getByText('1', { exact: true }).waitFor();
     await ben.at.goTo('Approvals');
@@ -105,7 +105,7 @@ describe('a batch', () => {
     await expect.poll(() => approvals(page).textContent(), { timeout: 30_000 }).toBe('Approvals');
   });
 
-  test('refused with a reason, nothing of it is sent', async () => {
+  test('once rejected with a reason, no order of it is sent', async () => {
     await ada.at.importFile('july.csv', 'meadow', rows(500, 5));
     const { page } = ben;
     await ben.at.goTo('Approvals');
@@ -121,7 +121,7 @@ describe('a batch', () => {
   });
 
   if (isLong)
-    test('paused by its preparer it still waits, and says so; cancelled under an open dialog it is gone', async () => {
+    test('paused by its preparer it still waits; cancelled under an open dialog it disappears', async () => {
       const long = `${'a-very-long-name-of-a-file-without-a-blank'.repeat(2)}.csv`;
       await ada.at.importFile(long, 'meadow', rows(400, 5));
       const steer = async (button: string) => {
@@ -177,7 +177,7 @@ describe('a batch', () => {
     });
 });
 
-test('a rule is asked for by one and approved by the other', async () => {
+test('one person requests a rule’s approval and another gives it', async () => {
   await writeFile(join(world().folder, 'jobs', 'nightly.yaml'), RULE());
   await ada.at.goTo('Rules');
   const press = (page: Page, button: string) =>
@@ -213,7 +213,7 @@ limits:
 reason: For every night
 `;
 
-test('nothing was fetched from elsewhere, and no page complained', () => {
+test('the pages fetch nothing from other hosts and log no error', () => {
   expect(ada).toMatchObject({ strangers: [], complaints: [] });
   expect(ben).toMatchObject({ strangers: [], complaints: [] });
 });
@@ -237,7 +237,7 @@ describe('the page People', () => {
     await admin.at.goTo('People');
     const cleo = await signIn(await tokenFor('cleo', 'viewer', 'admin'));
     const { page } = cleo;
-    // Long names break, and what others do is seen without a reload.
+    // Long names wrap, and changes by others show without a reload.
     const long = 'x'.repeat(64);
     await cleo.at.goTo('People');
     await tokenFor(long, 'viewer');

@@ -86,7 +86,7 @@ test('history shows what the realm itself has logged, as chart, table and CSV', 
   expect(file.text).toContain(`meadow,${today()},${today()},${today()},,debit,paid,5,${taken}\n`);
 });
 
-test('what is chosen stands in the address, and the address opens the same view', async () => {
+test('the address holds the chosen view and opens it again', async () => {
   const { given } = await recount();
   await page.getByLabel('Show').selectOption('tokens given');
   await page.getByLabel('Stacked by').selectOption('rule');

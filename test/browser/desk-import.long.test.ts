@@ -4,7 +4,7 @@ import { DESKTOP, type DeskPage, flaws, openDesk, PHONE } from '../support/progr
 import { deskInBrowser } from '../support/program/desk-in-browser.js';
 import { DeskOperator } from '../support/program/desk-operator.js';
 
-/** Decisions about a file that only a person can take: rows that were paid before, and a realm at another address. */
+/** Decisions about a file that only a person can make: rows that were paid before, and a realm at another address. */
 const {
   members: MEMBERS,
   world,
@@ -37,7 +37,7 @@ const goodRows = () => page.getByLabel('Take the good rows, carry the bad ones a
 const total = () => page.getByLabel('Type the total to confirm');
 const anotherFile = () => page.getByRole('button', { name: 'Another file' }).click();
 
-test('rows that were paid before stop a file; the new ones alone are paid, and nothing said of it holds for the next', async () => {
+test('rows that were paid before stop a file; only new rows are paid, and the decision does not carry over to the next file', async () => {
   const onlyNew = () => page.getByLabel(/^Only new rows/);
   await operator.importFile('paid.csv', 'meadow', rows(0, 20, 5));
   await operator.stateSays('done');
@@ -99,7 +99,7 @@ test('a file is paid in the currency that was chosen for it, and the next one in
   expect(await currency().inputValue()).toBe('');
 });
 
-test('a file that is a batch already is called so, also after another one was to be paid again on purpose', async () => {
+test('a file that is already a batch is recognised, even after another file was paid again on purpose', async () => {
   await operator.offer('labelled.csv', 'meadow', [`${ADA},51`]);
   await page.getByRole('button', { name: 'Pay 1 order' }).waitFor();
   await page.getByLabel('Again on purpose').fill('spring');
@@ -114,7 +114,7 @@ test('a file that is a batch already is called so, also after another one was to
   await anotherFile();
 });
 
-test('a realm at another address stops a file; that it is meant holds for one realm and one file, and is asked once', async () => {
+test('a realm at another address stops a file; a confirmation counts for one realm and one file', async () => {
   const addressMeant = () => page.getByLabel(/^The new address is meant/);
   await page.setViewportSize(PHONE);
   await operator.offer('moved.csv', 'harbour', rows(0, 3, 7));
@@ -158,7 +158,7 @@ test('a realm at another address stops a file; that it is meant holds for one re
   await page.setViewportSize(DESKTOP);
 });
 
-test('files left in closed tabs are shown to their owner, who resumes them or throws them away', async () => {
+test('files from closed tabs are shown to their owner, who resumes or discards them', async () => {
   for (const [file, tokens] of [
     ['left-one.csv', 61],
     ['left-two.csv', 62],
@@ -193,7 +193,7 @@ test('files left in closed tabs are shown to their owner, who resumes them or th
 });
 
 describe('an answer that comes late', () => {
-  /** Holds the first request to such an address until it is let go. */
+  /** Holds the first request to this address until the returned function is called. */
   async function holdFirst(address: string): Promise<() => void> {
     let go = () => {};
     const gone = new Promise<void>((resolve) => {
@@ -209,7 +209,7 @@ describe('an answer that comes late', () => {
     return go;
   }
 
-  test('does not take a newer file away, nor what was typed meanwhile', async () => {
+  test('does not replace a newer file or later input', async () => {
     await operator.goTo('Import');
     const go = await holdFirst('**/api/uploads/*/plan');
     await choose('first.csv', `member,tokens\n${ADA},5\n`);
@@ -242,7 +242,7 @@ describe('an answer that comes late', () => {
   });
 });
 
-test('met no error but the refused plan of a file that was taken away, and asked no other host', () => {
+test('the pages log no error but the refused plan, and call no other host', () => {
   expect(opened.strangers).toEqual([]);
   expect(opened.complaints.filter((text) => !/ 404 .*\/plan$/.test(text))).toEqual([]);
 });

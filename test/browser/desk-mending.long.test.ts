@@ -8,7 +8,7 @@ import { deskInBrowser } from '../support/program/desk-in-browser.js';
 import { DeskOperator } from '../support/program/desk-operator.js';
 import { isLong } from '../support/suites.js';
 
-/** Files as people have them, put right on a phone: columns of other names, wallets, cells that are wrong. */
+/** Realistic files, corrected on a phone: other column names, wallets, wrong cells. */
 const { members: MEMBERS, world, browser } = deskInBrowser([]);
 const [ADA = '', BEN = '', CLEO = ''] = MEMBERS;
 
@@ -96,7 +96,7 @@ if (isLong)
     expect(await faults()).toContain('There is no column for member');
   });
 
-test('faulty cells are mended in place, and the mended file is what is downloaded, hashed and paid', async () => {
+test('faulty cells are corrected in place, and the corrected file is downloaded, hashed and paid', async () => {
   const csv = `member,tokens,reason\r\n${ADA},47,"a, b"\r\n${BEN},1.000,c\r\nx,y,d\r\n${CLEO},1\r\n`;
   await offer('june.csv', csv);
   await page.getByText('only in the file itself').waitFor();
@@ -134,7 +134,7 @@ test('faulty cells are mended in place, and the mended file is what is downloade
 });
 
 /** Last: a refused request is an error of the console. */
-test('a table that is gone is said so, and nothing goes on without it by itself', async () => {
+test('a missing table is reported, and nothing continues without it', async () => {
   await operator.offer('gone.csv', 'meadow', [`${ADA},91`]);
   await operator.planned(() =>
     tableField().setInputFiles(csvFile('gone-table.csv', `member,handle\n${ADA},@ada\n`)),

@@ -91,13 +91,13 @@ test('the printed link signs in and leaves no token in the address; a wrong toke
   await visitor.context().close();
 });
 
-test('where nobody has sent since the store started, the desk opens the ledger and calls for no recovery', async () => {
+test('if no order was sent since the store started, the desk opens the ledger without recovery', async () => {
   expect(await page.locator('main').textContent()).not.toMatch(/is closed|Closed: |almoner recover/);
   const metrics = await ask(`${desk.url}/metrics`, { as: desk.token });
   expect(metrics.text).toMatch(/almoner_fence_armed\{realm="[^"]+"\} 1/);
 });
 
-test('a rehearsal is called one wherever it is shown, and a script in a CSV cell stays text', async () => {
+test('a rehearsal is labelled everywhere, and a script in a CSV cell stays text', async () => {
   const rehearsal = () => page.getByText('REHEARSAL').first().waitFor();
   await rehearsal();
   await places().getByRole('link', { name: 'Batches' }).click();
@@ -133,7 +133,7 @@ test('a shared address opens the same view, a heading takes the focus after a li
 });
 
 if (isLong)
-  test('a file that takes is not confirmed as a payment, and that no worker runs is said before, after and loudly', async () => {
+  test('a file of debits is not confirmed as a payment, and a missing worker is reported before and after the start', async () => {
     const text = async () => (await page.locator('main').allInnerTexts()).join(' ').replaceAll(/\s+/g, ' ');
     // In a window of its own: a tab behind another one is drawn once a second.
     const { page: overview } = await openDesk(browser, desk, { viewport: DESKTOP });
@@ -182,7 +182,7 @@ if (isLong)
   });
 
 if (isLong)
-  test('a store that is frozen is said on every page, and so is its return', async () => {
+  test('every page reports a frozen store, and its return', async () => {
     await page.goto(desk.url);
     await page.locator('.live', { hasText: 'Live' }).waitFor();
     process.kill(redis.pid, 'SIGSTOP');
@@ -203,7 +203,7 @@ if (isLong)
 
 /** Last: it ends the desk. */
 if (isLong)
-  test('a lost connection is said with the time of what is shown, and found again', async () => {
+  test('a lost connection is shown with the time of the data, and restored', async () => {
     // The token of a start ends with it, and its sessions with the token; a named one outlives the desk.
     const added = await almoner(['desk', 'token', 'add', 'ada', '--role', 'viewer', '--json'], {
       env,

@@ -44,7 +44,7 @@ async function loseMachine(session: string): Promise<void> {
 
 const shown = async () => (await page.locator('main').allInnerTexts()).join(' ').replaceAll(/\s+/g, ' ');
 
-test('from the banner over the batch to the decision, which says what is sent', async () => {
+test('the banner over a batch leads to the decision, which names what will be sent', async () => {
   await operator.goTo('Recovery');
   await page.getByText('The store has forgotten nothing that the journals here know of.').first().waitFor();
   const rows = MEMBERS.map((member) => `${member},3`);
@@ -80,7 +80,7 @@ test('from the banner over the batch to the decision, which says what is sent', 
   expect(opened).toMatchObject({ strangers: [], complaints: [] });
 });
 
-test('a closed realm says what it waits for, and opens once the lost machine is given up', async () => {
+test('a closed realm shows what it waits for, and opens once the lost machine is given up', async () => {
   const LOST = '0a1b2c3d4e5f';
   await loseMachine(LOST);
   await putBack();

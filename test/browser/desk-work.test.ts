@@ -8,8 +8,8 @@ import { isLong } from '../support/suites.js';
 import { until } from '../support/until.js';
 
 /**
- * What an operator does on a day at the desk, against real processes, in two windows: one works, the other only looks
- * and is never reloaded. The tests share one day: later ones go on with the batches of earlier ones.
+ * An operator’s day at the desk, against real processes, in two windows: one works, the other only watches and never
+ * reloads. The tests share one day: later ones continue the batches of earlier ones.
  */
 const { members: MEMBERS, world, browser } = deskInBrowser([], [], { slow: true });
 const [ADA = ''] = MEMBERS;
@@ -61,7 +61,7 @@ async function confirm(button: string, reason?: string): Promise<void> {
 }
 
 describe('a batch', () => {
-  test('is started only with its total, seen to finish without a reload, and its report is downloaded', async () => {
+  test('starts only with its total, finishes without a reload, and its report can be downloaded', async () => {
     await operator.offer(
       'good.csv',
       'meadow',
@@ -107,7 +107,7 @@ describe('a batch', () => {
 describe('dead letters', () => {
   const group = () => page.locator('.dead-group').first();
 
-  test('come to a list that is open; a retry says of each order what became of it', async () => {
+  test('appear on an open list; a retry reports the outcome of each order', async () => {
     await look('/dead');
     await looking.getByText('No dead letters.').waitFor();
     await operator.importFile('late.csv', 'meadow', [`${ADA},7`, ...STRANGERS.map((one) => `${one},7`)]);
@@ -154,7 +154,7 @@ describe('doubts', () => {
   };
   const choose = (at: number) => looking.getByLabel(/^Choose order/).nth(at);
 
-  test('come to a list that is open; its heading counts all, and each shows its evidence', async () => {
+  test('appear on an open list; its heading counts all, and each shows its evidence', async () => {
     await look('/doubts');
     await looking.getByText('No doubts.').waitFor();
     await importDoubts('doubtful.csv', 100, 120);
@@ -257,7 +257,7 @@ async function linkTo(batch: string): Promise<string> {
   return `${world().desk.url}${path}`;
 }
 
-test('what was decided leaves list, badge and tile of a page that is open, and nothing calls it paid', async () => {
+test('decided doubts leave list, badge and tile of an open page, and no label calls them paid', async () => {
   await operator.goTo('Dead letters');
   await page.locator('.dead-group').getByRole('button', { name: 'Discard', exact: true }).click();
   await confirm('Discard 1 order', 'they left');

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { chaosRun } from '../support/program/chaos-run.js';
 
-/** Everything dies in turn, and nobody is paid twice or told wrong: a few seconds of one seed. chaos.long.test.ts plays more. */
+/**
+ * Everything dies in turn; no member is paid twice, and no order is reported wrongly. This plays a few seconds of one
+ * seed; chaos.long.test.ts plays more.
+ */
 const SECONDS = 4;
 const SEED = 3;
 

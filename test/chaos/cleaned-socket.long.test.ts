@@ -9,7 +9,7 @@ import { onBadNetwork, Program } from '../support/program/program.js';
 import { uniqueRows } from '../support/program/unique-rows.js';
 import { until } from '../support/until.js';
 
-/** A cleaner of old files took the socket of a worker that is only frozen. Its silence proves nothing. */
+/** A cleaner of old files removed the socket of a frozen worker. The worker’s silence proves nothing. */
 const ROWS = 40;
 let world: Program;
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-test('what a frozen worker was sending stays its own when its socket file is gone; killed, it is recovered', async () => {
+test('a frozen worker without its socket file keeps its orders; once killed, they are recovered', async () => {
   const ref = await world.imported('pay.csv', uniqueRows(ROWS).csv);
   const { ledger } = ref;
   const counts = async () => (await readBatch(ref))?.counts ?? {};

@@ -27,7 +27,7 @@ const { worker, setClock, verdicts } = steppedClocks(() => world);
 const appliedAtLeast = (count: number, of: ReturnType<typeof worker>) =>
   until(`${count} payments: ${of.stderr()}`, async () => (await world.appliedCount()) >= count, 60_000);
 
-test('clocks stepped by an hour, forwards, backwards and back again: nobody twice, nothing hangs', async () => {
+test('clocks stepped by an hour in both directions: no member is paid twice and no order hangs', async () => {
   const ref = await world.imported('steps.csv', uniqueRows(ROWS).csv);
   const workers = [worker('one'), worker('two')] as const;
   await appliedAtLeast(25, workers[0]);
@@ -50,6 +50,6 @@ test('clocks stepped by an hour, forwards, backwards and back again: nobody twic
   const { states, wrong } = await verdicts(ref);
   expect(wrong).toEqual([]);
   const { paid = 0, doubt = 0 } = states;
-  // A key whose age nobody can tell is not used again: a doubt, never a payment.
+  // A key of unknown age is not reused: the order becomes a doubt, never a second payment.
   expect(paid + doubt).toBe(ROWS);
 }, 120_000);

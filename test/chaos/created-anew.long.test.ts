@@ -28,7 +28,7 @@ function container(name: string) {
   return world.start(['worker', '--concurrency', '4'], { HOST_NAME: name }, ['--import', PRELOAD]);
 }
 
-test('what a killed container was sending is taken over by the one created after it', async () => {
+test('orders that a killed container was sending are taken over by its replacement', async () => {
   const ref = await world.imported('pay.csv', uniqueRows(ROWS).csv);
   const { ledger } = ref;
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-test('what was taken back is not called a second payment when the journals are read again', async () => {
+test('orders taken back after a failed journal write are not reported as second payments', async () => {
   await world.file('pay.csv', uniqueRows(ROWS).csv);
   // No file of this process may become larger than 12 KB: the write that passes it is cut, the next one fails.
   const limited = `trap '' XFSZ; ulimit -f 12; exec ${process.execPath} ${MAIN} run pay.csv --yes --json`;

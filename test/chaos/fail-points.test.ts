@@ -11,14 +11,13 @@ import { uniqueRows } from '../support/program/unique-rows.js';
 import { until } from '../support/until.js';
 
 /**
- * A real worker is killed, or frozen for longer than every lock, at each step between claim and
- * acknowledgement. The realm honours no key and nothing is ever sent again without proof: a second payment
- * would show, and so would a doubt where there was none to have.
+ * A real worker is killed, or frozen for longer than every lock, at each step between claim and acknowledgement. The
+ * realm honours no key and the certainty is manual, so a second payment or a needless doubt would show.
  */
 const ROWS = 60;
 const PRELOAD = fileURLToPath(new URL('../support/fail-point-preload.mjs', import.meta.url));
 
-/** At these the request is on its way or its answer is not yet kept: nobody can know what a death leaves. */
+/** At these points the request is under way or its answer is not stored yet, so a death leaves the outcome unknown. */
 const AMBIGUOUS: readonly FailPoint[] = ['intent-written', 'answered', 'result-journaled'];
 
 function workerFailingAt(world: Program, point: FailPoint, signal: NodeJS.Signals) {
@@ -46,7 +45,7 @@ describe.each(['SIGKILL', 'SIGSTOP'] as const)('%s', (signal) => {
   });
   afterAll(() => world.end());
 
-  test('at every fail point: nobody is paid twice, nothing is called what it is not, no doubt without need', async () => {
+  test('at every fail point: no member is paid twice, no order is reported wrongly, no doubt is needless', async () => {
     await world.file('pay.csv', uniqueRows(ROWS).csv);
     const imported = await world.run('import', 'pay.csv', '--yes', '--json');
     expect(imported.status, imported.stderr).toBe(0);

@@ -49,7 +49,7 @@ describe('a replica that misses writes is promoted in the middle of a run', () =
     await replica.stop();
   });
 
-  test('the fence stops the run, the journal puts the payments back, and nobody is paid twice', async () => {
+  test('the closed ledger stops the run, the journal restores the payments, and no member is paid twice', async () => {
     const run = world.start(['run', 'pay.csv', '--yes', '--json']);
     const appliedAtLeast = (count: number) =>
       until(`${count} payments: ${run.stderr()}`, async () => (await world.appliedCount()) >= count, 60_000);
@@ -76,7 +76,7 @@ describe('a replica that misses writes is promoted in the middle of a run', () =
   }, 120_000);
 });
 
-test('a Sentinel switch in the middle of a run: it goes on by itself and pays everybody once', async () => {
+test('a Sentinel switch in the middle of a run: it resumes by itself and pays every member once', async () => {
   const world = await Program.start(
     onBadNetwork({
       certainty: 'manual',

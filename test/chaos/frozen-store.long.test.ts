@@ -20,7 +20,7 @@ const signalStore = (signal: NodeJS.Signals) => process.kill(world.store.pid, si
 
 const { begin: running, expectAllPaid } = uniqueRuns(() => world, ROWS);
 
-test('the store is frozen under a run for longer than calls wait: nothing is sent, then it goes on at once', async () => {
+test('a store frozen under a run for longer than calls wait: no order is sent, then the run resumes at once', async () => {
   const { run } = await running();
   signalStore('SIGSTOP');
   const sent = await world.appliedWhenQuiet(2 * ANSWER_MS);

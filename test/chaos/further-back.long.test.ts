@@ -6,7 +6,7 @@ import { readFence } from '../../src/ledger/read/fence.js';
 import { onBadNetwork, Program } from '../support/program/program.js';
 import { uniqueRows } from '../support/program/unique-rows.js';
 
-/** The store is restored from further back than the journals reach: what was sent in between nobody knows. */
+/** The store is restored from further back than the journals reach, so the orders sent in between are unknown. */
 const ROWS = 12;
 let world: Program;
 
@@ -33,7 +33,7 @@ async function removeJournals(): Promise<void> {
   }
 }
 
-test('nothing is sent and nothing armed, by any command, until a person has accepted what it means', async () => {
+test('no order is sent and the ledger stays closed, by any command, until a person accepts the loss', async () => {
   await world.file('pay.csv', uniqueRows(ROWS).csv);
   const first = await world.run(...RUN, '--first', '3');
   expect(JSON.parse(first.stdout), first.stderr).toMatchObject({ counts: { paid: 3, planned: ROWS - 3 } });

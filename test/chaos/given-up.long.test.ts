@@ -33,7 +33,7 @@ async function takeAway({ scripts: { redis }, keyPrefix }: RealmLedger): Promise
     await redis.hset(`${keyPrefix}:sessions`, id, JSON.stringify({ ...JSON.parse(entry), boot: 'another' }));
 }
 
-test('exactly what it was sending is a doubt; woken, it sends nothing, says why and ends', async () => {
+test('exactly the orders it was sending become doubts; once awake it sends nothing, says why and ends', async () => {
   await world.file('pay.csv', uniqueRows(ROWS).csv);
   const imported = await world.run('import', 'pay.csv', '--yes', '--json');
   expect(imported.status, imported.stderr).toBe(0);

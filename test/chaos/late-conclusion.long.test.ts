@@ -46,7 +46,7 @@ async function start(certainty: 'manual' | 'readback', fateOf: (nth: number) => 
   return { program, realm };
 }
 
-test('read-back: a worker that is frozen before it concludes says nothing about the attempt of another', async () => {
+test('read-back: a worker frozen before it concludes does not conclude another worker’s attempt', async () => {
   // The first request is lost. The second arrives after its time-out and within the settle time.
   const { program, realm } = await start('readback', (nth) =>
     nth === 1 ? 'is lost' : nth === 2 ? TIMEOUT_MS + 900 : 'passes',
@@ -81,7 +81,7 @@ test('read-back: a worker that is frozen before it concludes says nothing about 
   expect({ states, wrong }).toEqual({ states: { paid: 1 }, wrong: [] });
 }, 120_000);
 
-test('manual: a list of doubts that is old says nothing about the doubt of a later attempt', async () => {
+test('manual: an old list of doubts does not decide the doubt of a later attempt', async () => {
   // The first request is lost. The second is applied, and nobody is answered.
   const { program, realm } = await start('manual', (nth) => (nth === 1 ? 'is lost' : 0));
   const command = async (...args: string[]) => {

@@ -37,7 +37,7 @@ const worker = () => world.start(['worker', '--concurrency', String(CONCURRENCY)
 const appliedAtLeast = (count: number, of: ReturnType<typeof worker>) =>
   until(`${count} payments: ${of.stderr()}`, async () => (await world.appliedCount()) >= count, 60_000);
 
-test('one SIGTERM finishes what is being sent; a second leaves at once, and the next start recovers', async () => {
+test('one SIGTERM finishes the orders under way; a second leaves at once, and the next start recovers', async () => {
   const ref = await importFile('leaving.csv', 0);
   const polite = worker();
   await appliedAtLeast(10, polite);
@@ -81,7 +81,7 @@ test('one SIGTERM finishes what is being sent; a second leaves at once, and the 
   expect(states.doubt ?? 0).toBeLessThanOrEqual(CONCURRENCY);
 }, 120_000);
 
-test('work waits, the store answers, and none is taken: the worker ends with 1 for its supervisor', async () => {
+test('a worker that takes no work although work waits ends with 1 for its supervisor', async () => {
   const { keyPrefix } = world.ledger();
   const queue = new Queue('orders', { connection: world.store.client(), prefix: `${keyPrefix}:q` });
   const stalled = worker();

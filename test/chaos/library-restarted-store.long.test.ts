@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PayRow } from '../../src/index.js';
-import { openBooks, refusalOf } from '../library/open-books.js';
+import { openLibrary, refusalOf } from '../library/open-library.js';
 import { onBadNetwork, Program, REALM_ID } from '../support/program/program.js';
-import { auditedAdmin } from '../support/program/realm-books.js';
+import { auditedAdmin } from '../support/program/realm-records.js';
 import { until } from '../support/until.js';
 
 /**
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-const open = () => openBooks(world.env, { cwd: world.folder });
+const open = () => openLibrary(world.env, { cwd: world.folder });
 
 test('lists that are given one after the other go through at once, and so does one under way', async () => {
   await using books = await open();
@@ -70,7 +70,7 @@ test('between the plan of a list and its seal: the list goes through', async () 
   expect(await world.appliedCount()).toBe(before + MEMBERS);
 });
 
-test('replaced by an empty one amid a payment: nobody is told that nothing was sent', async () => {
+test('replaced by an empty store during a payment: the program is not told that nothing was sent', async () => {
   await using books = await open();
   const before = await world.appliedCount();
   const paying = refusalOf(books.pay({ rows: rowsOf('emptied', MEMBERS) }));
@@ -100,7 +100,7 @@ async function photograph(): Promise<() => Promise<void>> {
   };
 }
 
-test('put back and armed by another machine: what was paid here is known before a list is judged', async () => {
+test('restored and opened by another machine: payments made here are known before a list is judged', async () => {
   await using books = await open();
   await books.pay({ rows: rowsOf('before', 1) });
   const strangers = Array.from({ length: 5 }, (_, at) => ({ member: member(5_000 + at), tokens: 71 + at }));
@@ -121,7 +121,7 @@ test('put back and armed by another machine: what was paid here is known before 
   const places = await redis.keys('*:dataFolders');
   await redis.del(...places);
   const machine = { ...world.env, ALMONER_DATA: join(world.folder, 'another-machine') };
-  await using elsewhere = await openBooks(machine, { cwd: world.folder });
+  await using elsewhere = await openLibrary(machine, { cwd: world.folder });
   await elsewhere.pay({ rows: rowsOf('elsewhere', 30) });
   const copy = [...strangers, { member: member(9), tokens: 7_000 }];
   expect(await refusalOf(books.pay({ rows: copy }))).toMatchObject({ code: 'ALM_PLAN_LOOKS_PAID' });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { PayRow } from '../../src/index.js';
-import { listed, openBooks, refusalOf } from '../library/open-books.js';
+import { listed, openLibrary, refusalOf } from '../library/open-library.js';
 import { MAIN } from '../support/program/almoner.js';
 import { onBadNetwork, Program } from '../support/program/program.js';
 import { until } from '../support/until.js';
@@ -51,7 +51,7 @@ const log = () => {
   throw new Error('the log does not take this line');
 };
 const open = () =>
-  openBooks(world.env, { cwd: world.folder, patienceMs: PATIENCE_MS, logLevel: 'warn', log });
+  openLibrary(world.env, { cwd: world.folder, patienceMs: PATIENCE_MS, logLevel: 'warn', log });
 
 /** A payment that is under way: some orders are paid, others are at the realm. */
 async function midway(): Promise<void> {
@@ -87,7 +87,7 @@ describe.each(Object.keys(AWAY))(
   'a store that is %s for longer than calls wait',
   { timeout: 180_000 },
   (how) => {
-    test('holds a payment up, which goes on by itself: everybody is paid once', async () => {
+    test('holds a payment up, which resumes by itself: every member is paid once', async () => {
       before = await world.appliedCount();
       const event = `on-${how}-${tries++}`;
       await using books = await open();
@@ -105,7 +105,7 @@ describe.each(Object.keys(AWAY))(
       await expectPaidOnce(event);
     });
 
-    test('does not keep a program that closes: it ends in time, and the next one pays the rest', async () => {
+    test('does not keep a closing program running: it ends in time, and the next one pays the rest', async () => {
       before = await world.appliedCount();
       const event = `off-${how}-${tries++}`;
       const program = spawn(process.execPath, [PROGRAM, LIBRARY, String(ROWS), '', event], {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openBooks, refusalOf } from '../library/open-books.js';
+import { openLibrary, refusalOf } from '../library/open-library.js';
 import { Program } from '../support/program/program.js';
 import { startRedis } from '../support/redis-server.js';
 import { until } from '../support/until.js';
@@ -18,7 +18,7 @@ test('closing ends also where the store is gone for good, and what was sent is n
   try {
     await world.file('almoner.config.yaml', 'limits: {stopMs: 1000}\n');
     const rows = MEMBERS.map(({ member }) => ({ member, tokens: 5, reference: `gone/${member}` }));
-    const almoner = await openBooks(world.env, { cwd: world.folder });
+    const almoner = await openLibrary(world.env, { cwd: world.folder });
     const gone: Promise<void>[] = [];
     const paying = almoner.pay(
       { rows },
@@ -33,7 +33,7 @@ test('closing ends also where the store is gone for good, and what was sent is n
     await almoner.close();
     expect(await refused).toMatchObject({ code: 'ALM_STORE_UNREACHABLE' });
     await store.restart();
-    await using again = await openBooks(world.env, { cwd: world.folder });
+    await using again = await openLibrary(world.env, { cwd: world.folder });
     expect(await again.pay({ rows })).toMatchObject({ existing: true, counts: { paid: MEMBERS.length } });
     expect(await world.applied()).toHaveLength(MEMBERS.length);
   } finally {

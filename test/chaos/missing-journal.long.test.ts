@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-test('nothing is sent until the lost session is named and given up; then its orders are doubts, never payments', async () => {
+test('no order is sent until the lost session is given up; then its orders are doubts, never payments', async () => {
   await world.file('pay.csv', uniqueRows(ROWS).csv);
   const imported = await world.run('import', 'pay.csv', '--yes', '--json');
   expect(imported.status, imported.stderr).toBe(0);

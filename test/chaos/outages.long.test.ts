@@ -33,7 +33,7 @@ async function runThrough(trouble: (run: ReturnType<Program['start']>) => Promis
   return { run, name, status: await run.ended };
 }
 
-test('the store is gone for a while: nothing is claimed, answers are kept, and the run goes on by itself', async () => {
+test('the store is away for a while: no order is claimed, answers are kept, and the run resumes by itself', async () => {
   const { run, status } = await runThrough(async () => {
     await world.store.kill();
     const sent = await world.appliedWhenQuiet();
@@ -71,7 +71,7 @@ test('the store’s disk is full: it ends rather than forget, and the run waits 
   await expectAllPaid(run.stdout());
 });
 
-test('the journal’s disk is full: the process says so, ends with 1, and the next one finishes the file', async () => {
+test('the journal’s disk is full: the process reports it, ends with 1, and the next one finishes the file', async () => {
   const { run, name, status } = await runThrough(async ({ child }) => limitFiles(child.pid ?? -1, 1));
   expect(status).toBe(1);
   expect(run.stderr()).toContain('ALM_LEDGER_JOURNAL_FAILED');
@@ -80,7 +80,7 @@ test('the journal’s disk is full: the process says so, ends with 1, and the ne
   await expectAllPaid(again.stdout);
 });
 
-test('the network between worker and store loses replies and is cut: every call is asked again and counts once', async () => {
+test('the network between worker and store loses replies: every call is repeated and counts once', async () => {
   const { run, status } = await runThrough(async () => {
     const net = world.storeNet;
     const more = async (which: 'lost' | 'passed') => {

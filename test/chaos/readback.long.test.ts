@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-test('lost answers, applied or not, are resolved by reading: everybody is paid once and nothing is in doubt', async () => {
+test('lost answers are resolved by reading: every member is paid once and no order is in doubt', async () => {
   await world.file('pay.csv', uniqueRows(ROWS).csv);
   const ran = await world.run('run', 'pay.csv', '--yes', '--json');
   expect(ran.status, ran.stderr + (await world.run('doubt', 'list')).stdout).toBe(0);

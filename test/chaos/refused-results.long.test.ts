@@ -50,7 +50,7 @@ async function expectAllPaid(ref: Awaited<ReturnType<typeof imported>>, by: Retu
   expect(wrong).toEqual([]);
 }
 
-test('scripts are refused for three seconds: every answer is taken afterwards, and nobody is paid twice', async () => {
+test('scripts are refused for three seconds: every answer is stored afterwards, and no member is paid twice', async () => {
   const ref = await imported('cut.csv', 0);
   const one = worker();
   await until('payments', async () => (await world.appliedCount()) >= 30, 60_000);

@@ -5,7 +5,7 @@ import { until } from '../support/until.js';
 
 const ROWS = 6;
 
-test('the worker that comes after one that was killed does not wait for it either', async () => {
+test('a worker that follows a killed one does not wait for its slots', async () => {
   const { world, killInTheMiddle, msUntilMore } = await openKilledWindow(ROWS);
   onTestFinished(() => world.end());
   await world.file('import.csv', uniqueRows(ROWS).csv);
@@ -19,7 +19,7 @@ test('the worker that comes after one that was killed does not wait for it eithe
   await until('all to be paid', async () => (await world.appliedCount()) === ROWS, 60_000);
 });
 
-test('a run that is killed and started again goes on at once, not after the time-out of what it left', async () => {
+test('a killed run that is started again resumes at once, without waiting for the old time-outs', async () => {
   const { world, killInTheMiddle, msUntilMore } = await openKilledWindow(ROWS);
   onTestFinished(() => world.end());
   await world.file('run.csv', uniqueRows(ROWS).csv);

@@ -40,7 +40,7 @@ function as(name: string, ...args: string[]): Promise<Ran> {
 const counted = async () => (await world.applied()).length;
 
 describe('a realm that requires a second person', { timeout: 120_000 }, () => {
-  test('takes nothing from who is not known, and nothing from who may only look', async () => {
+  test('refuses people without a known token, and viewers', async () => {
     await world.file('large.csv', 'member,tokens\n1,60\n2,70\n');
     const nameless = await world.run('run', 'large.csv', '--yes');
     expect([nameless.status, nameless.stderr]).toEqual([3, expect.stringContaining('ALM_PEOPLE_NAMELESS')]);
@@ -54,7 +54,7 @@ describe('a realm that requires a second person', { timeout: 120_000 }, () => {
     expect(await counted()).toBe(0);
   });
 
-  test('leaves a run planned, says what the second person does, and pays when they did it', async () => {
+  test('leaves a run planned, names the second person’s step, and pays after it', async () => {
     const ran = await as('ada', 'run', 'large.csv', '--yes', '--json');
     expect(ran.status).toBe(5);
     const batch = textField(ran, 'batch');
@@ -97,7 +97,7 @@ describe('a realm that requires a second person', { timeout: 120_000 }, () => {
     expect(await counted()).toBe(2);
   });
 
-  test('is not slipped under by smaller files, a label, or a file prepared with another profile', async () => {
+  test('cannot be avoided by smaller files, a label, or a file prepared with another profile', async () => {
     await world.file('a.csv', 'member,tokens\n3,60\n');
     await world.file('b.csv', 'member,tokens\n3,41\n');
     expect((await as('ada', 'run', 'a.csv', '--yes')).status).toBe(0);
@@ -119,7 +119,7 @@ describe('a realm that requires a second person', { timeout: 120_000 }, () => {
     expect((await as('olga', 'run', 'c.csv', '--yes')).status).toBe(0);
   });
 
-  test('shows the second person what is other than in the last file with the same columns', async () => {
+  test('shows the second person the differences from the last file with the same columns', async () => {
     await world.file('week1.csv', 'member,tokens,reference\n1,10,w1-1\n2,20,w1-2\n3,30,w1-3\n');
     await world.file('week2.csv', 'member,tokens,reference\n1,10,w2-1\n2,900,w2-2\n4,40,w2-4\n');
     const first = textField(await as('ada', 'import', 'week1.csv', '--yes', '--json'), 'batch');
@@ -136,7 +136,7 @@ describe('a realm that requires a second person', { timeout: 120_000 }, () => {
     await as('ada', 'cancel', batch);
   });
 
-  test('a token that is revoked takes its approval with it', async () => {
+  test('revoking a token withdraws its unused approvals', async () => {
     await world.file('d.csv', 'member,tokens\n1,500\n');
     const batch = textField(await as('ada', 'import', 'd.csv', '--yes', '--json'), 'batch');
     expect((await as('ben', 'approve', batch, '--yes')).status).toBe(0);

@@ -41,7 +41,7 @@ describe('what is said of a header', { timeout: 120_000 }, () => {
     expect((await world.run('plan', 'one.csv')).status).toBe(3);
   });
 
-  it('is kept by a batch and taken next week without a word, and shown', async () => {
+  it('is kept with a batch, applied to next week’s file without a new option, and shown', async () => {
     const paid = await world.run('run', 'one.csv', '--map', 'member=Wer', '--map', 'tokens=Gabe', '--yes');
     expect(paid.status, paid.stderr).toBe(0);
     await world.file('two.csv', WEEK(6));
@@ -89,7 +89,7 @@ describe('what is said of a header', { timeout: 120_000 }, () => {
 });
 
 describe('paying by wallet', { timeout: 120_000 }, () => {
-  it('takes the table, seals its hash, and says who is meant', async () => {
+  it('applies the table, seals its hash, and names the members', async () => {
     await world.file('table.csv', `member,wallet\n${ANN},${WALLETS[0]}\n${BEN},${WALLETS[1]}\n`);
     await world.file('by-wallet.csv', `Wallet,Points\n${WALLETS[0]?.toLowerCase()},50\n${WALLETS[1]},60\n`);
     const without = await world.run('plan', 'by-wallet.csv');

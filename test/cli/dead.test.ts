@@ -119,7 +119,7 @@ describe('almoner dead', { timeout: 120_000 }, () => {
     expect(audit).toContain(`retried ${batch}-2,joined`);
   });
 
-  it('hands a retried batch to the workers, and says when there is none', async () => {
+  it('hands a retried batch to the workers, and warns if there are none', async () => {
     const { batch } = await pay('second.csv', ['1,5,b1', '911,6,b2']);
     await world.admin.putMembers(REALM_ID, [{ member: '911', tokens: 0 }], 'keep');
     const retried = await world.run('dead', 'retry', '--batch', batch, '--class', 'ALM_REFUSED_NOT_FOUND');
@@ -237,7 +237,7 @@ describe('almoner dead', { timeout: 120_000 }, () => {
     expect(audit).toContain(`two clubs; new address: the realm was paid before at ${url}`);
   });
 
-  it('wants to be told exactly what to do', async () => {
+  it('requires an exact selection', async () => {
     for (const args of [
       ['dead', 'retry'],
       ['dead', 'retry', 'x-1', '--batch', 'x'],

@@ -41,7 +41,7 @@ describe('almoner doubt raise', { timeout: 120_000 }, () => {
     expect(shown.stdout).toContain(`almoner doubt raise ${batch}-1 --reason`);
   });
 
-  it('makes a doubt of an unknown, with who and why, and sends nothing', async () => {
+  it('turns an unknown order into a doubt, with person and reason, and sends nothing', async () => {
     const raised = await raise(`${batch}-1`, '--reason', 'the realm is gone', '--json');
     expect([raised.status, document(raised)]).toMatchObject([
       0,
@@ -71,7 +71,7 @@ describe('almoner doubt raise', { timeout: 120_000 }, () => {
     expect(await world.applied()).toHaveLength(2);
   });
 
-  it('raises none where one is no unknown: being sent, planned or paid', async () => {
+  it('refuses orders that are not unknown: being sent, planned or paid', async () => {
     const raising = await sealed(await bench.ledger(), [{}, {}, {}, {}, {}]);
     await feedAll(raising);
     await sendAs(raising, 1, 'u');

@@ -60,7 +60,7 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
     expect(person.stdout).toContain('Next: almoner doubt show');
   });
 
-  it('leaves them out of an undo, and says how many and why, also when nothing else is left', async () => {
+  it('leaves doubts out of an undo, and reports how many and why', async () => {
     const told = await world.run('undo', batch, '--out', 'nothing.csv');
     expect([told.status, told.stdout]).toEqual([
       0,
@@ -75,7 +75,7 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
     });
   });
 
-  it('is touched neither by retry nor by discard', async () => {
+  it('retry and discard leave a doubt unchanged', async () => {
     for (const args of [['retry'], ['discard', '--reason', 'x']]) {
       const ran = await world.run('dead', ...args, order(1));
       expect([ran.status, ran.stdout]).toEqual([4, expect.stringContaining('it is in doubt')]);
@@ -85,7 +85,7 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
     expect(await counts()).toEqual({ doubt: 4 });
   });
 
-  it('takes no verdict without a reason, and none that contradicts itself', async () => {
+  it('refuses a decision without a reason, and a contradictory one', async () => {
     for (const args of [
       [order(1), '--paid'],
       [order(1), '--reason', 'x'],
@@ -97,7 +97,7 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
     expect(await counts()).toEqual({ doubt: 4 });
   });
 
-  it('does nothing when one row of a file is wrong, and what the file says when all are right', async () => {
+  it('does nothing if one row of a file is wrong, and applies all rows if they are right', async () => {
     await world.run('report', batch);
     const path = join(world.folder, 'reports', batch, 'doubt.csv');
     const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
@@ -175,7 +175,7 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
     expect(await world.applied()).toHaveLength(4);
   });
 
-  it('refuses an old decision about an order that is in doubt again, and says what is there now', async () => {
+  it('refuses an old decision about an order that is in doubt again, and shows its current state', async () => {
     const doubt = textField(await world.run('doubt', 'show', order(2), '--json'), 'doubt');
     expect(doubt).toMatch(/^d2-/);
     const monday = await world.run('doubt', 'resolve', '--file', 'decided.csv', '--reason', 'x');
@@ -190,7 +190,7 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
     expect(await counts()).toEqual({ paid: 1, doubt: 3 });
   });
 
-  it('ends the batch as paid when the last doubt is, and the exit codes follow', async () => {
+  it('ends the batch as paid with the last doubt, and the exit codes follow', async () => {
     expect((await world.run('run', 'pay.csv', '--yes')).status).toBe(4);
     const resolved = await world.run(
       'doubt',
@@ -214,7 +214,7 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
     expect(await world.admin.balance(REALM_ID, '1')).toBe(98);
   });
 
-  it('warns that an undo rests on an operator’s word', async () => {
+  it('warns that an undo relies on an operator’s decision', async () => {
     const undone = await world.run('undo', batch);
     expect([undone.status, undone.stdout]).toEqual([
       0,
@@ -222,7 +222,7 @@ describe('almoner doubt', { timeout: 120_000 }, () => {
     ]);
   });
 
-  it('keeps what is called unpaid too early from being paid again, through every door', async () => {
+  it('prevents another payment of an order called unpaid too early', async () => {
     await settleWithin(3_600_000);
     await world.file('young.csv', 'member,tokens,reference\n1,5,y1\n2,6,y2\n');
     const young = textField(await world.run('run', 'young.csv', '--yes', '--json'), 'batch');

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { document, textField } from '../support/document.js';
 import { Program } from '../support/program/program.js';
 
-/** A debit is nobody's payment, and fifty given and fifty taken are not a hundred paid: wherever sums are told. */
+/** A debit is not a payment: fifty given and fifty taken are not a hundred paid. This holds for every displayed sum. */
 let world: Program;
 beforeAll(async () => {
   const members = ['1', '2', '3'].map((member) => ({ member, tokens: 10_000 }));

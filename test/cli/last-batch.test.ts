@@ -3,7 +3,7 @@ import { document, textField } from '../support/document.js';
 import { almoner } from '../support/program/almoner.js';
 import { Program } from '../support/program/program.js';
 
-/** `last` where the books hold two realms: whoever looks sees the newest, whoever changes something must say which. */
+/** `last` with two realms in the ledger: reading commands use the newest batch, changing commands need a realm. */
 let world: Program;
 let [town, village]: [string, string] = ['', ''];
 beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('last', { timeout: 120_000 }, () => {
     town = later;
   });
 
-  it('never reaches into another realm when something is changed, and names the candidates', async () => {
+  it('never selects a batch of another realm for a change, and names the candidates', async () => {
     village = textField(await inVillage('import', 'pay.csv', '--yes', '--json'), 'batch');
     for (const args of [
       ['pause', 'last'],

@@ -5,7 +5,7 @@ import { MAIN } from '../support/program/almoner.js';
 import { Program } from '../support/program/program.js';
 import { until } from '../support/until.js';
 
-/** Whoever leaves a question instead of answering it, on a real terminal: `script` gives the program one. */
+/** A person leaves a question unanswered, on a real terminal that `script` provides. */
 let world: Program;
 beforeAll(async () => {
   world = await Program.start({ members: [{ member: '1', tokens: 100 }] });

@@ -11,7 +11,7 @@ import { HISTORY_RATE as RATE, RefusalHistory, sayLimit } from '../support/ledge
 import { almoner } from '../support/program/almoner.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 
-/** What `almoner pace` tells of realms of which nothing, or a lower limit, was learnt, and how it is forgotten. */
+/** What `almoner pace` shows for realms without a learned limit and with one, and how the limit is forgotten. */
 // Long ones: what is a key of one test is kept out of everything that is printed in this process.
 const KEYS = { KEY_11: 'key-of-the-guild', KEY_12: 'key-of-the-town', KEY_13: 'key-of-the-free' };
 let redis: TestRedis;

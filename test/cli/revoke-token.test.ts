@@ -5,7 +5,7 @@ import { document, textField } from '../support/document.js';
 import { almoner, type Ran } from '../support/program/almoner.js';
 import { Program } from '../support/program/program.js';
 
-/** A revoked token names what it takes back, and what it leaves behind. */
+/** Revoking a token reports what it withdraws and what it leaves in place. */
 let world: Program;
 const tokens = new Map<string, string>();
 const RULES = ['asked', 'given'] as const;

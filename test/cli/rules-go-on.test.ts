@@ -6,7 +6,7 @@ import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';
 import { heldBefore } from '../support/ledger/held-script.js';
 import { almoner } from '../support/program/almoner.js';
-import { booksOf, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
+import { dailySchedule, ledgerOf, MONDAY } from '../support/program/daily-schedule.js';
 import { REALM_ID } from '../support/program/program.js';
 
 const daily = dailySchedule();
@@ -49,7 +49,7 @@ test('a plan beside a run that is being read has a record of its own, and leaves
   const made = await makeBatch(running, realm, meta, { now: Date.now() });
   beside.goOn();
   expect((await planned).meta).toMatchObject({ awards: 0, batch: null });
-  const records = await listRuns(booksOf(running));
+  const records = await listRuns(ledgerOf(running));
   expect(records).toHaveLength(2);
   expect(records.find(({ id }) => id === meta.id)).toMatchObject({
     state: 'run',

@@ -5,7 +5,7 @@ import { document, textField } from '../support/document.js';
 import { almoner, type Ran } from '../support/program/almoner.js';
 import { Program } from '../support/program/program.js';
 
-/** The second person's go for a rule, at a terminal: for the text that they name, which is the one that they saw. */
+/** The second person approves a rule at a terminal: exactly the text that they saw, named by its hash. */
 let world: Program;
 const tokens = new Map<string, string>();
 beforeAll(async () => {
@@ -54,7 +54,7 @@ async function shownTo(name: string): Promise<string> {
   return hash;
 }
 
-test('it names the text that it is for: without, or with another, it is none', async () => {
+test('an approval names the text that it covers: without a text, or with another one, it is refused', async () => {
   expect((await approve('ada')).stdout).toContain(
     'ada asks for its approval: ANOTHER PERSON has to approve it',
   );
@@ -73,7 +73,7 @@ test('it names the text that it is for: without, or with another, it is none', a
   });
 }, 60_000);
 
-test('other members, of the same text, want the go of two again', async () => {
+test('a changed member list with the same text needs two approvals again', async () => {
   await members('1', '2');
   expect((await approve('ben')).stdout).toContain(
     'ben asks for its approval: ANOTHER PERSON has to approve it',

@@ -26,7 +26,7 @@ const RULE = (name: string, tokens = 5) =>
 
 const listed = async () => JSON.parse((await world.run('rules', 'list', '--json')).stdout).rules;
 
-test('sync makes the store equal to the files, shows the difference, and a go counts for one text only', async () => {
+test('sync makes the store equal to the files, shows the difference, and an approval counts for one text only', async () => {
   await world.file('jobs/a.yaml', 'name: alpha\n');
   const faulty = await world.run('rules', 'sync');
   expect([faulty.status, faulty.stdout]).toEqual([
@@ -66,7 +66,7 @@ test('sync makes the store equal to the files, shows the difference, and a go co
   expect(await listed()).toMatchObject([{ rule: 'alpha' }]);
 });
 
-test('goes given at once, and syncs beside them, do not undo each other', async () => {
+test('simultaneous approvals and syncs do not undo each other', async () => {
   const names = ['one', 'two', 'three', 'four'];
   for (const name of names) await world.file(`jobs/${name}.yaml`, RULE(name));
   const ran = await Promise.all([
@@ -81,7 +81,7 @@ test('goes given at once, and syncs beside them, do not undo each other', async 
   await world.run('rules', 'sync', '--prune');
 });
 
-test('a go for a text that another process has replaced meanwhile is none, and undoes nothing', async () => {
+test('an approval of a text that another process has replaced is refused, and undoes nothing', async () => {
   await world.file('jobs/late.yaml', RULE('late'));
   const [slow, quick] = [await world.app(), await world.app()];
   const request = { cwd: world.folder, prune: false };
@@ -102,7 +102,7 @@ test('a go for a text that another process has replaced meanwhile is none, and u
   await world.run('rules', 'sync', '--prune');
 });
 
-test('a faulty rule is told and not synced; an unknown name is not approved', async () => {
+test('a faulty rule is reported and not synced; an unknown name is not approved', async () => {
   await world.file('jobs/c.yaml', 'name: gamma\n');
   const ran = await world.run('rules', 'sync', '--json');
   expect(ran.status).toBe(3);

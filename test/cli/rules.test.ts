@@ -103,7 +103,7 @@ describe('a rule on a realm', () => {
     expect(world.requests.filter((request) => request.startsWith('PATCH'))).toHaveLength(8);
   });
 
-  test('a second run in the period pays nobody twice, also when the amounts have changed', async () => {
+  test('a second run in the period pays no member twice, even if the amounts have changed', async () => {
     await world.file('jobs/twice.yaml', RULE({ name: 'name: twice' }));
     expect((await world.run('rules', 'run', 'twice', '--yes', '--json')).status).toBe(0);
     await world.file(
@@ -122,7 +122,7 @@ describe('a rule on a realm', () => {
     expect(third.status).toBe(0);
   });
 
-  test('explain shows a decision from the facts of then', async () => {
+  test('explain shows a decision with the facts recorded at that time', async () => {
     await world.file('jobs/frozen.yaml', RULE({ name: 'name: frozen' }));
     const run = json(runDocument, await world.run('rules', 'run', 'frozen', '--yes', '--json'));
     await world.realm.admin.putMembers(REALM_ID, [{ ...MEMBER_109, web3: { held: 1 } }], 'keep');
@@ -154,7 +154,7 @@ describe('a rule on a realm', () => {
     expect(world.requests.some((request) => request.startsWith('PATCH'))).toBe(false);
   });
 
-  test('a plan is held to the limit of its period again when it is run', async () => {
+  test('a plan is checked against its period’s limit again when it is run', async () => {
     const rule = (condition: string) =>
       RULE({
         name: 'name: shared',
@@ -180,7 +180,7 @@ describe('a rule on a realm', () => {
     });
   });
 
-  test('wallets are checked in chunks; who is not in the realm is left out and not read', async () => {
+  test('wallets are checked in chunks; a member who is not in the realm is left out and not read', async () => {
     const rows = MEMBERS.map(
       ({ member, wallets }, index) => `${member},${index === 3 ? `0x${'f'.repeat(40)}` : wallets[0]}`,
     );

@@ -12,7 +12,7 @@ import { Program, type ProgramOptions } from '../support/program/program.js';
 import { setStart } from '../support/program/set-start.js';
 import { until } from '../support/until.js';
 
-/** A run whose batch is not its own any more sends nothing of it, and has nothing to wait for. */
+/** A run that no longer owns its batch sends none of it, and does not wait for it. */
 async function started(options: ProgramOptions) {
   const world = await Program.start({
     members: Array.from({ length: 3 }, (_, at) => ({ member: String(at + 1), tokens: 0 })),

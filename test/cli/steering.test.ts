@@ -115,7 +115,7 @@ describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
     expect(await world.applied()).toHaveLength(before + 20);
   });
 
-  it('resume of a halted realm tries the key first', async () => {
+  it('resume of a halted realm tests the key first', async () => {
     await world.file('halted.csv', rowsOf('halted', 3));
     const wrong = { ...world.env, ALMONER_API_KEY: 'a-key-that-nobody-issued' };
     const withWrongKey = (...args: string[]) => almoner(args, { cwd: world.folder, env: wrong });
@@ -138,7 +138,7 @@ describe('almoner pause, resume, cancel', { timeout: 240_000 }, () => {
     expect((await world.run('run', 'halted.csv', '--yes')).status).toBe(0);
   });
 
-  it('cancel takes back an import that did not finish, and status names it until then', async () => {
+  it('cancel takes back an unfinished import, and status names it until then', async () => {
     await imported('registered', 1);
     const scripts = new ScriptClient(store.client(), 5_000, () => {});
     const [ledger] = await allLedgers(scripts);

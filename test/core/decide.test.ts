@@ -51,7 +51,7 @@ describe('the first attempt', () => {
     });
   });
 
-  test('slow down uses up no attempt, keeps the key and waits as long as it was told', () => {
+  test('slow down uses up no attempt, keeps the key and waits as long as the realm asks', () => {
     expect(decide(outcome('slow-down', { retryAfterMs: 7_000 }), context({ tries: 2 }))).toMatchObject({
       next: 'planned',
       dueInMs: 7_000,
@@ -62,7 +62,7 @@ describe('the first attempt', () => {
     expect(decide(outcome('slow-down'), context())).toMatchObject({ next: 'planned', dueInMs: 50 });
   });
 
-  test('a refused key or a bad certificate halts the realm and burns nothing', () => {
+  test('a refused key or a bad certificate halts the realm and fails no order', () => {
     for (const told of [outcome('realm-halted'), outcome('not-sent', { code: 'ALM_SEND_BAD_CERTIFICATE' })])
       expect(decide(told, context({ tries: 2 }))).toMatchObject({
         next: 'planned',
@@ -178,7 +178,7 @@ describe('a resend after an unknown', () => {
   });
 });
 
-test('whatever the outcome: sent again only after a definite no, or with the same key where keys are honoured', () => {
+test('every outcome: an order is sent again only after a definite refusal, or under its key where keys are honoured', () => {
   const anyContext = fc.record({
     certainty: fc.constantFrom<Certainty>(...CERTAINTIES),
     resend: fc.option(

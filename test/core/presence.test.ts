@@ -20,7 +20,7 @@ const anySign = fc.record({
 });
 
 describe('who is dead', () => {
-  test('whatever the clocks say: exactly those whose death is proven', () => {
+  test('only a proven death counts, whatever the clocks say', () => {
     fc.assert(
       fc.property(anySign, (sign) => {
         expect(presenceOf(sign, NOW) === 'dead').toBe(sign.life === 'dead');

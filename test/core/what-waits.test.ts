@@ -72,7 +72,7 @@ const sending = (orders: number, session = 'aaaaaaaaaaaa') => ({
   sinceMs: NOW - 2_000,
 });
 
-describe('what moves is not named', () => {
+describe('moving orders are not reported', () => {
   test('planned orders that a living worker is fed with, and what living sessions are sending', () => {
     expect(told(batch({ sending: [sending(4)] }))).toEqual([]);
     const run = batch({ owner: 'cccccccccccc', sending: [sending(1, 'cccccccccccc')] });
@@ -111,7 +111,7 @@ describe('the whole batch stands still', () => {
     expect(told(cancelled)).toMatchObject([{ why: 'settle-time', orders: 3 }]);
   });
 
-  test('paused, halted, disarmed: with the command that ends it', () => {
+  test('paused, halted or closed: with the command that ends it', () => {
     const reason = { message: 'ada paused it.', next: 'Resume.' };
     expect(told(batch({ unknown, whyNot: ['paused'], reason, stoodMs: NOW - 5_000 }))).toEqual([
       { ...all, why: 'paused', since: -5_000, next: 'almoner resume b-1' },
@@ -235,7 +235,7 @@ describe('what a session was sending that nobody hears of', () => {
     ]);
   });
 
-  test('a run of a session that is missing: all of it is named', () => {
+  test('all orders of a run with a missing session are reported', () => {
     const silent = sign({ kind: 'run', life: 'elsewhere', seenMs: NOW - 50_000 });
     const run = batch({ owner: silent.session, sending: [sending(4)] });
     expect(told(run, realm({ signs: [silent] }))).toMatchObject([
@@ -245,7 +245,7 @@ describe('what a session was sending that nobody hears of', () => {
   });
 });
 
-test('however it stands: no order is named twice, sums are those of the orders named, and what is not running is named whole', () => {
+test('in every situation: no order is reported twice, sums match the reported orders, and a stopped batch is reported whole', () => {
   const some = fc.nat({ max: 9 });
   const anything = fc.record({
     whyNot: fc.constantFrom<BatchStanding['whyNot']>(

@@ -12,7 +12,7 @@ afterAll(() => desk.close());
 const filled = (path: string) => path.replaceAll(/:\w+/g, 'something');
 
 describe('closed by default', () => {
-  test('without a token nothing but the login, the pages and health answers', async () => {
+  test('without a token only the login, the pages and health answer', async () => {
     for (const { method, path, access } of ROUTES) {
       if (access === 'anyone') continue;
       const reply = await desk.call(filled(path), { method, as: null });
@@ -32,14 +32,14 @@ describe('closed by default', () => {
       expect([path, (await desk.call(path, { as: null })).status]).toEqual([path, 200]);
   });
 
-  test('asking for the head of an answer opens no other door', async () => {
+  test('a HEAD request opens nothing more than GET', async () => {
     for (const path of ['/api/overview', '/api/events', '/metrics', '/queues'])
       expect([path, (await desk.call(path, { method: 'HEAD', as: null })).status]).toEqual([path, 401]);
     for (const path of ['/', '/health'])
       expect([path, (await desk.call(path, { method: 'HEAD', as: null })).status]).toEqual([path, 200]);
   });
 
-  test('a wrong token is nobody, as bearer and in the form', async () => {
+  test('a wrong token is refused, as bearer and in the form', async () => {
     const wrong = 'almdesk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
     expect((await desk.call('/api/overview', { as: wrong })).status).toBe(401);
     const login = await desk.call('/api/login', { method: 'POST', body: { token: wrong }, as: null });
@@ -48,7 +48,7 @@ describe('closed by default', () => {
     expect(login.text).not.toContain(wrong);
   });
 
-  test('a viewer changes nothing: every changing route refuses them', async () => {
+  test('a viewer can change nothing: every changing route refuses', async () => {
     const page = await desk.login(desk.tokens.viewer);
     // What a viewer may ask for by another method than GET; it changes nothing.
     const questions = ['/api/login', '/api/logout', '/api/dead/count', '/api/doubts/count'];

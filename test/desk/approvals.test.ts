@@ -10,7 +10,7 @@ import { type PickyRealm, startPickyRealm } from '../support/program/picky-realm
 import { requireApproval } from '../support/program/require-approval.js';
 import { until } from '../support/until.js';
 
-/** Two people, one payment, at the desk: who may approve, what, and what a refusal does. */
+/** Two people and one payment at the desk: who may approve, what they approve, and what a rejection does. */
 let realm: PickyRealm;
 let desk: TestDesk;
 let ada: string;
@@ -109,7 +109,7 @@ const audited = async () =>
     .parse(await ask('/api/audit', ada)).entries;
 
 describe('a batch that needs an approval', () => {
-  test('is begun by another person’s approval, for exactly what was shown', async () => {
+  test('begins after another person’s approval, for exactly what was shown', async () => {
     await prepared('member,tokens\n100001,60\n');
     const { batch, state, reason } = await prepared('member,tokens\n100001,50\n100002,70\n100003,5\n');
     expect([state, reason?.code]).toEqual(['planned', 'ALM_BATCH_APPROVAL']);
@@ -148,7 +148,7 @@ describe('a batch that needs an approval', () => {
     });
   });
 
-  test('refused, it is cancelled with the reason; what waits for nobody is not refused', async () => {
+  test('a rejection cancels the batch with its reason; a batch that waits for no approval cannot be rejected', async () => {
     const { batch } = await prepared('member,tokens\n100001,500\n');
     const path = `/api/approvals/${batch}/refuse`;
     const { hash } = await look(batch, ben);
@@ -176,7 +176,7 @@ describe('a batch that needs an approval', () => {
     ]);
   });
 
-  test('is not prepared by the printed link, which says so before a total is typed', async () => {
+  test('cannot be prepared with the printed link, which says so before a total is typed', async () => {
     const { upload } = z
       .object({ upload: z.string() })
       .parse(
@@ -185,7 +185,7 @@ describe('a batch that needs an approval', () => {
     expect(await refused(`/api/uploads/${upload}/plan`, LOCAL, {})).toEqual([403, 'ALM_PEOPLE_NAMELESS']);
   });
 
-  test('waits again when the token of its approver is revoked', async () => {
+  test('waits again when its approver’s token is revoked', async () => {
     const dora = z
       .object({ token: z.string() })
       .parse(await say('/api/tokens', cleo, { name: 'dora', roles: ['approver'] })).token;
@@ -209,7 +209,7 @@ describe('a batch that needs an approval', () => {
   });
 });
 
-test('tokens are the admin’s alone, and none is listed with its secret', async () => {
+test('only an admin manages tokens, and no list contains a secret', async () => {
   for (const as of [ada, ben, desk.tokens.operator, desk.tokens.viewer])
     for (const [method, path] of [
       ['GET', '/api/tokens'],
@@ -242,7 +242,7 @@ test('tokens are the admin’s alone, and none is listed with its secret', async
   ]);
 });
 
-test('a rule is asked for by one and approved by another, an approver', async () => {
+test('one person requests a rule’s approval and another one, an approver, gives it', async () => {
   const rules = z.object({
     rules: z.array(
       z.object({
@@ -280,7 +280,7 @@ test('a rule is asked for by one and approved by another, an approver', async ()
   ]);
 });
 
-test('an approver of a rule sees who is in its list, and approves no list that was swapped since', async () => {
+test('an approver of a rule sees its members, and cannot approve a list that changed since', async () => {
   const rules = z.object({
     rules: z.array(z.object({ text: z.object({ hash: z.string(), members: z.unknown() }) })),
   });
@@ -310,7 +310,7 @@ test('an approver of a rule sees who is in its list, and approves no list that w
   expect((await waits(ada)).rules).toMatchObject([{ rule: 'gift', asked: { who: 'ben' } }]);
 });
 
-test('what waits for an approval is a matter', async () => {
+test('a batch that waits for an approval raises an alert', async () => {
   const { batch } = await prepared('member,tokens\n100004,900\n');
   const overview = z.object({
     matters: z.array(
@@ -324,7 +324,7 @@ test('what waits for an approval is a matter', async () => {
   await until('the notice', async () => (await matters('batch.approval')).some((one) => one.batch === batch));
 });
 
-test('a token that is revoked while its request is still arriving changes nothing', async () => {
+test('a token revoked while its request is still arriving changes nothing', async () => {
   const tokens = new Tokens(desk.app.scripts);
   const token = await tokens.add('slow', ['admin'], 'tester', Date.now());
   const client = desk.redis.client();

@@ -39,7 +39,7 @@ async function audit(limit: number): Promise<z.infer<typeof page>['entries']> {
 const line = (who: string, what: string) => ({ who, what, why: null, batch: null });
 
 describe('the audit', () => {
-  test('is one list, newest first, whoever did it', async () => {
+  test('is one list, newest first, for all people', async () => {
     const olga = await desk.login(desk.tokens.operator);
     await desk.call('/api/uploads?name=a.csv', { method: 'POST', body: 'member,tokens\n1,1\n' });
     await desk.login(desk.tokens.viewer);

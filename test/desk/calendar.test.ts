@@ -4,9 +4,12 @@ import { REALM_ID } from '../support/program/program.js';
 import { scheduleOutcomes } from '../support/program/schedule-outcomes.js';
 import { until } from '../support/until.js';
 
-/** The calendar at the desk: missed times are counted, told of, made up or let go, each with an entry in the audit. */
+/**
+ * The calendar at the desk: missed times are counted, reported, made up for or dismissed, each with an entry in the
+ * audit.
+ */
 const here = scheduleOutcomes();
-const { due, serve, told } = here;
+const { due, serve, untilOutcome } = here;
 
 const calendar = z.looseObject({
   missed: z.array(z.looseObject({ rule: z.string(), at: z.string(), held: z.string(), makeUp: z.string() })),
@@ -39,11 +42,11 @@ describe('a time that nobody served', () => {
   beforeEach(async () => {
     const { at: time } = await due(20, { missed: 'skip' });
     await serve();
-    await told('missed', false, /Nobody was serving in time/);
+    await untilOutcome('missed', false, /Nobody was serving in time/);
     at = new Date(time).toISOString();
   });
 
-  test('stands on the list, in the metric and on the overview, and is told of, until an operator lets it go', async () => {
+  test('is on the list, in the metric, on the overview and in an alert until an operator dismisses it', async () => {
     expect(await ofRule()).toMatchObject({
       missed: [{ rule: here.rule, at, held: '0', makeUp: expect.stringContaining('--missed') }],
       past: [],

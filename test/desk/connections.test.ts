@@ -92,7 +92,7 @@ describe('where all connections are taken', () => {
     return { asks, isOpen: () => Object.values(agent.freeSockets).flat().length === 1 };
   }
 
-  test('strangers lock nobody out: the longest silent of them gives way', async () => {
+  test('anonymous clients lock no user out: the longest silent one is disconnected', async () => {
     const operator = person(desk.tokens.operator);
     expect(await operator.asks()).toBe(200);
     const first = await stranger();
@@ -106,7 +106,7 @@ describe('where all connections are taken', () => {
     expect(open).toBeLessThan(CONNECTIONS_MAX);
   });
 
-  test('viewers give way to operators, and never the other way round', async () => {
+  test('viewers are disconnected before operators, and never the other way round', async () => {
     const operator = person(desk.tokens.operator);
     expect(await operator.asks()).toBe(200);
     const viewers = Array.from({ length: 2 * CONNECTIONS_MAX }, () => person(desk.tokens.viewer));
@@ -130,7 +130,7 @@ describe('where all connections are taken', () => {
     expect(await answered(operator)).toBe('HTTP/1.1 200');
   });
 
-  test('the viewer who holds many gives way before one who holds few', async () => {
+  test('a viewer with many connections is disconnected before one with few', async () => {
     const token = await new Tokens(desk.app.scripts).add('modest', ['viewer'], 'tester', Date.now());
     const modest = person(token);
     expect(await modest.asks()).toBe(200);

@@ -8,8 +8,8 @@ import { cases } from '../support/suites.js';
 import { until } from '../support/until.js';
 
 /**
- * Every way into the desk, as the router itself knows them, in every spelling that the router takes, on a desk
- * that has something to hide: a batch that was paid, one that waits, a report, an upload and a task.
+ * Every route of the desk, as the router itself lists them, in every spelling that the router accepts. The desk has
+ * something to hide: a paid batch, a waiting one, a report, an upload and a task.
  */
 let desk: TestDesk;
 let known: Readonly<Record<string, string>>;
@@ -133,7 +133,7 @@ function isHarmless({ text }: Answer): boolean {
 const EVERY = cases(8, 1);
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
 
-describe('the walk', () => {
+describe('the tour of all routes', () => {
   test('knows the ways that matter, the library’s own ones included', () => {
     const ways = desk.server.ways.map(({ method, url, access }) => `${method} ${url} ${access}`);
     for (const way of [
@@ -165,7 +165,7 @@ describe('the walk', () => {
       }
   });
 
-  test('without a token no spelling of any way, by any method, tells a stranger anything', async () => {
+  test('without a token no spelling of a route, by any method, reveals anything', async () => {
     const told: string[] = [];
     let asked = 0;
     for (const [way, { method, url }] of desk.server.ways.entries())

@@ -81,12 +81,12 @@ async function importRows(first: number, count: number): Promise<string> {
 }
 
 describe('the live line', () => {
-  test('needs somebody who is signed in', async () => {
+  test('requires a signed-in user', async () => {
     const { response } = await listen('/api/events', {});
     expect(response.statusCode).toBe(401);
   });
 
-  test('tells the whole picture at once, then what a worker changes, until the batch is done', async () => {
+  test('sends a full snapshot at once, then a worker’s changes, until the batch is done', async () => {
     const page = await desk.login(desk.tokens.viewer);
     const id = await importRows(100, 40);
     const { response, events, kinds } = await listen(`/api/events?batch=${id}`, { cookie: page.cookie });
@@ -110,7 +110,7 @@ describe('the live line', () => {
     );
   });
 
-  test('says nothing while nothing changes, and the same picture to whoever connects again', async () => {
+  test('is silent while nothing changes, and sends the same snapshot to a new connection', async () => {
     const headers = { authorization: `Bearer ${desk.tokens.viewer}` };
     const first = await listen('/api/events', headers);
     await until('the first picture', () => first.events.length > 0);
@@ -157,7 +157,7 @@ describe('a line that cannot be served', () => {
     }
   });
 
-  test('fails alone: the others get their pictures and heartbeats, and whoever is revoked is ended', async () => {
+  test('fails alone: the others get snapshots and heartbeats, and a revoked user is disconnected', async () => {
     const warned: unknown[] = [];
     const logger = pino({ level: 'warn' }, { write: (text: string) => void warned.push(text) });
     const picture = (value: string) => ({ value, essence: value });

@@ -11,7 +11,7 @@ import { requireApproval } from '../support/program/require-approval.js';
 import { confirmAnew } from '../support/program/set-start.js';
 import { until } from '../support/until.js';
 
-/** A batch whose set time was missed asks a person, at the desk and outside, and begins when one says so. */
+/** A batch that missed its set time asks a person, at the desk and by an alert, and begins when that person says so. */
 const HOUR = 3_600_000;
 let realm: PickyRealm;
 let desk: TestDesk;
@@ -72,7 +72,7 @@ async function missed(csv: string, tokens: string): Promise<string> {
   return summary.batch;
 }
 
-test('it is told of once, the desk offers to begin it now, and then it is paid', async () => {
+test('one alert is sent, the desk offers to begin it now, and then it is paid', async () => {
   const { got, url } = await outside(() => ({ status: 200 }));
   const target = webhook({ name: 'all realms: webhook', url, secret: null });
   const { logger } = logged();

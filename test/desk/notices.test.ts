@@ -184,12 +184,12 @@ describe('the chat message of a batch', () => {
   });
 });
 
-describe('what is news', () => {
+describe('new alerts are', () => {
   const standing = (event: Matter['event'], mark: string | number): Standing => ({ ...matter(event), mark });
   const news = (now: Standing[], marks: Record<string, string | number> | null) =>
     newsOf(now, marks === null ? null : { marks }).map(({ event }) => event);
 
-  test('what was never told, what changed, and doubts when there are more', () => {
+  test('conditions that were never reported, that changed, and a growing number of doubts', () => {
     expect(news([standing('batch.halted', 'A')], null)).toEqual(['batch.halted']);
     expect(news([standing('batch.halted', 'A')], { 'batch.halted': 'A' })).toEqual([]);
     expect(news([standing('batch.halted', 'B')], { 'batch.halted': 'A' })).toEqual(['batch.halted']);

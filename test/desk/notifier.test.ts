@@ -15,7 +15,7 @@ import { until } from '../support/until.js';
 const { signal } = new AbortController();
 let desk: TestDesk;
 
-/** A desk whose notices all go to one place outside. */
+/** A desk that sends all alerts to one outside receiver. */
 async function telling(times: Partial<DeskTimes> = {}) {
   const { got, url } = await outside(() => ({ status: 200 }));
   const target = webhook({ name: 'all realms: webhook', url, secret: null });
@@ -59,7 +59,7 @@ async function startFile(text: string, rows: number, tokens: string): Promise<st
 }
 
 describe('the notifier', () => {
-  test('tells of a batch that a worker finishes once, also by a desk that was started anew', async () => {
+  test('reports a finished batch once, even from a desk that was restarted', async () => {
     const { start, bodies } = await telling();
     const notifier = start();
     await desk.startWorker();
@@ -75,7 +75,7 @@ describe('the notifier', () => {
     ]);
   });
 
-  test('of an end that came while no desk ran it tells however late, but not of history before its first look', async () => {
+  test('reports an end that came while no desk ran, but none from before its first look', async () => {
     const { start, bodies } = await telling();
     await desk.startWorker();
     await startFile('member,tokens\n1,5\n', 1, '5');
@@ -112,7 +112,7 @@ describe('the notifier', () => {
     }
   });
 
-  test('tells of no end while the ledger is closed, when journals may bring back more of the batch', async () => {
+  test('reports no end while the ledger is closed, because journals may restore more of the batch', async () => {
     const { start, bodies } = await telling();
     const made = z.looseObject({ summary: z.looseObject({ batch: z.string() }) });
     const { batch } = made.parse(JSON.parse(await startFile('member,tokens\n1,5\n', 1, '5'))).summary;
@@ -132,7 +132,7 @@ describe('the notifier', () => {
     await until('the notice', () => bodies().some(({ type }) => type === 'batch.finished'));
   });
 
-  test('says what waits for a person on the desk, and a pause to the outside', async () => {
+  test('shows on the desk what waits for a person, and sends an alert for a pause', async () => {
     const { start, bodies } = await telling();
     start();
     await startFile('member,tokens\n1,5\n2,5\n', 2, '10');
@@ -165,7 +165,7 @@ describe('the notifier', () => {
     expect(bodies().map(({ type }) => type)).toEqual(['batch.paused', 'batch.paused']);
   });
 
-  test('tells once for the realm that no worker runs, however many batches wait, until one does', async () => {
+  test('reports a missing worker once for the realm, however many batches wait', async () => {
     const { start, bodies } = await telling();
     start();
     await startFile('member,tokens\n1,5\n2,5\n', 2, '10');
@@ -200,7 +200,7 @@ describe('the notifier', () => {
     }
   });
 
-  test('tells of a store that is frozen while it is, and notes it when it is back', async () => {
+  test('reports a frozen store while it lasts, and its return', async () => {
     const { got, start, bodies } = await telling({ lookMs: 200 });
     start({ awayMs: 300 });
     await until('a first look', async () => (await desk.call('/api/notices')).status === 200);
@@ -225,7 +225,7 @@ describe('the notifier', () => {
 });
 
 describe('the desk', () => {
-  test('sends a test where it is asked to, and a letter again', async () => {
+  test('sends a test message on request, and a failed message again', async () => {
     const { got, url } = await outside(() => ({ status: 200 }));
     desk = await startDesk({ config: `notifications: { webhook: { url: "${url}" } }` });
     closers.push(() => desk.close());

@@ -9,7 +9,7 @@ import { closers, logged, outside } from '../support/program/outside.js';
 const { signal } = new AbortController();
 let desk: TestDesk;
 
-/** A desk, an outbox on its store with a clock to move, and what it tells to one place. */
+/** A desk with an outbox on its store, a simulated clock, and one receiver. */
 async function withOutbox(target: Target) {
   desk = await startDesk();
   closers.push(() => desk.close());
@@ -38,7 +38,7 @@ async function withOutbox(target: Target) {
 }
 
 describe('the outbox', () => {
-  test('loses nothing while a receiver is away for an hour, and sends each under one id', async () => {
+  test('loses no message while a receiver is away for an hour, and sends each under one id', async () => {
     const away = { is: true };
     const { got, url } = await outside(() => ({ status: away.is ? 503 : 200 }));
     const { clock, make, put } = await withOutbox(webhook({ name: 'main: webhook', url, secret: null }));
@@ -72,7 +72,7 @@ describe('the outbox', () => {
     expect(new Set(deliveries.map(({ state }) => state))).toEqual(new Set(['delivered']));
   });
 
-  test('tries for a day, then gives up aloud, and sends again under the same id when asked', async () => {
+  test('retries for a day, then reports the failure, and sends again under the same id on request', async () => {
     const away = { is: true };
     const { got, url } = await outside(() => ({ status: away.is ? 404 : 200 }));
     const { clock, make, put, lines } = await withOutbox(
@@ -99,7 +99,7 @@ describe('the outbox', () => {
     expect((await box.page(0, 10)).deliveries).toMatchObject([{ state: 'delivered' }]);
   });
 
-  test('sends a letter once when two desks drain at the same moment, and again when one died over it', async () => {
+  test('sends a message once if two desks drain at the same moment, and again if one died during it', async () => {
     const { got, url } = await outside(() => ({ status: 200 }));
     const target = webhook({ name: 'main: webhook', url, secret: null });
     const { clock, make, put } = await withOutbox(target);

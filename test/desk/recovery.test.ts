@@ -20,7 +20,7 @@ import { logged, outside } from '../support/program/outside.js';
 import { Program } from '../support/program/program.js';
 import { until } from '../support/until.js';
 
-/** The page Recovery: what the desk tells of a realm that was rolled back, and the decisions that it takes. */
+/** The page Recovery: what the desk shows for a realm that was rolled back, and the decisions that it accepts. */
 let program: Program;
 let desk: TestDesk;
 beforeEach(async () => {
@@ -200,7 +200,7 @@ describe('a closed realm', () => {
     return lost;
   }
 
-  test('says what it waits for; giving a session up is taken once, as it was shown, with what it made a doubt', async () => {
+  test('shows what it waits for; giving a session up happens once, as shown, with the doubts it made', async () => {
     const { batch, ledger } = await imported('may.csv');
     await opened(ledger);
     await feed(ledger, (await findBatch(desk.app.scripts, batch)).no, 2, '');

@@ -81,7 +81,7 @@ describe('rules at the desk', () => {
     expect(looks).toHaveLength(1);
   });
 
-  test('a rule with a schedule gets its go from one person, for the very text that was shown', async () => {
+  test('a rule with a schedule is approved by one person, for exactly the text that was shown', async () => {
     const waiting = async () => {
       const { rules: all } = rules.parse((await desk.call('/api/rules')).json());
       return all.find(({ rule }) => rule === 'weekly-thanks');
@@ -156,7 +156,7 @@ describe('rules at the desk', () => {
     expect([ran.error?.code, ran.result.batch]).toEqual(['ALM_RULE_EDITED', null]);
   });
 
-  test('are explained one after the other, and to nobody who has gone', async () => {
+  test('are explained one after the other, and not for a client that has left', async () => {
     const BLOCKS = 200;
     const [ledger] = await allLedgers(desk.app.scripts);
     const [run] = ledger === undefined ? [] : await listRuns(ledger);

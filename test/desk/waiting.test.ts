@@ -10,7 +10,7 @@ import { WHY } from '../support/ledger/order-moves.js';
 import { startDesk, type TestDesk } from '../support/program/desk.js';
 import { until } from '../support/until.js';
 
-/** The desk, its metrics and its API name what stands still, by the same answer as the command line. */
+/** The desk, its metrics and its API report waiting orders from the same source as the command line. */
 let desk: TestDesk;
 let batch: string;
 
@@ -86,7 +86,7 @@ test('a sender that is lost with an order in its hands', async () => {
   await lost.close();
 });
 
-test('a realm that is disarmed: its batches say so in the list, and no more once it is armed again', async () => {
+test('a closed realm: its batches say so in the list until it is open again', async () => {
   const { ledger } = await findBatch(desk.app.scripts, batch);
   const states = z.object({ batches: z.array(z.object({ state: z.string() })) });
   const shown = async () => states.parse((await desk.call('/api/batches')).json()).batches[0]?.state;

@@ -14,7 +14,7 @@ async function audited(desk: TestDesk): Promise<string[]> {
   return entries.filter(({ who }) => who === 'a stranger').map(({ what }) => what);
 }
 
-test('strangers slow themselves down and nobody else: a right token is taken at any time', async () => {
+test('wrong tokens slow down only their senders: a right token is accepted at any time', async () => {
   const log: string[] = [];
   const logger = pino({ level: 'info' }, { write: (line: string) => void log.push(line) });
   const desk = await startDesk({ logger });

@@ -65,7 +65,7 @@ describe('the embedded store', () => {
 
 /** In the long suite: what was paid before and after, through a restore. */
 function restoring() {
-  test('restored beside its journals it pays nobody twice, and first sends wait for a person', async () => {
+  test('restored beside its journals it pays no member twice, and first sends wait for a person', async () => {
     await pay('a');
     await world.file('b.csv', fileOf('b'));
     await ok('import', 'b.csv', '--yes');
@@ -122,7 +122,7 @@ function restoring() {
     expect(await applied()).toBe(12);
   });
 
-  test('put into an empty folder on the same machine, a backup that is behind its witness is not taken for a move', async () => {
+  test('a backup older than its witness, put into an empty folder of the same machine, does not count as a move', async () => {
     const on = (...args: string[]) => spawned([...args, '--json'], { cwd: world.folder, env: world.env });
     for (const name of ['a', 'b']) await world.file(`${name}.csv`, fileOf(name));
     expect((await on('run', 'a.csv', '--yes')).status).toBe(0);

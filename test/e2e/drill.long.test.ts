@@ -33,7 +33,7 @@ async function typed(line: string) {
   return { args, json: JSON.parse(started.stdout()) };
 }
 
-test('the drill of the page about the store, word for word: every row is paid, and nobody twice', async () => {
+test('the drill of the page about the store, word for word: every row is paid once', async () => {
   // The realm keeps its record in a Redis of its own, which the restore does not touch. It honours no key.
   const members = FILES.flatMap(({ seeds }) => seeds);
   await start({ network: true, certainty: 'manual', members, profile: {} });

@@ -13,7 +13,7 @@ afterAll(() => world.end());
 
 const recover = (...args: string[]) => world.run('recover', ...args, '--json');
 
-test('a person who knows of it gives it up: what is not settled becomes a doubt, and nobody is paid twice', async () => {
+test('a person gives the lost machine up; unsettled orders become doubts, and no member is paid twice', async () => {
   const rows = Array.from({ length: ROWS }, (_, at) => `${at + 1},5,r${at + 1}`);
   await world.file('pay.csv', `member,tokens,reference\n${rows.join('\n')}\n`);
   const { batch } = JSON.parse((await world.run('import', 'pay.csv', '--yes', '--json')).stdout);

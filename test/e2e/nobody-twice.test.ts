@@ -131,7 +131,7 @@ test('running paid.csv, or a row whose order may still be paid, is a fault', asy
   expect(await world.applied()).toHaveLength(10);
 });
 
-test('stop, undo, correct and run with the same references: everybody ends with the corrected amount', async () => {
+test('stop, undo, correct and run with the same references: every member ends with the corrected amount', async () => {
   world = await Program.start({ members });
   await world.file(
     'wrong.csv',

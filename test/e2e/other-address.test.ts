@@ -19,7 +19,7 @@ limits: { perRun: 100 }
 reason: Monthly
 `;
 
-test('localhost for 127.0.0.1 pays nobody twice: every command stops and names the earlier address', async () => {
+test('localhost for 127.0.0.1 pays no member twice: every command stops and names the earlier address', async () => {
   await world.file('pay.csv', 'member,tokens,reference\n1,5,a\n2,5,b\n');
   await world.file('more.csv', 'member,tokens,reference\n3,5,c\n');
   await world.file('monthly.yaml', RULE);

@@ -5,7 +5,7 @@ import { Program } from '../support/program/program.js';
 import { isLong } from '../support/suites.js';
 import { until } from '../support/until.js';
 
-/** Read-back reads every member before it is paid: what becomes of an order whose member cannot be read. */
+/** Read-back reads every member before paying: the outcome of an order with an unreadable member. */
 let world: Program;
 afterEach(() => world.end());
 

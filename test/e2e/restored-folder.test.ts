@@ -7,7 +7,7 @@ import { almoner, spawned } from '../support/program/almoner.js';
 import { Program } from '../support/program/program.js';
 import { isLong } from '../support/suites.js';
 
-/** The data folder goes back, is copied, or is another one. */
+/** The data folder is rolled back, copied, or replaced by another one. */
 const MEMBERS = Array.from({ length: 8 }, (_, i) => String(500_000_000_000_000_000n + BigInt(i)));
 
 const fileOf = (name: string) =>
@@ -109,7 +109,7 @@ if (isLong)
   });
 
 if (!isLong) {
-  test('the store put back alone, beside the journals, asks nobody and pays nobody twice', async () => {
+  test('a store restored alone, beside its journals, needs no person and pays no member twice', async () => {
     await pay('a.csv');
     await copy(at('data/redis'), at('backup'));
     await pay('b.csv');
@@ -120,7 +120,7 @@ if (!isLong) {
     expect(await world.appliedCount()).toBe(2 * MEMBERS.length);
   });
 
-  test('a copied data folder sends nothing until a person says that it was moved whole', async () => {
+  test('a copied data folder sends nothing until a person says that the whole folder was moved', async () => {
     await pay('a.csv');
     await copy(at('data'), at('copy'));
     const env = world.envOf('copy');

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { listJournals } from '../../src/ledger/journal/folder.js';
 import { listBatches, readBatch } from '../../src/ledger/read/batches.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
-import { booksOf } from '../support/program/daily-schedule.js';
+import { ledgerOf } from '../support/program/daily-schedule.js';
 import { Program, REALM_ID } from '../support/program/program.js';
 import { timePasses, wakeUntilNoted } from '../support/program/schedule-clock.js';
 import { until } from '../support/until.js';
@@ -42,13 +42,13 @@ test('a store that is restored to before a run of a rule over balances: serve pa
   const restore = await world.photograph('before');
   const serve = async () => {
     const served = world.start(['serve', '--port', '0', '--with-worker']);
-    await timePasses(booksOf(app), world.store, 'interest', DAY_MS);
-    await wakeUntilNoted(booksOf(app), world.store, 'interest');
+    await timePasses(ledgerOf(app), world.store, 'interest', DAY_MS);
+    await wakeUntilNoted(ledgerOf(app), world.store, 'interest');
     return served;
   };
   const first = await serve();
   const counts = async () => {
-    const views = await Promise.all((await listBatches(booksOf(await world.app()))).map(readBatch));
+    const views = await Promise.all((await listBatches(ledgerOf(await world.app()))).map(readBatch));
     return views.map((view) => ({ recovered: view?.recovered, ...view?.counts }));
   };
   // Whose answer is in the journal is recovered as paid, not as a doubt.
@@ -69,7 +69,7 @@ test('a store that is restored to before a run of a rule over balances: serve pa
   );
   // Unattended payments wait for a person.
   expect((await world.run('resume', '--after-rollback')).status).toBe(0);
-  await wakeUntilNoted(booksOf(app), world.store, 'interest');
+  await wakeUntilNoted(ledgerOf(app), world.store, 'interest');
   await until(
     'the time to be dealt with',
     async () => {

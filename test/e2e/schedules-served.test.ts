@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { syncRules } from '../../src/operations/rules/sync.js';
-import { booksOf } from '../support/program/daily-schedule.js';
+import { ledgerOf } from '../support/program/daily-schedule.js';
 import { Program, REALM_ID } from '../support/program/program.js';
 import { timePasses, wakeUntilNoted } from '../support/program/schedule-clock.js';
 import { until } from '../support/until.js';
@@ -55,8 +55,8 @@ test('almoner serve pays what is due, tells it, and calls the dead-man URL; kill
   await approve(later, now);
   const served = world.start(['serve', '--port', '0', '--with-worker']);
   await until('the call of the first round', () => calls > 0, 60_000);
-  await timePasses(booksOf(app), world.store, 'daily', DAY_MS);
-  await wakeUntilNoted(booksOf(app), world.store, 'daily');
+  await timePasses(ledgerOf(app), world.store, 'daily', DAY_MS);
+  await wakeUntilNoted(ledgerOf(app), world.store, 'daily');
   await until('the payment', async () => (await standing()).outcome === 'paid', 60_000);
   expect(await world.realm.admin.balance(REALM_ID, '101')).toBe(5);
   expect(served.stderr()).not.toContain('/alive');
@@ -64,7 +64,7 @@ test('almoner serve pays what is due, tells it, and calls the dead-man URL; kill
 
   const before = calls;
   // The next time comes, and nobody has looked for a while.
-  await timePasses(booksOf(app), world.store, 'daily', DAY_MS);
+  await timePasses(ledgerOf(app), world.store, 'daily', DAY_MS);
   const client = world.store.client();
   await client.hset((await client.keys('*:rules:rounds'))[0] ?? '', 'looked', due.getTime());
   expect(await standing()).toMatchObject({ outcome: 'unserved', at: later.toISOString() });

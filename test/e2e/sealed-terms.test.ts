@@ -11,7 +11,7 @@ import { startWorkerBeside, type WorkerBeside } from '../support/program/worker-
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 
-/** What was confirmed is what is sent, whatever becomes of the profile between the two. */
+/** The sender keeps the terms that were confirmed, whatever changes in the profile afterwards. */
 
 let store: TestRedis;
 let realm: PickyRealm;

@@ -5,7 +5,7 @@ import { until } from '../support/until.js';
 /** `status` names every order that killed processes leave waiting, and the command that ends the wait. */
 const ROWS = 60;
 
-test('imported and no worker there; a run that was killed: each says so, and what ends it', async () => {
+test('an import without a worker and a killed run: each reports its reason and what ends it', async () => {
   const { world, status, sendingNow } = await openStandingStill(ROWS, {
     faults: ['latency:1:1000'],
     rate: '1/s',

@@ -18,8 +18,8 @@ async function scriptCalls(): Promise<number> {
   );
 }
 
-describe('moves that come together', () => {
-  test('share a script call, each with its own answer', async () => {
+describe('moves batched into one script call', () => {
+  test('each get their own answer', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(
       ledger,
@@ -42,7 +42,7 @@ describe('moves that come together', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('keep sums exact beyond what a double can hold', async () => {
+  test('keep sums exact beyond the precision of a double', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(
       ledger,
@@ -60,14 +60,14 @@ describe('moves that come together', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('one that goes wrong takes none with it', async () => {
+  test('succeed even if one move of the call fails', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(
       ledger,
       Array.from({ length: 130 }, () => ({})),
     );
     await feedAll(batch);
-    // The second block of records is something else than a hash.
+    // The second block of records is not a hash.
     await ledger.scripts.redis.set(`${ledger.keyPrefix}:b:${batch.no}:o:1`, 'damaged');
     const [one, damaged, two] = await Promise.allSettled([
       begin(batch, 1),
@@ -81,7 +81,7 @@ describe('moves that come together', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('what the store refuses to write is asked again until it does', async () => {
+  test('are repeated until the store accepts the write', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
@@ -102,8 +102,8 @@ describe('moves that come together', () => {
   });
 });
 
-describe('gathering', () => {
-  test('what comes while a call is under way leaves in the next, never more than allowed, none forgotten', async () => {
+describe('the call batcher', () => {
+  test('sends moves that arrive during a call with the next one, within the size limit and without losing any', async () => {
     const calls: number[][] = [];
     let go: () => void = () => {};
     const gathered = new CallBatcher<number, number>(async (asks) => {
@@ -128,7 +128,7 @@ describe('gathering', () => {
     expect(calls).toEqual([[1], [2, 3, 4], [5]]);
   });
 
-  test('an order that makes a call of many fail is rejected alone; the others get their answers singly', async () => {
+  test('rejects only the order that makes a shared call fail, and repeats the others one by one', async () => {
     const calls: number[][] = [];
     const gathered = new CallBatcher<number, number>(async (asks) => {
       calls.push([...asks]);
@@ -140,7 +140,7 @@ describe('gathering', () => {
     expect(calls).toEqual([[1, 2, 3], [1], [2], [3]]);
   });
 
-  test('a store that does not answer is not asked singly', async () => {
+  test('does not repeat moves one by one if the store does not answer', async () => {
     let calls = 0;
     const gathered = new CallBatcher<number, number>(async () => {
       calls += 1;
@@ -151,7 +151,7 @@ describe('gathering', () => {
     expect(calls).toBe(1);
   });
 
-  test('a call that fails fails all of it, and the next one is made', async () => {
+  test('rejects all moves of a failed call, and makes the next call', async () => {
     let fails = true;
     const gathered = new CallBatcher<number, number>(async (asks) => {
       if (fails) throw new Error('gone');

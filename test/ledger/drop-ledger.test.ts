@@ -12,7 +12,7 @@ import { audit, claimFor, feedAll, held, sendAs } from '../support/ledger/order-
 
 const bench = ledgersOnRedis();
 
-test('a realm leaves no key behind, whatever its orders met, and another one keeps its own', async () => {
+test('dropping a realm removes all of its keys, whatever happened to its orders, and no key of another realm', async () => {
   const [ledger, other] = [await bench.ledger(), await bench.ledger()];
   const kept = await sealed(other, [{}, {}]);
   const lines = Array.from({ length: 300 }, (_, i) => ({
@@ -41,10 +41,10 @@ test('a realm leaves no key behind, whatever its orders met, and another one kee
   expect(await redis.hget(`${other.keyPrefix}:b:${kept.no}`, 'state')).toBe('planned');
 });
 
-/** Keys whose names follow from other keys, or which end by themselves. */
+/** Keys with names derived from other keys, and keys that expire by themselves. */
 const FOLLOWS = ['b', 'by', 'ref', 'wait', 'prepared', 'pace:l'];
 
-test('every key that a script of the ledger names leaves with its realm', () => {
+test('every key that a script names is removed with its realm', () => {
   const source = readFileSync('src/ledger/moves/drop-ledger.ts', 'utf8');
   const dropped = new Set<string | undefined>(BATCH_LISTS);
   for (const [, name] of source.matchAll(/'([a-zA-Z:]+)'/g)) dropped.add(name);

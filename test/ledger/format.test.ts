@@ -22,7 +22,7 @@ const OTHERS = [
 ] as const;
 
 describe('a store with realms', () => {
-  test('of this version is taken, and its format is no realm', async () => {
+  test('of this version is accepted, and its format key is not taken for a realm', async () => {
     const ledger = await bench.ledger();
     await registerRealm(ledger);
     await refuseOtherFormat(ledger.scripts);
@@ -40,7 +40,7 @@ describe('a store with realms', () => {
     await scripts.redis.hset(REALMS_KEY, 'format', FORMAT);
   });
 
-  test('an empty one is new', async () => {
+  test('an empty store is new', async () => {
     const { scripts } = await bench.ledger();
     const kept = await scripts.redis.hgetall(REALMS_KEY);
     await scripts.redis.del(REALMS_KEY);
@@ -50,13 +50,13 @@ describe('a store with realms', () => {
 });
 
 describe('a ledger', () => {
-  test('that is new takes the format of the first who writes', async () => {
+  test('a new ledger gets the format of its first writer', async () => {
     const ledger = await bench.ledger();
     await openBatch(ledger, { content: 'c', id: batchId('first'), importer: 'one', createdAt: 1 });
     expect(await ledger.scripts.redis.hget(ledger.keyPrefix, 'format')).toBe(String(FORMAT));
   });
 
-  test('that has lost everything, and of which only that is noted, is no older one', async () => {
+  test('a ledger that lost everything but its record of the loss is not taken for an older format', async () => {
     const batch = await sealed(await bench.ledger(), [{}]);
     const { ledger } = batch;
     const { redis } = ledger.scripts;
@@ -66,7 +66,7 @@ describe('a ledger', () => {
     expect(await redis.hget(ledger.keyPrefix, 'format')).toBe(String(FORMAT));
   });
 
-  test.each(OTHERS)('%s: nobody joins, imports, claims, begins or merges', async (_, format, code) => {
+  test.each(OTHERS)('%s: no process joins, imports, claims, begins or merges', async (_, format, code) => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);

@@ -10,13 +10,13 @@ const paths = readdirSync(LEDGER, { recursive: true, encoding: 'utf8' }).filter(
   (path) => path.endsWith('.lua') && dirname(path) !== 'includes',
 );
 
-/** Fragments that are no files. */
+/** Fragments that are generated rather than read from files. */
 const MADE: Readonly<Record<string, () => string>> = {
   'record-fields': recordFieldsLua,
   'pace-constants': paceConstantsLua,
 };
 
-/** The script with all of its fragments, as a reader of the files puts it together. */
+/** The script with all of its fragments, assembled from the files. */
 function whole(path: string): string {
   const text = readFileSync(join(LEDGER, path), 'utf8');
   return text.replace(
@@ -31,7 +31,7 @@ const functionsIn = (text: string) =>
   [...text.matchAll(/^local function (\w+)/gm)].map(([, name = '']) => name);
 const namedIn = (text: string, name: string) => text.match(new RegExp(`\\b${name}\\b`, 'g'))?.length ?? 0;
 
-describe('a script has the functions that it names, and no others', () => {
+describe('a script contains exactly the functions that it names', () => {
   test.each(paths)('%s', (path) => {
     const sent = LEDGER_SCRIPTS.get(basename(path, '.lua'))?.text ?? '';
     const all = whole(path);
@@ -42,7 +42,7 @@ describe('a script has the functions that it names, and no others', () => {
     expect(kept.filter((name) => namedIn(sent, name) < 2)).toEqual([]);
   });
 
-  test('nothing but functions and comments is left out', () => {
+  test('only functions and comments are left out', () => {
     for (const path of paths) {
       const sent = new Set((LEDGER_SCRIPTS.get(basename(path, '.lua'))?.text ?? '').split('\n'));
       const outside = withoutComments(whole(path).replace(/^local function [\s\S]*?^end$/gm, ''));

@@ -11,7 +11,7 @@ describe('every script compiles under the strict check of Lua 5.1', () => {
     expect(nestedLongBrackets(readFileSync(join(SRC, path), 'utf8'))).toEqual([]);
   });
 
-  test('the check sees a nested long bracket, and only that', () => {
+  test('the check finds nested long brackets and nothing else', () => {
     expect(nestedLongBrackets('--[[\n  ARGV[1] JSON [[no, index], …]\n]]\nreturn 1')).toEqual([2]);
     expect(nestedLongBrackets('local text = [[ a [[ b ]]')).toEqual([1]);
     expect(nestedLongBrackets('--[==[ [[no, index], …] ]==] return {{1}, t[t[1]]}')).toEqual([]);

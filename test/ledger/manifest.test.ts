@@ -9,7 +9,7 @@ import { ledgersOnRedis, manifestOf, planRow } from '../support/ledger/ledgers-o
 const bench = ledgersOnRedis();
 
 describe('a manifest', () => {
-  test('reads back as it was sealed, sums beyond 2^53 included', async () => {
+  test('reads back as it was sealed, including sums beyond 2^53', async () => {
     const { realm } = await bench.ledger();
     const ledger = openLedger(new ScriptClient(bench.redis().client(), 1_000, () => {}), realm);
     const manifest = manifestOf(ledger, batchId('spring'), [planRow({ to: '2' }, 1)], {
@@ -22,7 +22,7 @@ describe('a manifest', () => {
     expect(decodeManifest(encodeManifest(manifest))).toEqual(manifest);
   });
 
-  test('that lacks something is refused', () => {
+  test('with a missing field is refused', () => {
     expect(() => decodeManifest('{"batch":"spring"}')).toThrow();
   });
 });
@@ -55,7 +55,7 @@ describe('a detail', () => {
   ];
 
   test.each(DETAILS)(
-    'of the event $event reads back as it was, with or without the nonce of its call',
+    'of the event $event reads back unchanged, with or without the nonce of its call',
     (detail) => {
       expect(decodeEvent(encodeEvent(detail))).toEqual(detail);
       expect(decodeEvent(encodeEvent(detail, 'nonce'))).toEqual(detail);

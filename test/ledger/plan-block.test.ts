@@ -6,7 +6,7 @@ import { TOKENS_MAX, tokens } from '../../src/core/points.js';
 import { decodePlanBlock, encodePlanBlock, type PlanRow, PlanText } from '../../src/ledger/plan-block.js';
 import { planRow } from '../support/ledger/ledgers-on-redis.js';
 
-/** Ledgers hold ids with leading zeros, from before they were refused. */
+/** Ledgers hold ids with leading zeros, from before planning refused them. */
 const member = fc.stringMatching(/^[0-9]{1,20}$/).filter(isRecordedMemberId);
 const amount = fc.integer({ min: 1, max: TOKENS_MAX }).map(tokens);
 const order: fc.Arbitrary<Order> = fc.oneof(
@@ -40,7 +40,7 @@ const row: fc.Arbitrary<PlanRow> = fc
       }),
     ),
   })
-  // As in life: what was parsed stands in the cells as well, more or less.
+  // In real files the parsed values also appear in the cells, more or less.
   .chain((made) =>
     fc
       .boolean()
@@ -50,7 +50,7 @@ const row: fc.Arbitrary<PlanRow> = fc
   );
 
 describe('a block of a plan', () => {
-  test('reads back as it was written, whatever stands in the cells', () => {
+  test('reads back as it was written, whatever the cells contain', () => {
     fc.assert(
       fc.property(fc.array(row, { maxLength: 40 }), (rows) => {
         expect(decodePlanBlock(encodePlanBlock(rows))).toEqual(rows);
@@ -75,7 +75,7 @@ describe('a block of a plan', () => {
     expect(new PlanText(encodePlanBlock([planRow({ member: '41' }, 1)])).mayMention('42')).toBe(false);
   });
 
-  test('is the same bytes for the same rows: putting it again stores nothing else', () => {
+  test('has the same bytes for the same rows, so putting it again stores nothing else', () => {
     const rows = Array.from({ length: 256 }, (_, i) => planRow({ reference: `r-${i}` }, i + 1));
     expect(encodePlanBlock(rows).equals(encodePlanBlock(rows))).toBe(true);
   });
@@ -87,7 +87,7 @@ describe('a block of a plan', () => {
     expect(encodePlanBlock(rows).length / rows.length).toBeLessThan(20);
   });
 
-  test('that holds no order is a bug, not a payment', () => {
+  test('a block without orders is a bug, not a payment', () => {
     expect(() => decodePlanBlock(Buffer.from('not compressed'))).toThrow();
   });
 });

@@ -27,13 +27,13 @@ const record = fc.record({
 });
 
 describe('an order record', () => {
-  test('reads back as it was written, exactly', () => {
+  test('reads back exactly as it was written', () => {
     fc.assert(
       fc.property(record, (value) => {
         const { session, nonce, paidBy, doubt, marks, replacedBy, arrivesUntil, ...read } = decodeRecord(
           encodeRecord(value),
         );
-        // Without a time of its own, a key was first used when the order was sent.
+        // Without its own time, a key was first used when the order was sent.
         expect(read).toEqual({ ...value, keyFirstAt: value.keyFirstAt ?? value.sentAt });
         expect([session, nonce, doubt, marks, replacedBy, arrivesUntil]).toEqual([
           null,
@@ -61,23 +61,23 @@ describe('an order record', () => {
     expect(text.length).toBeLessThanOrEqual(41);
   });
 
-  test('tells when its key was first used, where that was before this attempt', () => {
+  test('holds the first use of its key if that was before this attempt', () => {
     const text = encodeRecord({ ...NEVER_SENT, code: 'u', attempts: 2, sentAt: 72, keyFirstAt: 36 });
     expect(text.split('|')[1]).toBe('1@10');
     expect(decodeRecord(text)).toMatchObject({ keyNumber: 1, keyFirstAt: 36, sentAt: 72 });
   });
 
-  test('tells the nonce of its last attempt, where it was not simply paid', () => {
+  test('holds the nonce of its last attempt unless the order was simply paid', () => {
     expect(decodeRecord('u|1|1|0|||loyw3v28|2|||nonce-1').nonce).toBe('nonce-1');
     expect(decodeRecord('u|1|1|0|||loyw3v28|2|||').nonce).toBeNull();
   });
 
-  test('that is not there means planned and never sent', () => {
+  test('that is missing means planned and never sent', () => {
     expect(decodeRecord(null)).toBe(NEVER_SENT);
     expect(decodeRecord(undefined)).toBe(NEVER_SENT);
   });
 
-  test('of an order being sent tells whose attempt it is', () => {
+  test('of an order being sent holds the nonce of its attempt', () => {
     expect(decodeRecord('s|2|3|1|session-1|nonce-1|loyw3v28||404|')).toMatchObject({
       code: 's',
       keyNumber: 2,
@@ -103,7 +103,7 @@ describe('an order record', () => {
     });
   });
 
-  test('in a state nobody knows is a bug, not a guess', () => {
+  test('in an unknown state is a bug, not a guess', () => {
     expect(() => decodeRecord('Z|1|0|0||||||')).toThrow(/unknown state/);
   });
 
@@ -112,7 +112,7 @@ describe('an order record', () => {
   });
 });
 
-describe('the codec of the scripts, made from the same table', () => {
+describe('the scripts’ codec, generated from the same table', () => {
   const bench = ledgersOnRedis();
   const inLua = async (body: string, ...given: readonly string[]) => {
     const { scripts } = await bench.ledger();
@@ -125,12 +125,12 @@ describe('the codec of the scripts, made from the same table', () => {
       fc.array(value, { minLength: 9, maxLength: 9 }),
       fc.array(value, { maxLength: 2 }),
     )
-    // While an order is being sent the eleventh field is there and empty.
+    // While an order is being sent, the eleventh field is present and empty.
     .map(([code, always, more]) =>
       [code, ...always, ...(code === 's' ? ['', ...more.slice(1)] : more)].join('|'),
     );
 
-  test('writes every record back as it was stored, byte for byte', async () => {
+  test('writes every stored record back byte for byte', async () => {
     const records = fc.sample(stored, 300);
     const written = await inLua(
       "local all = {} for i, one in ipairs(ARGV) do all[i] = encodeRecord(decodeRecord(one)) end return table.concat(all, '\\n')",
@@ -147,7 +147,7 @@ describe('the codec of the scripts, made from the same table', () => {
     expect(JSON.parse(await inLua('return cjson.encode(decodeRecord(ARGV[1]))', text))).toEqual(fields);
   });
 
-  test('writes what was not named as an empty field, and no field behind the last that has a value', async () => {
+  test('writes an unnamed field as empty, and no field after the last that has a value', async () => {
     const encode = (fields: string) => inLua(`return encodeRecord({ ${fields} })`);
     expect(await encode("state = 'w', key = '2', marks = 'a1'")).toBe('w|2||||||||a1');
     expect(await encode("state = 'u', nonce = ''")).toBe('u||||||||||');

@@ -9,7 +9,7 @@ import { parseHolder, referenceKey } from '../../src/ledger/reference.js';
 const CREDIT: Order = { op: 'credit', member: memberId('1'), recipient: null, tokens: tokens(5) };
 
 describe('a reference', () => {
-  test('is kept as a shard of 16 bits and an entry of 80, always the same', () => {
+  test('is stored as a shard of 16 bits and an entry of 80, always the same', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (reference) => {
         const key = referenceKey(reference);

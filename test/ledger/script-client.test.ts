@@ -10,7 +10,7 @@ class ClusterAllFailedError extends Error {
 }
 const reply = (message: string) => Object.assign(new Error(message), { name: 'ReplyError' });
 
-/** A client whose first answers are these errors, and how many times it asked. */
+/** A client whose first answers are these errors, and the number of its calls. */
 function failing(errors: readonly Error[], patienceMs = 10_000) {
   const left = [...errors];
   const scripts = new ScriptClient(bench.redis().client(), patienceMs, () => {});
@@ -54,7 +54,7 @@ test.each([
   expect(asked()).toBe(1);
 });
 
-test('a store that is never found again is named once the patience is over', async () => {
+test('a store that stays lost is named once the patience is over', async () => {
   const away = Array.from({ length: 50 }, () => new ClusterAllFailedError('Failed to refresh slots cache.'));
   await expect(failing(away, 50).answer).rejects.toMatchObject({
     code: 'ALM_STORE_UNREACHABLE',

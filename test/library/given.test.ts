@@ -11,7 +11,7 @@ import {
   PlanRefused,
 } from '../../src/index.js';
 import { endServerOf } from '../support/store-program.js';
-import { listed, openBooks, refusalOf } from './open-books.js';
+import { listed, openLibrary, refusalOf } from './open-library.js';
 
 /** What a program gives is read once, within the call, and refused before anything is done. */
 let folder: string;
@@ -19,7 +19,7 @@ let almoner: Almoner;
 const env = () => ({ HOME: folder, ALMONER_DATA: join(folder, 'data') });
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'almoner-given-'));
-  almoner = await openBooks(env(), { cwd: folder });
+  almoner = await openLibrary(env(), { cwd: folder });
 });
 afterAll(async () => {
   await almoner.close();
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const ANN = '119837460192837465';
 
-describe('what is paid is what was given when the call was made', () => {
+describe('a call pays the rows as they were at the moment of the call', () => {
   test('whatever becomes of the list and its rows afterwards', async () => {
     const rows = [
       { member: ANN, tokens: 1, reference: 'kept-1' },
@@ -49,7 +49,7 @@ const untyped = (value: unknown) => value as never;
 let made = 0;
 const some = () => ({ rows: [{ member: ANN, tokens: 1, reference: `some-${made++}` }] });
 
-describe('misuse is refused by name, never thrown at once, and leaves the books as they were', () => {
+describe('misuse is refused by name, never thrown at once, and leaves the ledger unchanged', () => {
   test.each<[string, (books: Almoner) => Promise<unknown>, RegExp]>([
     ['pay()', (books) => books.pay(untyped(undefined)), /input: expected \{ file \}.*got undefined/],
     ['pay(null)', (books) => books.pay(untyped(null)), /input: .*got null/],
@@ -131,7 +131,7 @@ describe('misuse is refused by name, never thrown at once, and leaves the books 
   });
 });
 
-describe('what the operations say is told in the words of the library', () => {
+describe('messages of the operations use the names of the library', () => {
   test('options go by their names here, in errors and in findings', async () => {
     const refusal = await refusalOf(almoner.pay(some(), { expectRows: 2 }));
     expect(refusal).toBeInstanceOf(PlanRefused);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Almoner, AlmonerError, type PayRow, PlanRefused } from '../../src/index.js';
 import { endServerOf } from '../support/store-program.js';
-import { listed, openBooks, refusalOf } from './open-books.js';
+import { listed, openLibrary, refusalOf } from './open-library.js';
 
 /** A program with the library, on the embedded realm and a store of its own. */
 let folder: string;
@@ -13,7 +13,7 @@ let almoner: Almoner;
 const env = () => ({ HOME: folder, ALMONER_DATA: join(folder, 'data') });
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'almoner-library-'));
-  almoner = await openBooks(env(), { cwd: folder, operator: 'bot' });
+  almoner = await openLibrary(env(), { cwd: folder, operator: 'bot' });
 });
 afterAll(async () => {
   await almoner.close();
@@ -122,7 +122,7 @@ describe('paying', () => {
     expect(readdirSync(report.folder)).toContain('results.csv');
   });
 
-  test('pays an event once, however often and in whatever company it comes', async () => {
+  test('pays an event once, however often and with whatever other rows it comes', async () => {
     const first = await almoner.pay({ rows: [row('event-1')] });
     const again = await almoner.pay({ rows: [row('event-1')] });
     const among = await almoner.pay({ rows: [row('event-1'), row('event-2')] });
@@ -132,7 +132,7 @@ describe('paying', () => {
     expect(other).toBeInstanceOf(PlanRefused);
   });
 
-  test('refuses rows without a reference that were paid before, unless they are meant again', async () => {
+  test('refuses rows without a reference that were paid before, unless they are repeated on purpose', async () => {
     const rows = [{ member: ANN, tokens: 77 }];
     await almoner.pay({ rows });
     // The very same rows are the same batch; with another one they are another, and look paid.
@@ -229,9 +229,9 @@ describe('misuse is refused by name, before anything is done', () => {
   });
 
   test('a configuration with faults, and a realm that is not configured', async () => {
-    const unknown = openBooks({ ...env(), ALMONER_RATEE: '5/s' }, { cwd: folder });
+    const unknown = openLibrary({ ...env(), ALMONER_RATEE: '5/s' }, { cwd: folder });
     expect(await refusalOf(unknown)).toMatchObject({ code: 'ALM_CONFIG_INVALID' });
-    const nowhere = openBooks(env(), { cwd: folder, realm: 'nowhere' });
+    const nowhere = openLibrary(env(), { cwd: folder, realm: 'nowhere' });
     expect(await refusalOf(nowhere)).toMatchObject({ code: 'ALM_CONFIG_REALM_UNKNOWN' });
   });
 

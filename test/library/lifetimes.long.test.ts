@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { PayRow } from '../../src/index.js';
 import { Program } from '../support/program/program.js';
-import { openBooks } from './open-books.js';
+import { openLibrary } from './open-library.js';
 
 const MEMBER = '300000000000000000';
 const rowOf = (event: string): PayRow[] => [{ member: MEMBER, tokens: 1, reference: event }];
@@ -12,7 +12,7 @@ test('the journals of many payments stay within their budget', async () => {
   const world = await Program.start({ members: [{ member: MEMBER, tokens: 0 }] });
   onTestFinished(() => world.end());
   await world.file('tight.yaml', 'limits: {journalMegabytes: 1}\n');
-  const tight = await openBooks(world.env, { cwd: world.folder, config: 'tight.yaml' });
+  const tight = await openLibrary(world.env, { cwd: world.folder, config: 'tight.yaml' });
   const journals = async () =>
     (await readdir(join(world.folder, 'data', 'journal'))).filter((name) => name.endsWith('.journal'));
   await tight.pay({ rows: rowOf('first') });

@@ -4,7 +4,7 @@ import type { Almoner, PayRow } from '../../src/index.js';
 import { parseFaults } from '../../src/realm/server/faults.js';
 import { Program } from '../support/program/program.js';
 import { until } from '../support/until.js';
-import { listed, openBooks, refusalOf } from './open-books.js';
+import { listed, openLibrary, refusalOf } from './open-library.js';
 
 /** Paying several batches at once and one after the other, stopping and closing, on a realm that takes its time. */
 const MEMBERS = 40;
@@ -24,7 +24,7 @@ beforeAll(async () => {
     faults: parseFaults(['latency:1:40']),
     env: { ALMONER_RATE: '20/s' },
   });
-  almoner = await openBooks(world.env, { cwd: world.folder });
+  almoner = await openLibrary(world.env, { cwd: world.folder });
 });
 afterAll(async () => {
   await almoner.close();
@@ -46,8 +46,8 @@ describe('several at once', () => {
     expect(await world.applied()).toHaveLength(24);
   });
 
-  test('two openings of the same books in one process', async () => {
-    const second = await openBooks(world.env, { cwd: world.folder });
+  test('two instances on the same ledger in one process', async () => {
+    const second = await openLibrary(world.env, { cwd: world.folder });
     const [one, two] = await Promise.all([
       almoner.pay({ rows: rowsOf('here', 6) }),
       second.pay({ rows: rowsOf('there', 6) }),
@@ -111,7 +111,7 @@ describe('stopping', () => {
   });
 
   test('by closing: what is being sent finishes, the batch is paused, and later calls are refused', async () => {
-    const books = await openBooks(world.env, { cwd: world.folder });
+    const books = await openLibrary(world.env, { cwd: world.folder });
     const rows = rowsOf('closed', MEMBERS);
     const before = await world.appliedCount();
     const paying = books.pay({ rows });
@@ -131,7 +131,7 @@ describe('stopping', () => {
   });
 
   test('in the middle of a list refuses its next item', async () => {
-    await using books = await openBooks(world.env, { cwd: world.folder });
+    await using books = await openLibrary(world.env, { cwd: world.folder });
     const results = books
       .results((await almoner.pay({ rows: rowsOf('signal', MEMBERS) })).batch)
       [Symbol.asyncIterator]();

@@ -11,7 +11,7 @@ import { Program, REALM_ID } from '../support/program/program.js';
 import { isLong } from '../support/suites.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
-import { listed, openBooks, refusalOf } from './open-books.js';
+import { listed, openLibrary, refusalOf } from './open-library.js';
 
 /** Programs of their own with the built library: what they leave behind when they close, and when they are killed. */
 const ROWS = 120;
@@ -108,7 +108,11 @@ test('a doubt is told, and ends on a person’s word', async () => {
     env: { ALMONER_CERTAINTY: 'manual' },
   });
   try {
-    await using almoner = await openBooks(world.env, { cwd: world.folder, operator: 'ada', realm: REALM_ID });
+    await using almoner = await openLibrary(world.env, {
+      cwd: world.folder,
+      operator: 'ada',
+      realm: REALM_ID,
+    });
     const rows = members
       .slice(0, 2)
       .map(({ member }) => ({ member, tokens: 5, reference: `doubt/${member}` }));

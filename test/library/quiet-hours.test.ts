@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BatchProgress } from '../../src/index.js';
 import { Program } from '../support/program/program.js';
-import { openBooks } from './open-books.js';
+import { openLibrary } from './open-library.js';
 
 let world: Program;
 const hour = (offset: number) => new Date(Date.now() + offset * 3_600_000).toISOString().slice(11, 16);
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world.end());
 
 test('a payment that waits for the end of quiet hours says so while it runs and when it is stopped', async () => {
-  await using books = await openBooks(world.env, { cwd: world.folder });
+  await using books = await openLibrary(world.env, { cwd: world.folder });
   const stop = new AbortController();
   const seen: BatchProgress['waiting'][] = [];
   const onProgress = ({ waiting }: BatchProgress) => {

@@ -3,7 +3,7 @@ import type { BatchProgress } from '../../src/index.js';
 import { parseFaults } from '../../src/realm/server/faults.js';
 import { Program } from '../support/program/program.js';
 import { until } from '../support/until.js';
-import { openBooks, refusalOf } from './open-books.js';
+import { openLibrary, refusalOf } from './open-library.js';
 
 /** Every request is at the realm for longer than anybody looks. */
 const ROWS = 12;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-const open = () => openBooks(world.env, { cwd: world.folder });
+const open = () => openLibrary(world.env, { cwd: world.folder });
 
 test('a call that only watches resolves when nothing is at the realm any more', async () => {
   await using books = await open();
@@ -54,7 +54,7 @@ test('a cancelled batch whose answers were lost keeps neither the call nor the c
     faults: parseFaults(['reset-after:1']),
   });
   onTestFinished(() => lost.end());
-  const books = await openBooks(lost.env, { cwd: lost.folder });
+  const books = await openLibrary(lost.env, { cwd: lost.folder });
   let seen: BatchProgress | undefined;
   const onProgress = (progress: BatchProgress) => {
     seen = progress;

@@ -7,11 +7,11 @@ import { syncRules } from '../../src/operations/rules/sync.js';
 import { App } from '../../src/runtime/app.js';
 import { loadConfig } from '../../src/runtime/config/config.js';
 import { createLogger } from '../../src/runtime/logger.js';
-import { booksOf } from '../support/program/daily-schedule.js';
+import { ledgerOf } from '../support/program/daily-schedule.js';
 import { Program, REALM_ID } from '../support/program/program.js';
 import { until } from '../support/until.js';
 
-/** A service outside hears after each good round that all is well; where it hears nothing, it raises the alarm. */
+/** The desk calls an outside service after each good round. The service raises the alarm when the calls stop. */
 
 let world: Program;
 let server: Server;
@@ -66,7 +66,7 @@ test('it is called after good rounds, and not while a time is without its outcom
     await until('some calls', () => calls.length > 2);
     expect(new Set(calls)).toEqual(new Set(['GET /s3cret-path']));
     // Somebody has claimed the rule and does nothing for it: two minutes after its time it has no outcome.
-    await app.scripts.redis.set(`${booksOf(app).keyPrefix}:rules:claim:daily`, 'somebody');
+    await app.scripts.redis.set(`${ledgerOf(app).keyPrefix}:rules:claim:daily`, 'somebody');
     clock = monday + 120_000;
     await until('a round that is not good', () => lines.some((line) => line.includes('was not handled')));
     const before = calls.length;
@@ -74,14 +74,14 @@ test('it is called after good rounds, and not while a time is without its outcom
     const seen = rounds();
     await until('more such rounds', () => rounds() > seen + 3);
     expect(calls.length).toBeLessThanOrEqual(before + 1);
-    await app.scripts.redis.del(`${booksOf(app).keyPrefix}:rules:claim:daily`);
+    await app.scripts.redis.del(`${ledgerOf(app).keyPrefix}:rules:claim:daily`);
     await until('the next call', () => calls.length > before + 2);
   } finally {
     await schedules.stop();
   }
 });
 
-test('nobody waits for it, one call is made at a time, and the URL is in no log', async () => {
+test('no round waits for the call, one call is made at a time, and the URL is in no log', async () => {
   const stop = new AbortController();
   const ping = deadManPing(app, stop.signal);
   isSilent = true;

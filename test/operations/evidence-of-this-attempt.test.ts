@@ -9,7 +9,7 @@ import { attemptOf, merge } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 import { begun, concludeAs, feedAll, held, settleAs } from '../support/ledger/order-moves.js';
 
-/** What a person is shown of a doubt speaks of the attempt and the doubt that the order has now, or is not shown. */
+/** A person sees evidence only for the current attempt and doubt of an order. */
 const bench = ledgersOnRedis();
 
 const balances = (when: 'before' | 'doubt', member: string): OrderEvent =>

@@ -7,11 +7,11 @@ import { endEyes, PEOPLE, ROLES, redis, startEyes, strict, Try } from '../suppor
 import { generated } from '../support/suites.js';
 
 /**
- * Three people who try, in whatever order, to get something paid that only one of them has seen: files, retries of dead
- * letters, rules whose list is swapped after it was looked at, set times. Everything goes through the operations that command
- * line and desk use; sending does what a worker does and pays whatever the ledger lets out. What is held against it is kept
- * apart and knows no approvals of the ledger: who prepared or retried what, who approved exactly that and had the role, and
- * what was paid. All that one person got paid without a second stays within what they may alone.
+ * Three people try, in any order, to get something paid that only one of them has seen: files, retries of dead letters,
+ * rules with a swapped list, set times. All of it uses the operations of the command line and the desk; sending works
+ * like a worker and pays what the ledger releases. The test keeps its own record of who prepared, retried and approved
+ * what in which role, and of what was paid. Each person’s unapproved payments must stay within what one person may pay
+ * alone.
  */
 beforeAll(startEyes, 60_000);
 afterAll(endEyes);
@@ -114,7 +114,7 @@ async function allApprove(one: Try, ref: BatchRef): Promise<void> {
   await Promise.allSettled(PEOPLE.map((name) => one.approve(name, ref, hash)));
 }
 
-test('however three people go about it, none of them gets more paid alone than they may', async () => {
+test('in any order of steps, no person gets more paid alone than they may', async () => {
   let [began, refused] = [0, 0];
   await fc.assert(
     fc.asyncProperty(fc.array(move, { minLength: 10, maxLength: 30 }), async (moves) => {

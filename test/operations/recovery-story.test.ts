@@ -33,7 +33,7 @@ const killed = {
   openedMs: OPENED,
 };
 
-test('after a kill it says how many orders were under way and what they are now', () => {
+test('after a kill it reports how many orders were under way and their current states', () => {
   expect(storyOf(realm({ last: killed, isPresent: true })).happened).toBe(
     'The store was restarted. The killed process was sending 11 orders. It is not known whether they were paid: 11 are doubts now.',
   );
@@ -43,7 +43,7 @@ test('after a kill it says how many orders were under way and what they are now'
   );
 });
 
-test('what was told before is said to be earlier', () => {
+test('a recovery reported before is marked as earlier', () => {
   expect(storyOf(realm({ last: killed })).happened).toMatch(
     /^The store has forgotten nothing that the journals here know of\. Earlier, at 2026-11-19T01:40:00\.000Z: /,
   );

@@ -42,7 +42,7 @@ async function paidBy(ledger: RealmLedger, by: 'day' | 'week' | 'month', since: 
   };
 }
 
-test('days are put together to weeks that begin on Monday, and to months; the days before are as many', async () => {
+test('days are grouped into weeks that begin on Monday, and into months; the days before are as many', async () => {
   const ledger = await bench.ledger();
   await paidOn(ledger, DAYS);
   expect(await paidBy(ledger, 'week', '2025-12-29', '2026-01-11')).toEqual({

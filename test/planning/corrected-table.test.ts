@@ -8,7 +8,7 @@ import { PaidSince } from '../../src/planning/paid-before/looks-paid.js';
 import { faultCodes, giveCsv, planCsv, putPlan, settleRows } from '../support/ledger/csv-plans.js';
 import { ledgersOnRedis, START, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 
-/** Under a corrected table the same row is another order, to another member, and still the same debt. */
+/** Under a corrected table the same row is another order, to another member, but still the same debt. */
 const bench = ledgersOnRedis();
 const table = (...pairs: [handle: string, member: number][]) =>
   `member,handle\n${pairs.map(([handle, member]) => `${member},${handle}\n`).join('')}`;
@@ -25,7 +25,7 @@ function retry({ ref, rows: [row] }: TestBatch) {
 }
 
 describe('a row that was paid by another table', () => {
-  test('is not paid again to somebody else', async () => {
+  test('is not paid again to another member', async () => {
     const ledger = await bench.ledger();
     const { ref } = await giveCsv(ledger, csv('ann,5', 'ben,6'), { members: OLD }, 'P', 'P');
     const again = await planCsv(ledger, csv('ann,5', 'cid,7'), { members: NEW });

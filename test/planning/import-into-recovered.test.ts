@@ -16,7 +16,7 @@ import { PaidSince } from '../../src/planning/paid-before/looks-paid.js';
 import type { Plan } from '../../src/planning/plan.js';
 import { type ImportOptions, importPlan } from '../../src/planning/store-plan.js';
 import { bareCsv, faultCodes, giveCsv, planCsv, putPlan } from '../support/ledger/csv-plans.js';
-import { forgotten, happensBefore, placeOf, tell } from '../support/ledger/forgotten-batch.js';
+import { forgotten, happensBefore, mergeAttempts, placeOf } from '../support/ledger/forgotten-batch.js';
 import { importing } from '../support/ledger/importing.js';
 import { attemptOf, PAID, WAITS } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, START, testBatch } from '../support/ledger/ledgers-on-redis.js';
@@ -32,7 +32,7 @@ const REFS = 'member,tokens,reference\n1,5,a\n2,6,b\n3,7,c\n';
 /** The recovered batch in which the first order was paid. */
 async function firstPaid(csv: string, id: BatchId | null = null) {
   const batch = await forgotten(bench, csv, id);
-  await tell(batch, attemptOf(batch, 1, PAID));
+  await mergeAttempts(batch, attemptOf(batch, 1, PAID));
   return { batch, ledger: batch.ledger, place: await placeOf(batch) };
 }
 
@@ -162,7 +162,7 @@ describe('a recovered batch that is cancelled during an import', () => {
   /** One order of it is to be sent again, so that there is something to cancel. */
   async function running() {
     const batch = await forgotten(bench, REFS);
-    await tell(batch, attemptOf(batch, 1, WAITS));
+    await mergeAttempts(batch, attemptOf(batch, 1, WAITS));
     const place = await placeOf(batch);
     const letter = { index: 1, row: batch.row(1) };
     const by = { who: 'ada', why: null, at: Date.now(), nonce: newNonce() };
@@ -216,7 +216,7 @@ describe('a plan that was made before a journal put one of its rows back', () =>
     const batch = await forgotten(bench, REFS);
     const other = await giveCsv(batch.ledger, 'member,tokens,reference\n1,5,a\n', {});
     const shown = await planCsv(batch.ledger, REFS);
-    await tell(batch, attemptOf(batch, 1, PAID));
+    await mergeAttempts(batch, attemptOf(batch, 1, PAID));
     await expect(putPlan(batch.ledger, shown)).rejects.toMatchObject({ code: 'ALM_PLAN_CHANGED' });
     expect((await readRecord(await placeOf(batch), 1)).code).toBe('P');
     expect(await begin(other, 1)).toHaveProperty('refusal');
@@ -227,7 +227,7 @@ describe('a plan that was made before a journal put one of its rows back', () =>
     const batch = await forgotten(bench, bareCsv(1, 2, 3));
     const csv = 'member,tokens\nbad,5\n1,5\n2,5\n3,5\n';
     const shown = await planCsv(batch.ledger, csv, { skipInvalid: true });
-    await tell(batch, attemptOf(batch, 1, PAID));
+    await mergeAttempts(batch, attemptOf(batch, 1, PAID));
     await expect(putPlan(batch.ledger, shown)).rejects.toMatchObject({ code: 'ALM_PLAN_CHANGED' });
     expect((await readRecord(await placeOf(batch), 1)).code).toBe('P');
     expect(faultCodes(await planCsv(batch.ledger, bareCsv(1, 7)))).toEqual(['ALM_PLAN_LOOKS_PAID']);

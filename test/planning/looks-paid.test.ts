@@ -5,7 +5,7 @@ import { ledgersOnRedis } from '../support/ledger/ledgers-on-redis.js';
 const bench = ledgersOnRedis();
 const bare = (...members: number[]) => `member,tokens\n${members.map((member) => `${member},5\n`).join('')}`;
 
-test('a batch that is not over is not said to run: its process may be gone', async () => {
+test('an unfinished batch is not reported as running, because its process may be gone', async () => {
   const ledger = await bench.ledger();
   const first = await settleRows(await putPlan(ledger, await planCsv(ledger, bare(1, 2))), 'P');
   const [fault] = (await planCsv(ledger, bare(1, 2, 3))).findings.faults();

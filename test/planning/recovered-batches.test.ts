@@ -63,7 +63,7 @@ const rowsOf = async (batch: TestBatch) => {
   return found;
 };
 
-test('its file, given again, does not wait for the person who looks after the rollback', async () => {
+test('its file, imported again, does not wait for the person who decides about the rollback', async () => {
   const batch = { ...(await forgotten()), ledger: await bench.ledger({ afterRollback: 'wait' }) };
   const { ledger } = batch;
   const certainty = 'idempotent';
@@ -76,7 +76,7 @@ test('its file, given again, does not wait for the person who looks after the ro
   expect((await recovered(batch)).view).toMatchObject({ recovered: false, whyNot: [] });
 });
 
-describe('what journals know of a forgotten batch', () => {
+describe('orders that journals hold of a forgotten batch', () => {
   test('is a recovered batch under the same id, with these orders and no others', async () => {
     const batch = await forgotten();
     const merged = await tell(batch, attemptOf(batch, 1, PAID), attemptOf(batch, 3, null));
@@ -119,7 +119,7 @@ describe('what journals know of a forgotten batch', () => {
     expect((await recovered(batch)).view?.counts).toEqual({ paid: 1 });
   });
 
-  test('is counted as what became of it, also where the recovered batch was cancelled', async () => {
+  test('each counts with its outcome, even if the recovered batch was cancelled', async () => {
     const batch = await forgotten(
       'member,tokens,reference\n1,5,a\n2,5,rule:gift:2026-11:2\n3,5,rule:gift:2026-11:3\n4,5,\n',
     );

@@ -6,7 +6,7 @@ import { readRecord } from '../../src/ledger/read/rows.js';
 import type { BatchRef, RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { planCsv } from '../support/ledger/csv-plans.js';
-import { forgotten, happensBefore, placeOf, tell } from '../support/ledger/forgotten-batch.js';
+import { forgotten, happensBefore, mergeAttempts, placeOf } from '../support/ledger/forgotten-batch.js';
 import { importing } from '../support/ledger/importing.js';
 import { attemptOf, PAID } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, START } from '../support/ledger/ledgers-on-redis.js';
@@ -33,7 +33,7 @@ test.each([
     const { ledger } = batch;
     const second = await give(ledger, 'member,tokens,reference\n1,5,a\n');
     const of = await begun(second, 1);
-    await tell(batch, attemptOf(batch, 1, PAID));
+    await mergeAttempts(batch, attemptOf(batch, 1, PAID));
     expect(await settleAs(second, 1, code, of)).toMatchObject({ settled: true });
     expect(await spent(ledger)).toEqual(['a']);
     const { id } = await placeOf(batch);
@@ -47,7 +47,7 @@ test('a doubt that never held its reference is called paid; the order that holds
   const { ledger } = batch;
   const second = await give(ledger, 'member,tokens,reference\n1,5,a\n');
   await sendAs(second, 1, 'P');
-  await tell(batch, attemptOf(batch, 1, null));
+  await mergeAttempts(batch, attemptOf(batch, 1, null));
   await concludeAs(await placed(ledger, batch), 1, 'D', 'P');
   await undoFirst(second.ref);
   expect(await spent(ledger)).toEqual(['a']);
@@ -62,7 +62,7 @@ test.each(['open-batch', 'put-block', 'seal-batch'])(
     const { ledger } = batch;
     const csv = REFS.replace('\n', '\nbad,5,x\n');
     const plan = await planCsv(ledger, csv, { skipInvalid: true });
-    const importer = happensBefore(ledger, script, () => tell(batch, attemptOf(batch, 1, PAID)));
+    const importer = happensBefore(ledger, script, () => mergeAttempts(batch, attemptOf(batch, 1, PAID)));
     await expect(importPlan(plan, importing(importer, { now: START }))).rejects.toMatchObject({
       code: 'ALM_PLAN_CHANGED',
     });
@@ -80,7 +80,7 @@ test.each(['was never sent', 'waits after a definite no'])(
     const { ledger } = batch;
     const second = await give(ledger, 'member,tokens,reference\n1,5,a\n');
     if (holder !== 'was never sent') await sendAs(second, 1, 'w');
-    await tell(batch, attemptOf(batch, 1, null));
+    await mergeAttempts(batch, attemptOf(batch, 1, null));
     expect(await begin(second, 1)).toMatchObject({ refusal: 'instead', code: 'ALM_SEND_REFERENCE_HELD' });
     expect((await readRecord(second.ref, 1)).code).toBe('X');
   },
@@ -89,7 +89,7 @@ test.each(['was never sent', 'waits after a definite no'])(
 test('an order whose key is honoured stays unknown, and is sent again, where the other one under its reference waits', async () => {
   const batch = await forgotten(bench, REFS);
   await give(batch.ledger, 'member,tokens,reference\n1,5,a\n');
-  await tell(batch, attemptOf(batch, 1, null, { certainty: 'idempotent' }));
+  await mergeAttempts(batch, attemptOf(batch, 1, null, { certainty: 'idempotent' }));
   expect((await readRecord(await placeOf(batch), 1)).code).toBe('u');
 });
 

@@ -19,7 +19,7 @@ import {
 import { audit, begun, concludeAs, feedAll, settleAs } from '../support/ledger/order-moves.js';
 import { tempFolder } from '../support/temp-folder.js';
 
-/** Which rows of a file without references are orders of the last 30 days already, paid or still to be paid. */
+/** Finds rows of a file without references that repeat orders of the last 30 days, paid or still to be paid. */
 const bench = ledgersOnRedis();
 const DAY_MS = 24 * 3600_000;
 

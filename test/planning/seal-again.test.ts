@@ -17,7 +17,7 @@ import { ledgersOnRedis, sealed, testBatch } from '../support/ledger/ledgers-on-
 import { testProfile } from '../support/ledger/realm-profile.js';
 import { tieUp } from '../support/ledger/tie-up.js';
 
-/** Between the preview and the seal the books go on: what was confirmed is what is sealed, or nothing is. */
+/** The ledger changes between the preview and the seal. The seal must match the confirmed preview, or it is refused. */
 const bench = ledgersOnRedis();
 const profile = testProfile();
 

@@ -14,7 +14,7 @@ import { tempFolder } from '../support/temp-folder.js';
 
 const bench = ledgersOnRedis();
 
-/** The store is another one from the first row on that is read of it. */
+/** The store is replaced by another one when its first row is read. */
 class RestoringReader extends PlanReader {
   private restored = false;
 
@@ -33,7 +33,7 @@ class RestoringReader extends PlanReader {
   }
 }
 
-test('what was read of one store is not concluded upon in another: a store restored while the dead are adopted', async () => {
+test('a store restored during the adoption of dead sessions: facts read before do not decide orders afterwards', async () => {
   const batch = await sealed(await bench.ledger(), [{}, {}, {}]);
   await feedAll(batch);
   const machines = new Machines(bench.redis(), batch, 'idempotent');
@@ -46,7 +46,7 @@ test('what was read of one store is not concluded upon in another: a store resto
   await dead.sender.begin(2);
   await dead.sender.die(); // its journal knows: 1 paid, 2 was about to be sent
 
-  // `almoner recover` on its machine; the store fails over to the earlier moment while journals are being merged.
+  // `almoner recover` runs on its machine. The store fails over to the earlier moment while it merges journals.
   const ledger = openLedger(new ScriptClient(bench.redis().client(), 10_000, () => {}), batch.ledger.realm);
   const session = await Session.open('recover', one);
   await session.register(ledger);
@@ -71,7 +71,7 @@ test('what was read of one store is not concluded upon in another: a store resto
   await session.deregister(ledger);
   await session.close();
   expect(await listSessions(batch.ledger)).toHaveLength(1);
-  // Whoever looks next finds the journal, and what it tells.
+  // The next process to look finds the journal and its attempts.
   const next = await machines.start(three);
   expect(await next.sender.recover()).toBe(true);
   expect((await readRecord(batch.ref, 1)).code).toBe('P');

@@ -12,8 +12,8 @@ import { Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 /**
- * Machine 2 has sent after the backup was made. The store is restored, machine 1 arms it and goes on, and machine 2
- * starts again: the ledger is armed, and the journals that lie beside it know what the ledger does not.
+ * Machine 2 has sent orders after the backup. The store is restored, and machine 1 opens the ledger and continues. Then
+ * machine 2 starts again: the ledger is open, but the journals in its folder hold attempts that the ledger lacks.
  */
 const bench = ledgersOnRedis();
 
@@ -40,8 +40,8 @@ async function restoredUnder(fate: 'paid' | 'dies') {
   return { batch, machines, two, again };
 }
 
-describe('a process that starts on an armed ledger', () => {
-  test('lowers the fence before it merges what the journals beside it know, and arms only then', async () => {
+describe('a process that starts on an open ledger', () => {
+  test('closes it before it merges the journals in its folder, and opens it only afterwards', async () => {
     const { batch, machines, two, again } = await restoredUnder('paid');
     expect(await code(batch, 1)).toBe('p');
     await again.sender.die();
@@ -56,7 +56,7 @@ describe('a process that starts on an armed ledger', () => {
     await late.sender.die();
   });
 
-  test('lowers it for what a journal knows, also where the sequence has come further meanwhile', async () => {
+  test('closes it for what a journal holds, even if the ledger’s sequence has advanced further', async () => {
     const { batch, machines, two, again } = await restoredUnder('paid');
     for (const index of [2, 3]) {
       await again.sender.begin(index);
@@ -71,11 +71,11 @@ describe('a process that starts on an armed ledger', () => {
     await late.sender.die();
   });
 
-  test('stops those who were sending by what the store says, until they have merged as well', async () => {
+  test('stops live senders until they have merged as well', async () => {
     const { batch, machines, two, again } = await restoredUnder('paid');
     const late = await machines.start(two);
     expect(await late.sender.recover()).toBe(false);
-    // Machine 1 took order 1 for one that nobody has sent.
+    // Machine 1 takes order 1 for an order that was never sent.
     await again.sender.begin(1);
     expect(again.sender.open).toEqual([]);
     expect(await begin(batch, 2)).toEqual({ refusal: 'disarmed' });
@@ -88,7 +88,7 @@ describe('a process that starts on an armed ledger', () => {
     for (const { sender } of [late, again]) await sender.die();
   });
 
-  test('finds its own attempt in flight beside the other’s intent under the same number: never waiting', async () => {
+  test('finds its own attempt beside another attempt under the same number: the order never counts as waiting', async () => {
     const { batch, machines, two, again } = await restoredUnder('dies');
     await again.sender.begin(1);
     expect(await code(batch, 1)).toBe('s');
@@ -96,14 +96,14 @@ describe('a process that starts on an armed ledger', () => {
     await late.sender.recover();
     expect(await code(batch, 1)).toBe('D');
     await again.sender.recover();
-    // The answer to the attempt of machine 1 still counts, as what it is.
+    // The answer to machine 1’s attempt still counts for that attempt.
     await again.sender.finish('paid');
     expect(await code(batch, 1)).toBe('P');
     expect(await tieUp(batch.ledger)).toEqual([]);
     for (const { sender } of [late, again]) await sender.die();
   });
 
-  test('leaves the fence up at the next start: what was merged is known from then on', async () => {
+  test('leaves it open at the next start, because the merge is recorded', async () => {
     const { batch, machines, two, again } = await restoredUnder('dies');
     await again.sender.die();
     const late = await machines.start(two);
@@ -121,7 +121,7 @@ describe('a process that starts on an armed ledger', () => {
 });
 
 describe('payments of batches that the store has forgotten', () => {
-  test('are written once, and not again at every look', async () => {
+  test('are recorded once, and not again at every look', async () => {
     const ORDERS = 40;
     const ledger = await bench.ledger();
     const small = await sealed(ledger, [{}], { id: 'small' });
@@ -156,7 +156,7 @@ describe('payments of batches that the store has forgotten', () => {
       await sender.adoptDead();
     }
     expect((await written()) - start).toBeLessThan(ORDERS);
-    // Also at the next start that reads the journals again.
+    // The same holds for the next start that reads the journals.
     await sender.die();
     for (const name of await readdir(folder, { recursive: true }))
       if (name.endsWith('.merged')) await unlink(join(folder, name));

@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 const bench = ledgersOnRedis();
 const HOUR_MS = 3_600_000;
 
-/** A process that watches the store's clock, with clocks of its own making. */
+/** A process that watches the store’s clock with simulated clocks of its own. */
 function watchOf(ledger: RealmLedger) {
   const time = { storeMs: Date.now(), ownMs: 50, slowMs: 0 };
   const said: string[] = [];
@@ -40,7 +40,7 @@ function watchOf(ledger: RealmLedger) {
 }
 
 describe('a step of the store’s clock', () => {
-  test('forward is noted for everybody, and said; so is a sleep of the process’s machine', async () => {
+  test('forward is recorded for all processes and reported; so is a sleep of the process’s machine', async () => {
     for (const [store, own] of [
       [HOUR_MS + 250, 250],
       [HOUR_MS, 0],
@@ -55,7 +55,7 @@ describe('a step of the store’s clock', () => {
     }
   });
 
-  test('is not seen in a slow reply, a long pause between looks, or a clock that was set back', async () => {
+  test('is not suspected after a slow reply, a long pause between looks, or a clock that was set back', async () => {
     const { time, watch, noted, pass } = watchOf(await bench.ledger());
     await watch.look();
     time.slowMs = 30_000;
@@ -68,16 +68,16 @@ describe('a step of the store’s clock', () => {
   });
 });
 
-/** The store's clock jumps ahead: to the scripts, what was to last for the settle time is over. */
+/** The store’s clock jumps ahead, so the scripts consider the settle time over. */
 async function stepAhead(ledger: RealmLedger): Promise<void> {
   const { watch, pass } = watchOf(ledger);
   await watch.look();
   await pass(SETTLE_MS + 1_000, 250);
-  // Seen from the clock that the scripts read, which was not stepped, it is now.
+  // The scripts’ clock itself was not stepped, so the end lies one settle time ahead of it.
   await ledger.scripts.redis.hset(ledger.keyPrefix, 'steppedUntil', Date.now() + SETTLE_MS);
 }
 
-test('does not end the time in which the request of a doubt may arrive: read-back proves nothing on its member', async () => {
+test('does not shorten the time in which a doubt’s request may arrive: read-back proves nothing on its member', async () => {
   const ledger = await bench.ledger();
   const { redis } = ledger.scripts;
   const batch = await sealed(ledger, [{ member: '77' }, { member: '77' }]);
@@ -94,7 +94,7 @@ test('does not end the time in which the request of a doubt may arrive: read-bac
   await stepAhead(ledger);
   await sender.begin(2);
   await sender.finish('lost-before');
-  // The request of order 1 lands.
+  // The request of order 1 arrives.
   machines.realm.pass(SETTLE_MS);
   await sender.begin(2);
   expect(machines.realm.applied.get(2)).toBeUndefined();
@@ -119,7 +119,7 @@ test.each(['before', 'after'])(
     const message = expect.stringContaining('may still arrive');
     const against = { order: orderId(batch.ref.id, 1), code: 'ALM_ROW_ORDER_MAY_BE_PAID', message };
     expect(await retry()).toEqual({ why: message, against });
-    // The clock is put right.
+    // The clock is corrected.
     await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'steppedUntil', Date.now() + 2 * HOUR_MS);
     if (when === 'before') expect(await retry()).toBe('ok');
   },

@@ -9,7 +9,7 @@ import { tempFolder } from '../support/temp-folder.js';
 
 const bench = ledgersOnRedis();
 
-test('two processes come to rest after a restore', async () => {
+test('after a restore two processes stop reopening the ledger', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{}, {}, {}]);
   await feedAll(batch);
@@ -17,7 +17,7 @@ test('two processes come to rest after a restore', async () => {
   const first = await machines.start(await tempFolder());
   expect(await first.sender.recover()).toBe(true);
   const restore = await photograph(ledger);
-  // Machine 2 joins after the backup; order 1 is applied, its answer lost.
+  // Machine 2 joins after the backup. Order 1 is applied, and its answer is lost.
   const second = await machines.start(await tempFolder());
   expect(await second.sender.recover()).toBe(true);
   await second.sender.begin(1);

@@ -26,7 +26,7 @@ test.each(['cut at a line', 'torn'])(
     await journal.written();
     const path = fileName(folder, head.session, 1);
     const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
-    // What the disk lost: the intent and the word that another file follows.
+    // The disk lost the intent and the line that announces the next file.
     const kept = `${lines.slice(0, -2).join('\n')}\n`;
     await writeFile(path, how === 'torn' ? `${kept}${lines.at(-2)?.slice(0, 20)}` : kept);
     const [files] = await listJournals(folder);

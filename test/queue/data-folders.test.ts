@@ -17,7 +17,7 @@ import { photograph, snapshot } from '../support/ledger/unreliable-store.js';
 import { Machines, type Sender } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 
-/** A ledger that opens waits for every data folder that orders were sent from, also where its sessions ended in order. */
+/** A ledger opens only after every data folder that sent orders was read, even if all of its sessions left in order. */
 const bench = ledgersOnRedis();
 const LATER = Number.MAX_SAFE_INTEGER;
 const BY = { who: 'ada', at: 1 };
@@ -34,13 +34,13 @@ async function twoMachines() {
   return { batch, machines, server, laptop, start };
 }
 
-/** The machine is switched off with its folder; `back` switches it on. */
+/** Switches the machine off with its folder; `back` switches it on. */
 async function away(folder: string): Promise<() => Promise<void>> {
   await rename(folder, `${folder}-away`);
   return () => rename(`${folder}-away`, folder);
 }
 
-/** By SIGKILL: its journal is as it stood, without the word that it ended. */
+/** Killed by SIGKILL: its journal stays as it was, without a record of its end. */
 async function killed(sender: Sender, folder: string): Promise<void> {
   const journals = join(folder, 'journal');
   const names = await readdir(journals);
@@ -53,7 +53,7 @@ const restarted = (ledger: RealmLedger) =>
   ledger.scripts.redis.hset(ledger.keyPrefix, 'armed', 'another-server');
 const idsOf = async (ledger: RealmLedger) => (await listFolders(ledger)).map(({ journal }) => journal);
 
-test('a laptop paid and left in order; a restored store does not open before its folder was looked at', async () => {
+test('a restored store stays closed until the folder of a machine that paid and left was read', async () => {
   const { batch, machines, server, laptop, start } = await twoMachines();
   const on = await start(laptop);
   await on.sender.send(batch, 1, 'paid');
@@ -67,7 +67,7 @@ test('a laptop paid and left in order; a restored store does not open before its
   expect(mayBeSent).toBe(false);
   await switchOn();
   const back = await start(laptop);
-  // It has found payments that the store forgot: the server merges once more.
+  // It found payments that the store forgot, so the other machine merges once more.
   expect(await sender.recover()).toBe(true);
   expect(await back.sender.recover()).toBe(true);
   expect(await sender.send(batch, 2, 'paid')).toBe(false);
@@ -77,7 +77,7 @@ test('a laptop paid and left in order; a restored store does not open before its
   await back.sender.die();
 });
 
-test('a session registers its folder with its first order, and one that begins nothing does not', async () => {
+test('a session registers its folder with its first order, and not before', async () => {
   const { batch, laptop, server, start } = await twoMachines();
   const idle = await start(server);
   await idle.sender.leave();
@@ -105,7 +105,7 @@ test('an ephemeral folder is not waited for once its last session has left in or
   expect(await idsOf(batch.ledger)).toEqual([]);
 });
 
-test('a folder that does not come back is retired: what it may have sent becomes a doubt', async () => {
+test('orders that a retired folder may have sent become doubts', async () => {
   const { batch, server, laptop, start } = await twoMachines();
   const on = await start(laptop);
   await on.sender.send(batch, 1, 'paid');
@@ -124,7 +124,7 @@ test('a folder that does not come back is retired: what it may have sent becomes
   await switchOn();
 });
 
-test('retired while the ledger is open, it makes no doubt: the ledger knew all of it when it opened', async () => {
+test('retiring a folder while the ledger is open makes no doubts, because the ledger was complete when it opened', async () => {
   const { batch, server, laptop, start } = await twoMachines();
   const on = await start(laptop);
   await on.sender.send(batch, 1, 'paid');
@@ -141,7 +141,7 @@ test('retired while the ledger is open, it makes no doubt: the ledger knew all o
   await switchOn();
 });
 
-test('what a living process saw is no proof for what a folder sent since: retiring makes doubts', async () => {
+test('orders seen by a live process do not vouch for what a folder sent since: retiring it makes doubts', async () => {
   const { batch, machines, server, laptop, start } = await twoMachines();
   const first = await start(laptop);
   await first.sender.send(batch, 1, 'paid');
@@ -163,7 +163,7 @@ test('what a living process saw is no proof for what a folder sent since: retiri
   await switchOn();
 });
 
-test('an ephemeral folder does not retire while the ledger is closed, whoever leaves it', async () => {
+test('an ephemeral folder does not retire while the ledger is closed, whichever process leaves it', async () => {
   const { batch, machines, server, start } = await twoMachines();
   const folder = await tempFolder();
   const ephemeral = () => machines.start(folder, { ephemeral: true });
@@ -186,7 +186,7 @@ test('an ephemeral folder does not retire while the ledger is closed, whoever le
   await switchOn();
 });
 
-test('a killed session that may live elsewhere is waited for, however far others have put the store back', async () => {
+test('a killed session that may live elsewhere is waited for, however much others have merged', async () => {
   const { batch, machines, server, laptop, start } = await twoMachines();
   const payer = await start(laptop);
   await payer.sender.send(batch, 1, 'paid');
@@ -218,7 +218,7 @@ test('a killed session that may live elsewhere is waited for, however far others
   await back.sender.die();
 });
 
-test('a copy that was taken while the ledger was closed, put back under the same run_id, does not open it', async () => {
+test('a copy taken while the ledger was closed and loaded under the same run_id does not open it', async () => {
   const { batch, machines, server, laptop, start } = await twoMachines();
   const early = await start(server);
   await early.sender.send(batch, 1, 'paid');
@@ -242,7 +242,7 @@ test('a copy that was taken while the ledger was closed, put back under the same
   await switchOn();
 });
 
-test('a folder that was heard of since then, or that a registered session has, is not retired', async () => {
+test('a folder that was read since then, or that a registered session uses, is not retired', async () => {
   const { batch, server, start } = await twoMachines();
   const { sender } = await start(server);
   await sender.send(batch, 1, 'paid');
@@ -278,7 +278,7 @@ test('a retired folder that comes back is merged, and known again', async () => 
   await back.sender.die();
 });
 
-test('a session says in its entry whether its folder is ephemeral', async () => {
+test('a session records whether its folder is ephemeral', async () => {
   const session = await Session.open('worker', await tempFolder(), { ephemeral: true });
   expect(session.entry.ephemeral).toBe(true);
   await session.close();

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-test('the board shows what became of a dead letter, and how often it was tried', async () => {
+test('the board shows the outcome of a dead letter and the number of its tries', async () => {
   await world.file('pay.csv', 'member,tokens,reference\n5001,1,a\n5999,7,b\n');
   const imported = await world.run('import', 'pay.csv', '--yes', '--json');
   const { batch } = JSON.parse(imported.stdout);

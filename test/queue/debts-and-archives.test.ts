@@ -6,7 +6,7 @@ import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { bareCsv, faultCodes, planCsv } from '../support/ledger/csv-plans.js';
-import { forgotten, tell } from '../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { importing } from '../support/ledger/importing.js';
 import { attemptOf, REFUSED } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, START, testBatch } from '../support/ledger/ledgers-on-redis.js';
@@ -25,13 +25,16 @@ import {
 } from '../support/machines/forgotten-pasts.js';
 import { tempFolder } from '../support/temp-folder.js';
 
-/** A debt whose orders are in archives, were left out, undone, or stand under another name. */
+/**
+ * One debt may have several orders: some archived, left out, undone, or imported under another name. It must be paid
+ * once.
+ */
 const bench = ledgersOnRedis();
 
 const ONE = 'member,tokens,reference\n1,5,a\n';
 const TWO = 'member,tokens,reference\n1,5,a\n2,6,b\n';
 
-describe('the original of a left-out row was refused and has a stand-in; the left-out row turns out paid', () => {
+describe('the original of a left-out row was refused and has a stand-in; then the left-out row proves paid', () => {
   async function history() {
     const { ledger, first, sender, again, machines } = await onOneMachine(bench, bareCsv(1, 2));
     const restore = await photograph(ledger);
@@ -49,7 +52,7 @@ describe('the original of a left-out row was refused and has a stand-in; the lef
     const stand = await give(ledger, mended(first, 6));
     return { ledger, first, file, stand, next, comeBack };
   }
-  test('the stand-in that waits is not sent', async () => {
+  test('a waiting stand-in is not sent', async () => {
     const { file, stand, next, comeBack } = await history();
     const back = await comeBack(next);
     expect((await readRecord(file.ref, 1)).code).toBe('P');
@@ -58,7 +61,7 @@ describe('the original of a left-out row was refused and has a stand-in; the lef
     await back.die();
     expect(sent).toBe(false);
   });
-  test('the stand-in was paid as well: said', async () => {
+  test('a paid stand-in is reported as a second payment', async () => {
     const { file, first, stand, next, comeBack } = await history();
     expect(await next.send(stand, 1, 'paid')).toBe(true);
     const back = await comeBack(next);
@@ -69,14 +72,14 @@ describe('the original of a left-out row was refused and has a stand-in; the lef
   });
 });
 
-describe('an order with stand-ins of two pasts is archived before the late journal comes', () => {
+describe('an order with stand-ins from two histories is archived before the late journal comes', () => {
   async function history() {
     const { ledger, first, one, next, own, comeBack } = await lateStandIn(bench, 'paid');
     const other = await give(ledger, mended(first, 7));
     const folder = await archived(first, own);
     return { ledger, first, one, other, next, comeBack, folder };
   }
-  test('the one that waits is not sent', async () => {
+  test('the waiting stand-in is not sent', async () => {
     const { other, next, comeBack, folder } = await history();
     const back = await comeBack(next, folder);
     const sent = await next.send(other, 1, 'paid');
@@ -84,7 +87,7 @@ describe('an order with stand-ins of two pasts is archived before the late journ
     await back.die();
     expect(sent).toBe(false);
   });
-  test('both were paid: said', async () => {
+  test('two paid stand-ins are reported as a second payment', async () => {
     const { first, one, other, next, comeBack, folder } = await history();
     expect(await next.send(other, 1, 'paid')).toBe(true);
     const back = await comeBack(next, folder);
@@ -111,7 +114,7 @@ describe('the stand-in of an order was refused and archived', () => {
     expect(await next.send(stand, 1, 'refused')).toBe(true);
     return { ledger, first, stand, next, own, comeBack };
   }
-  test('the order comes back as paid: nothing is said of a second payment', async () => {
+  test('the order returns as paid: no second payment is reported', async () => {
     const { first, stand, next, own, comeBack } = await history();
     const folder = await archived(stand, own);
     const back = await comeBack(next, folder);
@@ -120,7 +123,7 @@ describe('the stand-in of an order was refused and archived', () => {
     await back.die();
     expect(said).toEqual([]);
   });
-  test('its own stand-in is not sent once the order is known as paid', async () => {
+  test('the stand-in’s own stand-in is not sent once the order is known as paid', async () => {
     const { ledger, stand, next, own, comeBack } = await history();
     const third = await give(ledger, mended(stand, 8));
     const folder = await archived(stand, own);
@@ -133,7 +136,7 @@ describe('the stand-in of an order was refused and archived', () => {
 });
 
 test.each([true, false])(
-  'a refused stand-in comes back; the one given here was refused and archived (%s): it can be retried',
+  'a refused stand-in returns; the one imported here was refused and archived (%s): it can be retried',
   async (isArchived) => {
     const { ledger, first, one, next, own, comeBack } = await lateStandIn(bench, 'refused');
     const other = await give(ledger, mended(first, 7));
@@ -148,7 +151,7 @@ test.each([true, false])(
   },
 );
 
-test('an order that was called unpaid while its request may arrive is not archived before then', async () => {
+test('an order called unpaid while its request may still arrive is not archived before the settle time is over', async () => {
   const { ledger, first, one, next, comeBack } = await lateStandIn(bench, 'lost-late');
   const other = await give(ledger, mended(first, 7));
   const back = await comeBack(next);
@@ -162,7 +165,7 @@ test('an order that was called unpaid while its request may arrive is not archiv
   expect(sent).toBe(false);
 });
 
-test('a stand-in whose name is another file here was refused, and its own stand-in was paid: the debt is not paid again', async () => {
+test('a debt is not paid again if its stand-in was refused and that one’s own stand-in was paid, though the name is another file here', async () => {
   const november = batchId('november');
   const { ledger, first, sender, again, machines } = await onOneMachine(bench, bareCsv(1));
   await sender.send(first, 1, 'refused');
@@ -192,12 +195,12 @@ test('a stand-in whose name is another file here was refused, and its own stand-
   await back.die();
 });
 
-test('the other order under its reference was undone: a refused order that came back can be paid', async () => {
+test('a refused order that returns can be paid if the other order under its reference was undone', async () => {
   const batch = await forgotten(bench, TWO);
   const { ledger } = batch;
   const other = await give(ledger, ONE);
   await sendAs(other, 1, 'P');
-  await tell(batch, attemptOf(batch, 1, REFUSED));
+  await mergeAttempts(batch, attemptOf(batch, 1, REFUSED));
   const undo = await give(ledger, `member,op,tokens,reference\n1,debit,5,undo:${other.ref.id}-1\n`);
   await sendAs(undo, 1, 'P');
   const place = await placed(ledger, batch);

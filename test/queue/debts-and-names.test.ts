@@ -8,7 +8,7 @@ import type { BatchRef, RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { newNonce } from '../../src/ledger/script-client.js';
 import { importPlan, putBlocks } from '../../src/planning/store-plan.js';
 import { bareCsv, faultCodes, planCsv } from '../support/ledger/csv-plans.js';
-import { tell } from '../support/ledger/forgotten-batch.js';
+import { mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { importing } from '../support/ledger/importing.js';
 import { attemptOf, merge, PAID, REFUSED } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, START, type TestBatch, testBatch } from '../support/ledger/ledgers-on-redis.js';
@@ -22,7 +22,7 @@ import {
   saidTwice,
 } from '../support/machines/forgotten-pasts.js';
 
-/** One name is two files in two pasts, and an import is given up while its orders come back. */
+/** One batch name stands for two files in two histories, and an import is given up while its orders return. */
 const bench = ledgersOnRedis();
 const NOVEMBER = batchId('november');
 
@@ -35,15 +35,15 @@ async function named(ledger: RealmLedger, csv: string): Promise<TestBatch> {
   return batch;
 }
 
-/** In the oldest past the name was another file, of which only a refused attempt is known. */
+/** In the oldest history the name belonged to another file, of which only a refused attempt is known. */
 async function makeMisfit(ledger: RealmLedger, here: TestBatch) {
   const other = { ...(await named(await bench.ledger(), bareCsv(70, 80))), ledger };
-  await tell(other, attemptOf(other, 1, REFUSED, { nonce: 'oldest' }));
+  await mergeAttempts(other, attemptOf(other, 1, REFUSED, { nonce: 'oldest' }));
   expect((await readRecord(here.ref, 1)).code).toBe('D');
 }
 
 describe.each([false, true])(
-  'an order has stand-ins of two pasts (its name was another file: %s)',
+  'an order has stand-ins from two histories (its name was another file: %s)',
   (isMisfit) => {
     async function history() {
       const past = await bench.ledger();
@@ -57,16 +57,22 @@ describe.each([false, true])(
       else await sendAs(order, 1, 'R');
       const standIn = await give(ledger, mended(order, 7));
       const other = { ...paidThere, ledger };
-      return { ledger, order, standIn, other, comesBack: () => tell(other, attemptOf(other, 1, PAID)) };
+      return {
+        ledger,
+        order,
+        standIn,
+        other,
+        comesBack: () => mergeAttempts(other, attemptOf(other, 1, PAID)),
+      };
     }
 
-    test('the one that waits is not sent once the other one is known as paid', async () => {
+    test('the waiting one is not sent once the other one is known as paid', async () => {
       const { standIn, comesBack } = await history();
       await comesBack();
       expect(await begin(standIn, 1)).toHaveProperty('refusal');
     });
 
-    test('both were paid: said', async () => {
+    test('two paid ones are reported as a second payment', async () => {
       const { order, standIn, other, comesBack } = await history();
       await sendAs(standIn, 1, 'P');
       await comesBack();
@@ -75,7 +81,7 @@ describe.each([false, true])(
   },
 );
 
-test('a row was left out as a duplicate of an order whose name was another file, and turns out paid: no stand-in is sent', async () => {
+test('a row left out as a duplicate of an order from another file under its name proves paid: no stand-in is sent', async () => {
   const past = await give(await bench.ledger(), bareCsv(1, 2, 3));
   const ledger = await bench.ledger();
   const order = await named(ledger, bareCsv(1, 2));
@@ -85,7 +91,7 @@ test('a row was left out as a duplicate of an order whose name was another file,
   await concludeAs(order, 1, 'D', 'X');
   const standIn = await give(ledger, mended(order, 6));
   const known = { ...past, ledger };
-  await tell(known, attemptOf(known, 1, PAID));
+  await mergeAttempts(known, attemptOf(known, 1, PAID));
   expect((await readRecord(file.ref, 1)).code).toBe('P');
   expect(await begin(standIn, 1)).toHaveProperty('refusal');
 });
@@ -99,7 +105,7 @@ async function halfImported(ledger: RealmLedger, csv: string): Promise<BatchRef>
   return { ledger, no: opened.no, id: opened.id };
 }
 
-test('an import was under way when its order came back as paid, and is given up: the order stays of its debt', async () => {
+test('an order that returns as paid during an import still counts for its debt after the import is given up', async () => {
   const past = await bench.ledger();
   const pastFirst = await give(past, bareCsv(1));
   await sendAs(pastFirst, 1, 'R');
@@ -112,11 +118,11 @@ test('an import was under way when its order came back as paid, and is given up:
   const other = await give(ledger, mended(first, 8));
   await sendAs(other, 1, 'R');
   const second = { ...pastSecond, ledger };
-  await tell(second, attemptOf(second, 1, REFUSED));
+  await mergeAttempts(second, attemptOf(second, 1, REFUSED));
   const ref = await halfImported(ledger, mended(await placed(ledger, second), 7));
   const third = { ...pastThird, ledger };
   expect(ref.id).toBe(third.ref.id);
-  await tell(third, attemptOf(third, 1, PAID));
+  await mergeAttempts(third, attemptOf(third, 1, PAID));
   await releaseImport(ref);
   expect((await readRecord((await placed(ledger, third)).ref, 1)).code).toBe('P');
   expect(await retryFirst(other)).not.toBe('ok');

@@ -21,12 +21,12 @@ import {
   saidTwice,
 } from '../support/machines/forgotten-pasts.js';
 
-/** What a debt forgets: rows of an import that was given up, and orders that were undone. */
+/** A debt no longer counts rows of an import that was given up, nor orders that were undone. */
 const bench = ledgersOnRedis();
 
 type Changes = NonNullable<Parameters<typeof planCsv>[2]>;
 
-/** An order was refused, so was the row that stands in for it, and the store has forgotten that row. */
+/** An order was refused, and so was its stand-in, which the store has forgotten. */
 async function refusedStandIn(isForgotten = true) {
   const { ledger, first, sender, again } = await onOneMachine(bench, bareCsv(1));
   await sender.send(first, 1, 'refused');
@@ -52,7 +52,7 @@ async function halfImported(ledger: RealmLedger, csv: string, changes: Changes =
 }
 
 test.each([false, true])(
-  'an import was given up, and its name given to other orders (forgotten: %s)',
+  'rows of an import that was given up do not block other orders under its name (forgotten: %s)',
   async (isForgotten) => {
     const { ledger, stand, next } = await refusedStandIn(isForgotten);
     const november = batchId('november');
@@ -77,7 +77,7 @@ test.each([false, true])(
 );
 
 test.each([false, true])(
-  'an import was given up, and the same file given without its bad row (forgotten: %s)',
+  'rows of an import that was given up do not block the same file without its bad row (forgotten: %s)',
   async (isForgotten) => {
     const { ledger, stand, next } = await refusedStandIn(isForgotten);
     const head = 'member,tokens,almoner_order\n';
@@ -92,7 +92,7 @@ test.each([false, true])(
 );
 
 test.each([false, true])(
-  'an import died, and another row is planned for the same order (forgotten: %s)',
+  'a dead import does not block another row for the same order (forgotten: %s)',
   async (isForgotten) => {
     const { ledger, stand, next } = await refusedStandIn(isForgotten);
     await halfImported(ledger, mended(stand, 7));
@@ -104,7 +104,7 @@ test.each([false, true])(
 );
 
 test.each(['restored', 'not'])(
-  'a doubt is called paid, undone and paid again under its reference: once more called paid (%s)',
+  'a doubt that was called paid, undone and paid again under its reference is no second payment (%s)',
   async (how) => {
     const { ledger, first, sender, again } = await onOneMachine(bench, 'member,tokens,reference\n1,5,r1\n');
     await sender.send(first, 1, 'lost-after');
@@ -128,7 +128,7 @@ test.each([
   ['a', 'b'],
   ['b', 'a'],
 ])(
-  'undone and paid again under its reference: nothing is said of a second payment (%s first)',
+  'an order that was undone and paid again under its reference is no second payment (%s first)',
   async (one) => {
     const { ledger, first, a, b, die } = await onTwoMachines(bench, 'member,tokens,reference\n1,5,r1\n');
     expect(await a.send(first, 1, 'paid')).toBe(true);

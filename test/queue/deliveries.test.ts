@@ -22,7 +22,7 @@ function queueOf(ledger: RealmLedger) {
   return queue;
 }
 
-/** For so long a job may come after its order was noted as due. */
+/** A job may come this much later than its order was marked as due. */
 const LATE_MS = 1_100;
 const firstOf = (job: OrderJob) => ordersOf(job)[0]?.index ?? 0;
 
@@ -30,7 +30,7 @@ function some(count: number) {
   return Array.from({ length: count }, () => ({}));
 }
 
-test('without a pace a job carries several orders, and a few orders still are a job each', async () => {
+test('without a pace a job carries several orders, but a few orders are a job each', async () => {
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
   const feeder = new Feeder({
@@ -52,7 +52,7 @@ test('without a pace a job carries several orders, and a few orders still are a 
   expect(await queue.getWaitingCount()).toBe(20);
 });
 
-test('batches of one row share jobs where jobs carry several orders, and the sweeper knows them in there', async () => {
+test('batches of one row share jobs, and the sweeper finds them inside', async () => {
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
   const feeder = new Feeder({
@@ -78,7 +78,7 @@ test('batches of one row share jobs where jobs carry several orders, and the swe
   expect(await sweeper.tick()).toBe(0);
 });
 
-test('where there is less room than batches, those wait their turn at which nobody looked for the longest time', async () => {
+test('with more batches than room, the batches that waited longest are fed first', async () => {
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
   const feeder = new Feeder({ ...OPEN, ledger, queue, window: { orders: 4, refillAt: 1, inAJob: () => 1 } });
@@ -100,7 +100,7 @@ test('where there is less room than batches, those wait their turn at which nobo
   expect(batches.map(turns)).toEqual([2, 2, 1, 1, 1, 1]);
 });
 
-test('a batch that may not begin is not asked at every look, and is fed once somebody approves it', async () => {
+test('a batch that may not begin is not checked at every look, and is fed once a person approves it', async () => {
   const limits = { overTokens: 1, overRows: null };
   const ledger = limitedTo(await bench.ledger(), limits);
   const queue = queueOf(ledger);
@@ -120,13 +120,13 @@ test('a batch that may not begin is not asked at every look, and is fed once som
   expect(await feeder.tick()).toBe(1);
 });
 
-test('behind a pace, and where members are held, every order has its own job', () => {
+test('behind a pace, and with held members, every order has its own job', () => {
   const rate = { requests: 60, windowMs: 60_000 };
   for (const profile of [testProfile({ rate }), testProfile({ rate: null, certainty: 'readback' })])
     expect(feedWindow({ profile, concurrency: 64 }).inAJob(512)).toBe(1);
 });
 
-test('orders whose job lives are left alone, in whatever job; those of lost jobs are dispatched again', async () => {
+test('orders with a live job are left alone; orders of lost jobs are dispatched again', async () => {
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
   const feeder = new Feeder({
@@ -161,7 +161,7 @@ test('orders whose job lives are left alone, in whatever job; those of lost jobs
   ]);
 });
 
-test('a job that a wrong clock put off for longer than any pause, or left behind, is no live job', async () => {
+test('a job that a wrong clock put off or left behind does not count as live', async () => {
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
   const sweeper = new Sweeper(ledger, queue, WORKERS);
@@ -182,7 +182,7 @@ test('a job that a wrong clock put off for longer than any pause, or left behind
   expect(await sweeper.tick()).toBe(0);
 });
 
-test('between jobs that wrong clocks put off or left behind, every other delayed job counts as live', async () => {
+test('among jobs of wrong clocks, every other delayed job counts as live', async () => {
   const ledger = await bench.ledger();
   const queue = queueOf(ledger);
   const sweeper = new Sweeper(ledger, queue, WORKERS);
@@ -199,7 +199,7 @@ test('between jobs that wrong clocks put off or left behind, every other delayed
   expect(await sweeper.tick()).toBe(0);
 });
 
-/** The job of this order, as a clock that is an hour behind would have added it. No worker has seen it since. */
+/** The order’s job as a clock an hour behind would have added it. No worker has seen it since. */
 async function addedAnHourBehind(queue: Queue<OrderJob>, index: number): Promise<void> {
   const job = (await queue.getDelayed()).find(({ data }) => firstOf(data) === index);
   if (job === undefined) throw new Error(`no job of order ${index} is delayed`);
@@ -212,7 +212,7 @@ async function allDue({ ledger, no }: TestBatch, count: number): Promise<void> {
     await ledger.scripts.redis.zadd(`${ledger.keyPrefix}:b:${no}:due`, Date.now() - 60_000, String(index));
 }
 
-test('an order that is not due yet is not begun, however it is delivered; a clock set back does not hold it', async () => {
+test('an order is not begun before it is due, by any delivery; a clock set back does not delay it', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, some(2));
   await feedAll(batch);

@@ -10,7 +10,7 @@ import { tieUp } from '../support/ledger/tie-up.js';
 import { photograph } from '../support/ledger/unreliable-store.js';
 import { give, mended, onOneMachine, placed } from '../support/machines/forgotten-pasts.js';
 
-/** A batch was cancelled after the backup, and its orders were paid by another: the first is not sent again. */
+/** A batch was cancelled after the backup, and another batch paid its orders. The first one must not be sent again. */
 const bench = ledgersOnRedis();
 const WAYS = [
   ['a reference', 'member,tokens,reference\n1,5,a\n', 'member,tokens,reference\n1,5,a\n2,5,b\n'],
@@ -19,7 +19,7 @@ const WAYS = [
 
 for (const certainty of ['manual', 'idempotent', 'readback'] as const)
   for (const [how, file, nearCopy] of WAYS)
-    test(`an order that waits after a definite no is not sent, with ${how}: ${certainty}`, async () => {
+    test(`an order that waits after a definite refusal is not sent, with ${how}: ${certainty}`, async () => {
       const { ledger, first, sender, again } = await onOneMachine(bench, file, certainty);
       await sender.send(first, 1, 'slow-down');
       expect((await readRecord(first.ref, 1)).code).toBe('w');
@@ -35,7 +35,7 @@ for (const certainty of ['manual', 'idempotent', 'readback'] as const)
     });
 
 test.each(WAYS)(
-  'nor is one that a process had begun and not sent when it died, with %s',
+  'an order that a dead process had begun and not sent is not sent, with %s',
   async (_, file, nearCopy) => {
     const { ledger, first, sender, again } = await onOneMachine(bench, file);
     await sender.begin(1, 'begun');
@@ -53,7 +53,7 @@ test.each(WAYS)(
   },
 );
 
-test('nor are rows without references that were paid under references', async () => {
+test('rows without references that were paid under references are not sent', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, bareCsv(1, 2));
   const restore = await photograph(ledger);
   await cancelBatch(first.ref, audit('cancelled'));
@@ -66,7 +66,7 @@ test('nor are rows without references that were paid under references', async ()
   await next.die();
 });
 
-test('what is held for a person lets go of its member', async () => {
+test('an order held for a person releases its member', async () => {
   const { ledger, first, sender, own, again } = await onOneMachine(bench, bareCsv(1), 'readback');
   expect(await claim(own, { no: first.no, index: 1 }, '', ['1'])).toMatchObject({ answer: 'go' });
   const restore = await photograph(ledger);
@@ -83,7 +83,7 @@ test('what is held for a person lets go of its member', async () => {
   await next.die();
 });
 
-test('equal rows of two batches that the store has both are both meant', async () => {
+test('equal rows of two batches that the store has are both sent', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, bareCsv(1, 2, 3));
   const second = await give(ledger, bareCsv(1, 2, 3), { again: 'week 2' });
   const restore = await photograph(ledger);
@@ -94,7 +94,7 @@ test('equal rows of two batches that the store has both are both meant', async (
   expect((await readBatch(second.ref))?.counts).toEqual({ planned: 3 });
 });
 
-test('a row that stands in for an order holds no equal row beside that one', async () => {
+test('a row that stands in for an order does not hold an equal row', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, bareCsv(1, 1));
   await sender.send(first, 1, 'refused');
   const restore = await photograph(ledger);
@@ -126,7 +126,7 @@ test.each(['manual', 'idempotent', 'readback'] as const)(
   },
 );
 
-test('read-back proves nothing about an unknown of a cancelled and forgotten batch: it is not sent again', async () => {
+test('read-back proves nothing about an unknown order of a cancelled and forgotten batch: it is not resent', async () => {
   const { ledger, sender, again } = await onOneMachine(bench, bareCsv(77), 'readback');
   const restore = await photograph(ledger);
   const second = await give(ledger, bareCsv(1, 2));

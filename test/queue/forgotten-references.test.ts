@@ -18,14 +18,14 @@ import {
   retryFirst,
 } from '../support/machines/forgotten-pasts.js';
 
-/** A reference under which somebody was paid stays spent, whoever held it in a past that the store has forgotten. */
+/** A reference stays spent if an order was paid under it, even if the store has forgotten which order held it. */
 const bench = ledgersOnRedis();
 const ONE = 'member,tokens,reference\n1,5,a\n';
 const TWO = 'member,tokens,reference\n1,5,a\n2,5,b\n';
 const undoOf = (id: string) => `member,op,tokens,reference\n1,debit,5,undo:${id}-1\n`;
 const spent = async (ledger: RealmLedger) => [...(await findSpent(ledger, ['a'])).keys()];
 
-test('a doubt is called unpaid once more: another order was paid under its reference', async () => {
+test('a doubt is called unpaid again: another order was paid under its reference', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, ONE);
   await sender.send(first, 1, 'lost-before');
   const restore = await photograph(ledger);
@@ -42,7 +42,7 @@ test('a doubt is called unpaid once more: another order was paid under its refer
   await next.die();
 });
 
-test('a doubt is called paid beside another paid order: an undo of that one does not free the reference', async () => {
+test('a doubt is called paid beside another paid order: undoing that one does not free the reference', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, ONE);
   await sender.send(first, 1, 'lost-after');
   const restore = await photograph(ledger);
@@ -60,7 +60,7 @@ test('a doubt is called paid beside another paid order: an undo of that one does
   await next.die();
 });
 
-test('a doubt is called paid once more after its undo came back: the reference is free', async () => {
+test('a doubt is called paid again after its undo returned: the reference is free', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, ONE);
   await sender.send(first, 1, 'lost-after');
   const restore = await photograph(ledger);
@@ -74,7 +74,7 @@ test('a doubt is called paid once more after its undo came back: the reference i
   await next.die();
 });
 
-test('an undo is called paid once more: a later order was paid under the reference that it freed', async () => {
+test('an undo is called paid again: a later order was paid under the reference that it freed', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, ONE);
   await sender.send(first, 1, 'paid');
   const undo = await give(ledger, undoOf(first.ref.id));
@@ -91,7 +91,7 @@ test('an undo is called paid once more: a later order was paid under the referen
   await next.die();
 });
 
-test('a refusal comes back after the payment that followed it', async () => {
+test('a refusal returns after the payment that followed it', async () => {
   const { ledger, first, a, b, die } = await onTwoMachines(bench, ONE);
   await a.begin(1);
   const restore = await photograph(ledger);
@@ -103,7 +103,7 @@ test('a refusal comes back after the payment that followed it', async () => {
   await die();
 });
 
-test('an undo comes back after the payment that followed it', async () => {
+test('an undo returns after the payment that followed it', async () => {
   const { ledger, first, a, b, die } = await onTwoMachines(bench, ONE);
   await a.send(first, 1, 'paid');
   const restore = await photograph(ledger);
@@ -115,7 +115,7 @@ test('an undo comes back after the payment that followed it', async () => {
   await die();
 });
 
-test('an undo comes back before what it undid: the reference is free', async () => {
+test('an undo returns before the order that it undid: the reference is free', async () => {
   const { ledger, a, b, die } = await onTwoMachines(bench, bareCsv(77));
   const restore = await photograph(ledger);
   const first = await give(ledger, ONE);
@@ -127,7 +127,7 @@ test('an undo comes back before what it undid: the reference is free', async () 
   await die();
 });
 
-test('attempts on one undo, of which one comes back before what it undid, are attempts on one order', async () => {
+test('attempts of one undo count as one order, even if one returns before the undone order', async () => {
   const { ledger, a, b, die, machines, folder } = await onTwoMachines(bench, bareCsv(77));
   const restore = await photograph(ledger);
   const first = await give(ledger, ONE);
@@ -146,7 +146,7 @@ test('attempts on one undo, of which one comes back before what it undid, are at
   await sender.die();
 });
 
-test('a refusal of a resend that the store has forgotten, and the payment that followed: nothing is resent', async () => {
+test('a forgotten refusal of a resend and the payment that followed: nothing is resent', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, ONE, 'idempotent');
   await sender.send(first, 1, 'lost-before');
   const restore = await photograph(ledger);
@@ -159,7 +159,7 @@ test('a refusal of a resend that the store has forgotten, and the payment that f
   await next.die();
 });
 
-test('a reference that is added as paid elsewhere is spent, also where a planned order holds it', async () => {
+test('a reference marked as paid elsewhere is spent, even if a planned order holds it', async () => {
   const ledger = await bench.ledger();
   const batch = await give(ledger, ONE);
   const note = { at: START, who: 'ada', file: 'paid.csv', references: 1 };
@@ -175,7 +175,7 @@ test('a reference that is added as paid elsewhere is spent, also where a planned
   expect(await spent(ledger)).toEqual(['a']);
 });
 
-test('a reference that is added as paid elsewhere stays spent after an undo of the order that holds it', async () => {
+test('a reference marked as paid elsewhere stays spent after the order that holds it is undone', async () => {
   const ledger = await bench.ledger();
   const batch = await give(ledger, ONE);
   await sendAs(batch, 1, 'P');

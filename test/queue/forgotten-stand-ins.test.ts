@@ -20,11 +20,11 @@ import {
   retryFirst,
 } from '../support/machines/forgotten-pasts.js';
 
-/** A mended row was paid in place of an order, and the store has forgotten that: the order is not paid as well. */
+/** A corrected row was paid in place of an order, and the store forgot that. The order must not be paid as well. */
 const bench = ledgersOnRedis();
 const REPLACED = ['ALM_ROW_ORDER_REPLACED'];
 
-test('the file of the order is run again: the rest of it is paid', async () => {
+test('the file of the order is imported again: only the rest of it is paid', async () => {
   const { ledger, sender, again } = await onOneMachine(bench, bareCsv(77));
   const restore = await photograph(ledger);
   const first = await give(ledger, bareCsv(1, 2, 3));
@@ -42,7 +42,7 @@ test('the file of the order is run again: the rest of it is paid', async () => {
   await next.die();
 });
 
-test('also where nothing of that file was ever sent', async () => {
+test('the order is not paid even if nothing of its file was ever sent', async () => {
   const { ledger, sender, again } = await onOneMachine(bench, bareCsv(77));
   const restore = await photograph(ledger);
   const first = await give(ledger, bareCsv(1));
@@ -57,7 +57,7 @@ test('also where nothing of that file was ever sent', async () => {
   await next.die();
 });
 
-test('the order is a doubt again, and is called unpaid once more', async () => {
+test('the order is a doubt again and is called unpaid again: it is not paid', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, bareCsv(1));
   await sender.send(first, 1, 'lost-before');
   const restore = await photograph(ledger);
@@ -72,7 +72,7 @@ test('the order is a doubt again, and is called unpaid once more', async () => {
   await next.die();
 });
 
-test('the order was an invalid row', async () => {
+test('the order was an invalid row: it is not paid', async () => {
   const csv = 'member,tokens\nbad,5\n2,5\n';
   const { ledger, first, sender, again } = await onOneMachine(bench, csv, 'manual', { skipInvalid: true });
   const restore = await photograph(ledger);
@@ -83,7 +83,7 @@ test('the order was an invalid row', async () => {
   expect(faultCodes(await planCsv(ledger, mended(first, 6)))).toEqual(REPLACED);
 });
 
-test('the order comes back after the row that stands in for it', async () => {
+test('the order returns after the row that stands in for it: it is not paid', async () => {
   const { ledger, a, b, die } = await onTwoMachines(bench, bareCsv(77));
   const restore = await photograph(ledger);
   const first = await give(ledger, bareCsv(1));
@@ -95,7 +95,7 @@ test('the order comes back after the row that stands in for it', async () => {
   await die();
 });
 
-/** Orders 1 and 2 were refused; of the file that stands in for both the first row was paid, and forgotten. */
+/** Orders 1 and 2 were refused. The first row of the file that stands in for both was paid, and forgotten. */
 async function halfPaid() {
   const { ledger, first, sender, again } = await onOneMachine(bench, bareCsv(1, 2));
   await sender.send(first, 1, 'refused');
@@ -122,7 +122,7 @@ test('an import of its file is given up: the order stays replaced', async () => 
   await sender.die();
 });
 
-test('another mended row is being imported when the paid one comes back: it is not sealed', async () => {
+test('another corrected row is being imported when the paid one returns: it is not sealed', async () => {
   const { ledger, first, again } = await halfPaid();
   const plan = await planCsv(ledger, mended(first, 7));
   const join = async () => {

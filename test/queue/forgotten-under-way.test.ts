@@ -13,7 +13,7 @@ import { placed } from '../support/machines/forgotten-pasts.js';
 import { Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 
-/** The store has forgotten a batch of which an attempt was under way. What became of the attempt is known later. */
+/** The store has forgotten a batch with an attempt under way. The outcome of the attempt becomes known later. */
 const bench = ledgersOnRedis();
 
 async function forgottenUnderWay() {
@@ -33,7 +33,7 @@ async function forgottenUnderWay() {
   return { ledger, batch, machines, folder, sender, code };
 }
 
-test('an answer that only the journal has is found there', async () => {
+test('an answer that only the journal holds is found there', async () => {
   const { machines, folder, sender, code } = await forgottenUnderWay();
   onFailPoint((point) => {
     if (point === 'result-journaled') throw new Error('killed');
@@ -47,7 +47,7 @@ test('an answer that only the journal has is found there', async () => {
   await next.die();
 });
 
-test('an attempt that is taken back is not sent again before a person says so', async () => {
+test('an attempt that was taken back is not resent before a person decides', async () => {
   const { batch, sender, ledger, code } = await forgottenUnderWay();
   const [open] = sender.open;
   if (open === undefined) throw new Error('nothing is open');
@@ -58,11 +58,11 @@ test('an attempt that is taken back is not sent again before a person says so', 
   await sender.die();
 });
 
-test('so is one that its process gave up before it died', async () => {
+test('an attempt that its process gave up before it died is not resent before a person decides', async () => {
   const { machines, folder, sender, code } = await forgottenUnderWay();
   const [open] = sender.open;
   if (open === undefined) throw new Error('nothing is open');
-  // The journal alone says that nothing was sent.
+  // Only the journal records that nothing was sent.
   sender.session.journal.unsent(open.nonce);
   await sender.die();
   const { sender: next } = await machines.start(folder);
@@ -71,7 +71,7 @@ test('so is one that its process gave up before it died', async () => {
   await next.die();
 });
 
-test('nothing of it is fed while one of its orders is under way', async () => {
+test('no order of the batch is fed while one is under way', async () => {
   const ledger = await bench.ledger();
   const known = { ...(await sealed(await bench.ledger(), [{}, {}, {}], { id: 'forgotten' })), ledger };
   const context = mergeContext(known, 'idempotent');
@@ -82,7 +82,7 @@ test('nothing of it is fed while one of its orders is under way', async () => {
   expect(await feedAll(place)).toEqual([]);
 });
 
-test('what two machines know of it is put together', async () => {
+test('the journals of two machines are combined', async () => {
   const ledger = await bench.ledger();
   const known = { ...(await sealed(await bench.ledger(), [{}, {}, {}], { id: 'forgotten' })), ledger };
   const context = mergeContext(known, 'manual');
@@ -93,7 +93,7 @@ test('what two machines know of it is put together', async () => {
   expect((await readBatch((await placed(ledger, known)).ref))?.counts).toEqual({ paid: 2 });
 });
 
-test('what was put back into a store that has another in its place by now is put back there as well', async () => {
+test('a journal merged into a store that is replaced meanwhile is merged there as well', async () => {
   const { ledger, batch, machines, folder, sender } = await forgottenUnderWay();
   await sender.finish('paid');
   await sender.die();
@@ -109,7 +109,7 @@ test('what was put back into a store that has another in its place by now is put
   const late = attemptOf(batch, 2, PAID, { nonce: 'late' });
   await mergeTidings(mergeContext(known, 'manual'), await tidingsFor(ledger, [late]));
   expect((await readBatch((await placed(ledger, batch)).ref))?.counts).toEqual({ paid: 1 });
-  // Whoever looks next finds that it is not there.
+  // The next process to look finds it missing.
   await mergeTidings(mergeContext({ ...batch, ledger }, 'manual'), await tidingsFor(ledger, [late]));
   expect((await readBatch((await placed(ledger, batch)).ref))?.counts).toEqual({ paid: 2 });
   const { sender: next } = await machines.start(folder);

@@ -8,7 +8,7 @@ import { concludeAs } from '../support/ledger/order-moves.js';
 import { give, mended, onTwoMachines, saidTwice } from '../support/machines/forgotten-pasts.js';
 import type { Sender } from '../support/machines/machines.js';
 
-/** No restore at all: a frozen machine is given up, its order called unpaid, and its answer comes after all. */
+/** Without any restore: a frozen machine is given up, its order is called unpaid, and then its answer arrives. */
 const bench = ledgersOnRedis();
 
 async function givenUp() {
@@ -30,7 +30,7 @@ async function wakes(b: Sender, a: Sender, first: TestBatch): Promise<void> {
   expect((await readRecord(first.ref, 1)).code).toBe('P');
 }
 
-test('the row that stands in for it waits: it is not sent', async () => {
+test('a waiting stand-in is not sent', async () => {
   const { ledger, first, a, b, die } = await givenUp();
   const second = await give(ledger, mended(first, 6));
   await wakes(b, a, first);
@@ -40,7 +40,7 @@ test('the row that stands in for it waits: it is not sent', async () => {
   expect({ sent, said }).toEqual({ sent: false, said: 0 });
 });
 
-test('the row that stands in for it was paid: said', async () => {
+test('a paid stand-in is reported as a second payment', async () => {
   const { ledger, first, a, b, die } = await givenUp();
   const second = await give(ledger, mended(first, 6));
   const sent = await a.send(second, 1, 'paid');
@@ -50,7 +50,7 @@ test('the row that stands in for it was paid: said', async () => {
   expect({ sent, said }).toEqual({ sent: true, said: 1 });
 });
 
-test('the same row waits in another file: it is held for a person', async () => {
+test('an equal row that waits in another file is held for a person', async () => {
   const { ledger, first, a, b, die } = await givenUp();
   const second = await give(ledger, bareCsv(1, 3));
   await wakes(b, a, first);

@@ -14,11 +14,13 @@ import { photograph } from '../support/ledger/unreliable-store.js';
 import { Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 
-/** What a person gives up holds in the store in which it was given up, and reaches all that it may concern. */
+/**
+ * A decision to give a session up holds only in the store in which it was made, and covers all orders it may concern.
+ */
 const bench = ledgersOnRedis();
 const by = { who: 'ada', at: 1 };
 
-test('a store that is restored while a session is given up keeps it registered, and the command says so', async () => {
+test('a store restored while a session is given up keeps it registered, and the command says so', async () => {
   const batch = await sealed(await bench.ledger(), [{}, {}, {}]);
   await feedAll(batch);
   const machines = new Machines(bench.redis(), batch, 'manual');
@@ -54,7 +56,7 @@ test('a store that is restored while a session is given up keeps it registered, 
   await one.sender.die();
 });
 
-test('a dead letter that may have been retried and paid in the lost time is a doubt, and not retried', async () => {
+test('a dead letter that may have been retried and paid in the lost time becomes a doubt, and is not retried', async () => {
   const batch = await sealed(await bench.ledger(), [{ reference: 'r-1' }, {}]);
   await feedAll(batch);
   const machines = new Machines(bench.redis(), batch, 'manual');

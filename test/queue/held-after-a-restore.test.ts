@@ -19,10 +19,10 @@ import {
 } from '../support/machines/forgotten-pasts.js';
 import type { Sender } from '../support/machines/machines.js';
 
-/** A journal puts a payment back that may be the same as an order which waits: that order is held for a person, not sent. */
+/** A journal restores a payment that may equal a waiting order. That order is held for a person instead of sent. */
 const bench = ledgersOnRedis();
 
-/** Order 1 of `batch` is held because order 1 of `other` was put back, and no process sends it. */
+/** Order 1 of `batch` is held because order 1 of `other` was restored, and no process sends it. */
 async function expectHeld(batch: TestBatch, state: 'exhausted' | 'doubt', other: TestBatch, next: Sender) {
   expect(await next.send(batch, 1, 'paid')).toBe(false);
   const context = await rowContext(batch.ref, new PlanReader(batch.ledger));
@@ -35,7 +35,7 @@ async function expectHeld(batch: TestBatch, state: 'exhausted' | 'doubt', other:
   await next.die();
 }
 
-test('an unknown order whose resend was refused is a doubt, and is not resent', async () => {
+test('an unknown order whose resend was refused becomes a doubt, and is not resent', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, bareCsv(1), 'idempotent');
   await sender.send(first, 1, 'lost-before');
   expect((await readRecord(first.ref, 1)).code).toBe('u');
@@ -49,7 +49,7 @@ test('an unknown order whose resend was refused is a doubt, and is not resent', 
   await expectHeld(first, 'doubt', second, (await again()).sender);
 });
 
-test('an unknown order that a person called unpaid is a doubt, and is not resent', async () => {
+test('an unknown order that a person called unpaid becomes a doubt, and is not resent', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, bareCsv(1), 'idempotent');
   await sender.send(first, 1, 'lost-before');
   const restore = await photograph(ledger);
@@ -81,7 +81,7 @@ test('a retried order of a recovered batch is held', async () => {
   await expectHeld(recovered, 'exhausted', other, (await again()).sender);
 });
 
-test('an order with a reference is held where the payment had none, and its reference is not spent', async () => {
+test('an order with a reference is held if the payment had none, and its reference is not spent', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, 'member,tokens,reference\n1,5,x\n');
   const restore = await photograph(ledger);
   await cancelBatch(first.ref, audit('cancelled'));
@@ -93,7 +93,7 @@ test('an order with a reference is held where the payment had none, and its refe
   expect([...(await findSpent(ledger, ['x'])).keys()]).toEqual([]);
 });
 
-test('an order is held where a retried dead letter of another batch was paid', async () => {
+test('an order is held if a retried dead letter of another batch was paid', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, bareCsv(1));
   await sender.send(first, 1, 'refused');
   const second = await give(ledger, bareCsv(1, 2));
@@ -108,7 +108,7 @@ test('an order is held where a retried dead letter of another batch was paid', a
   await expectHeld(second, 'exhausted', first, next);
 });
 
-test('an order is held where a row that stands in for a dead letter of another batch was paid', async () => {
+test('an order is held if a row that stands in for a dead letter of another batch was paid', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, bareCsv(1));
   await sender.send(first, 1, 'refused');
   const open = await give(ledger, bareCsv(1, 2));
@@ -121,7 +121,7 @@ test('an order is held where a row that stands in for a dead letter of another b
   await expectHeld(open, 'exhausted', third, (await again()).sender);
 });
 
-test('an order is held where the stand-in of its forgotten stand-in was paid', async () => {
+test('an order is held if the stand-in of its forgotten stand-in was paid', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, bareCsv(1));
   const restore = await photograph(ledger);
   await cancelBatch(first.ref, audit('cancelled'));
@@ -134,7 +134,7 @@ test('an order is held where the stand-in of its forgotten stand-in was paid', a
   await expectHeld(first, 'exhausted', third, (await again()).sender);
 });
 
-test('an order is held where a late journal knows an exhausted order of a sealed batch as paid', async () => {
+test('an order is held if a late journal shows an exhausted order of a sealed batch as paid', async () => {
   const { ledger, first, sender, again, machines } = await onOneMachine(bench, bareCsv(1, 2));
   const restore = await photograph(ledger);
   const { late, comeBack } = await lateMachine(machines, sender);
@@ -155,7 +155,7 @@ test('an order is held where a late journal knows an exhausted order of a sealed
   await back.die();
 });
 
-test('an equal row of the same file is still planned where a stand-in was paid for the other one', async () => {
+test('an equal row of the same file stays planned if a stand-in was paid for the other one', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, bareCsv(1, 1));
   const restore = await photograph(ledger);
   await cancelBatch(first.ref, audit('cancelled'));
@@ -172,9 +172,9 @@ test('an equal row of the same file is still planned where a stand-in was paid f
 describe.each([
   ['manual', 'slow-down'],
   ['idempotent', 'lost-before'],
-] as const)('an equal order is under way when the payment comes to light (%s)', (certainty, fate) => {
+] as const)('an equal order is under way when the payment is found (%s)', (certainty, fate) => {
   test.each([true, false])(
-    'and is not sent again where it was not applied (file given again: %s)',
+    'and is not resent if it was not applied (file given again: %s)',
     async (isGivenAgain) => {
       const { ledger, first, sender, again, machines } = await onOneMachine(bench, bareCsv(1, 2), certainty);
       const restore = await photograph(ledger);

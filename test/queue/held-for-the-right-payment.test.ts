@@ -4,17 +4,17 @@ import { cancelBatch } from '../../src/ledger/moves/steer.js';
 import { readBatch } from '../../src/ledger/read/batches.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { bareCsv } from '../support/ledger/csv-plans.js';
-import { tell } from '../support/ledger/forgotten-batch.js';
+import { mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { attemptOf, PAID } from '../support/ledger/journaled-attempt.js';
 import { joinAs, ledgersOnRedis, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 import { audit, concludeAs, WHY } from '../support/ledger/order-moves.js';
 import { photograph } from '../support/ledger/unreliable-store.js';
 import { give, mended, onOneMachine, retryFirst } from '../support/machines/forgotten-pasts.js';
 
-/** Which of several orders is held for a payment that came back. */
+/** Chooses which of several equal orders is held for a restored payment. */
 const bench = ledgersOnRedis();
 
-/** After the backup the file is cancelled and its row paid in a wider one; then the store goes back. */
+/** After the backup the file is cancelled and its row is paid in a larger file; then the store is rolled back. */
 async function paidInAnotherFile(
   { ledger, sender, again }: Pick<Awaited<ReturnType<typeof onOneMachine>>, 'ledger' | 'sender' | 'again'>,
   cancelled: TestBatch,
@@ -28,7 +28,7 @@ async function paidInAnotherFile(
   return (await again()).sender;
 }
 
-test('an order with a reference does not use up the hold of an equal one without', async () => {
+test('an order with a reference does not use up the hold of an equal order without one', async () => {
   const {
     ledger,
     first: october,
@@ -41,7 +41,7 @@ test('an order with a reference does not use up the hold of an equal one without
   await next.die();
 });
 
-test('of two files with equal rows both are held: a person knows which of them was paid', async () => {
+test('equal rows of two files are both held, because only a person knows which was paid', async () => {
   const { ledger, first: october, sender, again } = await onOneMachine(bench, bareCsv(1));
   const november = await give(ledger, bareCsv(1), { again: 'november' });
   const next = await paidInAnotherFile({ ledger, sender, again }, november);
@@ -58,7 +58,7 @@ test.each([
   ['has a reference', 'oct', 'manual'],
   ['is unknown', '', 'idempotent'],
 ] as const)(
-  'a row that %s does not use up the hold of an equal one of its file',
+  'a row that %s does not use up the hold of an equal row of its file',
   async (_, reference, certainty) => {
     const csv = TWO_ROWS.replace('%s', reference);
     const { ledger, first, sender, again } = await onOneMachine(bench, csv, certainty);
@@ -96,7 +96,7 @@ test.each([
   ['october', 'november'],
   ['november', 'october'],
 ] as const)(
-  'a row of an older table does not use up the hold of the very order (%s first)',
+  'a row of an older table does not use up the hold of the exact order (%s first)',
   async (...order) => {
     const past = await bench.ledger();
     const corrected = { members: 'member,handle\n2,bob\n3,eve\n', again: 'november' };
@@ -106,13 +106,13 @@ test.each([
     const november = await give(ledger, handles('bob,5'), corrected);
     expect([october.row(1).order.member, november.row(1).order.member]).toEqual(['1', '2']);
     const forgotten = { ...wider, ledger };
-    await tell(forgotten, attemptOf(forgotten, 1, PAID, { nonce: 'past', lookedUp: ['bob', ''] }));
+    await mergeAttempts(forgotten, attemptOf(forgotten, 1, PAID, { nonce: 'past', lookedUp: ['bob', ''] }));
     for (const name of order) await beginWithTable({ october, november }[name]);
     expect((await readRecord(november.ref, 1)).code).toBe('X');
   },
 );
 
-test('an order that was held while it was unknown is called unpaid and retried: it is sent', async () => {
+test('an order held while unknown is sent after a person calls it unpaid and retries it', async () => {
   const { ledger, first, sender, again } = await onOneMachine(
     bench,
     'member,tokens,reference\n1,5,x\n',

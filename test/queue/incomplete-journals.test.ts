@@ -13,12 +13,12 @@ import { Clocks, PlayedRealm } from '../support/machines/played-realm.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 /**
- * A sender dies after the ledger has said `sending` and before its intent is written. Its journal proves that nothing
- * was sent, as long as it is whole; from a file that is missing nothing is concluded.
+ * A sender dies after the ledger recorded `sending` and before its intent is written. A complete journal proves that
+ * nothing was sent. A missing file proves nothing.
  */
 const bench = ledgersOnRedis();
 
-/** Answers what the order becomes that was never sent. */
+/** Returns the state of the order that was never sent. */
 async function adopted(spoil: (folder: string, session: string) => Promise<unknown>): Promise<string> {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{}, {}]);
@@ -45,25 +45,25 @@ async function adopted(spoil: (folder: string, session: string) => Promise<unkno
   return code;
 }
 
-/** The one file becomes the second, as if the first had been removed. */
+/** Renumbers the only file as the second, as if the first had been removed. */
 const withoutFirst = (folder: string, session: string) =>
   rename(fileName(folder, session, 1), fileName(folder, session, 2));
 
-test('whole: it goes back to where it was', async () => {
+test('a complete journal: the order goes back to its former state', async () => {
   expect(await adopted(() => Promise.resolve())).toBe('w');
 });
 
-test('without its first file: it is unknown', async () => {
+test('without the first file: the order is unknown', async () => {
   expect(await adopted(withoutFirst)).toBe('u');
 });
 
-test('without the file that follows its last: it is unknown', async () => {
+test('without the file after the last: the order is unknown', async () => {
   const spoil = (folder: string, session: string) =>
     appendFile(fileName(folder, session, 1), encodeEntry({ kind: 'continues', number: 2 }));
   expect(await adopted(spoil)).toBe('u');
 });
 
-test('without a file in the middle: it is unknown', async () => {
+test('without a file in the middle: the order is unknown', async () => {
   const spoil = async (folder: string, session: string) => {
     const [head = ''] = (await readFile(fileName(folder, session, 1), 'utf8')).split('\n');
     await writeFile(fileName(folder, session, 3), `${head}\n`);
@@ -71,6 +71,6 @@ test('without a file in the middle: it is unknown', async () => {
   expect(await adopted(spoil)).toBe('u');
 });
 
-test('without any file: it is unknown', async () => {
+test('without any file: the order is unknown', async () => {
   expect(await adopted((folder) => rm(folder, { recursive: true }))).toBe('u');
 });

@@ -7,10 +7,10 @@ import { begun, feedAll, settleAs } from '../support/ledger/order-moves.js';
 
 const bench = ledgersOnRedis();
 
-test('a long outage does not make the ledger forget whom it knows: a refused order stays refused', async () => {
+test('a refused order stays refused after a long outage with many attempts', async () => {
   const batch = await sealed(await bench.ledger(), [{}, {}]);
   await feedAll(batch);
-  // Session 1 sent it, heard nothing, and is gone; others have sent it again, 55 times in a night, then the realm said no.
+  // Session 1 sent it, got no answer, and is gone. Others resent it 55 times in a night; then the realm refused it.
   const first = await begun(batch, 1, { nonce: 'of-session-1' });
   await settleAs(batch, 1, 'u', first, { nonce: 'of-session-1' });
   for (let n = 0; n < 55; n++) {
@@ -19,7 +19,7 @@ test('a long outage does not make the ledger forget whom it knows: a refused ord
     await settleAs(batch, 1, n === 54 ? 'R' : 'u', again, { nonce: `again-${n}` });
   }
   expect((await readRecord(batch.ref, 1)).code).toBe('R');
-  // The store is restarted without losing anything; the journal of session 1 is looked at again.
+  // The store restarts without a loss, and the journal of session 1 is read again.
   const { firstSentAt, sentAt, keyFirstAt } = first;
   const attempt = attemptOf(batch, 1, null, { nonce: 'of-session-1', firstSentAt, sentAt, keyFirstAt });
   await merge(batch, 'idempotent', attempt);

@@ -9,13 +9,13 @@ import { until } from '../support/until.js';
 const bench = ledgersOnRedis();
 const LONGER_THAN_FRESH_MS = 14_000;
 
-test('an order whose connection stands only after ten seconds is taken back, not sent', async () => {
+test('an order whose connection is ready only after ten seconds is taken back, not sent', async () => {
   const realm = await startSocketServer((socket) => respond(socket, 200, '{"newBalance":1}'), { tls: true });
   onTestFinished(() => realm.stop());
   let aheadMs = 0;
   const now = Date.now;
   vi.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
-  // The first connection takes long: while its handshake is under way, the clock goes on.
+  // The first connection is slow: its handshake takes longer than an order may wait.
   const slow = await startBareServer((socket) => {
     aheadMs = LONGER_THAN_FRESH_MS;
     const on = connect(realm.port, '127.0.0.1');

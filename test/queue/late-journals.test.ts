@@ -6,7 +6,7 @@ import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { storeNowMs } from '../../src/ledger/realm-ledger.js';
 import { bareCsv } from '../support/ledger/csv-plans.js';
-import { forgotten, tell } from '../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { attemptOf } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 import { audit, begin, begun, concludeAs, sendAs, settleAs } from '../support/ledger/order-moves.js';
@@ -22,17 +22,17 @@ import {
 } from '../support/machines/forgotten-pasts.js';
 import { until } from '../support/until.js';
 
-/** Journals that come back one after the other, references, and orders that are held for a payment. */
+/** Journals that return one after the other, references, and orders that are held for a payment. */
 const bench = ledgersOnRedis();
 
 const ONE = 'member,tokens,reference\n1,5,a\n';
 const TWO = 'member,tokens,reference\n1,5,a\n2,6,b\n';
 
-test('an order that was held comes back as unknown: it is a doubt, and is not sent again', async () => {
+test('a held order that returns as unknown becomes a doubt, and is not resent', async () => {
   const { ledger, first, sender, again, machines } = await onOneMachine(bench, bareCsv(1), 'idempotent');
   const restore = await photograph(ledger);
   const { late, comeBack } = await lateMachine(machines, sender);
-  // The request never arrived; a person looked upstream and rightly called it unpaid.
+  // The request never arrived. A person looked it up at the realm and rightly called it unpaid.
   await late.send(first, 1, 'lost-before');
   expect((await readRecord(first.ref, 1)).code).toBe('u');
   await concludeAs(first, 1, 'u', 'X');
@@ -52,7 +52,7 @@ test('an order that was held comes back as unknown: it is a doubt, and is not se
 });
 
 test.each([false, true])(
-  'a batch that was done is opened again by a late journal after others were archived (archive: %s)',
+  'a finished batch reopens for a late journal after others were archived (archive: %s)',
   async (isArchived) => {
     const { ledger, first, sender, again, machines } = await onOneMachine(bench, bareCsv(1), 'idempotent');
     await sender.send(first, 1, 'refused');
@@ -78,7 +78,7 @@ test.each([false, true])(
   },
 );
 
-test('a payment that was perhaps made is refused when it is sent again: an equal order is sent', async () => {
+test('an equal order is sent once the resend of a perhaps paid one is refused', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, bareCsv(1), 'idempotent');
   const restore = await photograph(ledger);
   await cancelBatch(first.ref, audit('cancelled'));
@@ -96,7 +96,7 @@ test('a payment that was perhaps made is refused when it is sent again: an equal
   expect(sent).toBe(true);
 });
 
-test('the same, and a later attempt on it is known as paid: a file that was planned in between is held', async () => {
+test('an equal order of a file planned in between is held if a later attempt of the first is known as paid', async () => {
   const { ledger, sender, again, machines } = await onOneMachine(bench, bareCsv(77), 'idempotent');
   const restore = await photograph(ledger);
   const { late, comeBack } = await lateMachine(machines, sender);
@@ -123,7 +123,7 @@ test('the same, and a later attempt on it is known as paid: a file that was plan
   expect(sent).toBe(false);
 });
 
-test('the order that was held was a payment of its own: the other equal one is held instead', async () => {
+test('if the held order proves to be a separate payment, the other equal order is held instead', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, bareCsv(1), 'idempotent');
   const other = await give(ledger, bareCsv(1), { again: 'a second gift' });
   await sender.send(first, 1, 'lost-after');
@@ -142,38 +142,41 @@ test('the order that was held was a payment of its own: the other equal one is h
   expect(sent).toBe(false);
 });
 
-test('an order is told to come again while another under its reference came back as perhaps paid: it is not sent', async () => {
+test('an order asked to slow down is not sent while another under its reference is perhaps paid', async () => {
   const batch = await forgotten(bench, TWO);
   const { ledger } = batch;
   const other = await give(ledger, ONE);
   const of = await begun(other, 1);
-  await tell(batch, attemptOf(batch, 1, null));
+  await mergeAttempts(batch, attemptOf(batch, 1, null));
   await settleAs(other, 1, 'w', of);
   const sent = await begin(other, 1, { nonce: 'again' });
   expect(sent).toHaveProperty('refusal');
 });
 
-test.each(['manual', 'idempotent'] as const)('the same on machines (%s)', async (certainty) => {
-  const { ledger, sender, again, machines } = await onOneMachine(bench, 'member,tokens\n77,1\n', certainty);
-  const restore = await photograph(ledger);
-  const { late, comeBack } = await lateMachine(machines, sender);
-  const second = await give(ledger, TWO);
-  await late.send(second, 1, 'lost-after');
-  await sender.die();
-  await late.die();
-  await restore();
-  const { sender: next } = await again();
-  const other = await give(ledger, ONE);
-  next.works(other);
-  await next.begin(1);
-  const back = await comeBack(next);
-  await next.finish(certainty === 'manual' ? 'slow-down' : 'lost-before');
-  for (const one of [back, next, back, next]) await one.recover();
-  const sent = await next.send(other, 1, 'paid');
-  await next.die();
-  await back.die();
-  expect(sent).toBe(false);
-});
+test.each(['manual', 'idempotent'] as const)(
+  'an order asked to slow down is not sent while another machine’s order under its reference is perhaps paid (%s)',
+  async (certainty) => {
+    const { ledger, sender, again, machines } = await onOneMachine(bench, 'member,tokens\n77,1\n', certainty);
+    const restore = await photograph(ledger);
+    const { late, comeBack } = await lateMachine(machines, sender);
+    const second = await give(ledger, TWO);
+    await late.send(second, 1, 'lost-after');
+    await sender.die();
+    await late.die();
+    await restore();
+    const { sender: next } = await again();
+    const other = await give(ledger, ONE);
+    next.works(other);
+    await next.begin(1);
+    const back = await comeBack(next);
+    await next.finish(certainty === 'manual' ? 'slow-down' : 'lost-before');
+    for (const one of [back, next, back, next]) await one.recover();
+    const sent = await next.send(other, 1, 'paid');
+    await next.die();
+    await back.die();
+    expect(sent).toBe(false);
+  },
+);
 
 /** The request of order 1, which was called unpaid, can no longer arrive. */
 async function untilOver({ ledger, ref }: TestBatch): Promise<void> {
@@ -188,7 +191,7 @@ test.each([1500, undefined])(
     const { ledger } = batch;
     const other = await give(ledger, ONE);
     await sendAs(other, 1, 'D');
-    await tell(batch, attemptOf(batch, 1, null));
+    await mergeAttempts(batch, attemptOf(batch, 1, null));
     const place = await placed(ledger, batch);
     expect([(await readRecord(other.ref, 1)).code, (await readRecord(place.ref, 1)).code]).toEqual([
       'D',
@@ -201,19 +204,19 @@ test.each([1500, undefined])(
   },
 );
 
-test('the same, and the holder is not retried', async () => {
+test('the holder is not retried while the doubt keeps the reference', async () => {
   const batch = await forgotten(bench, TWO);
   const { ledger } = batch;
   const other = await give(ledger, ONE);
   await sendAs(other, 1, 'D');
-  await tell(batch, attemptOf(batch, 1, null));
+  await mergeAttempts(batch, attemptOf(batch, 1, null));
   await concludeAs(other, 1, 'D', 'X', { settleMs: 1500 });
   await untilOver(other);
   expect(await retryFirst(other)).not.toBe('ok');
   expect(await begin(other, 1)).toHaveProperty('refusal');
 });
 
-test('a reference is added while its order is being sent, and that is paid as well: said', async () => {
+test('a reference is added while its order is being sent and paid: the second payment is reported', async () => {
   const ledger = await bench.ledger();
   const one = await give(ledger, ONE);
   const of = await begun(one, 1);
@@ -229,7 +232,7 @@ test('a reference is added while its order is being sent, and that is paid as we
   expect(said).toHaveLength(1);
 });
 
-test('an attempt that was put back on a refused order is told to slow down: the equal order is held', async () => {
+test('an attempt restored on a refused order is asked to slow down: the equal order is held', async () => {
   const { ledger, first: second, sender } = await onOneMachine(bench, bareCsv(1, 2));
   expect(await sender.send(second, 1, 'refused')).toBe(true);
   expect(await sender.send(second, 2, 'paid')).toBe(true);
@@ -248,7 +251,7 @@ test('an attempt that was put back on a refused order is told to slow down: the 
   await sender.die();
 });
 
-test('an unknown order does not use up the hold of an equal order that waits', async () => {
+test('an unknown order does not use up the hold of an equal waiting order', async () => {
   const { ledger, first: e, sender, again } = await onOneMachine(bench, bareCsv(1), 'idempotent');
   expect(await sender.send(e, 1, 'lost-after')).toBe(true);
   const first = await give(ledger, bareCsv(1, 4), { again: 'december' });

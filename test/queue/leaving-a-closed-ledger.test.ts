@@ -18,12 +18,15 @@ import { photograph } from '../support/ledger/unreliable-store.js';
 import { Machines, type Sender } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 
-/** A process that leaves a closed ledger before it has merged: what its folder's journals know is waited for all the same. */
+/** A process leaves a closed ledger before it has merged. The ledger still waits for its folder’s journals. */
 const bench = ledgersOnRedis();
 
 type AfterRollback = 'wait' | 'continue';
 
-/** Machine `there` paid orders 1 and 2 and left; the store went back to before it was known. `here` is at work. */
+/**
+ * Machine `there` paid orders 1 and 2 and left. The store was rolled back to before it knew that machine. `here` is at
+ * work.
+ */
 async function forgottenMachine(afterRollback: AfterRollback) {
   const batch = await sealed(await bench.ledger({ afterRollback }), [{}, {}, {}]);
   await feedAll(batch);
@@ -37,7 +40,10 @@ async function forgottenMachine(afterRollback: AfterRollback) {
   for (const index of [1, 2]) await there.sender.send(batch, index, 'paid');
   await there.sender.leave();
   await restore();
-  /** `here` may open and go on, by a person's word where one is asked; order 2 must not be applied again. */
+  /**
+   * `here` may open the ledger and continue, after a person’s decision if one is needed. Order 2 must not be applied
+   * again.
+   */
   const goOnHere = async () => {
     const isOpen = await here.sender.recover();
     await resume(batch.ledger, audit('resumed'));
@@ -52,7 +58,7 @@ async function forgottenMachine(afterRollback: AfterRollback) {
 
 type Scripts = ScriptClient['script'];
 
-/** The program on the machine of that folder; `between` sees each script that it calls. */
+/** The program on the machine of that folder; `between` runs before each script call. */
 function appIn(
   folder: string,
   { ledger }: { readonly ledger: { readonly realm: { name: string; baseUrl: string; realmId: string } } },
@@ -97,7 +103,7 @@ test.each(['wait', 'continue'] as const)(
   },
 );
 
-test('a worker that is stopped before it has merged leaves its folder to be waited for', async () => {
+test('the folder of a worker that is stopped before it has merged is still waited for', async () => {
   const { batch, machines, folder, goOnHere } = await forgottenMachine('continue');
   const again = await machines.start(folder);
   const { scripts } = again.ledger;
@@ -114,7 +120,7 @@ test('a worker that is stopped before it has merged leaves its folder to be wait
   await rename(`${folder}-away`, folder);
 });
 
-test('a store that is restored once more while recover merges is recovered again', async () => {
+test('a store that is restored again while recover merges is recovered again', async () => {
   const { batch, folder, restore, goOnHere, here } = await forgottenMachine('wait');
   let restores = 0;
   const between = async (name: string) => {
@@ -149,14 +155,14 @@ test('a retired folder that comes back is waited for again, although it has sent
   expect(await listFolders(batch.ledger)).toEqual([]);
   await recoverRealms(appIn(laptop, batch));
   expect(await listFolders(batch.ledger)).toMatchObject([{ journal: join(laptop, 'journal') }]);
-  // Looked at by now, and retired once more: the mark of that look tells that orders were sent from it.
+  // The folder was read and retired again; the record of that look shows that it sent orders.
   await batch.ledger.scripts.redis.del(`${batch.ledger.keyPrefix}:dataFolders`);
   await recoverRealms(appIn(laptop, batch));
   expect(await listFolders(batch.ledger)).toMatchObject([{ journal: join(laptop, 'journal') }]);
   await here.sender.die();
 });
 
-test('an ephemeral folder retires itself with whichever session leaves it last, also one that recovers', async () => {
+test('an ephemeral folder retires itself with the last session that leaves it, even one that recovers', async () => {
   const batch = await sealed(await bench.ledger(), [{}, {}]);
   await feedAll(batch);
   const machines = new Machines(bench.redis(), batch, 'manual');
@@ -181,7 +187,7 @@ test('an ephemeral folder retires itself with whichever session leaves it last, 
   expect(await listFolders(batch.ledger)).toEqual([]);
 });
 
-/** By SIGKILL: its journal is as it stood, without the word that it ended. */
+/** Killed by SIGKILL: its journal stays as it was, without a record of its end. */
 async function killed(sender: Sender, folder: string): Promise<void> {
   const journals = join(folder, 'journal');
   const names = await readdir(journals);

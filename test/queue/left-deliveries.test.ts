@@ -13,7 +13,7 @@ const { session, elsewhere, running } = standingOrders(bench);
 
 const TOO_LONG_MS = HEARD_LATELY_MS + 1_000;
 
-/** A look of another session, after this one has taken a delivery of the queue and keeps it. */
+/** Another session looks after this one has taken a delivery from the queue and keeps it. */
 async function takenBySession(openTaker: (ledger: RealmLedger) => Promise<string>) {
   const batch = await running(1);
   const { ledger } = batch;
@@ -39,7 +39,7 @@ async function takenBySession(openTaker: (ledger: RealmLedger) => Promise<string
   return { ledger, taker, look: async () => (await left.sinceLastLook()).map(({ index }) => index) };
 }
 
-test('a silent session loses its deliveries once, and once more after it was heard in between', async () => {
+test('a silent session loses its deliveries once, and again after a sign of life in between', async () => {
   const { ledger, taker, look } = await takenBySession((of) => elsewhere(of, 1_000));
   expect(await look()).toEqual([]);
   await beat(ledger, taker, TOO_LONG_MS);
@@ -57,7 +57,7 @@ test('a frozen session loses its deliveries', async () => {
   expect(await look()).toEqual([1]);
 });
 
-test('a dead session loses its deliveries at once, although it was heard a moment ago', async () => {
+test('a dead session loses its deliveries at once, despite a recent sign of life', async () => {
   const { look } = await takenBySession(async (of) => {
     const dead = await session(of);
     await dead.close();

@@ -12,7 +12,7 @@ import { begun, concludeAs, feedAll, held, sendAs, settleAs } from '../support/l
 import { testProfile } from '../support/ledger/realm-profile.js';
 import { tempFolder } from '../support/temp-folder.js';
 
-/** A worker of another machine says that its requests may arrive for an hour. Others have shorter profiles. */
+/** A worker on another machine registers a settle time of an hour. Other processes have shorter profiles. */
 const bench = ledgersOnRedis();
 const HOUR_MS = 3_600_000;
 const open: Session[] = [];
@@ -25,7 +25,7 @@ async function patientWorker(ledger: RealmLedger): Promise<Session> {
   return session;
 }
 
-test('a person with a shorter settle time calls an order unpaid: it is not retried before the hour is over', async () => {
+test('an order that a person with a shorter settle time calls unpaid is not retried before the hour is over', async () => {
   const ledger = await bench.ledger();
   const { id: session } = await patientWorker(ledger);
   const batch = await sealed(ledger, [{ reference: 'r' }]);
@@ -36,7 +36,7 @@ test('a person with a shorter settle time calls an order unpaid: it is not retri
   expect(await retryOrder(batch.ref, 1, batch.row(1), by)).not.toBe('ok');
 });
 
-test('the hour counts on after the worker has left, if it has sent anything', async () => {
+test('the hour still applies after the worker has left, if it sent any order', async () => {
   const ledger = await bench.ledger();
   const idle = await patientWorker(ledger);
   await idle.deregister(ledger);
@@ -54,7 +54,7 @@ test('the hour counts on after the worker has left, if it has sent anything', as
   expect(await longestSettleMs(ledger, 1)).toBe(1);
 });
 
-test('a resend hears the longest settle time of all', async () => {
+test('a resend waits for the longest settle time of all sessions', async () => {
   const ledger = await bench.ledger();
   await patientWorker(ledger);
   const batch = await sealed(ledger, [{}]);
@@ -104,14 +104,14 @@ test('read-back with a shorter settle time does not conclude that nothing was ap
   expect((await readRecord(batch.ref, 1)).code).toBe('w');
 });
 
-test('the hour of a worker that left outlasts a clock that goes ahead, also where a session registers before that is found', async () => {
+test('the hour of a worker that left outlasts a clock stepped ahead, even if a session registers first', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{}]);
   await feedAll(batch);
   const session = await patientWorker(ledger);
   await sendAs(batch, 1, 'D', { session: session.id });
   await forgetSession(ledger, session.id);
-  // Two hours ahead: what was noted before lies two hours further back.
+  // The clock is two hours ahead, so earlier records lie two hours further back.
   const waits = `${ledger.keyPrefix}:waits`;
   const [settle, timeout, ends] = ((await ledger.scripts.redis.hget(waits, session.id)) ?? '').split(' ');
   const early = Number(ends) - 2 * HOUR_MS;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { deliveryTrouble, LOST_LOCKS } from '../../src/queue/lost-locks.js';
 import { quietly } from '../../src/queue/rounds.js';
 
-test('the locks that a frozen worker lost are one line, which says that they are harmless', () => {
+test('locks that a frozen worker lost give one log line, which says that they are harmless', () => {
   const said: string[] = [];
   const say = quietly((message) => said.push(message));
   for (let job = 0; job < 40; job++) {

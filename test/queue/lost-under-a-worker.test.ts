@@ -8,7 +8,7 @@ import { startWorkerBeside } from '../support/program/worker-beside.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 
-/** A store that is lost under a worker, or a desk: what it knew of the old one is no knowledge of the new one. */
+/** A store is lost under a worker or a desk. Facts from the old store must not be used with the new one. */
 let world: Program;
 let books: TestRedis;
 beforeAll(async () => {
@@ -48,7 +48,7 @@ const isThere = (path: string) =>
 const reported = (batch: string) => until('the report', () => isThere(report(batch)), 30_000);
 const report = (batch: string) => join(world.folder, 'reports', batch, 'paid.csv');
 
-test('what its own profile requires is required of what is imported then', async () => {
+test('a batch imported into the new store meets the requirement of the worker’s own profile', async () => {
   await work('strict.yaml');
   const ada = textField(
     await world.run('--config', 'strict.yaml', 'desk', 'token', 'add', 'ada', '--role', 'operator', '--json'),
@@ -61,10 +61,10 @@ test('what its own profile requires is required of what is imported then', async
   await almoner(['--config', 'strict.yaml', 'import', 'third.csv', '--yes'], { env, cwd: world.folder });
   await until('the payment', async () => (await world.appliedCount()) === paidBefore + 1, 30_000);
   await lose();
-  // Taken before the worker has looked again it waits for two people; after that it is not even taken.
+  // A batch taken before the worker has looked again waits for two people; after that it is not even taken.
   const began = performance.now();
   const nameless = await world.run('--config', 'lax.yaml', 'import', 'fourth.csv', '--yes');
-  // The worker's merge makes the import merge once more, which it does not leave to the end of its patience (15 s).
+  // The worker’s merge makes the import merge again, well before its patience of 15 s ends.
   expect(performance.now() - began).toBeLessThan(14_000);
   if (nameless.status === 0)
     await until(
@@ -76,7 +76,7 @@ test('what its own profile requires is required of what is imported then', async
   expect(await world.appliedCount()).toBe(paidBefore + 1);
 }, 120_000);
 
-test('its report names who was paid, not who stood under the same number before', async () => {
+test('its report names the members it paid, not those that had the same number before', async () => {
   await lose();
   await work('lax.yaml');
   await world.file('first.csv', 'member,tokens\n1,5\n2,5\n');

@@ -7,7 +7,7 @@ import { tempFolder } from '../support/temp-folder.js';
 
 const bench = ledgersOnRedis();
 
-test('journals that know more lower the fence, also when the sequence has caught up meanwhile', async () => {
+test('journals with missing attempts close the ledger, even if its sequence has caught up meanwhile', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(
     ledger,
@@ -31,7 +31,7 @@ test('journals that know more lower the fence, also when the sequence has caught
   await first.sender.begin(5);
   await first.sender.finish('paid');
   const late = await machines.start(two);
-  // While machine 2 reads its journals, machine 1 goes on paying; then while it merges them.
+  // Machine 1 continues paying while machine 2 reads its journals, and then while it merges them.
   const script = late.ledger.scripts.script.bind(late.ledger.scripts);
   let busy = false;
   const seen: string[] = [];

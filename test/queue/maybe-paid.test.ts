@@ -12,11 +12,11 @@ import { give, onOneMachine, retryAt } from '../support/machines/forgotten-pasts
 import { Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 
-/** A restored store has forgotten that a batch was cancelled, and that another one was paid in its place. */
+/** A restored store has forgotten that a batch was cancelled and that another one was paid in its place. */
 const bench = ledgersOnRedis();
 
-test('rows of a batch whose cancel was forgotten wait for a person where equal orders were paid since', async () => {
-  // Two equal rows are two payments: one of them is put back, and one is held.
+test('rows of a batch with a forgotten cancel wait for a person if equal orders were paid since', async () => {
+  // Two equal rows are two payments: one of them is restored, and one is held.
   const { ledger, first, sender, again } = await onOneMachine(bench, bareCsv(1, 2, 3, 3));
   const restore = await photograph(ledger);
   await cancelBatch(first.ref, audit('cancelled'));
@@ -43,7 +43,7 @@ test('rows of a batch whose cancel was forgotten wait for a person where equal o
   await next.die();
 });
 
-test('a file that was planned after the payment came back is compared by its plan, and held by nothing else', async () => {
+test('a file planned after the payment returned is compared by its plan, and held by nothing else', async () => {
   const { ledger, first, sender, again } = await onOneMachine(bench, bareCsv(1, 2));
   const restore = await photograph(ledger);
   await cancelBatch(first.ref, audit('cancelled'));
@@ -57,7 +57,7 @@ test('a file that was planned after the payment came back is compared by its pla
   await next.die();
 });
 
-test('a process that is killed before it arms leaves nothing to send twice: the others arm without it', async () => {
+test('a process killed before the ledger opens leaves no order to send twice: the others open it without it', async () => {
   const ledger = await bench.ledger();
   const first = await give(ledger, bareCsv(1, 1));
   const machines = new Machines(bench.redis(), first, 'manual');
@@ -71,7 +71,7 @@ test('a process that is killed before it arms leaves nothing to send twice: the 
   const second = await give(ledger, bareCsv(1, 1, 3));
   for (const index of [1, 2]) expect(await one.send(second, index, 'paid')).toBe(true);
   await restore();
-  // It puts its payments back, and waits for the others.
+  // It merges its payments and waits for the others.
   expect(await one.recover()).toBe(false);
   await one.die();
   for (const each of [away, beside, away, beside]) await each.recover();

@@ -13,7 +13,7 @@ import { tempFolder } from '../support/temp-folder.js';
 const bench = ledgersOnRedis();
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-test('an attempt without an answer does not bring a doubt back to read-back', async () => {
+test('an attempt without an answer does not return a doubt to read-back', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{ member: '77' }, { member: '77' }]);
   await feedAll(batch);
@@ -23,19 +23,19 @@ test('an attempt without an answer does not bring a doubt back to read-back', as
   expect(await frozen.sender.recover()).toBe(true);
   const other = await machines.start(await tempFolder());
   expect(await other.sender.recover()).toBe(true);
-  // Order 1 is on its way from a process that freezes; a person gives the session up, and calls the order a doubt.
+  // Order 1 is being sent by a process that freezes. A person gives the session up, and the order becomes a doubt.
   await frozen.sender.begin(1);
   const lost = (await listSessions(ledger)).find(({ id }) => id === frozen.ledger.mark.session)?.id ?? '';
   await acceptMissing(mergeContext(batch, 'readback'), lost, { who: 'ada', at: Date.now() });
   expect((await readRecord(batch.ref, 1)).code).toBe('u');
   expect(await concludeAs(batch, 1, 'u', 'D', { evidence: null })).toMatchObject({ concluded: true });
-  // The settle time goes by; order 2 of the same member is paid.
+  // The settle time passes; order 2 of the same member is paid.
   await later(400);
   machines.realm.pass(SETTLE_MS + 1);
   await other.sender.begin(2);
   await other.sender.finish('paid');
   expect((await readRecord(batch.ref, 2)).code).toBe('P');
-  // The frozen one wakes: its request never arrived, and it hears nothing.
+  // The frozen process wakes: its request never arrived, and it gets no answer.
   await frozen.sender.finish('lost-before');
   await later(20);
   await other.sender.begin(1);
@@ -60,11 +60,11 @@ for (const certainty of ['readback', 'manual', 'idempotent'] as const)
       expect(await second.sender.recover()).toBe(true);
       await second.sender.begin(1);
       await restore();
-      // To machine 1 the folder of machine 2 is nowhere; it arms and sends order 1 as well: that cannot be known.
+      // Machine 1 cannot know the folder of machine 2; it opens the ledger and sends order 1 as well.
       expect(await first.sender.recover()).toBe(true);
       await first.sender.begin(1);
       expect(first.sender.open).toHaveLength(1);
-      // Machine 2 finds out, merges; then its own request is answered with a definite no. The other one is in flight.
+      // Machine 2 notices and merges. Then its own request gets a definite refusal, while the other one is under way.
       await second.sender.recover();
       await first.sender.recover();
       await second.sender.recover();

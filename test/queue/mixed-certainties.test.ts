@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 
 const bench = ledgersOnRedis();
 
-/** Keys are honoured or not; `patch` says what becomes of the n-th write. */
+/** A realm that honours keys or not; `patch` decides the fate of the n-th write. */
 async function realmOf(
   patch: (n: number) => 'ok' | 'lost-before' | 'lost-after' | 'late',
   get: (n: number) => Promise<void> = async () => {},
@@ -61,14 +61,14 @@ async function realmOf(
   };
 }
 
-test('a batch sealed under read-back is not fooled by another batch that holds nothing', async () => {
+test('a batch sealed under read-back is not misled by another batch that holds no members', async () => {
   const ledger = await bench.ledger();
   const realm = await realmOf((n) => (n === 1 ? 'lost-before' : 'ok'));
   const old = await sealed(ledger, [{ member: '77', tokens: 5 }], {
     id: 'old-batch',
     manifest: { certainty: 'readback' },
   });
-  // The profile has been edited since: the realm honours keys now.
+  // The profile was edited since: the realm now honours keys.
   const profile = { certainty: 'idempotent', settleMs: 3_000 } as const;
   await startWorkerInProcess(old, bench.redis(), realm.url, profile);
   await until('unknown', async () => (await readRecord(old.ref, 1)).code === 'u' || undefined, 20_000);
@@ -83,6 +83,6 @@ test('a batch sealed under read-back is not fooled by another batch that holds n
     30_000,
   );
   const codes = [(await readRecord(old.ref, 1)).code, (await readRecord(fresh.ref, 1)).code];
-  // Two orders of 5 called paid, and 5 have arrived.
+  // Two orders of 5 are called paid, so 5 have arrived for each.
   if (codes.every((code) => code === 'P')) expect(realm.balance()).toBe(110);
 }, 60_000);

@@ -8,7 +8,7 @@ import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { mergeTidings, tidingsFor } from '../../src/ledger/sessions/merge.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { bareCsv, faultCodes, planCsv } from '../support/ledger/csv-plans.js';
-import { forgotten, tell } from '../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { importing } from '../support/ledger/importing.js';
 import { attemptOf, mergeContext, PAID, REFUSED } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, START, type TestBatch, testBatch } from '../support/ledger/ledgers-on-redis.js';
@@ -26,7 +26,10 @@ import {
   undoOf,
 } from '../support/machines/forgotten-pasts.js';
 
-/** Two pasts have sent different orders of one debt: one of them is sent no more, or both are paid and that is said. */
+/**
+ * Two histories sent different orders of one debt. Either one of them is no longer sent, or both were paid and a second
+ * payment is reported.
+ */
 const bench = ledgersOnRedis();
 const ONE = 'member,tokens,reference\n1,5,a\n';
 const TWO = 'member,tokens,reference\n1,5,a\n2,6,b\n';
@@ -34,18 +37,18 @@ const refCsv = (...members: number[]) =>
   `member,tokens,reference\n${members.map((member) => `${member},5,r${member}\n`).join('')}`;
 const spent = async (ledger: RealmLedger) => [...(await findSpent(ledger, ['a', 'b'])).keys()].sort();
 
-/** One of the batches names this order as paid twice. */
+/** One of the batches reports this order as paid twice. */
 async function expectTwice(...batches: readonly TestBatch[]) {
   expect(await saidTwice(...batches)).toHaveLength(1);
 }
 
-describe('an order was refused; a row that stands in for it was sent in a forgotten past, another one here', () => {
+describe('an order was refused; one stand-in was sent in a forgotten history, another one here', () => {
   async function twoStandIns(certainty: 'manual' | 'idempotent', fate: 'paid' | 'lost-before') {
     const history = await lateStandIn(bench, fate, certainty);
     return { ...history, other: await give(history.ledger, mended(history.first, 7)) };
   }
 
-  test('the one that waits is not sent once the other one is known as paid', async () => {
+  test('the waiting one is not sent once the other one is known as paid', async () => {
     const { other, next, comeBack } = await twoStandIns('manual', 'paid');
     const back = await comeBack(next);
     expect(await next.send(other, 1, 'paid')).toBe(false);
@@ -55,7 +58,7 @@ describe('an order was refused; a row that stands in for it was sent in a forgot
     await back.die();
   });
 
-  test('both were paid: said once', async () => {
+  test('two paid ones are reported once', async () => {
     const { first, one, other, next, comeBack } = await twoStandIns('manual', 'paid');
     expect(await next.send(other, 1, 'paid')).toBe(true);
     const back = await comeBack(next);
@@ -64,7 +67,7 @@ describe('an order was refused; a row that stands in for it was sent in a forgot
     await back.die();
   });
 
-  test('an unknown one is not resent where the other one was paid', async () => {
+  test('an unknown one is not resent if the other one was paid', async () => {
     const { ledger, one, other, next, comeBack } = await twoStandIns('idempotent', 'lost-before');
     expect(await next.send(other, 1, 'paid')).toBe(true);
     const back = await comeBack(next);
@@ -76,7 +79,7 @@ describe('an order was refused; a row that stands in for it was sent in a forgot
   });
 });
 
-test('a retried order was paid in a forgotten past: neither its row nor the row after that is sent', async () => {
+test('a retried order was paid in a forgotten history: neither its stand-in nor the next one is sent', async () => {
   const { ledger, first, sender, again, machines } = await onOneMachine(bench, bareCsv(1));
   await sender.send(first, 1, 'refused');
   const restore = await photograph(ledger);
@@ -97,18 +100,18 @@ test('a retried order was paid in a forgotten past: neither its row nor the row 
   await back.die();
 });
 
-test('an order comes back as paid, and so was the row that stands in for it: said', async () => {
+test('an order and its stand-in both return as paid: a second payment is reported', async () => {
   const ledger = await bench.ledger();
   const first = await give(ledger, bareCsv(1));
   await sendAs(first, 1, 'R');
   const second = await give(ledger, mended(first, 6));
   await sendAs(second, 1, 'P');
-  await tell(first, attemptOf(first, 1, PAID, { nonce: 'late', attempts: 2 }));
+  await mergeAttempts(first, attemptOf(first, 1, PAID, { nonce: 'late', attempts: 2 }));
   expect((await readRecord(first.ref, 1)).code).toBe('P');
   await expectTwice(first, second);
 });
 
-test('what was perhaps paid for the debt was refused: the row that stands in for it can be sent', async () => {
+test('a perhaps paid order of the debt was refused: the stand-in can be sent', async () => {
   const ledger = await bench.ledger();
   const first = await give(ledger, bareCsv(1));
   await sendAs(first, 1, 'R');
@@ -117,12 +120,12 @@ test('what was perhaps paid for the debt was refused: the row that stands in for
   const open = attemptOf(first, 1, null, late);
   await mergeTidings(mergeContext(first, 'idempotent', ['late']), await tidingsFor(ledger, [open]));
   expect((await readRecord(first.ref, 1)).code).toBe('D');
-  await tell(first, attemptOf(first, 1, REFUSED, late));
+  await mergeAttempts(first, attemptOf(first, 1, REFUSED, late));
   expect((await readRecord(first.ref, 1)).code).toBe('R');
   expect(await begin(second, 1)).not.toHaveProperty('refusal');
 });
 
-describe('the original of a row that was left out is under way when the row turns out paid', () => {
+describe('the original of a left-out row is under way when the row proves paid', () => {
   test.each([
     ['bare', bareCsv, { newRowsOnly: true }],
     ['with references', refCsv, {}],
@@ -150,22 +153,22 @@ describe('the original of a row that was left out is under way when the row turn
   });
 });
 
-describe('an order comes back under a reference that another one has', () => {
-  test('as paid, while the other one is under way and is paid as well: said', async () => {
+describe('an order returns under a reference that another one holds', () => {
+  test('as paid, while the other one is under way and is paid too: a second payment is reported', async () => {
     const batch = await forgotten(bench, TWO);
     const other = await give(batch.ledger, ONE);
     const of = await begun(other, 1);
-    await tell(batch, attemptOf(batch, 1, PAID));
+    await mergeAttempts(batch, attemptOf(batch, 1, PAID));
     await settleAs(other, 1, 'P', of);
     await expectTwice(batch, other);
   });
 
-  test('as perhaps paid: an undo of the other one leaves the reference spent, and a later payment is said', async () => {
+  test('as perhaps paid: undoing the other one leaves the reference spent, and a later payment is reported', async () => {
     const batch = await forgotten(bench, TWO);
     const { ledger } = batch;
     const other = await give(ledger, ONE);
     await sendAs(other, 1, 'P');
-    await tell(batch, attemptOf(batch, 1, null));
+    await mergeAttempts(batch, attemptOf(batch, 1, null));
     const undo = await give(ledger, `member,op,tokens,reference\n1,debit,5,undo:${other.ref.id}-1\n`);
     await sendAs(undo, 1, 'P');
     expect(await spent(ledger)).toEqual(['a']);
@@ -173,18 +176,18 @@ describe('an order comes back under a reference that another one has', () => {
     expect(await spent(ledger)).toEqual(['a']);
   });
 
-  test('as a doubt that is called paid beside the other one: said', async () => {
+  test('as a doubt that is called paid beside the other one: a second payment is reported', async () => {
     const batch = await forgotten(bench, TWO);
     const { ledger } = batch;
     const other = await give(ledger, ONE);
     await sendAs(other, 1, 'P');
-    await tell(batch, attemptOf(batch, 1, null));
+    await mergeAttempts(batch, attemptOf(batch, 1, null));
     await concludeAs(await placed(ledger, batch), 1, 'D', 'P');
     await expectTwice(batch, other);
   });
 });
 
-test('a row that was left out was under way and is refused: its reference is free for the original', async () => {
+test('a left-out row was under way and is refused: its reference is free for the original', async () => {
   const batch = await forgotten(bench, TWO);
   const { ledger } = batch;
   const first = await give(ledger, ONE);
@@ -192,11 +195,11 @@ test('a row that was left out was under way and is refused: its reference is fre
   expect([file.ref.id, (await readRecord(file.ref, 1)).code]).toEqual([batch.ref.id, 'd']);
   const open = attemptOf(batch, 1, null);
   await mergeTidings(mergeContext(batch, 'manual', [open.intent.nonce]), await tidingsFor(ledger, [open]));
-  await tell(batch, attemptOf(batch, 1, REFUSED));
+  await mergeAttempts(batch, attemptOf(batch, 1, REFUSED));
   expect(await begin(first, 1)).not.toHaveProperty('refusal');
 });
 
-test('a row that was left out beside a payment was under way and is refused: an undo of the payment frees the reference', async () => {
+test('a left-out row beside a payment was under way and is refused: undoing the payment frees the reference', async () => {
   const batch = await forgotten(bench, TWO);
   const { ledger } = batch;
   const first = await give(ledger, ONE);
@@ -205,13 +208,13 @@ test('a row that was left out beside a payment was under way and is refused: an 
   expect([file.ref.id, (await readRecord(file.ref, 1)).code]).toEqual([batch.ref.id, 'd']);
   const open = attemptOf(batch, 1, null);
   await mergeTidings(mergeContext(batch, 'manual', [open.intent.nonce]), await tidingsFor(ledger, [open]));
-  await tell(batch, attemptOf(batch, 1, REFUSED));
+  await mergeAttempts(batch, attemptOf(batch, 1, REFUSED));
   const undo = await give(ledger, undoOf(first));
   await sendAs(undo, 1, 'P');
   expect(await spent(ledger)).toEqual(['b']);
 });
 
-test('a row that stands in for an order was paid, and its name is another file here: it is not retried or replaced', async () => {
+test('a paid stand-in whose name is another file here is not retried or replaced', async () => {
   const november = batchId('november');
   const past = await bench.ledger();
   const pastFirst = await give(past, bareCsv(1));
@@ -225,7 +228,7 @@ test('a row that stands in for an order was paid, and its name is another file h
   await sendAs(first, 1, 'R');
   const other = await planCsv(ledger, 'member,tokens\n7,5\n8,5\n', { batchId: november });
   await importPlan(other, importing(ledger, { now: START, batchId: november }));
-  await tell(second, attemptOf(second, 1, PAID));
+  await mergeAttempts(second, attemptOf(second, 1, PAID));
   expect(faultCodes(await planCsv(ledger, mended(first, 7)))).toEqual(['ALM_ROW_ORDER_REPLACED']);
   expect(await retryFirst(first)).not.toBe('ok');
 });

@@ -22,7 +22,7 @@ import { until } from '../support/until.js';
 
 const bench = ledgersOnRedis();
 
-/** One sender dies with a request under way; what happens to its journal is the test's. Another finds it. */
+/** A sender dies with a request under way. The test decides about its journal. Another process finds it. */
 async function afterDeath(certainty: Certainty, spoil: (folder: string) => Promise<void>) {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{}, {}]);
@@ -40,7 +40,7 @@ async function afterDeath(certainty: Certainty, spoil: (folder: string) => Promi
   expect(await finder.recover()).toBe(true);
   await finder.adoptDead();
   const { code, sentAt } = await readRecord(batch.ref, 2);
-  // An operator looks for the request in the realm's own log at that time.
+  // An operator looks up the request at that time in the realm’s own log.
   expect(lastSent(await readDetails(batch.ref, 2), { attempt: null, doubt: null })).toMatchObject({ sentAt });
   const sessions = await listSessions(ledger);
   const ties = await tieUp(ledger);
@@ -51,7 +51,7 @@ async function afterDeath(certainty: Certainty, spoil: (folder: string) => Promi
 const lost = (folder: string) => rm(folder, { recursive: true });
 const kept = () => Promise.resolve();
 
-/** The first line after the head is spoilt; what follows it can be read. */
+/** The first line after the head is corrupted; the lines after it can be read. */
 async function damaged(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
@@ -73,7 +73,7 @@ test.each([
   },
 );
 
-test('what a machine had taken from the queue before it fell silent is delivered by the others', async () => {
+test('deliveries that a machine took from the queue before it fell silent are delivered by the others', async () => {
   const ledger = await bench.ledger();
   const { redis } = ledger.scripts;
   const manifest = { certainty: 'idempotent' } as const;
@@ -87,12 +87,12 @@ test('what a machine had taken from the queue before it fell silent is delivered
   const lost = await Session.open('worker', await tempFolder());
   onTestFinished(() => lost.close());
   await lost.register(ledger);
-  // Of another machine: whether it lives cannot be told from here.
+  // Another machine’s session: its liveness cannot be checked from here.
   const far = { ...lost.entry, machine: 'far', boot: 'another', socket: '/nowhere/x.sock', place: '1:1' };
   await redis.hset(`${ledger.keyPrefix}:sessions`, lost.id, JSON.stringify(far));
   const queue = openQueue<OrderJob>(ledger, ORDERS_QUEUE, bench.redis().client());
   onTestFinished(() => queue.close());
-  // Its locks are renewed all the time, so that BullMQ itself never takes its deliveries away.
+  // Its locks are renewed all the time, so that BullMQ itself never reassigns its deliveries.
   let letGo = () => {};
   const held = new Promise<null>((resolve) => {
     letGo = () => resolve(null);

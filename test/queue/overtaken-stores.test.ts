@@ -7,8 +7,8 @@ import { Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 /**
- * A store that went back under the same run_id, because it does not tell one or its data was replaced inside a running server,
- * and that another machine has moved on since: neither its server nor its sequence shows it.
+ * A store was rolled back under the same run_id, because it reports none or its data was replaced inside a running
+ * server. Another machine has advanced it since, so neither its identity nor its sequence shows the rollback.
  */
 const bench = ledgersOnRedis();
 
@@ -44,7 +44,7 @@ async function twoMachines() {
   return { ledger, machines, start, pays, one, two, remember, codeOf };
 }
 
-test('a journal that was found in the ledger is read again where the store went back and was overtaken', async () => {
+test('a journal known to the ledger is read again if the store was rolled back and overtaken', async () => {
   const { machines, start, pays, one, two, remember } = await twoMachines();
   const goBack = await remember();
   await (await pays(one, 1, 2)).leave();
@@ -63,7 +63,7 @@ test('a journal that was found in the ledger is read again where the store went 
   await sender.die();
 });
 
-test('what a sleeping process of this folder has sent lowers the fence, before it wakes', async () => {
+test('an order sent by a frozen process of this folder closes the ledger before that process wakes', async () => {
   const { start, pays, one, two, remember } = await twoMachines();
   const goBack = await remember();
   const sleeper = await pays(one, 1, 2);
@@ -76,7 +76,7 @@ test('what a sleeping process of this folder has sent lowers the fence, before i
   for (const one of [other, sleeper, sender]) await one.die();
 });
 
-test('a look for the dead that finds a store which went back looks at every journal', async () => {
+test('a look for dead sessions that finds a rolled-back store reads every journal', async () => {
   const { pays, start, one, two, remember, codeOf } = await twoMachines();
   const watching = await pays(two);
   const dead = await start(one);

@@ -17,7 +17,7 @@ import { until } from '../support/until.js';
 
 const bench = ledgersOnRedis();
 
-/** As `almoner run --first 3` does it, with the store put back to an earlier moment in the middle of it. */
+/** As `almoner run --first 3` does, while the store is rolled back in the middle of the run. */
 test.each(['before the run took the batch', 'when the run had just begun'])(
   'run --first N pays N, also where the store comes back as it was %s',
   async (moment) => {

@@ -9,7 +9,7 @@ const bench = ledgersOnRedis();
 const ANY = () => Promise.resolve(true);
 const WINDOW_JOBS = 100;
 
-test('a small batch is fed as soon as there is room, however large the one before it is', async () => {
+test('a small batch is fed as soon as there is room, however large the batch before it is', async () => {
   const ledger = await bench.ledger();
   const queue = openQueue<OrderJob>(ledger, 'orders', bench.redis().client());
   onTestFinished(() => queue.close());

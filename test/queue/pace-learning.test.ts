@@ -35,7 +35,7 @@ async function learnt(ledger: RealmLedger, rate: { requests: number; windowMs: n
 }
 
 describe('the pace learns from answers', () => {
-  test('without a configured rate every slot is answered, whether or not its answer says something new', async () => {
+  test('without a configured rate every slot is answered, whether or not the answer brings news', async () => {
     const { ledger, pace } = await paceOf(null, 1_000);
     await sendOne(pace, headers(100, 99, 100));
     await until('the limit to be kept to', async () => (await learnt(ledger, null)).learnt !== null);
@@ -47,7 +47,7 @@ describe('the pace learns from answers', () => {
     expect((await learnt(ledger, null)).used).toBeGreaterThan(0);
   });
 
-  test('a lower limit in the headers is kept to by every process, shown, and given up when the realm does', async () => {
+  test('a lower limit in the headers is kept by every process, shown, and lifted when the realm lifts it', async () => {
     const { ledger, pace, notices, rate } = await paceOf(100, 1_000);
     await sendOne(pace, headers(10, 9, 1_000));
     await until('the limit to be learnt', async () => (await learnt(ledger, rate)).learnt !== null);
@@ -65,7 +65,7 @@ describe('the pace learns from answers', () => {
     );
     const times: number[] = [];
     for (let i = 0; i < 4; i++) times.push(await sendOne(other, plain));
-    // Ten a second are a tenth of a second apart; at the configured rate it would be a hundredth.
+    // Ten a second are a tenth of a second apart; at the configured rate the gap would be a hundredth.
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(150);
 
     await sendOne(pace, headers(100, 90, 1_000));
@@ -75,7 +75,7 @@ describe('the pace learns from answers', () => {
 
   test('a limit equal to the configured one, or higher, changes nothing', async () => {
     const { ledger, pace, notices, rate } = await paceOf(20, 200);
-    // Headers know whole seconds only: 20 in 200 ms come as 20 in 1 s.
+    // Headers know only whole seconds: 20 in 200 ms appear as 20 in 1 s.
     await sendOne(pace, headers(20, 19, 1_000));
     await sendOne(pace, headers(500, 499, 1_000));
     await sendOne(pace, { ...plain, retryAfterMs: 1 });
@@ -87,10 +87,10 @@ describe('the pace learns from answers', () => {
     expect(notices).toEqual([]);
   });
 
-  test('somebody else on the same realm is noticed, made room for, and forgotten when gone', async () => {
+  test('another sender on the same realm is noticed, given room, and forgotten when it leaves', async () => {
     const { ledger, pace, notices, rate } = await paceOf(40, 400);
     let sent = 0;
-    // The realm counts ours and, at first, twenty of somebody else's.
+    // The realm counts our requests and, at first, twenty of another sender.
     const counting = (others: number) => headers(40, Math.max(0, 40 - others - Math.min(sent, 40)), 400);
     await until('the other to be noticed', async () => {
       sent += 1;
@@ -105,7 +105,7 @@ describe('the pace learns from answers', () => {
     await until('the second notice', () => notices.some((notice) => notice.includes('No other program')));
   });
 
-  test('a limit whose window is not told is counted over who knows how long: our own requests are nobody else’s', async () => {
+  test('requests are not attributed to another sender if the limit’s window is unknown', async () => {
     const { ledger, pace, notices, rate } = await paceOf(40, 400);
     for (let sent = 1; sent <= 60; sent++)
       await sendOne(pace, {
@@ -130,7 +130,7 @@ describe('the pace learns from answers', () => {
     },
   );
 
-  test('many waiting get the slots that are due in one question, never more than the window allows', async () => {
+  test('several waiting orders get their slots with one call, never more than the window allows', async () => {
     const { pace } = await paceOf(500, 1_000);
     const times: number[] = [];
     await Promise.all(Array.from({ length: 200 }, async () => times.push(await sendOne(pace, plain))));

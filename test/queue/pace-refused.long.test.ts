@@ -3,11 +3,11 @@ import { ledgersOnRedis } from '../support/ledger/ledgers-on-redis.js';
 import { storeClockGoesBack } from '../support/ledger/store-clock.js';
 import { fixed, sendingTo, sliding } from './refusing-realm.js';
 
-/** A pace against realms that refuse, at length; the short part is in pace-refused.test.ts. */
+/** A pace against realms that refuse, for a long time; pace-refused.test.ts has the short part. */
 const bench = ledgersOnRedis();
 
 describe('a realm that refuses', () => {
-  test('one request of fifty: it is waited as long as it asks, and never slower after that', async () => {
+  test('one request of fifty: the pace waits as long as the realm asks, and is never slower after that', async () => {
     const gaps = [31, 29, 44, 70, 33, 41, 90, 35, 37, 61, 38, 53];
     let left = 20;
     const { seen, whileNot, learnt } = await sendingTo(() => {
@@ -22,11 +22,11 @@ describe('a realm that refuses', () => {
       return seen.taken >= 800;
     });
     expect(seen.refused).toBeGreaterThan(12);
-    // A machine under load sends a little less, and a stray may look like a limit just below the rate for a moment.
+    // A loaded machine sends a little less, and a stray may briefly look like a limit just below the rate.
     expect([...seen.limits].filter((limit) => limit < 27)).toEqual([]);
   });
 
-  test('from half the rate on finds the limit, keeps to it, and is found again when it takes all', async () => {
+  test('from half the rate on: the pace finds the limit, keeps to it, and returns to the full rate when the realm allows it', async () => {
     let limit = 30;
     const { seen, whileNot, learnt } = await sendingTo(
       sliding(() => limit),
@@ -39,13 +39,13 @@ describe('a realm that refuses', () => {
     expect((await learnt())?.requests).toBeLessThanOrEqual(15);
     const before = { ...seen };
     await whileNot(() => seen.taken >= before.taken + 200);
-    // A try now and then, where one that only waits would be refused every fifteenth.
+    // The pace tests the limit now and then; a pace that only waits would be refused every fifteenth time.
     expect(seen.refused - before.refused).toBeLessThanOrEqual(6);
     limit = 30;
     await whileNot(async () => (await learnt()) === null);
   });
 
-  test('is tried again soon although the store’s clock went back', async () => {
+  test('is soon tested again although the store’s clock went back', async () => {
     let limit = 15;
     const { whileNot, learnt, ledger } = await sendingTo(
       sliding(() => limit),
@@ -57,7 +57,7 @@ describe('a realm that refuses', () => {
     await whileNot(async () => (await learnt()) === null);
   });
 
-  test('from half the rate on, counted from a fixed beginning, is found as well', async () => {
+  test('from half the rate on, counted from a fixed beginning: the pace finds the limit as well', async () => {
     const { whileNot, learnt } = await sendingTo(fixed(15), bench);
     await whileNot(async () => (await learnt()) !== null);
     expect((await learnt())?.requests).toBeLessThanOrEqual(20);

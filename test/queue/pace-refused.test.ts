@@ -4,11 +4,11 @@ import { ledgersOnRedis } from '../support/ledger/ledgers-on-redis.js';
 import { until } from '../support/until.js';
 import { RATE, sendingTo, sliding, WINDOW_MS } from './refusing-realm.js';
 
-/** What a pace learns from refusals; pace-refused.long.test.ts plays more of it, and for longer. */
+/** What a pace learns from refusals; pace-refused.long.test.ts plays more cases, and for longer. */
 const bench = ledgersOnRedis();
 
 describe('a realm that refuses', () => {
-  test('one request of fifty: it is waited as long as it asks, and never slower after that', async () => {
+  test('one request of fifty: the pace waits as long as the realm asks, and is never slower after that', async () => {
     const gaps = [31, 29, 44, 70, 33, 41, 90, 35, 37, 61, 38, 53];
     let left = 20;
     const { seen, whileNot, learnt } = await sendingTo(() => {
@@ -26,7 +26,7 @@ describe('a realm that refuses', () => {
     expect([...seen.limits]).toEqual([]);
   });
 
-  test('from half the rate on finds the limit and keeps to it', async () => {
+  test('from half the rate on: the pace finds the limit and keeps to it', async () => {
     const { seen, whileNot, learnt } = await sendingTo(
       sliding(() => 15),
       bench,
@@ -36,12 +36,12 @@ describe('a realm that refuses', () => {
     expect((await learnt())?.requests).toBeLessThanOrEqual(15);
     const before = { ...seen };
     await whileNot(() => seen.taken >= before.taken + 60);
-    // A try now and then, where one that only waits would be refused every fifteenth.
+    // The pace tests the limit now and then; a pace that only waits would be refused every fifteenth time.
     expect(seen.refused - before.refused).toBeLessThanOrEqual(3);
   });
 });
 
-test('what was learnt and a hold are there for everybody who asks', async () => {
+test('a learned limit and a hold apply to every process', async () => {
   const { ledger, whileNot, learnt } = await sendingTo(
     sliding(() => 10),
     bench,

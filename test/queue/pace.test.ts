@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 
 const bench = ledgersOnRedis();
 
-/** Paces of one realm, each on a connection of its own, as in processes of their own. */
+/** Several paces of one realm, each on its own connection, as in separate processes. */
 async function paces(count: number, requests: number | null, windowMs = 0, reserve = 0) {
   const { realm } = await bench.ledger();
   const rate = requests === null ? null : { requests, windowMs };
@@ -20,10 +20,10 @@ async function paces(count: number, requests: number | null, windowMs = 0, reser
   });
 }
 
-/** An answer that asks for patience. */
+/** An answer that asks the sender to wait. */
 const told = (retryAfterMs: number) => ({ status: 503, retryAfterMs, rate: null });
 
-/** The most requests that a sliding window of this length ever saw. */
+/** The largest number of requests in any sliding window of this length. */
 function busiest(times: readonly number[], windowMs: number): number {
   const sorted = [...times].sort((a, b) => a - b);
   return Math.max(...sorted.map((end) => sorted.filter((at) => at > end - windowMs && at <= end).length));
@@ -38,7 +38,7 @@ describe('the pace of a realm', () => {
     '%i requests in %i ms, shared by two processes: no window of the server’s log ever holds more',
     async (requests, windowMs) => {
       const both = await paces(2, requests, windowMs);
-      // A request arrives somewhere between its slot and its answer: the server’s log may see either end.
+      // A request arrives between its slot and its answer, and the server’s log may see it at either end.
       const arrivals: number[] = [];
       const granted: number[] = [];
       const send = async (pace: Pace, latencyMs: number, late: boolean) => {
@@ -57,13 +57,13 @@ describe('the pace of a realm', () => {
       );
       expect(arrivals).toHaveLength(2 * Math.floor(total / 2));
       expect(busiest(arrivals, windowMs)).toBeLessThanOrEqual(requests);
-      // And it is used: not one slot a window, but the whole rate, with room for a slow machine.
+      // The whole rate is used, not one slot a window, with room for a slow machine.
       const tookMs = Math.max(...granted) - Math.min(...granted);
       expect(tookMs).toBeGreaterThan(((granted.length - 1) / requests - 1) * windowMs);
     },
   );
 
-  test('the reserve is left for others', async () => {
+  test('the reserve stays free for other senders', async () => {
     const [pace] = await paces(1, 4, 80, 2);
     const times: number[] = [];
     for (let i = 0; i < 6; i++) {
@@ -74,7 +74,7 @@ describe('the pace of a realm', () => {
     expect(busiest(times, 80)).toBeLessThanOrEqual(2);
   });
 
-  test('those who ask are served in the order they came', async () => {
+  test('callers are served in the order of their requests', async () => {
     const [pace] = await paces(1, 20, 100);
     const order: number[] = [];
     await Promise.all(
@@ -87,12 +87,12 @@ describe('the pace of a realm', () => {
     expect(order).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  test('Retry-After to one process holds the other, too', async () => {
+  test('Retry-After to one process holds the other one, too', async () => {
     const [one, two] = await paces(2, 100, 100);
     const slot = await one?.take();
     const toldAt = performance.now();
     slot?.answered(told(400));
-    // The note is on its way on its own connection; what counts is that it is known before the next question.
+    // The hold is sent on its own connection; it only has to be known before the next request.
     await until('the hold to be known', async () => {
       let wanted = true;
       const asked = two?.take(() => wanted);
@@ -124,7 +124,7 @@ describe('the pace of a realm', () => {
     const callsOf = async (redis: Redis) =>
       Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
 
-    test('nothing waits and hardly anything is asked, but a Retry-After is respected', async () => {
+    test('orders do not wait and the store is hardly asked, but a Retry-After is respected', async () => {
       const [pace] = await paces(1, null);
       expect(pace?.limited).toBe(false);
       const redis = bench.redis().client();

@@ -5,7 +5,7 @@ import { findSpent } from '../../src/ledger/read/earlier.js';
 import { readDetails, readRecord } from '../../src/ledger/read/rows.js';
 import { readAudit } from '../../src/ledger/read/snapshot.js';
 import { bareCsv } from '../support/ledger/csv-plans.js';
-import { forgotten, tell } from '../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { attemptOf, PAID, REFUSED } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
 import { audit, begin } from '../support/ledger/order-moves.js';
@@ -20,10 +20,10 @@ import {
   retryAt,
 } from '../support/machines/forgotten-pasts.js';
 
-/** A batch is archived, and then a journal brings a payment of it: the same debt is not paid by another order. */
+/** A batch is archived, and then a journal brings a payment of it. Another order must not pay the same debt. */
 const bench = ledgersOnRedis();
 
-/** The archived batch says once that its order 2 was paid after all, or may have been. */
+/** The archived batch reports once that its order 2 was paid after all, or may have been. */
 async function expectSaid(batch: TestBatch, what: 'was paid' | 'may have been paid') {
   const { ref } = await placed(batch.ledger, batch);
   const read = await readBatch(ref);
@@ -33,7 +33,7 @@ async function expectSaid(batch: TestBatch, what: 'was paid' | 'may have been pa
   expect(said).toEqual([`order ${ref.id}-2 ${what} after all`]);
 }
 
-test('an equal order that waits is held', async () => {
+test('an equal waiting order is held', async () => {
   const { ledger, first, sender, again, machines } = await onOneMachine(bench, bareCsv(1, 2));
   const restore = await photograph(ledger);
   const { late, comeBack } = await lateMachine(machines, sender);
@@ -57,7 +57,7 @@ test('an equal order that waits is held', async () => {
   await back.die();
 });
 
-test('a dead letter that the payment stands in for is not retried', async () => {
+test('a dead letter that the payment stood in for is not retried', async () => {
   const { ledger, first, sender, again, machines } = await onOneMachine(bench, bareCsv(1, 2));
   await sender.send(first, 1, 'refused');
   await sender.send(first, 2, 'refused');
@@ -81,13 +81,13 @@ test('a dead letter that the payment stands in for is not retried', async () => 
   await back.die();
 });
 
-test('a waiting order is exhausted where one of the archive may have been paid under its reference', async () => {
+test('a waiting order is exhausted if an archived order may have been paid under its reference', async () => {
   const batch = await forgotten(bench, 'member,tokens,reference\n1,5,a\n2,6,b\n');
   const { ledger } = batch;
-  await tell(batch, attemptOf(batch, 1, PAID), attemptOf(batch, 2, REFUSED));
+  await mergeAttempts(batch, attemptOf(batch, 1, PAID), attemptOf(batch, 2, REFUSED));
   await archived(batch);
   const other = await give(ledger, 'member,tokens,reference\n2,6,b\n');
-  await tell(batch, attemptOf(batch, 2, null, { nonce: 'later', attempts: 2 }));
+  await mergeAttempts(batch, attemptOf(batch, 2, null, { nonce: 'later', attempts: 2 }));
   await expectSaid(batch, 'may have been paid');
   expect(await begin(other, 1)).toHaveProperty('refusal');
   expect((await readRecord(other.ref, 1)).code).toBe('X');
@@ -97,14 +97,14 @@ test('a waiting order is exhausted where one of the archive may have been paid u
   expect([...(await findSpent(ledger, ['a', 'b'])).keys()].sort()).toEqual(['a', 'b']);
 });
 
-test('the payment of a rule holds its part of the account', async () => {
+test('the payment of a rule is charged to its account', async () => {
   const batch = await forgotten(bench, bareCsv(1, 2));
   const { ledger } = batch;
   const held = () => ledger.scripts.redis.hgetall(`${ledger.keyPrefix}:held`);
-  await tell(batch, attemptOf(batch, 1, PAID, { reference: 'rule:gift:2026-11:1' }));
+  await mergeAttempts(batch, attemptOf(batch, 1, PAID, { reference: 'rule:gift:2026-11:1' }));
   await archived(batch);
   expect(await held()).toEqual({ 'gift:2026-11': '5' });
-  await tell(batch, attemptOf(batch, 2, PAID, { reference: 'rule:gift:2026-11:2' }));
+  await mergeAttempts(batch, attemptOf(batch, 2, PAID, { reference: 'rule:gift:2026-11:2' }));
   await expectSaid(batch, 'was paid');
   expect(await held()).toEqual({ 'gift:2026-11': '10' });
 });

@@ -12,7 +12,7 @@ import { tempFolder } from '../support/temp-folder.js';
 
 const bench = ledgersOnRedis();
 
-test('a floor is not passed because another machine has merged its journals first', async () => {
+test('a floor stays unmet although another machine has merged its journals first', async () => {
   const batch = await sealed(
     await bench.ledger(),
     Array.from({ length: 10 }, () => ({})),
@@ -23,7 +23,8 @@ test('a floor is not passed because another machine has merged its journals firs
   const first = await machines.start(one);
   expect(await first.sender.recover()).toBe(true);
   const restore = await photograph(batch.ledger);
-  // Machine 2 joins after the backup, pays order 1, ends, and its journal goes by the budget: the floor says so.
+  // Machine 2 joins after the backup, pays order 1 and ends. The budget removes its journal, and the floor records
+  // that.
   const second = await machines.start(two);
   expect(await second.sender.recover()).toBe(true);
   await second.sender.begin(1);
@@ -36,7 +37,7 @@ test('a floor is not passed because another machine has merged its journals firs
     Promise.resolve(false),
   );
   await rm(fileName(journals, session, 1));
-  // Machine 1 goes on and pays five.
+  // Machine 1 continues and pays five orders.
   for (const index of [2, 3, 4, 5, 6]) {
     await first.sender.begin(index);
     await first.sender.finish('paid');

@@ -8,7 +8,7 @@ import { readAudit } from '../../src/ledger/read/snapshot.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { importPlan } from '../../src/planning/store-plan.js';
 import { bareCsv, planCsv } from '../support/ledger/csv-plans.js';
-import { forgotten, tell } from '../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { importing } from '../support/ledger/importing.js';
 import { attemptOf, PAID } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, START, type TestBatch } from '../support/ledger/ledgers-on-redis.js';
@@ -17,7 +17,7 @@ import { tieUp } from '../support/ledger/tie-up.js';
 import { photograph } from '../support/ledger/unreliable-store.js';
 import { archived, give, lateMachine, onOneMachine, placed } from '../support/machines/forgotten-pasts.js';
 
-/** A journal knows a payment for which its batch has no order: the same debt is not paid again all the same. */
+/** A journal holds a payment for which its batch has no order. The same debt must still not be paid again. */
 const bench = ledgersOnRedis();
 
 const refCsv = (...members: number[]) =>
@@ -30,7 +30,7 @@ async function codesOf({ ref }: TestBatch, ...indexes: number[]): Promise<string
   return records.map(({ code }) => code);
 }
 
-/** A cancel was forgotten, and order 2 of the near-copy was paid by a machine whose journal comes back later. */
+/** A cancel was forgotten, and a machine whose journal returns later paid order 2 of the near-copy. */
 async function nearCopyPaid(csv: typeof bareCsv) {
   const { ledger, first, sender, again, machines } = await onOneMachine(bench, csv(1, 2));
   const restore = await photograph(ledger);
@@ -46,7 +46,7 @@ async function nearCopyPaid(csv: typeof bareCsv) {
   return { ledger, first, second, next, own, comeBack };
 }
 
-/** The batch says once that order 2 was paid after all. */
+/** The batch reports once that order 2 was paid after all. */
 async function expectSaid({ ref }: TestBatch) {
   expect((await readBatch(ref))?.late).toEqual(new Set([2]));
   expect((await readBatch(ref))?.notes).toContainEqual(
@@ -56,7 +56,7 @@ async function expectSaid({ ref }: TestBatch) {
   expect(said).toMatchObject([{ why: expect.stringMatching(/^it stands as a duplicate/) }]);
 }
 
-describe('a row that was left out as a duplicate of a waiting order turns out paid', () => {
+describe('a row left out as a duplicate of a waiting order proves paid', () => {
   test('without a reference, the waiting order is held', async () => {
     const { ledger, first, second, next, comeBack } = await nearCopyPaid(bareCsv);
     const file = await give(ledger, bareCsv(1, 2, 3), { newRowsOnly: true });
@@ -89,7 +89,7 @@ describe('a row that was left out as a duplicate of a waiting order turns out pa
     await back.die();
   });
 
-  test('after its batch was archived, the waiting order is a duplicate of the payment too', async () => {
+  test('after its batch was archived, the waiting order is also a duplicate of the payment', async () => {
     const { ledger, first, second, next, own, comeBack } = await nearCopyPaid(refCsv);
     const file = await give(ledger, refCsv(1, 2, 3));
     expect(await next.send(file, 3, 'paid')).toBe(true);
@@ -104,7 +104,7 @@ describe('a row that was left out as a duplicate of a waiting order turns out pa
   });
 });
 
-describe('a payment comes back under a name that other orders have', () => {
+describe('a payment returns under a batch name that other orders have', () => {
   const NOVEMBER = batchId('november');
 
   test('in a sealed batch: its reference is spent, and a waiting order under it is not sent', async () => {
@@ -113,7 +113,7 @@ describe('a payment comes back under a name that other orders have', () => {
     const plan = await planCsv(ledger, 'member,tokens\n7,5\n8,5\n', { batchId: NOVEMBER });
     const { ref } = await importPlan(plan, importing(ledger, { now: START, batchId: NOVEMBER }));
     const waiting = await give(ledger, 'member,tokens,reference\n2,6,b\n');
-    await tell(batch, attemptOf(batch, 2, PAID));
+    await mergeAttempts(batch, attemptOf(batch, 2, PAID));
     expect((await readBatch(ref))?.counts).toEqual({ doubt: 2 });
     expect(await begin(waiting, 1)).toHaveProperty('refusal');
     expect((await readRecord(waiting.ref, 1)).code).toBe('d');
@@ -127,8 +127,8 @@ describe('a payment comes back under a name that other orders have', () => {
     const { ledger } = one;
     const two = { ...(await forgotten(bench, 'member,tokens,reference\n9,9,b\n', NOVEMBER)), ledger };
     const waiting = await give(ledger, 'member,tokens,reference\n9,9,b\n');
-    await tell(one, attemptOf(one, 1, PAID));
-    await tell(two, attemptOf(two, 1, PAID, { nonce: 'other' }));
+    await mergeAttempts(one, attemptOf(one, 1, PAID));
+    await mergeAttempts(two, attemptOf(two, 1, PAID, { nonce: 'other' }));
     expect((await readBatch((await placed(ledger, one)).ref))?.counts).toEqual({ paid: 1 });
     expect(await begin(waiting, 1)).toHaveProperty('refusal');
     expect((await readRecord(waiting.ref, 1)).code).toBe('d');

@@ -14,7 +14,7 @@ import { photograph } from '../support/ledger/unreliable-store.js';
 import { Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 
-/** Two data folders on one machine share an outside store. One is put back together with the store. */
+/** Two data folders on one machine share an outside store. One is restored together with the store. */
 const bench = ledgersOnRedis();
 
 async function twoFolders() {
@@ -34,13 +34,13 @@ async function twoFolders() {
   return { batch, machines, ours, theirs, start, ledger: on(ours) };
 }
 
-/** The same folder with older files, so that its identity is the same. */
+/** Restores older files into the same folder, so that its identity stays. */
 async function putBack(copy: string, folder: string): Promise<void> {
   for (const name of await readdir(join(folder, 'journal'))) await rm(join(folder, 'journal', name));
   await cp(join(copy, 'journal'), join(folder, 'journal'), { recursive: true });
 }
 
-test('a data folder put back with its store is waited for until a person gives it up', async () => {
+test('a data folder restored with its store is waited for until a person gives it up', async () => {
   const { batch, machines, ours, theirs, start, ledger } = await twoFolders();
   const one = await start(theirs);
   expect(await one.sender.recover()).toBe(true);
@@ -72,7 +72,7 @@ test('a data folder put back with its store is waited for until a person gives i
   await own.sender.die();
 });
 
-/** A sender paid two orders and left, the store forgot the second, and lines of the journal are spoilt. */
+/** A sender paid two orders and left, the store forgot the second, and lines of the journal are corrupted. */
 async function spoilt(spoil: (lines: string[]) => void) {
   const two = await twoFolders();
   const { batch, ours, start, ledger } = two;
@@ -83,7 +83,7 @@ async function spoilt(spoil: (lines: string[]) => void) {
   await one.sender.send(batch, 2, 'paid');
   await one.sender.leave();
   await restore();
-  // A store of the same run_id would find the session at work.
+  // With its registration, a store of the same run_id would find the session at work.
   await ledger.scripts.redis.del(`${ledger.keyPrefix}:sessions`);
   await ledger.scripts.redis.hset(ledger.keyPrefix, 'armed', 'another-server');
   const [name = ''] = (await readdir(join(ours, 'journal'))).filter((file) => file.endsWith('.journal'));
@@ -103,7 +103,7 @@ async function spoilt(spoil: (lines: string[]) => void) {
 const intentOf = (index: number) => (line: string) =>
   line.includes('["I"') && line.includes(`"index":${index},`);
 
-test('a journal with a damaged line keeps the ledger closed until the file is put back', async () => {
+test('a journal with a damaged line keeps the ledger closed until the file is restored', async () => {
   const { batch, path, whole, next, ours, start, machines } = await spoilt((lines) => {
     const at = lines.findIndex(intentOf(2));
     lines[at] = `x${lines[at]}`;
@@ -119,7 +119,7 @@ test('a journal with a damaged line keeps the ledger closed until the file is pu
   await next.sender.die();
 });
 
-test('given up by a person, its unreadable lines make doubts, once and for all', async () => {
+test('once a person gives the journal up, its unreadable lines make doubts, once and for all', async () => {
   const { batch, ledger, session, next, ours, start } = await spoilt((lines) => {
     const at = lines.findIndex(intentOf(2));
     lines[at] = `x${lines[at]}`;
@@ -139,7 +139,7 @@ test('given up by a person, its unreadable lines make doubts, once and for all',
   await later.sender.leave();
 });
 
-test('a head that cannot be read does not hide the lines after it', async () => {
+test('an unreadable head does not hide the lines after it', async () => {
   const { batch, next } = await spoilt((lines) => {
     lines[0] = `x${lines[0]}`;
   });

@@ -7,7 +7,7 @@ import { ledgersOnRedis, type SealOptions, sealed } from '../support/ledger/ledg
 import { startWorkerInProcess } from '../support/ledger/worker-in-process.js';
 import { until } from '../support/until.js';
 
-/** Quiet hours hold what is sent, not the clocks of the gate: what may begin begins in them, and sends nothing. */
+/** Quiet hours hold requests back, not the approval gate: a batch may begin in them, but sends nothing. */
 const bench = ledgersOnRedis();
 const OVER_100 = { overTokens: 100, overRows: null };
 const WEEK_MINUTES = 7 * 24 * 60;
@@ -19,7 +19,7 @@ function aroundNow(): QuietHours {
   return { zone: 'UTC', texts: ['now'], spans: [{ from: from ?? 0, to: to ?? 0 }] };
 }
 
-test('a set time is met, an approval is used up, and what one person may alone begins', async () => {
+test('a set time passes, an approval is used up, and a batch within one person’s limit begins', async () => {
   const ledger = await bench.ledger();
   const make = (id: string, who: string, tokens: number, more: SealOptions = {}) =>
     sealed(ledger, [{ tokens }], { id, ...more, prepared: { who, limits: OVER_100, ...more.prepared } });

@@ -4,7 +4,7 @@ import { Program } from '../support/program/program.js';
 import { startWorkerBeside } from '../support/program/worker-beside.js';
 import { until } from '../support/until.js';
 
-/** A worker in the quiet hours of its realm, which end while it waits: the profile is changed, as a person would. */
+/** A worker in the realm’s quiet hours, which end while it waits because a person changes the profile. */
 let world: Program;
 const hour = (offset: number) => new Date(Date.now() + offset * 3_600_000).toISOString().slice(11, 16);
 beforeAll(async () => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-test('nothing is sent, which is said with its end; once they are over it goes by itself', async () => {
+test('no order is sent, the worker reports when the quiet hours end, and it resumes by itself', async () => {
   const plan = await world.run('plan', 'gift.csv');
   expect(plan.stdout).toMatch(/Quiet +\d\d:\d\d-\d\d:\d\d UTC: nothing is sent for the first time then/);
   const batch = textField(await world.run('import', 'gift.csv', '--yes', '--json'), 'batch');

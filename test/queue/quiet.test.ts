@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { quietly } from '../../src/queue/rounds.js';
 
-test('the same trouble is said once in a while, another one at once', () => {
+test('the same trouble is logged once in a while, and another one at once', () => {
   const said: string[] = [];
   const say = quietly((message) => said.push(message), 60_000);
   for (let i = 0; i < 5_000; i++) say('worker: OOM command not allowed when used memory > maxmemory');
@@ -12,7 +12,7 @@ test('the same trouble is said once in a while, another one at once', () => {
   ]);
 });
 
-test('when it is said again, it says how often it came', () => {
+test('a repeated log line says how often the trouble occurred', () => {
   const said: string[] = [];
   const say = quietly((message) => said.push(message), 0);
   say('a');

@@ -16,7 +16,7 @@ import { until } from '../support/until.js';
 const TERMS = { certainty: 'readback', currency: null, keyLifetimeMs: 1e9 } as const;
 const bench = ledgersOnRedis();
 const SETTLE_MS = 1_000;
-/** Nothing here is unreadable. */
+/** No member in this test is unreadable. */
 const READABLE = {
   unread: { whileUnknown: () => Promise.reject(new Error('it was read')) },
   onTrouble: () => {},
@@ -37,7 +37,7 @@ describe('the two members of a transfer', () => {
   });
 });
 
-/** A read-back whose realm is this map of balances. */
+/** A read-back over a realm with this map of balances. */
 function reading(
   batch: TestBatch,
   balances: Record<string, number>,
@@ -76,7 +76,7 @@ async function pay(
 }
 
 describe('the check that ends read-back', () => {
-  test('a member that somebody else has moved since the last payment ends it', async () => {
+  test('ends read-back when another system has moved a member since the last payment', async () => {
     const balances = { 1: 100 };
     const batch = await sealed(await bench.ledger(), [{ member: '1' }, { member: '1' }, { member: '1' }]);
     await feedAll(batch);
@@ -89,7 +89,7 @@ describe('the check that ends read-back', () => {
     expect(await readbackEnded(batch.ledger, batch.no)).toContain('should have had 110 and has 111');
   });
 
-  test('a payment in one currency says nothing of what a member has of another', async () => {
+  test('a payment in one currency says nothing about a member’s balance in another', async () => {
     const own = { 1: 100 };
     const gold = { 1: 0 };
     const batch = await sealed(await bench.ledger(), [{ member: '1' }, { member: '1' }, { member: '1' }]);
@@ -102,7 +102,7 @@ describe('the check that ends read-back', () => {
     expect(await readbackEnded(batch.ledger, batch.no)).toContain('should have had 5 and has 6');
   });
 
-  test('a second delivery of an order that is being paid finds another balance and ends nothing', async () => {
+  test('a second delivery of an order being paid finds another balance and ends nothing', async () => {
     const balances = { 1: 100 };
     const batch = await sealed(await bench.ledger(), [{ member: '1' }, { member: '1' }]);
     await feedAll(batch);
@@ -111,7 +111,7 @@ describe('the check that ends read-back', () => {
     const { order } = batch.row(2);
     const ref = { no: batch.no, index: 2 };
     const second = await claim(batch.ledger, ref, '', membersOf(order));
-    // It has asked what the member should have; before it reads, the first delivery pays.
+    // The second delivery knows the expected balance; before it reads, the first delivery pays.
     const slow = new Readback({
       ...READABLE,
       ledger: batch.ledger,
@@ -131,7 +131,7 @@ describe('the check that ends read-back', () => {
   });
 });
 
-/** Its answer is lost; what it did to the balances is the test's to say. */
+/** Sends the order and loses its answer; the test decides what happened to the balances. */
 async function lose(batch: TestBatch, readback: Readback, index: number): Promise<void> {
   const { order } = batch.row(index);
   const hold = await held(batch, index);
@@ -183,7 +183,7 @@ describe('a doubt whose request may still arrive', () => {
     return { ledger, batch, balances, readback, resolve };
   }
 
-  test('arrives in place of another order, which is not called paid', async () => {
+  test('may arrive in place of another order, which is not called paid', async () => {
     const { batch, balances, readback, resolve } = await world();
     await lose(batch, readback, 2);
     balances[1] += 5;
@@ -191,7 +191,7 @@ describe('a doubt whose request may still arrive', () => {
     expect(await codeOf(batch, 2)).toBe('D');
   });
 
-  test('hides what another order has moved, which is not sent again', async () => {
+  test('may hide what another order has moved, which is not resent', async () => {
     const { batch, balances, readback, resolve } = await world();
     await lose(batch, readback, 3);
     balances[1] += -5 + 5;
@@ -199,7 +199,7 @@ describe('a doubt whose request may still arrive', () => {
     expect(await codeOf(batch, 3)).toBe('D');
   });
 
-  test('voids a transfer on either side, and the doubt of that one voids its other member', async () => {
+  test('makes a transfer void on either side, and that transfer’s doubt voids its other member', async () => {
     const { ledger, batch, readback, resolve } = await world();
     await lose(batch, readback, 4);
     await resolve(4);
@@ -210,7 +210,7 @@ describe('a doubt whose request may still arrive', () => {
     ]);
   });
 
-  test('ends no read-back when it arrives between two payments', async () => {
+  test('does not end read-back when it arrives between two payments', async () => {
     const { batch, balances, readback } = await world();
     await pay(batch, readback, 2, balances);
     balances[1] += 5;
@@ -218,7 +218,7 @@ describe('a doubt whose request may still arrive', () => {
     expect(await readbackEnded(batch.ledger, batch.no)).toBeNull();
   });
 
-  test('can arrive no more once the settle time is over: the next hold on the member proves again', async () => {
+  test('can no longer arrive once the settle time is over: the next hold on the member proves again', async () => {
     const { ledger, batch, balances, readback, resolve } = await world(1);
     const [marked] = await ledger.scripts.redis.hmget(`${ledger.keyPrefix}:void`, '1');
     await until('the settle time to pass', async () => (await storeNowMs(ledger)) > Number(marked));
@@ -229,7 +229,7 @@ describe('a doubt whose request may still arrive', () => {
     expect(await ledger.scripts.redis.exists(`${ledger.keyPrefix}:void`)).toBe(0);
   });
 
-  test('that is marked after the last look still keeps a conclusion from being drawn', async () => {
+  test('that is recorded after the last look still prevents a conclusion', async () => {
     const { ledger, batch } = await world(1);
     const hold = await held(batch, 2);
     await settleAs(batch, 2, 'u', await begun(batch, 2, { hold }));

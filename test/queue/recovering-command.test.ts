@@ -14,7 +14,7 @@ import { tempFolder } from '../support/temp-folder.js';
 
 const bench = ledgersOnRedis();
 
-test('nobody arms while `recover` on another machine still merges what it has lowered the fence for', async () => {
+test('the ledger stays closed while `recover` on another machine still merges', async () => {
   const batch = await sealed(await bench.ledger(), [{}, {}, {}]);
   await feedAll(batch);
   const machines = new Machines(bench.redis(), batch, 'manual');

@@ -10,7 +10,7 @@ import { tempFolder } from '../support/temp-folder.js';
 
 const bench = ledgersOnRedis();
 
-test('a rollback is told also when answers under way have carried the sequence past what was seen', async () => {
+test('a rollback is reported even if answers under way advanced the sequence past the last one seen', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{}, {}]);
   await feedAll(batch);

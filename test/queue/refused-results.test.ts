@@ -16,7 +16,9 @@ import { DeafRealm } from '../support/program/deaf-realm.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 
-/** Once a request has left, its result is offered to the ledger until the ledger takes it, whatever the error says. */
+/**
+ * Once a request has left, its worker offers the result to the ledger until the ledger accepts it, despite any error.
+ */
 const bench = ledgersOnRedis();
 const manifest = { certainty: 'idempotent' } as const;
 const countsOf = async ({ ref }: TestBatch) => (await readBatch(ref))?.counts ?? {};
@@ -27,7 +29,7 @@ async function batchOf(count: number): Promise<TestBatch> {
   return sealed(await bench.ledger(), rows(count), { manifest });
 }
 
-test('a store that forbids scripts while answers come takes all of them when it allows scripts again', async () => {
+test('a store that forbids scripts while answers arrive accepts all of them once it allows scripts again', async () => {
   const batch = await batchOf(8);
   const { client, allow, refuse } = await clerkOf(bench.redis());
   let refused: Promise<unknown> | undefined;
@@ -52,7 +54,7 @@ test('a store that forbids scripts while answers come takes all of them when it 
   expect(await tieUp(batch.ledger)).toEqual([]);
 });
 
-test('a refused result leaves its slot, is listed with the error’s text, and is taken when the store allows it', async () => {
+test('a refused result releases its slot, is listed with the error’s text, and is stored when the store allows it', async () => {
   const batch = await batchOf(6);
   let refusing = true;
   const connection = pickyClient(bench.redis(), ({ name, indexes }) =>
@@ -80,7 +82,7 @@ test('a refused result leaves its slot, is listed with the error’s text, and i
   expect(await listSessions(batch.ledger)).toEqual([]);
 });
 
-test('a stop waits for refused results no longer than it may, says so, and the next process settles them', async () => {
+test('a stop waits for refused results up to its limit and says so; the next process settles them', async () => {
   const batch = await batchOf(3);
   const connection = pickyClient(bench.redis(), ({ name, indexes }) =>
     name === 'settle' && indexes.includes(1) ? 'before' : null,
@@ -108,7 +110,7 @@ test('a stop waits for refused results no longer than it may, says so, and the n
   expect(await tieUp(batch.ledger)).toEqual([]);
 });
 
-test('an error after the ledger has begun an order puts the order back: it is paid once', async () => {
+test('an error after the ledger has begun an order puts the order back, and it is paid once', async () => {
   const batch = await batchOf(4);
   let failures = 3;
   const connection = pickyClient(bench.redis(), ({ name }) => {
@@ -123,7 +125,7 @@ test('an error after the ledger has begun an order puts the order back: it is pa
   expect(await tieUp(batch.ledger)).toEqual([]);
 });
 
-test('an exception while a request is under way makes the order unknown, and its key is sent again', async () => {
+test('an exception while a request is under way makes the order unknown, and it is resent under its key', async () => {
   const batch = await batchOf(2);
   const realm = await DeafRealm.start(() => 200);
   let failures = 1;
@@ -143,7 +145,7 @@ test('an exception while a request is under way makes the order unknown, and its
   expect(await tieUp(batch.ledger)).toEqual([]);
 });
 
-test('`recover` settles from the journal of a living process what the store refuses to take from that process', async () => {
+test('`recover` settles from a live process’s journal what the store refuses to accept from that process', async () => {
   const batch = await batchOf(2);
   const connection = pickyClient(bench.redis(), ({ name, indexes }) =>
     name === 'settle' && indexes.includes(2) ? 'before' : null,
@@ -162,13 +164,13 @@ test('`recover` settles from the journal of a living process what the store refu
   expect(await paid(batch)).toBe(2);
   expect(await waitingOf(batch.ref, { profiles: [] })).toEqual([]);
   expect(realm.asked).toHaveLength(2);
-  // The process hears of it although the script still fails: it leaves in order.
+  // The process learns of it although the script still fails, and leaves in order.
   await worker.stop();
   expect(await listSessions(batch.ledger)).toEqual([]);
   expect(await tieUp(batch.ledger)).toEqual([]);
 });
 
-/** As if the order had been begun so long ago. */
+/** Makes the order’s times earlier by `ms`. */
 async function age({ ledger, no }: TestBatch, index: number, ms: number): Promise<void> {
   const keys = batchKeys(ledger.keyPrefix, no);
   const { redis } = ledger.scripts;
@@ -179,7 +181,7 @@ async function age({ ledger, no }: TestBatch, index: number, ms: number): Promis
   await redis.zadd(keys.due, sentMs - ms, String(index));
 }
 
-/** `almoner recover` in the same data folder, in a process of its own as far as the store can tell. */
+/** `almoner recover` in the same data folder; to the store it looks like a separate process. */
 function appIn(folder: string, { ledger }: TestBatch): App {
   const { name, baseUrl, realmId } = ledger.realm;
   const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {}, { here: new Here(folder) });

@@ -7,10 +7,10 @@ import { testProfile } from '../support/ledger/realm-profile.js';
 export const WINDOW_MS = 300;
 export const RATE = { requests: 30, windowMs: WINDOW_MS };
 
-/** Answers with the ms to be patient for, or null where the request is taken. */
+/** Returns how many ms to wait, or null if the realm accepts the request. */
 type Realm = (now: number) => number | null;
 
-/** Counts what it took within the last window. */
+/** Counts the accepted requests of the last window. */
 export function sliding(limit: () => number): Realm {
   let taken: number[] = [];
   return (now) => {
@@ -21,7 +21,7 @@ export function sliding(limit: () => number): Realm {
   };
 }
 
-/** Counts from the first request of a window on, and says when the next begins. */
+/** Counts from the first request of a window on, and says when the next window begins. */
 export function fixed(limit: number): Realm {
   let [begun, count] = [Number.NEGATIVE_INFINITY, 0];
   return (now) => {
@@ -35,7 +35,7 @@ export async function sendingTo(realm: Realm, bench: LedgersOnRedis) {
   const ledger = await bench.ledger();
   const pace = new Pace(ledger, testProfile({ rate: RATE }));
   const seen = { taken: 0, refused: 0, limits: new Set<number>() };
-  /** Requests one after the other until this holds. */
+  /** Sends requests one after the other until this holds. */
   const whileNot = async (isOver: () => Promise<boolean> | boolean) => {
     for (let sent = 0; sent < 3_000; sent++) {
       const slot = await pace.take();

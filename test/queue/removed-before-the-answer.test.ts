@@ -13,8 +13,8 @@ import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 
 /**
- * A journal file went because the ledger had settled all of it. A store that comes back from before that, also from
- * between an intent and its answer, has forgotten what no journal tells any more.
+ * A journal file was removed after the ledger had settled all of it. A store restored to before that, even to between
+ * an intent and its answer, has forgotten what no journal holds any more.
  */
 const bench = ledgersOnRedis();
 const FILE_COUNTS_AS = 32 * 1024;
@@ -26,7 +26,7 @@ async function threeOrders() {
   return { batch, machines: new Machines(bench.redis(), batch, 'manual'), folder: await tempFolder() };
 }
 
-test('of a dead session: the order that it was sending at that moment is not sent again', async () => {
+test('of a dead session: the order that it was sending at that moment is not resent', async () => {
   const { batch, machines, folder } = await threeOrders();
   const dead = await machines.start(folder, { limits: A_FILE_EACH });
   expect(await dead.sender.recover()).toBe(true);
@@ -44,7 +44,7 @@ test('of a dead session: the order that it was sending at that moment is not sen
   const next = await machines.start(folder);
   expect(await next.sender.recover()).toBe(true);
   await next.sender.leave();
-  // Beside those files stands one of the session that has merged, and one of the session that tidies up.
+  // Besides those files there is one of the merged session and one of the session that removes files.
   const folderBytesMax = (files.length - upTo - 1 + 2) * FILE_COUNTS_AS;
   await (await Session.open('run', folder, { limits: { ...A_FILE_EACH, folderBytesMax } })).close();
   const left = (await listJournals(journals)).flatMap((one) => one.files.map(({ path }) => path));
@@ -59,7 +59,7 @@ test('of a dead session: the order that it was sending at that moment is not sen
   await last.sender.die();
 });
 
-test('of the session itself: what it was sending at that moment is not sent again', async () => {
+test('of the session itself: the order that it was sending at that moment is not resent', async () => {
   const { batch, machines, folder } = await threeOrders();
   const limits = { fileBytesMax: 100, folderBytesMax: FILE_COUNTS_AS };
   const { sender, ledger } = await machines.start(folder, { limits });
@@ -68,7 +68,7 @@ test('of the session itself: what it was sending at that moment is not sent agai
   const restore = await photograph(batch.ledger);
   await sender.finish('paid');
   await sender.begin(2);
-  // Only the file with the first intent goes, so that no later one raises what is noted of it.
+  // Only the file with the first intent is removed, so that no later one raises the recorded floor.
   await until('the first file to be removed', async () => {
     const [files = []] = (await listJournals(join(folder, 'journal'))).map((one) => one.files);
     const texts = await Promise.all(files.map(({ path }) => readFile(path, 'utf8').catch(() => '')));

@@ -16,7 +16,7 @@ import { photograph } from '../support/ledger/unreliable-store.js';
 import { Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 
-/** Order 1 is paid; its journal was removed after the ledger had settled it, and the floor says so. */
+/** Order 1 is paid. Its journal was removed after the ledger had settled it, and the floor records that. */
 const bench = ledgersOnRedis();
 
 async function removedAfterPaying() {
@@ -26,7 +26,7 @@ async function removedAfterPaying() {
   const folder = await tempFolder();
   const payer = await machines.start(folder);
   expect(await payer.sender.recover()).toBe(true);
-  // Made before this machine had joined: the backup knows neither its session nor its folder.
+  // The backup is from before this machine joined: it knows neither its session nor its folder.
   const { redis } = batch.ledger.scripts;
   const registry = [`${batch.ledger.keyPrefix}:sessions`, `${batch.ledger.keyPrefix}:dataFolders`];
   await redis.del(...registry);
@@ -47,8 +47,8 @@ async function removedAfterPaying() {
 const removedHere = async (batch: TestBatch, journals: string) =>
   (await readRemoved(journals))[batch.ledger.keyPrefix] ?? {};
 
-describe('a store that was restored to before what was removed', () => {
-  test('is not trusted: nothing is armed, and it is said why', async () => {
+describe('a store restored to before a removed journal', () => {
+  test('is not trusted: the ledger stays closed and says why', async () => {
     const { batch, machines, folder, restore } = await removedAfterPaying();
     await restore();
     const { sender } = await machines.start(folder);
@@ -64,7 +64,7 @@ describe('a store that was restored to before what was removed', () => {
     await sender.die();
   });
 
-  test('is not trusted either after another machine has armed it and has gone on past that point', async () => {
+  test('stays untrusted after another machine has opened the ledger and advanced past that point', async () => {
     const { batch, machines, folder, restore } = await removedAfterPaying();
     await restore();
     const other = await machines.start(await tempFolder());
@@ -79,16 +79,16 @@ describe('a store that was restored to before what was removed', () => {
     expect(await readFence(batch.ledger)).toMatchObject({ armed: false });
     await other.sender.begin(1);
     expect(other.sender.open).toEqual([]);
-    // Nobody arms what another refuses, also when the one who found out has ended in order.
+    // A machine’s finding keeps the ledger closed for all, even after that machine has left in order.
     expect(await other.sender.recover()).toBe(false);
     await late.sender.leave();
-    // To the other machine that folder is nowhere.
+    // The other machine cannot know that folder.
     await batch.ledger.scripts.redis.del(`${batch.ledger.keyPrefix}:dataFolders`);
     expect(await listSessions(batch.ledger)).toHaveLength(1);
     expect(await other.sender.recover()).toBe(false);
     await other.sender.begin(1);
     expect(other.sender.open).toEqual([]);
-    // Accepted on whichever machine, it is accepted for all.
+    // An acceptance on any machine counts for all.
     await acceptMissing(mergeContext(batch, 'manual'), REMOVED, { who: 'ada', at: Date.now() });
     expect(await other.sender.recover()).toBe(true);
     await other.sender.die();
@@ -99,7 +99,7 @@ describe('a store that was restored to before what was removed', () => {
     await last.sender.die();
   });
 
-  test('accepted by a person: what is not settled is a doubt, and it goes on and does not stop again', async () => {
+  test('once a person accepts, unsettled orders are doubts, and the ledger continues without stopping again', async () => {
     const { batch, machines, folder, journals, restore } = await removedAfterPaying();
     await restore();
     const { sender } = await machines.start(folder);
@@ -125,8 +125,8 @@ describe('a store that was restored to before what was removed', () => {
   });
 });
 
-describe('a store that knows what was removed', () => {
-  test('is armed again, as often as it is restarted', async () => {
+describe('a store that knows everything removed', () => {
+  test('is opened again after every restart', async () => {
     const { batch, machines, folder } = await removedAfterPaying();
     for (let restarts = 0; restarts < 3; restarts++) {
       await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'armed', `server-${restarts}`);
@@ -137,7 +137,7 @@ describe('a store that knows what was removed', () => {
     expect((await readRecord(batch.ref, 1)).code).toBe('P');
   });
 
-  test('restored to before a later move, but not before the removed ones: the journals put it right', async () => {
+  test('restored to before a later move, but not before the removed ones: the journals complete it', async () => {
     const { batch, machines, folder } = await removedAfterPaying();
     const restore = await photograph(batch.ledger);
     const { sender } = await machines.start(folder);

@@ -13,7 +13,7 @@ import { startWorkerInProcess } from '../support/ledger/worker-in-process.js';
 import { DeafRealm } from '../support/program/deaf-realm.js';
 import { until } from '../support/until.js';
 
-/** A crew and a realm that honours keys, real requests between them; the first change it is asked for hangs. */
+/** A worker and a realm that honours keys, with real requests between them. The first requested change hangs. */
 const bench = ledgersOnRedis();
 
 const recordOf = (batch: TestBatch) => readRecord(batch.ref, 1);
@@ -31,7 +31,9 @@ const oneOrder = async () =>
 const referenceIsSpent = async (batch: TestBatch) => (await findSpent(batch.ledger, ['r'])).has('r');
 
 describe('a key as old as its life', () => {
-  /** Applied, answer lost, interrupted on Friday; `ms` later it goes on. A negative time is a clock set back. */
+  /**
+   * Applied, its answer lost, interrupted on Friday, and resumed `ms` later. A negative time means a clock set back.
+   */
   async function resumedAfter(ms: number) {
     const batch = await oneOrder();
     const realm = await DeafRealm.start(() => 'hang');
@@ -53,7 +55,7 @@ describe('a key as old as its life', () => {
     return { batch, realm, asked };
   }
 
-  test('is not sent again: the order is a doubt, and the realm hears nothing', async () => {
+  test('is not resent: the order becomes a doubt, and the realm gets no request', async () => {
     const { batch, realm, asked } = await resumedAfter(60_000);
     await inState(batch, 'D');
     expect(realm.asked).toHaveLength(asked);
@@ -64,13 +66,13 @@ describe('a key as old as its life', () => {
     expect(await referenceIsSpent(batch)).toBe(true);
   });
 
-  test('is not sent again where the request might arrive only after its life', async () => {
+  test('is not resent if the request might arrive only after its lifetime', async () => {
     const { batch, realm, asked } = await resumedAfter(60_000 - 250);
     await inState(batch, 'D');
     expect(realm.asked).toHaveLength(asked);
   });
 
-  test('is not sent again where the clocks disagree about its age', async () => {
+  test('is not resent if the clocks disagree about its age', async () => {
     const { batch, realm, asked } = await resumedAfter(-3_600_000);
     await inState(batch, 'D');
     expect(realm.asked).toHaveLength(asked);
@@ -79,7 +81,7 @@ describe('a key as old as its life', () => {
     ).toContainEqual(expect.stringContaining('clocks disagree'));
   });
 
-  test('and a younger one is: the realm answers it with the payment it has made', async () => {
+  test('and a younger one is: the realm answers it with the payment it made', async () => {
     const { batch, realm } = await resumedAfter(30_000);
     const { keyNumber } = await inState(batch, 'P');
     expect([keyNumber, new Set(realm.asked).size, realm.applied.length]).toEqual([1, 1, 1]);
@@ -91,7 +93,7 @@ describe('a new key', () => {
     vi.restoreAllMocks();
   });
 
-  test('is not as old as the one before it, whoever ended that one', async () => {
+  test('does not inherit the age of the one before it, whichever process ended that one', async () => {
     const batch = await oneOrder();
     const { redis } = batch.ledger.scripts;
     let hanging = Number.POSITIVE_INFINITY;
@@ -99,14 +101,14 @@ describe('a new key', () => {
     const attempts = { max: 3, backoffMs: 1_500, backoffMaxMs: 1_500 };
     await startWorkerInProcess(batch, bench.redis(), realm.url, { attempts });
     await inState(batch, 'u');
-    // Another machine resends it, after the settle time, and gets a definite no. The worker may resend it first.
+    // Another machine resends it after the settle time and gets a definite refusal. The worker may resend it first.
     const other = await until('another machine to resend it', async () => {
       await redis.zadd(batchKeys(batch.ledger.keyPrefix, batch.no).due, 0, '1');
       const answer = await begin(batch, 1, { nonce: 'of-machine-2', keyAgeMaxMs: 60_000 });
       return 'refusal' in answer ? undefined : answer;
     });
     expect(await settleAs(batch, 1, 'R', other, { nonce: 'of-machine-2' })).toMatchObject({ settled: true });
-    // The first request with the new key has no answer either.
+    // The first request with the new key gets no answer either.
     hanging = realm.asked.length + 1;
     // An hour passes.
     const real = performance.now.bind(performance);
@@ -146,12 +148,12 @@ describe('a refusal of a resend', () => {
     expect(end).toMatchObject({ keyNumber: 2, evidence: 'key' });
     expect(await referenceIsSpent(batch)).toBe(false);
     expect(new Set(realm.asked).size).toBe(1);
-    // Not asked more often than needed: once at once, and when the settle time is over.
+    // Requests are limited to one at once and one when the settle time is over.
     expect(realm.asked.length).toBeLessThanOrEqual(4);
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('what hung and lands meanwhile is found by the next resend: paid once', async () => {
+  test('a hanging request that is applied meanwhile is found by the next resend: paid once', async () => {
     const { batch, realm } = await refusing(422);
     expect(await refusedOnce(batch)).toMatchObject({ code: 'u' });
     realm.land();
@@ -161,7 +163,7 @@ describe('a refusal of a resend', () => {
   });
 });
 
-describe('a process that was frozen between the ledger’s word and the first byte', () => {
+describe('a process that was frozen between the ledger’s permission and the first byte', () => {
   afterEach(() => {
     onFailPoint(() => {});
     vi.restoreAllMocks();
@@ -184,7 +186,7 @@ describe('a process that was frozen between the ledger’s word and the first by
     });
     const { session, folder } = await startWorkerInProcess(batch, bench.redis(), realm.url);
     const end = await inState(batch, 'P');
-    // The second attempt found that the first had sent nothing.
+    // The second attempt found that the first one had sent nothing.
     expect(askedThen).toEqual([0, 0]);
     expect([realm.asked.length, end.attempts]).toEqual([1, 2]);
     const journal = await readFile(fileName(`${folder}/journal`, session.id, 1), 'utf8');

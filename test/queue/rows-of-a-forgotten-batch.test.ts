@@ -19,7 +19,7 @@ import { photograph } from '../support/ledger/unreliable-store.js';
 import { type Machine, Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 
-/** A batch is known by its orders: rows that are none may come and go between two imports of the same one. */
+/** A batch is identified by its orders. Left-out rows may come and go between two imports of it. */
 const bench = ledgersOnRedis();
 const A: Line = { member: '1001', tokens: 5 };
 const B: Line = { member: '1002', tokens: 700 };
@@ -65,7 +65,7 @@ test.each([
   },
 );
 
-test('the fence comes to rest beside a forgotten batch whose new import was killed half-way', async () => {
+test('the ledger opens for good beside a forgotten batch whose new import was killed half-way', async () => {
   const ledger = await bench.ledger();
   const other = await sealed(ledger, [{}, {}, {}], { id: 'other' });
   await feedAll(other);

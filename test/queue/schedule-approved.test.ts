@@ -12,17 +12,17 @@ import type { App } from '../../src/runtime/app.js';
 import { heldBefore } from '../support/ledger/held-script.js';
 import { dying } from '../support/machines/dying.js';
 import { almoner } from '../support/program/almoner.js';
-import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
+import { batchRows, DAY_MS, dailySchedule, ledgerOf, MONDAY } from '../support/program/daily-schedule.js';
 import { until } from '../support/until.js';
 
-/** A schedule pays what a person approved, and nothing that somebody else has begun. */
+/** A schedule pays what a person approved, and does not continue a run that another person began. */
 const daily = dailySchedule();
 
 const command = (...args: string[]) => almoner(args, { env: daily.world().env, cwd: daily.world().folder });
 /** Two blocks, so that a batch may be half stored. */
 const EVERYBODY = Array.from({ length: 300 }, (_, index) => String(101 + index));
 
-/** The same rule with another award, which nobody has approved. */
+/** The same rule with another award, which no person has approved. */
 async function edited(file: string, award: number): Promise<string> {
   const text = await readFile(join(daily.world().folder, 'jobs/daily.yaml'), 'utf8');
   await daily.world().file(join(file, '../audience.csv'), `member\n${EVERYBODY.join('\n')}\n`);
@@ -42,30 +42,30 @@ async function planned(app: App, file: string): Promise<{ run: RunMeta; importin
   return { run: meta, importing: () => makeBatch(app, realm, meta, { now: Date.now() }) };
 }
 
-/** A run by hand whose process dies while its batch is put in. */
+/** A manual run whose process dies while its batch is stored. */
 async function cutOff(file: string): Promise<RunMeta> {
   const app = await daily.app();
   const { run, importing } = await planned(app, file);
   const death = dying(app, 'storing');
   await Promise.all([importing().catch(() => {}), death]);
-  const left = (await listRuns(booksOf(await daily.app()))).find(({ id }) => id === run.id);
+  const left = (await listRuns(ledgerOf(await daily.app()))).find(({ id }) => id === run.id);
   if (left?.batch == null) throw new Error('it has not begun its batch');
   return left;
 }
 
 async function paidByBatch(app: App): Promise<(bigint | undefined)[]> {
-  const views = await Promise.all((await listBatches(booksOf(app))).map((ref) => readBatch(ref)));
+  const views = await Promise.all((await listBatches(ledgerOf(app))).map((ref) => readBatch(ref)));
   return views.map((view) => view?.sums.planned);
 }
 
 describe('a run whose import was cancelled', () => {
-  test('is over: the schedule plans anew, and nobody goes on with it', async () => {
+  test('is over: the schedule plans a new one and does not resume it', async () => {
     await daily.audience(...EVERYBODY);
     const draft = await cutOff(await edited('drafts/daily.yaml', 20));
     const cancelled = await command('cancel', draft.batch ?? '', '--reason', 'wrong amounts');
     expect(cancelled.status, cancelled.stderr).toBe(0);
     const app = await daily.app();
-    expect(await listRuns(booksOf(app))).toMatchObject([{ state: 'cancelled', batch: draft.batch }]);
+    expect(await listRuns(ledgerOf(app))).toMatchObject([{ state: 'cancelled', batch: draft.batch }]);
     const again = await command('rules', 'run', '--plan', draft.id, '--yes', '--import');
     expect(again.status).toBe(3);
     expect(again.stderr).toMatch(`Plan ${draft.id} was cancelled`);
@@ -78,18 +78,18 @@ describe('a run whose import was cancelled', () => {
     expect(await paidByBatch(app)).toEqual([1500n]);
   }, 60_000);
 
-  test('stays over, also where its importer lives and is only shut out', async () => {
+  test('stays over, even if its importer lives and is only locked out', async () => {
     const { run, making, goOn } = await heldAtSeal();
     const app = await daily.app();
-    const [half] = await listBatches(booksOf(app));
+    const [half] = await listBatches(ledgerOf(app));
     expect((await command('cancel', half?.id ?? '')).status).toBe(0);
     goOn();
     await expect(making).rejects.toThrow(/was cancelled while it was being imported/);
-    expect(await listRuns(booksOf(app))).toMatchObject([{ id: run.id, state: 'cancelled' }]);
+    expect(await listRuns(ledgerOf(app))).toMatchObject([{ id: run.id, state: 'cancelled' }]);
   }, 60_000);
 });
 
-test('a run of a text that is no longer the approved one is given up, with a word', async () => {
+test('a run of a text that is no longer approved is given up, with a reason', async () => {
   await daily.audience(...EVERYBODY);
   const first = await daily.app();
   const death = dying(first, 'storing');
@@ -99,7 +99,7 @@ test('a run of a text that is no longer the approved one is given up, with a wor
   await daily.endClaims();
   await edited('jobs/daily.yaml', 1);
   const app = await daily.app();
-  const [old] = await listRuns(booksOf(app));
+  const [old] = await listRuns(ledgerOf(app));
   daily.clock = MONDAY + 1;
   await syncRules(app, { cwd: daily.world().folder, approve: ['daily'], prune: false, now: daily.clock });
   const runs = await daily.schedule(app);
@@ -110,14 +110,14 @@ test('a run of a text that is no longer the approved one is given up, with a wor
   expect(await paidByBatch(app)).toEqual([300n]);
 }, 60_000);
 
-describe('a run by hand that is not sealed yet', () => {
-  test('is its person’s while it is put in: the schedule is skipped, and says so', async () => {
+describe('a manual run that is not sealed yet', () => {
+  test('keeps the schedule off while it is stored: the time is skipped, and says so', async () => {
     const { run, making, goOn } = await heldAtSeal();
     const app = await daily.app();
     const runs = await daily.schedule(app);
     daily.clock = MONDAY;
     await until('the note', () => runs.length > 0);
-    const [half] = await listBatches(booksOf(app));
+    const [half] = await listBatches(ledgerOf(app));
     const message = expect.stringMatching(`Nothing was enqueued: batch ${half?.id}, run ${run.id}.*by hand`);
     expect(runs).toMatchObject([{ at: MONDAY, result: 'skipped', run: run.id, batch: half?.id, message }]);
     expect(await batchRows(app)).toEqual([undefined]);
@@ -126,7 +126,7 @@ describe('a run by hand that is not sealed yet', () => {
     expect(await batchRows(app)).toEqual([2]);
   }, 60_000);
 
-  test('is its person’s also after its process died; of another text it is gone on with by its id only', async () => {
+  test('keeps it off after its process died; with another text, only its id resumes it', async () => {
     await daily.audience(...EVERYBODY);
     const draft = await cutOff(await edited('drafts/daily.yaml', 20));
     const app = await daily.app();
@@ -150,7 +150,7 @@ describe('a run by hand that is not sealed yet', () => {
   }, 60_000);
 });
 
-/** A run by hand whose process is frozen before its seal. */
+/** A manual run whose process is frozen before its seal. */
 async function heldAtSeal() {
   const slow = await daily.app();
   const { run, importing } = await planned(slow, 'jobs/daily.yaml');

@@ -10,11 +10,11 @@ import { syncRules } from '../../src/operations/rules/sync.js';
 import { missedTimes } from '../../src/rules/missed.js';
 import type { App } from '../../src/runtime/app.js';
 import { almoner } from '../support/program/almoner.js';
-import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
+import { batchRows, DAY_MS, dailySchedule, ledgerOf, MONDAY } from '../support/program/daily-schedule.js';
 import { REALM_ID } from '../support/program/program.js';
 import { until } from '../support/until.js';
 
-/** Times that paid nobody because nothing ran stand on a list, until a person takes them off. */
+/** Times that paid nobody because no process ran stay on a list until a person removes them. */
 const daily = dailySchedule();
 
 const command = (...args: string[]) => almoner(args, { env: daily.world().env, cwd: daily.world().folder });
@@ -35,20 +35,20 @@ const rule = (changes: Record<string, string>) =>
       ...changes,
     }).join('\n'),
   );
-const listed = async (app: App) => (await missedTimes(booksOf(app), 'daily')).map(({ at }) => at);
+const listed = async (app: App) => (await missedTimes(ledgerOf(app), 'daily')).map(({ at }) => at);
 const days = (...numbers: number[]) => numbers.map((day) => MONDAY + day * DAY_MS);
-/** What the realm was asked to pay to a member. */
+/** The total that the realm was asked to pay to a member. */
 const balanceOf = (member: string) => daily.world().realm.admin.balance(REALM_ID, member);
 
 describe('the process was off', () => {
-  test('missed: once runs the newest time, and the ones that it passed over stay on the list until a person acts', async () => {
+  test('missed: once runs the newest time, and skipped ones stay listed until a person acts', async () => {
     const app = await daily.app();
     const runs = await daily.schedule(app);
     daily.clock = days(3)[0] ?? 0;
     await until('the run', () => runs.length > 0);
     expect(runs).toMatchObject([{ at: daily.clock, result: 'enqueued', skipped: 3, period: '2020-11' }]);
     expect(await listed(app)).toEqual(days(0, 1, 2));
-    // The next good time changes nothing of it, and neither does a restart.
+    // Neither the next good time nor a restart changes that.
     daily.clock += DAY_MS;
     await until('the next', () => runs.length > 1);
     const other = await daily.app();
@@ -69,7 +69,7 @@ describe('the process was off', () => {
     expect(await missedOfRealms(other)).toMatchObject([{ realm: REALM_ID, times: 3, since: MONDAY }]);
   });
 
-  test('missed: skip lists all of them, the newest too', async () => {
+  test('missed: skip lists all of them, including the newest', async () => {
     const app = await daily.app();
     await rule({ schedule: 'schedule: { cron: "0 9 * * *", timezone: UTC, missed: skip }' });
     await sync(app, ['daily']);
@@ -104,7 +104,7 @@ describe('the process was off', () => {
     daily.clock = Date.parse(from) + 3 * DAY_MS;
     const runs = await daily.schedule(app);
     await until('the note', () => runs.length > 0);
-    const found = await missedTimes(booksOf(app), 'daily');
+    const found = await missedTimes(ledgerOf(app), 'daily');
     expect(found.map(({ at, period }) => [at, period])).toEqual(
       times.map((time) => [Date.parse(time), time.slice(0, 10)]),
     );
@@ -130,7 +130,7 @@ describe('why nothing ran', () => {
     await admin.adoptKey(REALM_ID, key);
     await until('the runs', () => runs.length > 1);
     expect(runs.map(({ at, result }) => [at, result])).toEqual(days(0, 2).map((at) => [at, 'enqueued']));
-    expect(await missedTimes(booksOf(app), 'daily')).toMatchObject([
+    expect(await missedTimes(ledgerOf(app), 'daily')).toMatchObject([
       {
         at: MONDAY + DAY_MS,
         why: 'The run of 2020-11-16 09:00 UTC was still waiting or running.',
@@ -140,7 +140,7 @@ describe('why nothing ran', () => {
 
   test('first sends that wait after a rollback: the times that passed meanwhile are listed, and the newest runs', async () => {
     const app = await daily.app();
-    const books = booksOf(app);
+    const books = ledgerOf(app);
     const { redis } = app.scripts;
     await redis.hset(books.keyPrefix, { waitsSince: 1, forgotAt: Date.now() });
     const runs = await daily.schedule(app);
@@ -162,10 +162,10 @@ describe('why nothing ran', () => {
     expect(found[0]).toMatchObject({ why: expect.stringMatching(/rolled back/), mayBeForgotten: true });
   });
 
-  test('times under a pause, and one that a person skipped, are not missed; one that came before the pause is', async () => {
+  test('times in a pause, and a skipped one, do not count as missed; one before the pause does', async () => {
     const app = await daily.app();
     await app.scripts.redis.hset(
-      `${booksOf(app).keyPrefix}:rules:schedules`,
+      `${ledgerOf(app).keyPrefix}:rules:schedules`,
       'daily',
       await pausedSince(app, MONDAY + DAY_MS + 1),
     );
@@ -177,7 +177,7 @@ describe('why nothing ran', () => {
     await steerRule(app, 'daily', 'resume', null);
   });
 
-  test('a schedule that is changed or removed: the times of the former one are listed before it is gone', async () => {
+  test('changing or removing a schedule lists the missed times of the former one first', async () => {
     const app = await daily.app();
     daily.clock = MONDAY + 2 * DAY_MS + 1;
     await rule({ schedule: 'schedule: { cron: "0 7 * * *", timezone: UTC, missed: once }' });
@@ -194,7 +194,7 @@ describe('why nothing ran', () => {
     expect(missed.map(({ makeUp }) => makeUp)).toEqual([null, null, null, null]);
   });
 
-  test('a rule that was never approved owes nobody; a changed one does for the time that it waited', async () => {
+  test('a rule that was never approved lists nothing; a changed one lists the times for which it waited', async () => {
     const app = await daily.app();
     await daily.world().file('jobs/new.yaml', 'name: new\n'.concat(await text()));
     await sync(app, []);
@@ -202,13 +202,13 @@ describe('why nothing ran', () => {
     await sync(app, []);
     daily.clock = MONDAY + DAY_MS + 1;
     await sync(app, ['all']);
-    expect(await missedTimes(booksOf(app), 'new')).toEqual([]);
+    expect(await missedTimes(ledgerOf(app), 'new')).toEqual([]);
     expect(await listed(app)).toEqual(days(0, 1));
   });
 });
 
-test('a time that is run after all leaves the list, and one that is dealt with is not put there', async () => {
-  const books = booksOf(await daily.app());
+test('a time that runs after all leaves the list, and a time with an outcome never enters it', async () => {
+  const books = ledgerOf(await daily.app());
   const missed = { zone: 'UTC', older: 0, times: [[MONDAY, '2020-11', 'x']] as const };
   await noteMissed(books, 'daily', missed);
   await noteMissed(books, 'daily', missed);
@@ -253,7 +253,7 @@ describe('a person', () => {
     return app;
   }
 
-  test('makes a time up: its own period is paid once, however often the command is given, and it leaves the list', async () => {
+  test('makes up for a time: its own period is paid once, however often the command runs, and it leaves the list', async () => {
     const app = await threeMissed();
     const time = '2020-11-17T09:00Z';
     const made = await command('rules', 'run', 'daily', '--missed', time, '--yes', '--json');
@@ -272,9 +272,9 @@ describe('a person', () => {
     });
   }, 60_000);
 
-  test('cannot make a time up under another period than it had, which would pay its members twice', async () => {
+  test('cannot make up for a time under another period, which would pay its members twice', async () => {
     const app = await threeMissed({ period: 'period: week' });
-    // The batch of the fourth day pays everybody for the week of the three missed days.
+    // The batch of the fourth day pays all members for the week of the three missed days.
     expect(await batchRows(app)).toEqual([2]);
     await rule({ period: 'period: day' });
     const refused = await command(
@@ -291,7 +291,7 @@ describe('a person', () => {
     expect(await listed(app)).toEqual(days(0, 1, 2));
   }, 60_000);
 
-  test('lets times go with a reason, which stays in the calendar and the audit', async () => {
+  test('discards times with a reason, which stays in the calendar and the audit', async () => {
     const app = await threeMissed();
     const none = await command('rules', 'dismiss', 'daily', '2020-11-17T09:00Z');
     expect(none.status).toBe(2);
@@ -319,7 +319,7 @@ describe('a person', () => {
     );
   }, 60_000);
 
-  test('is told by status and doctor as long as a time stands on the list', async () => {
+  test('is told by status and doctor while a time is on the list', async () => {
     await threeMissed();
     const told = /3 scheduled times of realm \S+ paid nobody, because nothing ran: `almoner rules calendar`/;
     expect((await command('status')).stdout).toMatch(told);
@@ -329,7 +329,7 @@ describe('a person', () => {
   }, 60_000);
 });
 
-test('a restored store lists again what was taken off after its copy; making it up again pays nobody twice', async () => {
+test('a restored store lists removed times again; making up for one again pays no member twice', async () => {
   const app = await daily.app();
   const { redis } = app.scripts;
   await daily.world().realm.admin.putMembers(
@@ -341,7 +341,7 @@ test('a restored store lists again what was taken off after its copy; making it 
   daily.clock = MONDAY + DAY_MS;
   const runs = await daily.schedule(app);
   await until('the run', () => runs.length > 0);
-  const key = `${booksOf(app).keyPrefix}:rules:missed`;
+  const key = `${ledgerOf(app).keyPrefix}:rules:missed`;
   const copy = [await redis.dumpBuffer(key), await redis.dumpBuffer(`${key}:daily`)] as const;
   const again = async () => {
     const made = await command('rules', 'run', 'daily', '--missed', '2020-11-16T09:00Z', '--yes', '--json');
@@ -350,7 +350,7 @@ test('a restored store lists again what was taken off after its copy; making it 
   await again();
   await redis.restore(key, 0, copy[0] ?? '');
   await redis.restore(`${key}:daily`, 0, copy[1] ?? '');
-  expect((await missedTimes(booksOf(app), 'daily')).map(({ at, held }) => [at, held])).toEqual([
+  expect((await missedTimes(ledgerOf(app), 'daily')).map(({ at, held }) => [at, held])).toEqual([
     [MONDAY, 10n],
   ]);
   await again();
@@ -359,12 +359,12 @@ test('a restored store lists again what was taken off after its copy; making it 
 }, 60_000);
 
 async function waits(app: App): Promise<{ at: number; why: string } | null> {
-  const text = await app.scripts.redis.hget(`${booksOf(app).keyPrefix}:rules:waiting`, 'daily');
+  const text = await app.scripts.redis.hget(`${ledgerOf(app).keyPrefix}:rules:waiting`, 'daily');
   return text === null ? null : JSON.parse(text);
 }
 
 async function pausedSince(app: App, at: number): Promise<string> {
-  const entry = await app.scripts.redis.hget(`${booksOf(app).keyPrefix}:rules:schedules`, 'daily');
+  const entry = await app.scripts.redis.hget(`${ledgerOf(app).keyPrefix}:rules:schedules`, 'daily');
   return JSON.stringify({ ...JSON.parse(entry ?? ''), paused: { who: 'ada', at, why: null } });
 }
 

@@ -8,11 +8,11 @@ import { lastRuns, scheduledRules } from '../../src/rules/approvals.js';
 import { listRuns } from '../../src/rules/run-store.js';
 import { dying } from '../support/machines/dying.js';
 import { almoner } from '../support/program/almoner.js';
-import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
+import { batchRows, DAY_MS, dailySchedule, ledgerOf, MONDAY } from '../support/program/daily-schedule.js';
 import { REALM_ID } from '../support/program/program.js';
 import { until } from '../support/until.js';
 
-/** What is noted of a time of a schedule is what happened, and keeps no later time from its run. */
+/** The recorded outcome of a scheduled time is what happened, and does not keep a later time from running. */
 const daily = dailySchedule();
 
 const command = (...args: string[]) => almoner(args, { env: daily.world().env, cwd: daily.world().folder });
@@ -22,7 +22,7 @@ const members = (...ids: string[]) =>
     ids.map((member) => ({ member, tokens: 0 })),
   );
 
-test('a time that meets a run of its period which is not through is skipped and says so; the next pays who is missing', async () => {
+test('a time that meets an unfinished run of its period is skipped and says so; the next one pays the missing members', async () => {
   await members('101', '102', '103');
   const begun = await command('rules', 'run', 'daily', '--at', '2020-11-15', '--yes', '--first', '1');
   expect(begun.status, begun.stderr).toBe(5);
@@ -31,12 +31,12 @@ test('a time that meets a run of its period which is not through is skipped and 
   const runs = await daily.schedule(app);
   daily.clock = MONDAY;
   await until('the note', () => runs.length > 0);
-  const [paused] = await listBatches(booksOf(app));
+  const [paused] = await listBatches(ledgerOf(app));
   const why = expect.stringMatching(`Nothing was enqueued: batch ${paused?.id}, .* is paused`);
   expect(runs).toMatchObject([{ at: MONDAY, result: 'skipped', batch: paused?.id, message: why }]);
   expect(await batchRows(app)).toEqual([2]);
   const list = await command('rules', 'list', '--json');
-  // The list goes by the store's time, for which years have passed in which nobody served.
+  // The list uses the store’s time, for which years have passed without a serving process.
   expect(JSON.parse(list.stdout).rules).toMatchObject([
     { lastScheduled: { at: MONDAY, result: 'skipped', message: why }, standing: { outcome: 'unserved' } },
   ]);
@@ -57,20 +57,20 @@ test('a time that meets a run of its period which is not through is skipped and 
 describe('a machine whose clock is a year ahead', () => {
   const ahead = () => Math.floor(performance.timeOrigin + performance.now()) + 365 * DAY_MS;
 
-  test('notes no time that the store has not reached, and silences none', async () => {
+  test('records no time that the store has not reached, and suppresses none', async () => {
     const app = await daily.app();
     const runs = await daily.schedule(app);
     daily.clock = ahead();
-    await until('its plan', async () => (await listRuns(booksOf(app))).some(({ at }) => at > Date.now()));
+    await until('its plan', async () => (await listRuns(ledgerOf(app))).some(({ at }) => at > Date.now()));
     await daily.looked();
     daily.clock = MONDAY;
     await until('the run', () => runs.length > 0);
     expect(runs).toMatchObject([{ at: MONDAY, result: 'enqueued' }]);
-    expect((await lastRuns(booksOf(app))).get('daily')).toMatchObject({ at: MONDAY });
+    expect((await lastRuns(ledgerOf(app))).get('daily')).toMatchObject({ at: MONDAY });
     expect(await batchRows(app)).toEqual([2]);
   }, 60_000);
 
-  test('goes by the time of the store, in its runs, in a go and in what it lists', async () => {
+  test('uses the store’s time for its runs, an approval and its list', async () => {
     const app = await daily.app();
     vi.spyOn(Date, 'now').mockImplementation(ahead);
     const runs = await daily.schedule(app, 'its own');
@@ -82,7 +82,7 @@ describe('a machine whose clock is a year ahead', () => {
     await command('rules', 'sync', '--approve', 'daily');
     const list = await command('rules', 'list', '--json');
     vi.restoreAllMocks();
-    const [entry] = await scheduledRules(booksOf(app));
+    const [entry] = await scheduledRules(ledgerOf(app));
     const [listed] = JSON.parse(list.stdout).rules;
     expect(runs).toMatchObject([{ result: 'enqueued' }]);
     for (const time of [runs[0]?.at, entry?.approved?.at, Date.parse(listed.next)])
@@ -90,7 +90,7 @@ describe('a machine whose clock is a year ahead', () => {
   }, 60_000);
 });
 
-/** Somebody pays a member by hand what the rule would, but another amount. */
+/** A person pays a member manually what the rule would, but with another amount. */
 async function payByHand(member: string): Promise<void> {
   await members(member);
   const file = `member,tokens,reference\n${member},7,rule:daily:2020-11:${member}\n`;
@@ -108,18 +108,18 @@ describe('a run that was cut off before its seal', () => {
     await daily.endClaims();
   }
 
-  test('goes on by the schedule: whom somebody paid meanwhile is a duplicate, whatever the amount', async () => {
+  test('is resumed by the schedule: a member paid meanwhile is a duplicate, whatever the amount', async () => {
     await cutOff('opening');
     await payByHand('101');
     const app = await daily.app();
-    const [cut] = await listRuns(booksOf(app));
+    const [cut] = await listRuns(ledgerOf(app));
     const runs = await daily.schedule(app);
     await until('the run', () => runs.length > 0);
     expect(runs).toMatchObject([{ at: MONDAY, result: 'enqueued', run: cut?.id }]);
     expect(await batchRows(app)).toEqual([1, 2]);
   }, 60_000);
 
-  test('goes on by hand in the same way, also where a part of it was stored', async () => {
+  test('is resumed manually in the same way, even if a part of it was stored', async () => {
     const everybody = Array.from({ length: 300 }, (_, index) => String(101 + index));
     await daily.audience(...everybody);
     await cutOff('storing');

@@ -5,15 +5,15 @@ import { listBatches } from '../../src/ledger/read/batches.js';
 import { lastRunOf, lastRuns } from '../../src/rules/approvals.js';
 import { listRuns } from '../../src/rules/run-store.js';
 import type { App } from '../../src/runtime/app.js';
-import { batchRows, booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
+import { batchRows, DAY_MS, dailySchedule, ledgerOf, MONDAY } from '../support/program/daily-schedule.js';
 import { until } from '../support/until.js';
 
-/** A time of a schedule is dealt with once, wherever a process dies and however many there are. */
+/** A scheduled time runs once, wherever a process dies and however many processes there are. */
 const daily = dailySchedule();
 
 const WRITES = ['eval', 'evalsha', 'hset', 'hdel', 'set', 'unlink'];
 
-/** The process dies with so many writes after the seal of its batch done; nothing it asks afterwards is. */
+/** The process dies after that many writes following the seal of its batch; its later calls do nothing. */
 function dyingAfterSeal(app: App, writes: number): { isDead(): boolean } {
   let left: number | undefined;
   const isDead = () => left !== undefined && left < 0;
@@ -26,7 +26,7 @@ function dyingAfterSeal(app: App, writes: number): { isDead(): boolean } {
   };
   scripts.redis.sendCommand = (command, stream) => {
     if (left !== undefined && WRITES.includes(command.name)) left -= 1;
-    // A fault of the program is not repeated; a lost connection would be.
+    // A bug of the program is not retried; a lost connection would be.
     if (isDead() && command.name !== 'quit') throw new TypeError('this process is dead');
     return send(command, stream);
   };
@@ -41,14 +41,14 @@ describe('a process that dies', () => {
     daily.clock = MONDAY;
     await until('the death, or the end of the run', async () => isDead() || (await isNoted(first)));
     const app = await daily.app();
-    // Whoever ran it again would pay this one, too.
+    // A second run would pay this member, too.
     await daily.audience('101', '102', '103');
     await daily.endClaims();
     const runs = await daily.schedule(app);
     await daily.looked();
     expect(await batchRows(app)).toEqual([2]);
-    expect((await lastRuns(booksOf(app))).get('daily')).toMatchObject({ at: MONDAY, result: 'enqueued' });
-    expect((await listRuns(booksOf(app))).map(({ state }) => state)).toEqual(['run']);
+    expect((await lastRuns(ledgerOf(app))).get('daily')).toMatchObject({ at: MONDAY, result: 'enqueued' });
+    expect((await listRuns(ledgerOf(app))).map(({ state }) => state)).toEqual(['run']);
     daily.clock = MONDAY + DAY_MS;
     await until('the run of the next day', () => runs.some(({ at }) => at === daily.clock));
     expect(await batchRows(app)).toEqual([2, 1]);
@@ -56,10 +56,10 @@ describe('a process that dies', () => {
 });
 
 async function isNoted(app: App): Promise<boolean> {
-  return (await lastRuns(booksOf(app))).has('daily');
+  return (await lastRuns(ledgerOf(app))).has('daily');
 }
 
-test('of two processes that have both planned the same time, differently, one makes a batch', async () => {
+test('one of two processes with different plans for the same time makes a batch', async () => {
   const slow = await daily.app();
   const script = slow.scripts.script.bind(slow.scripts);
   let [looksForSpent, isAnswered, goOn] = [0, false, () => {}];
@@ -67,7 +67,7 @@ test('of two processes that have both planned the same time, differently, one ma
     goOn = resolve;
   });
   slow.scripts.script = async (...call) => {
-    // Once for the plan, and once for the batch of it.
+    // Once for the plan, and once for its batch.
     if (call[0] === 'find-spent') looksForSpent += 1;
     if (looksForSpent === 2) await held;
     const reply = await script(...call);
@@ -88,14 +88,14 @@ test('of two processes that have both planned the same time, differently, one ma
   expect(runs).toMatchObject([{ at: MONDAY, result: 'enqueued' }]);
   expect(late).toEqual([]);
   expect(await batchRows(quick)).toEqual([1]);
-  // Nothing of the other plan is held: the next day pays who was in it.
+  // The other plan holds nothing: the next day pays its members.
   await daily.audience('101', '102', '103');
   daily.clock = MONDAY + DAY_MS;
   await until('the next day', () => [...runs, ...late].some(({ at }) => at === daily.clock));
   expect(await batchRows(quick)).toEqual([1, 2]);
 });
 
-test('the next time pays the very same orders again that were cancelled', async () => {
+test('the next time pays orders again that were cancelled', async () => {
   const app = await daily.app();
   const runs = await daily.schedule(app);
   for (const [at, made] of [
@@ -105,15 +105,15 @@ test('the next time pays the very same orders again that were cancelled', async 
     daily.clock = at;
     await until('the run', () => runs.length === made.length);
     expect(await batchRows(app)).toEqual(made);
-    const last = (await listBatches(booksOf(app))).at(-1);
+    const last = (await listBatches(ledgerOf(app))).at(-1);
     if (last === undefined) throw new Error('no batch');
     await cancelBatch(last, { at, who: 'ada', what: 'cancelled', why: null });
   }
   expect(new Set(runs.map(({ batch }) => batch)).size).toBe(2);
 });
 
-test('what became of a time is noted by one, also where nobody is paid or the run failed', async () => {
-  const own = booksOf(await daily.app());
+test('one process records the outcome of a time, even if no member is paid or the run failed', async () => {
+  const own = ledgerOf(await daily.app());
   const nothing = lastRunOf({ at: MONDAY, period: '2020-11', result: 'nothing' }, MONDAY + 1);
   expect(await noteLastRun(own, 'daily', nothing)).toBe(true);
   expect(await noteLastRun(own, 'daily', nothing)).toBe(true);

@@ -8,19 +8,19 @@ import { startWorkerBeside } from '../support/program/worker-beside.js';
 import { until } from '../support/until.js';
 
 /**
- * A scheduled time that has come has an outcome. Three outcomes (a good one, a bad one, one that waits) are asked of
- * every face: the list, the desk, the notices, Prometheus.
+ * A scheduled time that has come has an outcome. Three outcomes (a good one, a bad one, one that waits) are checked
+ * everywhere: the list, the desk, the alerts, Prometheus.
  */
 const here = scheduleOutcomes();
-const { due, serve, ofRule, told, toldEverywhere, command, batches, running } = here;
+const { due, serve, ofRule, untilOutcome, untilOutcomeEverywhere, command, batches, running } = here;
 
 describe('a time that has come', () => {
   test('waits for a worker, and is paid once there is one', async () => {
     await due();
     await serve();
-    await told('no-worker', false, /enqueued, but no worker is running/);
+    await untilOutcome('no-worker', false, /enqueued, but no worker is running/);
     running.push(await startWorkerBeside({ env: here.world.env, cwd: here.world.folder }));
-    await toldEverywhere('paid', true, /is done: 12 orders paid\./);
+    await untilOutcomeEverywhere('paid', true, /is done: 12 orders paid\./);
     expect((await here.desk.call('/metrics')).text).toMatch(
       new RegExp(`almoner_schedule_good_round_timestamp_seconds{realm="${REALM_ID}"} 1\\d+`),
     );
@@ -29,16 +29,16 @@ describe('a time that has come', () => {
   test('has nothing to pay', async () => {
     await due(0, { condition: 'condition: run.year < 2000' });
     await serve();
-    await told('nothing', true, /^No member was due an award\.$/);
+    await untilOutcome('nothing', true, /^No member was due an award\.$/);
   });
 
-  test('is stopped by a limit; a run by hand makes up for it', async () => {
+  test('is stopped by a limit; a manual run makes up for it', async () => {
     const { rule } = await due(0, { limits: 'limits: { perRun: 10 }' });
     await serve();
-    await told('stopped', false, /limits\.perRun 10/);
+    await untilOutcome('stopped', false, /limits\.perRun 10/);
     await here.world.file(`jobs/${here.rule}.yaml`, rule.replace('perRun: 10 ', 'perRun: 100 '));
     await command('run', here.rule, '--yes');
-    await told('paid', true, /is done: 12 orders paid/);
+    await untilOutcome('paid', true, /is done: 12 orders paid/);
   });
 
   test.each([
@@ -51,33 +51,33 @@ describe('a time that has come', () => {
     if (text === null) await rm(join(here.world.folder, 'jobs', `${here.rule}.${kind}`));
     else await here.world.file(`jobs/${here.rule}.${kind}`, text);
     await serve();
-    await told('fault', false, message);
+    await untilOutcome('fault', false, message);
     expect(await batches()).toEqual([]);
   });
 
-  test('waits for the approval of a changed file, which counts for the times after it', async () => {
+  test('waits for the approval of a changed file, which applies to later times', async () => {
     const { rule } = await due();
     await here.world.file(`jobs/${here.rule}.yaml`, `${rule}\n# more\n`);
     await serve();
-    await told('waits-for-go', false, /not the text that has the go/);
+    await untilOutcome('waits-for-go', false, /not the text that has the go/);
     await command('sync');
-    await toldEverywhere('waits-for-go', false, /waits for an approval/);
+    await untilOutcomeEverywhere('waits-for-go', false, /waits for an approval/);
     await command('sync', '--approve', here.rule);
-    await told('missed', false, /It waited: .* A go came later/);
+    await untilOutcome('missed', false, /It waited: .* A go came later/);
     expect(await batches()).toEqual([]);
   });
 
   test('waits for a realm that does not answer', async () => {
     await due(0, { realm: `realm: ${AWAY}`, award: 'award: { tokens: web3.held, rounding: floor }' });
     await serve();
-    await told('realm-away', false, /realm/i);
+    await untilOutcome('realm-away', false, /realm/i);
   });
 
   test('has no known outcome while the store does not answer', async () => {
     await due();
     await serve();
-    await told('no-worker', false, /no worker/);
-    // Without the store the desk lets nobody in: this is what an open page and Prometheus are shown.
+    await untilOutcome('no-worker', false, /no worker/);
+    // Without the store the desk admits no new sign-in; an open page and Prometheus show this.
     const { server } = here.desk;
     const shown = async () => ofRule((await server.desk.board.look()).overview.schedules);
     await until('the overview to know the outcome', async () => (await shown())?.outcome === 'no-worker');
@@ -90,22 +90,22 @@ describe('a time that has come', () => {
     }
   });
 
-  test('is told as unserved while no process serves; the next one that serves makes up for it', async () => {
+  test('is reported as unserved while no process serves; the next serving process makes up for it', async () => {
     await due(3);
-    const { key } = await told(
+    const { key } = await untilOutcome(
       'unserved',
       false,
       /^No `almoner serve` was running at .*, and none is running now/,
     );
     expect(key).toMatch(new RegExp(`^${REALM_ID}/${here.rule}/\\d+/unserved$`));
-    expect((await told('unserved', false, /./)).key, 'the key stays').toBe(key);
+    expect((await untilOutcome('unserved', false, /./)).key, 'the key stays').toBe(key);
     await serve();
-    await toldEverywhere('no-worker', false, /no worker/);
+    await untilOutcomeEverywhere('no-worker', false, /no worker/);
   });
 
-  test('is told as missed where the rule does not make up for it', async () => {
+  test('is reported as missed if the rule does not make up for it', async () => {
     await due(20, { missed: 'skip' });
     await serve();
-    await told('missed', false, /Nobody was serving in time/);
+    await untilOutcome('missed', false, /Nobody was serving in time/);
   });
 });

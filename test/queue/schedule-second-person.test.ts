@@ -4,14 +4,14 @@ import { addToken } from '../../src/operations/people/manage-tokens.js';
 import { syncRules } from '../../src/operations/rules/sync.js';
 import type { App } from '../../src/runtime/app.js';
 import { feed } from '../support/ledger/feed-one.js';
-import { booksOf, DAY_MS, dailySchedule, MONDAY } from '../support/program/daily-schedule.js';
+import { DAY_MS, dailySchedule, ledgerOf, MONDAY } from '../support/program/daily-schedule.js';
 import { requireApproval } from '../support/program/require-approval.js';
 import { until } from '../support/until.js';
 
 /** In a realm that requires a second person, a schedule pays what two people saw: this text, for these members. */
 const daily = dailySchedule();
 
-/** Says go for the rule as its files stand, one person after the other. */
+/** Approves the rule with its current files, one person after the other. */
 async function say(app: App, ...names: readonly string[]): Promise<void> {
   for (const name of names)
     await syncRules(app.as({ name, roles: ['operator', 'approver'] }), {
@@ -27,9 +27,9 @@ async function twoPeople(): Promise<App> {
   return app;
 }
 
-/** How each batch stands before it begins, and what the workers get of it, oldest first. */
+/** Each batch’s state before it begins, and what the workers get of it, oldest first. */
 async function begun(app: App) {
-  const ledger = booksOf(app);
+  const ledger = ledgerOf(app);
   return Promise.all(
     (await listBatches(ledger)).map(async (ref) => {
       const view = await readBatch(ref);
@@ -45,7 +45,7 @@ async function atNine(day: number, runs: readonly unknown[]): Promise<void> {
   await until('the run', () => runs.length > before);
 }
 
-test('a list of members that is another one since the go of two is paid once two have seen it', async () => {
+test('a member list changed after two approvals is paid once two people have seen the new one', async () => {
   const app = await twoPeople();
   await say(app, 'ada', 'ben');
   const runs = await daily.schedule(app);
@@ -58,7 +58,7 @@ test('a list of members that is another one since the go of two is paid once two
   const waits = { why: 'ALM_BATCH_APPROVAL', rows: 1, fed: 0 };
   expect(await begun(app)).toEqual([{ ...paid, fed: 0 }, waits]);
 
-  // One who has seen the list is not two.
+  // Seeing the new list by one of the two is not enough.
   await daily.audience('101', '102', '103', '104');
   await say(app, 'ben');
   await atNine(2, runs);
@@ -70,7 +70,7 @@ test('a list of members that is another one since the go of two is paid once two
   expect(runs).toMatchObject(Array.from({ length: 4 }, () => ({ result: 'enqueued' })));
 }, 120_000);
 
-test('a go from before a second person was required is the go of one', async () => {
+test('an approval from before a second person was required counts as that of one person', async () => {
   const app = await twoPeople();
   const runs = await daily.schedule(app);
   await atNine(0, runs);

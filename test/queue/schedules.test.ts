@@ -58,7 +58,7 @@ afterEach(async () => {
 const sync = (app: App, approve: string[] = []) =>
   syncRules(app, { cwd: world.folder, approve, prune: false, now: clock });
 
-/** A scheduler whose clock is the test's. */
+/** A scheduler with the test’s clock. */
 async function schedule(app: App) {
   const runs: ScheduledRun[] = [];
   const stopper = new AbortController();
@@ -87,7 +87,7 @@ async function batches(app: App) {
 }
 
 describe('approved rules run at their times', () => {
-  test('once at the time, and not again however often it is looked', async () => {
+  test('once at the time, however often the scheduler looks', async () => {
     const app = await world.app();
     await world.file('jobs/weekly.yaml', RULE());
     await sync(app, ['weekly']);
@@ -96,7 +96,7 @@ describe('approved rules run at their times', () => {
     for (const week of [0, 1]) {
       clock = MONDAY + week * WEEK_MS + 5_000;
       await until('the run', () => runs.length > week);
-      // Hours in which it is looked again and again.
+      // Hours with many looks.
       clock += 5 * 3_600_000;
     }
     expect(runs).toMatchObject([
@@ -107,7 +107,7 @@ describe('approved rules run at their times', () => {
     expect(world.requests).toHaveLength(2 * MEMBERS.length);
   });
 
-  test('a new rule waits for a go, and so does a changed one', async () => {
+  test('a new rule waits for an approval, and so does a changed one', async () => {
     const app = await world.app();
     await world.file('jobs/weekly.yaml', RULE());
     expect((await sync(app)).rules).toMatchObject([{ rule: 'weekly', change: 'new', approved: false }]);
@@ -120,7 +120,7 @@ describe('approved rules run at their times', () => {
     clock = MONDAY + WEEK_MS;
     expect((await sync(app)).rules).toMatchObject([{ change: 'changed', approved: false }]);
     await world.file('jobs/weekly.yaml', RULE({ award: 'award: { tokens: 1 }' }));
-    // Approved at the very moment; only the Monday after it runs.
+    // Approved at this very moment; only the following Monday runs.
     await sync(app, ['all']);
     clock += WEEK_MS;
     await until('the approved run', () => runs.length > 0);
@@ -128,7 +128,7 @@ describe('approved rules run at their times', () => {
     expect(await batches(app)).toEqual(['rule weekly 2020-W49']);
   });
 
-  test('a file that was edited after the go does not run', async () => {
+  test('a file that was edited after the approval does not run', async () => {
     const app = await world.app();
     await world.file('jobs/weekly.yaml', RULE());
     await world.file('jobs/other.yaml', RULE({ name: 'name: other', award: 'award: { tokens: 1 }' }));
@@ -187,7 +187,7 @@ describe('after a downtime', () => {
     expect(await batches(app)).toEqual(['rule weekly 2020-W49']);
   });
 
-  test('skip: a missed week stays missed and is told, and the next one runs', async () => {
+  test('skip: a missed week stays missed and is reported, and the next one runs', async () => {
     const app = await world.app();
     await world.file('jobs/weekly.yaml', RULE({ schedule: 'schedule: { cron: "0 9 * * 1", missed: skip }' }));
     await sync(app, ['weekly']);
@@ -200,8 +200,8 @@ describe('after a downtime', () => {
     expect(runs[1]).toMatchObject({ at: MONDAY + WEEK_MS, result: 'enqueued' });
   });
 
-  test('a run that was begun is finished later, with the facts that were read before', async () => {
-    // Slow, so that it is stopped in the middle; the process after it is not.
+  test('an interrupted run is finished later, with the facts that were read before', async () => {
+    // Slow, so that it is stopped in the middle; the next process is fast.
     world.env.ALMONER_RATE = '10/s';
     const app = await world.app();
     world.env.ALMONER_RATE = 'none';
@@ -222,7 +222,7 @@ describe('after a downtime', () => {
   });
 });
 
-test('a clock stepped back by an hour passes the time of a run again and does not run it again', async () => {
+test('a clock stepped back by an hour passes a run’s time again without running it again', async () => {
   const app = await world.app();
   const later = {
     name: 'name: later',
@@ -235,7 +235,7 @@ test('a clock stepped back by an hour passes the time of a run again and does no
   clock = MONDAY + 5_000;
   await until('the run', () => runs.length === 1);
   const asked = world.requests.length;
-  // An hour back, and over the time of the run once more.
+  // An hour back, and past the time of the run once more.
   for (const time of [MONDAY - 3_595_000, MONDAY + 5_000]) {
     clock = time;
     const before = looks;
@@ -266,7 +266,7 @@ test('two schedulers at once make one batch and read each fact once', async () =
   expect((await listRuns(await ledger(app))).map(({ state }) => state)).toEqual(['run']);
 });
 
-test('a daily run at 02:30 comes once on both days of change, with a clock that moves by the hour', async () => {
+test('a daily run at 02:30 runs once on both days on which the clocks change', async () => {
   const app = await world.app();
   const daily = { name: 'name: daily', period: 'period: day', award: 'award: { tokens: 1 }' };
   const cron = (zone: string) => `schedule: { cron: "30 2 * * *", timezone: ${zone}, missed: once }`;
@@ -294,7 +294,7 @@ test('a daily run at 02:30 comes once on both days of change, with a clock that 
 });
 
 describe('wake-ups', () => {
-  test('are made equal to what is wanted, and each one asks for its rule', async () => {
+  test('are adjusted to the wanted ones, and each one triggers its rule', async () => {
     const app = await world.app();
     const own = await ledger(app);
     const connection = () => app.store.connect('test');

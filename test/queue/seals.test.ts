@@ -20,7 +20,7 @@ const inGold = (ledger: RealmLedger, id: string, owner = '') =>
   sealed(ledger, [{}, {}], { id, owner, manifest: { currency: 'gold' } });
 const stateOf = async ({ ref }: TestBatch) => (await readBatch(ref))?.state;
 
-test('a batch that the profile fits is left alone; one that it does not is halted before it is fed', async () => {
+test('a batch that the profile fits is left alone; one that it does not fit is halted before it is fed', async () => {
   const ledger = await bench.ledger();
   const batch = await inGold(ledger, 'gold');
   expect(await sealsOf(ledger).fit(batch.no)).toBe(true);
@@ -38,7 +38,7 @@ test('a batch that the profile fits is left alone; one that it does not is halte
   expect(await feed(ledger, batch.no, 2, '')).toEqual([]);
 });
 
-test('a process that begins halts what its profile does not fit, and lets go on what it fits again', async () => {
+test('a starting process halts batches that its profile does not fit, and resumes those that fit again', async () => {
   const ledger = await bench.ledger();
   const [mine, another, capped] = [
     await inGold(ledger, 'mine'),

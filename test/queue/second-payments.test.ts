@@ -22,7 +22,7 @@ const retry = (batch: TestBatch) =>
 const seconds = async ({ ref }: TestBatch) =>
   (await readAudit(ref)).filter(({ what }) => what.includes('twice'));
 
-/** Of a realm that applies what it is asked for; the first change is answered when the test says so. */
+/** A realm that applies every change; it answers the first one when the test says so. */
 async function slowRealm() {
   const slow: ServerResponse[] = [];
   const paid = (response: ServerResponse) =>
@@ -48,7 +48,7 @@ async function slowRealm() {
   };
 }
 
-test('a process that hears of a second payment says so, and it is kept where people look', async () => {
+test('a process that learns of a second payment reports it, and the batch and the audit keep it', async () => {
   const batch = await sealed(await bench.ledger(), [{}]);
   const realm = await slowRealm();
   const profile = {
@@ -59,7 +59,7 @@ test('a process that hears of a second payment says so, and it is kept where peo
   const one = await startWorkerInProcess(batch, bench.redis(), realm.url, profile);
   await until('it is sent', () => realm.asked() === 1, 20_000);
   await acceptMissing(mergeContext(batch, 'manual'), one.session.id, { who: 'ada', at: Date.now() });
-  // An operator waits the settle time out, calls it unpaid and has it sent again.
+  // An operator waits until the settle time is over, calls it unpaid and has it resent.
   await concludeAs(batch, 1, 'D', 'X', { settleMs: 500 });
   await until('the retry', async () => (await retry(batch)) === 'ok', 10_000);
   await startWorkerInProcess(batch, bench.redis(), realm.url, profile);
@@ -76,7 +76,7 @@ test('a process that hears of a second payment says so, and it is kept where peo
   expect(report.caveats).toEqual([expect.stringContaining(order)]);
 });
 
-/** A session given up while it was sending; the order was called unpaid, sent again by another, and paid. */
+/** A session was given up while it was sending. The order was called unpaid, resent by another session, and paid. */
 async function givenUpAndPaid() {
   const batch = await sealed(await bench.ledger(), [{}]);
   await feedAll(batch);
@@ -88,7 +88,7 @@ async function givenUpAndPaid() {
   return batch;
 }
 
-test('the journal of one that was given up says it at the next look, once', async () => {
+test('the journal of a given-up session reports the second payment at the next look, once', async () => {
   const batch = await givenUpAndPaid();
   const paid = attemptOf(batch, 1, PAID);
   for (const second of [[orderId(batch.ref.id, 1)], []])
@@ -96,14 +96,14 @@ test('the journal of one that was given up says it at the next look, once', asyn
   expect(await seconds(batch)).toHaveLength(1);
 });
 
-test('an attempt that heard nothing, and that an operator called unpaid, is not said again', async () => {
+test('an attempt without an answer that an operator called unpaid is not reported again', async () => {
   const batch = await givenUpAndPaid();
   expect(await merge(batch, 'manual', attemptOf(batch, 1, null))).toMatchObject({ second: [] });
   expect(await seconds(batch)).toEqual([]);
   expect((await readBatch(batch.ref))?.notes).toEqual([]);
 });
 
-test('a possible second payment that turns out to be one is said as that', async () => {
+test('a possible second payment that proves real is reported as real', async () => {
   const batch = await sealed(await bench.ledger(), [{}]);
   await feedAll(batch);
   await sendAs(batch, 1, 'P', { nonce: 'nonce-2' });
@@ -117,7 +117,7 @@ test('a possible second payment that turns out to be one is said as that', async
   expect((await readBatch(batch.ref))?.notes).toHaveLength(1);
 });
 
-test('the late answer to the very attempt that a person called paid is no second payment', async () => {
+test('the late answer to the attempt that a person called paid is no second payment', async () => {
   const batch = await sealed(await bench.ledger(), [{}]);
   await feedAll(batch);
   const only = await begun(batch, 1, { nonce: 'nonce-1' });
@@ -133,7 +133,7 @@ test('the late answer to the very attempt that a person called paid is no second
 });
 
 test.each([[[1, 11]], [[11, 1]]])(
-  'each order of a doubt without an attempt that turns out to be paid is told: %s',
+  'each order of a doubt without an attempt that proves paid is reported: %s',
   async (orders) => {
     const batch = await sealed(
       await bench.ledger(),

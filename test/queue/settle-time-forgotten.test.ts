@@ -16,8 +16,8 @@ import { Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 /**
- * The requests of worker A may arrive for an hour. The profile of worker B says 1 ms. Whatever the store forgets of A,
- * the hour counts.
+ * The requests of worker A may arrive for an hour. The profile of worker B says 1 ms. The hour applies, whatever the
+ * store forgets of A.
  */
 const bench = ledgersOnRedis();
 const HOUR_MS = 3_600_000;
@@ -25,7 +25,7 @@ const limits = (settleMs: number) => ({ settleMs, timeouts: { totalMs: 30_000 } 
 
 type When = 'nothing was forgotten' | 'A was registered' | 'before A was registered';
 
-/** A sends order 1, hears nothing and dies. The store goes back to `when`. */
+/** A sends order 1, gets no answer and dies. The store goes back to `when`. */
 async function lostWorker(when: When, certainty: Certainty = 'manual', shareFolder = true) {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{ reference: 'r' }, {}]);
@@ -65,7 +65,7 @@ test.each<When>(['nothing was forgotten', 'A was registered', 'before A was regi
   },
 );
 
-test('the same where the disk of A is lost as well, and a person has given A up', async () => {
+test('the hour applies even if the disk of A is lost and a person has given A up', async () => {
   const { ledger, batch, a, b } = await lostWorker('A was registered', 'manual', false);
   await rm(dirname(a.session.entry.journal), { recursive: true });
   for (let look = 0; look < 2; look++) await b.recover();

@@ -12,7 +12,7 @@ const A: Line = { member: '1001', tokens: 5 };
 const B: Line = { member: '1002', tokens: 700 };
 const BAD: Line = { invalid: true };
 
-/** As plan.ts counts it: rows that are no orders are no part of it. */
+/** As plan.ts counts it: left-out rows are no part of it. */
 function idOf(lines: readonly Line[]) {
   const digest = new BatchDigest({ baseUrl: 'http://127.0.0.1:1', realmId: 'r' }, null, null);
   for (const [i, line] of lines.entries()) {
@@ -33,7 +33,7 @@ async function imported(before: readonly Line[], after: readonly Line[], id: str
   await monday.sender.begin(pays);
   await monday.sender.finish('paid');
   await monday.sender.leave();
-  // The store is restored to before the import; `recover` says: run the file of each forgotten batch again.
+  // The store is restored to before the import; `recover` says to run the file of each forgotten batch again.
   await restore();
   const again = await sealed(ledger, after, { id });
   const tuesday = await new Machines(bench.redis(), again, 'manual').start(folder);
@@ -45,12 +45,12 @@ async function imported(before: readonly Line[], after: readonly Line[], id: str
   return codes;
 }
 
-test('rows that are no orders were taken out of the file, or put in: nothing is paid by the attempts of another row', async () => {
+test('removed or added left-out rows do not let the attempts of one row pay another', async () => {
   expect(idOf([BAD, A, B])).toBe(idOf([A, B]));
   expect(await imported([BAD, A, B], [A, B], idOf([A, B]), 2)).toEqual(['D', 'D']);
   expect(await imported([A, B], [BAD, A, B], 'same', 1)).toEqual(['i', 'D', 'D']);
 });
 
-test('a name given again (--batch-id) to other orders: none of them is paid by the attempts of the former ones', async () => {
+test('no order is paid by the attempts of the orders that had its batch id (--batch-id) before', async () => {
   expect(await imported([A], [B], 'week-12', 1)).toEqual(['D']);
 });

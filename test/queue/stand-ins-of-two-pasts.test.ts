@@ -13,10 +13,10 @@ import {
   saidTwice,
 } from '../support/machines/forgotten-pasts.js';
 
-/** A row stands in for an order in two pasts: of one debt, one order is sent at a time. */
+/** A row stands in for an order in two histories: of one debt, one order is sent at a time. */
 const bench = ledgersOnRedis();
 
-/** The row that stands in for the late stand-in was paid there. */
+/** The row that stands in for the late stand-in was paid in the discarded history. */
 async function chain() {
   const history = await lateStandIn(bench, 'refused', 'manual', async (late, one) => {
     const two = await give(one.ledger, mended(one, 7));
@@ -37,7 +37,7 @@ test('the stand-in of a stand-in was paid: another stand-in of the first order i
   expect(sent).toBe(false);
 });
 
-test('the same, and both were paid: said', async () => {
+test('the stand-in of a stand-in and another stand-in were both paid: a second payment is reported', async () => {
   const { first, one, two, other, next, comeBack } = await chain();
   expect(await next.send(other, 1, 'paid')).toBe(true);
   const back = await comeBack(next);
@@ -48,7 +48,7 @@ test('the same, and both were paid: said', async () => {
 });
 
 test.each([true, false])(
-  'two doubts of one debt are both called paid: said (the one that came back last: %s)',
+  'two doubts of one debt are both called paid: a second payment is reported (the one that came back last: %s)',
   async (isLast) => {
     const { ledger, first, one, next, comeBack } = await lateStandIn(bench, 'lost-after');
     const other = await give(ledger, mended(first, 7));
@@ -67,7 +67,7 @@ test.each([true, false])(
   },
 );
 
-test('an order was paid here, and the doubt of its stand-in that came back is called paid: said', async () => {
+test('an order was paid here, and the doubt of its returned stand-in is called paid: a second payment is reported', async () => {
   const { ledger, first, one, next, comeBack } = await lateStandIn(bench, 'lost-after');
   expect(await retryFirst(first)).toBe('ok');
   expect(await next.send(first, 1, 'paid')).toBe(true);
@@ -81,7 +81,7 @@ test('an order was paid here, and the doubt of its stand-in that came back is ca
   expect(said).toHaveLength(1);
 });
 
-test('a stand-in comes back as refused while another one waits: one of them is sent', async () => {
+test('a stand-in returns as refused while another one waits: one of them is sent', async () => {
   const { ledger, first, one, next, comeBack } = await lateStandIn(bench, 'refused');
   const other = await give(ledger, mended(first, 7));
   const back = await comeBack(next);
@@ -94,7 +94,7 @@ test('a stand-in comes back as refused while another one waits: one of them is s
   await back.die();
 });
 
-test('a stand-in comes back as refused after another one was paid: it is not retried', async () => {
+test('a stand-in returns as refused after another one was paid: it is not retried', async () => {
   const { ledger, first, one, next, comeBack } = await lateStandIn(bench, 'refused');
   const other = await give(ledger, mended(first, 7));
   expect(await next.send(other, 1, 'paid')).toBe(true);
@@ -106,7 +106,7 @@ test('a stand-in comes back as refused after another one was paid: it is not ret
   await back.die();
 });
 
-test('a stand-in comes back as refused after the order itself was retried and paid: it is not retried', async () => {
+test('a stand-in returns as refused after the order itself was retried and paid: it is not retried', async () => {
   const { ledger, first, one, next, comeBack } = await lateStandIn(bench, 'refused');
   expect(await retryFirst(first)).toBe('ok');
   expect(await next.send(first, 1, 'paid')).toBe(true);
@@ -118,7 +118,7 @@ test('a stand-in comes back as refused after the order itself was retried and pa
   await back.die();
 });
 
-test('the same: no row may stand in for it', async () => {
+test('a stand-in that returns as refused after the order was paid cannot be replaced', async () => {
   const { ledger, first, one, next, comeBack } = await lateStandIn(bench, 'refused');
   expect(await retryFirst(first)).toBe('ok');
   expect(await next.send(first, 1, 'paid')).toBe(true);
@@ -129,7 +129,7 @@ test('the same: no row may stand in for it', async () => {
   await back.die();
 });
 
-test('a stand-in that was perhaps paid was refused and archived: the other one is sent', async () => {
+test('a perhaps paid stand-in was refused and archived: the other one is sent', async () => {
   const { ledger, first, one, next, own, comeBack } = await lateStandIn(bench, 'lost-before', 'idempotent');
   const other = await give(ledger, mended(first, 7));
   const back = await comeBack(next);

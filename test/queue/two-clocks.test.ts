@@ -12,7 +12,7 @@ function stepped() {
   return { time, clocks };
 }
 
-test('the first question starts the count; while both clocks run alike they agree', async () => {
+test('the first reading starts the count; while both clocks run alike they agree', async () => {
   const { time, clocks } = stepped();
   expect(await clocks.since('a')).toMatchObject({ ms: 0, agree: true });
   time.store += 20_500;
@@ -21,7 +21,7 @@ test('the first question starts the count; while both clocks run alike they agre
   expect(await clocks.since('b')).toMatchObject({ ms: 0, agree: true });
 });
 
-test.each([HOUR_MS, -HOUR_MS])('a store clock stepped by %i ms is no proof of anything', async (step) => {
+test.each([HOUR_MS, -HOUR_MS])('a store clock stepped by %i ms proves nothing', async (step) => {
   const { time, clocks } = stepped();
   await clocks.since('a');
   time.store += 5_000 + step;
@@ -31,14 +31,14 @@ test.each([HOUR_MS, -HOUR_MS])('a store clock stepped by %i ms is no proof of an
   expect(ms).toBeLessThanOrEqual(5_000);
 });
 
-test('a machine that slept, whose own clock stood still, is found out too', async () => {
+test('a machine that slept, whose own clock stood still, is detected too', async () => {
   const { time, clocks } = stepped();
   await clocks.since('a');
   time.store += HOUR_MS;
   expect((await clocks.since('a')).agree).toBe(false);
 });
 
-test('a slow reply, or a process that stood still over it, is no step: it is only waited longer', async () => {
+test('a slow reply, or a process frozen during it, is no step: it only lengthens the wait', async () => {
   const time = { store: 1_000_000, own: 50, slowMs: 0 };
   const clocks = new TwoClocks(
     () => {
@@ -59,7 +59,7 @@ test('a slow reply, or a process that stood still over it, is no step: it is onl
   expect(await clocks.since('b')).toEqual({ ms: 0, atMostMs: 30_000, agree: true });
 });
 
-test('what is forgotten is counted anew', async () => {
+test('a forgotten key is counted from zero again', async () => {
   const { time, clocks } = stepped();
   await clocks.since('a');
   time.store += 9_000;
@@ -68,7 +68,7 @@ test('what is forgotten is counted anew', async () => {
   expect(await clocks.since('a')).toMatchObject({ ms: 0, agree: true });
 });
 
-test('what was asked about long ago and never again does not stay in memory for ever', async () => {
+test('an old key that is never asked about again leaves the memory', async () => {
   const { time, clocks } = stepped();
   await clocks.since('ended elsewhere');
   time.store += 9_000;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import { bareCsv, faultCodes, planCsv } from '../support/ledger/csv-plans.js';
-import { happensBefore, tell } from '../support/ledger/forgotten-batch.js';
+import { happensBefore, mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { attemptOf, PAID } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis } from '../support/ledger/ledgers-on-redis.js';
 import { concludeAs, sendAs } from '../support/ledger/order-moves.js';
@@ -18,10 +18,10 @@ import {
   undoOf,
 } from '../support/machines/forgotten-pasts.js';
 
-/** A paid undo came back, and its order is not known as paid: it was paid all the same. */
+/** A paid undo returned, and its order is not known as paid, although it must have been. */
 const bench = ledgersOnRedis();
 
-/** A machine that comes late pays the order after the backup, and this one its undo; then the store goes back. */
+/** A late machine pays the order after the backup, and this one its undo; then the store is rolled back. */
 async function undoneInThePast(csv: string, was: 'unknown' | 'waiting', certainty: 'manual' | 'idempotent') {
   const { ledger, first, sender, again, machines } = await onOneMachine(bench, csv, certainty);
   if (was === 'unknown') await sender.send(first, 1, 'lost-after');
@@ -55,7 +55,7 @@ test.each(['unknown', 'waiting'] as const)(
   },
 );
 
-test('its order is retried by a person, and its row in another file looks paid then', async () => {
+test('a person retries its order: its row in another file then looks paid', async () => {
   const { ledger, first, next, comeBack } = await undoneInThePast(bareCsv(1), 'waiting', 'manual');
   expect(await next.send(first, 1, 'paid')).toBe(false);
   expect(faultCodes(await planCsv(ledger, bareCsv(1, 2)))).toEqual([]);
@@ -69,7 +69,7 @@ test('its order is retried by a person, and its row in another file looks paid t
 });
 
 test.each(['order first', 'undo first', 'at once'])(
-  'two processes put an order and its undo back (%s)',
+  'two processes restore an order and its undo (%s)',
   async (how) => {
     const past = await bench.ledger();
     const paid = await give(past, ONE_ROW);
@@ -83,17 +83,17 @@ test.each(['order first', 'undo first', 'at once'])(
       nonce: 'undo',
       undoes: { shard, fieldHex, account: '' },
     });
-    const tellOrder = () => tell(order, attemptOf(order, 1, PAID, { nonce: 'paid' }));
+    const tellOrder = () => mergeAttempts(order, attemptOf(order, 1, PAID, { nonce: 'paid' }));
     if (how === 'order first') await tellOrder();
     const own = how === 'at once' ? happensBefore(ledger, 'replay', tellOrder) : ledger;
-    await tell({ ...undo, ledger: own }, attempt);
+    await mergeAttempts({ ...undo, ledger: own }, attempt);
     if (how === 'undo first') await tellOrder();
     const again = await give(ledger, ROW_AGAIN);
     expect((await readRecord(again.ref, 1)).code).toBe('p');
   },
 );
 
-test('two machines recover at the same time, one of them the order and the other its undo', async () => {
+test('two machines recover at the same time, one with the order and the other with its undo', async () => {
   for (let round = 0; round < 5; round++) {
     const { ledger, a, b, die } = await onTwoMachines(bench, bareCsv(77));
     const restore = await photograph(ledger);

@@ -3,7 +3,7 @@ import { PlanReader } from '../../src/ledger/read/plan-reader.js';
 import { readRecord } from '../../src/ledger/read/rows.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { bareCsv } from '../support/ledger/csv-plans.js';
-import { tell } from '../support/ledger/forgotten-batch.js';
+import { mergeAttempts } from '../support/ledger/forgotten-batch.js';
 import { attemptOf, PAID } from '../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, type TestBatch, testBatch } from '../support/ledger/ledgers-on-redis.js';
 import { concludeAs, sendAs } from '../support/ledger/order-moves.js';
@@ -20,10 +20,10 @@ import {
   undoOf,
 } from '../support/machines/forgotten-pasts.js';
 
-/** An undo may come back before the order that it undoes. */
+/** An undo may return before the order that it undoes. */
 const bench = ledgersOnRedis();
 
-/** The batch as the store has it now, with the row that it has there. */
+/** The batch in its current form in the store, with its current row. */
 async function recovered(ledger: RealmLedger, batch: TestBatch): Promise<TestBatch> {
   const { no, ref } = await placed(ledger, batch);
   const row = await new PlanReader(ledger).rowOf(no, 1, ref.id);
@@ -31,7 +31,7 @@ async function recovered(ledger: RealmLedger, batch: TestBatch): Promise<TestBat
   return testBatch(ledger, no, ref.id, [row]);
 }
 
-/** One machine pays an order after the backup, the other one undoes it; who looks first is told. */
+/** One machine pays an order after the backup, the other one undoes it; `first` recovers first. */
 async function undoneElsewhere(fate: 'lost-after' | 'refused', first: string) {
   const { ledger, a, b, die } = await onTwoMachines(bench, bareCsv(77));
   const restore = await photograph(ledger);
@@ -45,7 +45,7 @@ async function undoneElsewhere(fate: 'lost-after' | 'refused', first: string) {
 }
 
 test.each(['a', 'b'])(
-  'an undo in doubt is called paid: its order can be paid again (%s first)',
+  'a doubtful undo that is called paid lets its order be paid again (%s first)',
   async (one) => {
     const { ledger, die, undo } = await undoneElsewhere('lost-after', one);
     await concludeAs(undo, 1, 'D', 'P');
@@ -55,7 +55,7 @@ test.each(['a', 'b'])(
   },
 );
 
-test('an undo that was refused is retried and paid: its order can be paid again', async () => {
+test('a refused undo that is retried and paid lets its order be paid again', async () => {
   const { ledger, b, die, undo } = await undoneElsewhere('refused', 'b');
   expect(await retryFirst(undo)).toBe('ok');
   expect(await b.send(undo, 1, 'paid')).toBe(true);
@@ -65,7 +65,7 @@ test('an undo that was refused is retried and paid: its order can be paid again'
 });
 
 test.each(['a', 'b'])(
-  'paid, undone and paid again, all forgotten: nothing is said of two (%s first)',
+  'an order paid, undone and paid again, all forgotten, is no second payment (%s first)',
   async (one) => {
     const { ledger, first, a, b, die } = await onTwoMachines(bench, ONE_ROW);
     const restore = await photograph(ledger);
@@ -82,7 +82,7 @@ test.each(['a', 'b'])(
 );
 
 test.each(['the other one', 'the one that it names'])(
-  'one debt was paid by two orders, and said; %s is undone: it is said no more',
+  'two orders paid one debt, which was reported; once %s is undone, the report disappears',
   async (which) => {
     const past = await bench.ledger();
     const ledger = await bench.ledger();
@@ -91,7 +91,7 @@ test.each(['the other one', 'the one that it names'])(
     const second = { ...(await give(past, mended(refused, 6))), ledger };
     const first = await give(ledger, bareCsv(1));
     await sendAs(first, 1, 'P');
-    await tell(second, attemptOf(second, 1, PAID));
+    await mergeAttempts(second, attemptOf(second, 1, PAID));
     expect(await saidTwice(first, second)).toHaveLength(1);
     const undo = which === 'the other one' ? undoOf(first) : undoOf(second, 6);
     await sendAs(await give(ledger, undo), 1, 'P');

@@ -18,7 +18,7 @@ const realm = askedRealm();
 const world = (lines: readonly Line[], changes: Partial<RealmProfile> = {}, baseUrl = realm.url) =>
   readbackWorld(bench, baseUrl, lines, changes);
 
-describe('once an order is unknown, no read refuses it', () => {
+describe('once an order is unknown, an unreadable member does not refuse it', () => {
   test.each([
     ['a member that is gone', status(404)],
     ['a refusal', status(400)],
@@ -42,7 +42,7 @@ describe('once an order is unknown, no read refuses it', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('a look that shows the balance begins the count anew', async () => {
+  test('a look that shows the balance restarts the count', async () => {
     const { ledger, lose, look, record } = await world([{}]);
     await lose(1);
     for (let looks = 0; looks < 3 * MAX; looks++) {
@@ -53,7 +53,7 @@ describe('once an order is unknown, no read refuses it', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test.each([...REALM_HALTED.keys()])('%i halts the realm and it stays unknown', async (code) => {
+  test.each([...REALM_HALTED.keys()])('%i halts the realm and the order stays unknown', async (code) => {
     const { ledger, lose, look, record } = await world([{}]);
     await lose(1);
     realm.answer = status(code);
@@ -63,7 +63,7 @@ describe('once an order is unknown, no read refuses it', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('while nothing at all is heard of the realm it stays unknown, and the breaker opens', async () => {
+  test('while the realm gives no answer at all the order stays unknown, and the breaker opens', async () => {
     const { ledger, lose, look, record } = await world([{}]);
     await lose(1);
     realm.answer = status(503);
@@ -75,7 +75,7 @@ describe('once an order is unknown, no read refuses it', () => {
     expect((await record(1)).code).toBe('D');
   });
 
-  test('a realm that cannot be reached leaves it as it is, and counts for the breaker', async () => {
+  test('an unreachable realm leaves the order as it is, and counts for the breaker', async () => {
     const leaving = createServer((_, response) => balance(response, ''));
     leaving.listen(0, '127.0.0.1');
     await once(leaving, 'listening');
@@ -92,7 +92,7 @@ describe('once an order is unknown, no read refuses it', () => {
     expect(await unknowns()).toBeGreaterThanOrEqual(before + 2 * MAX - 1);
   });
 
-  test('a realm that asks to slow down leaves it as it is', async () => {
+  test('a realm that asks to slow down leaves the order as it is', async () => {
     const { lose, look, record, unknowns } = await world([{}]);
     await lose(1);
     const before = await unknowns();

@@ -31,7 +31,7 @@ const world = (lines: readonly Line[], changes: Partial<RealmProfile> = {}, base
   readbackWorld(bench, baseUrl, lines, changes);
 
 describe('before an order is sent', () => {
-  test('a member that the realm does not know refuses it: reference free, member handed on, nothing to tie', async () => {
+  test('a member that the realm does not know refuses it: its reference is free, its member handed on', async () => {
     const { ledger, batch, deliver, record, dead } = await world([
       { member: '1', reference: 'a' },
       { member: '1' },
@@ -50,14 +50,14 @@ describe('before an order is sent', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('of a transfer, the recipient refuses it as well', async () => {
+  test('an unknown recipient refuses a transfer as well', async () => {
     const { deliver, record } = await world([{ member: '1', to: '2' }, {}]);
     realm.answer = (response, member) => (member === '2' ? status(404) : balance)(response, member);
     expect(await deliver(1)).toBe('refused');
     expect((await record(1)).code).toBe('R');
   });
 
-  test('refusals in a row halt the batch before it is burnt, as those of writes do', async () => {
+  test('refusals in a row halt the batch before all of it fails, like refused writes', async () => {
     const { batch, deliver } = await world(Array.from({ length: 8 }, () => ({})));
     realm.answer = status(404);
     for (let index = 1; index <= 5; index++) expect(await deliver(index)).toBe('refused');
@@ -84,7 +84,7 @@ describe('before an order is sent', () => {
     },
   );
 
-  test('what the profile says of a status counts for reads, too', async () => {
+  test('the profile’s meaning of a status applies to reads, too', async () => {
     const { deliver, record, ledger } = await world([{}, {}], {
       statusOverrides: { 403: 'refused', 404: 'realm-halted' },
     });
@@ -111,7 +111,7 @@ describe('before an order is sent', () => {
       expect(await record(1)).toMatchObject({ code: 'w', tries });
       expect(await tieUp(ledger)).toEqual([]);
     }
-    // Another order was answered meanwhile: it is not the realm.
+    // Another order got an answer meanwhile, so the realm is up.
     await ledger.scripts.redis.hdel(ledger.keyPrefix, 'unknowns');
     expect(await deliver(1)).toBe('unread');
     expect(await record(1)).toMatchObject({ code: 'X', tries: MAX, attempts: 0 });
@@ -121,7 +121,7 @@ describe('before an order is sent', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('put off for a member that could not be read, it is found at the desk by its error, and shown with it', async () => {
+  test('an order put off for an unreadable member is found at the desk by its error', async () => {
     const { batch, deliver } = await world([{}, {}]);
     realm.answer = status(500);
     expect(await deliver(1)).toBe('unread');
@@ -147,7 +147,7 @@ describe('before an order is sent', () => {
     },
   );
 
-  test('while nothing at all is heard of the realm, the breaker opens before an order is exhausted', async () => {
+  test('while the realm gives no answer at all, the breaker opens before an order is exhausted', async () => {
     const { ledger, batch, client, pace, deliver, record } = await world([{}, {}]);
     realm.answer = status(503);
     for (let tries = 1; tries <= MAX; tries++) expect(await deliver(1)).toBe('unread');
@@ -165,7 +165,7 @@ describe('before an order is sent', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('a realm that cannot be reached counts for the breaker and never against the order', async () => {
+  test('an unreachable realm counts for the breaker and never against the order', async () => {
     const port = await freePort();
     const lines = [{}, {}];
     const { ledger, deliver, record } = await world(lines, {}, `http://127.0.0.1:${port}`);
@@ -186,7 +186,7 @@ describe('before an order is sent', () => {
     expect(await unknowns()).toBe(0);
   });
 
-  test('a batch that was paused while a member was read keeps its order as it was', async () => {
+  test('a batch paused while a member was read keeps its order as it was', async () => {
     const { ledger, batch, record } = await world([{}]);
     const hold = await held(batch, 1);
     const unread = new Unread(

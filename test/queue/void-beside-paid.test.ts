@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 
 const bench = ledgersOnRedis();
 
-test('an attempt found beside one that was paid may still arrive: read-back is void on its member', async () => {
+test('an attempt found beside a paid one may still arrive: read-back is void on its member', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{ member: '77' }, { member: '77' }]);
   await feedAll(batch);
@@ -36,7 +36,7 @@ test('an attempt found beside one that was paid may still arrive: read-back is v
   await first.sender.begin(2);
   await first.sender.finish('lost-before');
   expect((await readRecord(batch.ref, 2)).code).toBe('u');
-  // Machine 2 starts again and tells what it knows: a possible second payment of order 1, perhaps still to come.
+  // Machine 2 starts again and merges its attempt: a possible second payment of order 1, perhaps still to arrive.
   const late = await machines.start(two);
   await late.sender.recover();
   await first.sender.recover();
@@ -49,7 +49,7 @@ test('an attempt found beside one that was paid may still arrive: read-back is v
   await late.sender.die();
 });
 
-test('an attempt found beside a doubt may still arrive: void, and not to be retried at once', async () => {
+test('an attempt found beside a doubt may still arrive: read-back is void, and the order is not retried at once', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{ member: '77' }]);
   await feedAll(batch);
@@ -59,7 +59,7 @@ test('an attempt found beside a doubt may still arrive: void, and not to be retr
     'the doubt to be old',
     async () => (await storeNowMs(ledger)) - (sentAt ?? 0) > 700 || undefined,
   );
-  // The journal of another process: it was sent a moment ago, and nobody has answered.
+  // The journal of another process: the order was sent a moment ago, without an answer.
   const now = Date.now();
   await merge(
     batch,

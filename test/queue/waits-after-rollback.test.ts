@@ -15,7 +15,7 @@ import { photograph } from '../support/ledger/unreliable-store.js';
 import { Machines } from '../support/machines/machines.js';
 import { tempFolder } from '../support/temp-folder.js';
 
-/** What waits for a person after a rollback, what does not, and what is told of both. */
+/** What waits for a person after a rollback, what does not, and what is reported about both. */
 const bench = ledgersOnRedis();
 const { session } = standingOrders(bench);
 const WAIT = { afterRollback: 'wait' } as const;
@@ -30,7 +30,7 @@ async function rolledBack(ledger: RealmLedger): Promise<void> {
   expect(await arm(ledger, run, 0)).toMatchObject({ answer: 'armed' });
 }
 
-test('a rollback that forgets a cancel and nothing else is noticed by a process that saw it', async () => {
+test('a rollback that forgets only a cancel is noticed by a process that saw the cancel', async () => {
   const batch = await sealed(await bench.ledger(WAIT), [{}, {}]);
   await feedAll(batch);
   const machines = new Machines(bench.redis(), batch, 'manual');
@@ -47,7 +47,7 @@ test('a rollback that forgets a cancel and nothing else is noticed by a process 
   await sender.die();
 });
 
-test('under read-back a batch that waits holds no members: what is sealed afterwards runs', async () => {
+test('under read-back a waiting batch holds no members, so batches sealed afterwards run', async () => {
   const ledger = await bench.ledger(WAIT);
   const manifest = { certainty: 'readback' } as const;
   const old = await sealed(ledger, [{ member: '77' }], { id: 'old', manifest });
@@ -60,7 +60,7 @@ test('under read-back a batch that waits holds no members: what is sealed afterw
   expect(await claimFor(later, 1)).toMatchObject({ answer: 'go' });
 });
 
-test('the workers resolve what is unknown in a run whose process ended because of the wait', async () => {
+test('the workers resolve unknown orders of a run whose process ended because of the wait', async () => {
   const ledger = await bench.ledger(WAIT);
   const run = await session(ledger, 'run');
   const batch = await sealed(ledger, [{}, {}], { manifest: { certainty: 'idempotent' }, owner: run.id });
@@ -76,7 +76,7 @@ test('the workers resolve what is unknown in a run whose process ended because o
   expect(await claimFor(batch, 1, '')).toMatchObject({ answer: 'go' });
 });
 
-test('where no worker runs, that is told of what is unknown', async () => {
+test('without a worker, unknown orders are reported as waiting for one', async () => {
   const ledger = await bench.ledger(WAIT);
   const batch = await sealed(ledger, [{}, {}], { manifest: { certainty: 'idempotent' } });
   await feedAll(batch);
@@ -88,7 +88,7 @@ test('where no worker runs, that is told of what is unknown', async () => {
   ]);
 });
 
-test('a cancelled batch is not counted among those that wait', async () => {
+test('a cancelled batch does not count among those that wait', async () => {
   const ledger = await bench.ledger(WAIT);
   const batch = await sealed(ledger, [{}, {}]);
   await feedAll(batch);
@@ -97,7 +97,7 @@ test('a cancelled batch is not counted among those that wait', async () => {
   expect(await readWaitAfterRollback(ledger)).toMatchObject({ batches: 0 });
 });
 
-test('a reason why the ledger is closed that comes after it was opened is not kept', async () => {
+test('a reason for a closed ledger is not kept if it arrives after the ledger was opened', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{}]);
   await feedAll(batch);

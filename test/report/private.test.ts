@@ -9,7 +9,7 @@ import { START } from '../support/ledger/batch-record.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { lateVersion, soonVersion } from './two-versions.js';
 
-/** Who got what is nobody's business on a shared machine, however open its umask is. */
+/** Payments are private on a shared machine, whatever its umask is. */
 let umask: number;
 beforeEach(() => {
   umask = process.umask(0);

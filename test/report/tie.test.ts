@@ -33,7 +33,7 @@ const wrong: [string, BatchRecord][] = [
   ['an order has no content', recordOf([rowOf('paid', 1, { tokens: null })])],
 ];
 
-describe('books that do not tie', () => {
+describe('records that do not add up', () => {
   test.each(wrong)('%s: no report is written', async (_, record) => {
     for (const isPublic of [false, true]) {
       const folder = await tempFolder();
@@ -61,7 +61,7 @@ describe('books that do not tie', () => {
     await writeReport(record, { folder: await tempFolder(), now: START });
   });
 
-  test('books that tie pass, sums beyond 2^53 included', async () => {
+  test('records that add up pass, including sums beyond 2^53', async () => {
     const huge = Array.from({ length: 3 }, (_, at) =>
       rowOf('paid', at + 1, { tokens: Number.MAX_SAFE_INTEGER }),
     );

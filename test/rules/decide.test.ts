@@ -210,7 +210,7 @@ describe('who is left out', () => {
     expect(stopped).toMatchObject({ awards: 0, stops: [{ code: 'ALM_RULE_WALLETS' }] });
   });
 
-  test('who has the award of this period already, and who gives, get nothing', async () => {
+  test('a member with an award of this period already, and the giver, get nothing', async () => {
     const loaded = await rule({ op: 'op: transfer\nfrom: "103"' });
     const result = decided(loaded, { 101: { already: 'b-1' } });
     expect(why(result)).toEqual({ 101: 'already', 102: null, 103: 'giver' });

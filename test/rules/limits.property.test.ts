@@ -41,7 +41,7 @@ describe('for any audience, facts and limits', () => {
       await Promise.all(KINDS.map(async (kind) => [kind, await goodRule(ruleText(AWARDS[kind]))] as const)),
     );
 
-  test('what is paid never exceeds a limit, a pot or a floor', async () => {
+  test('payments never exceed a limit, a pot or a floor', async () => {
     const rules = await loadAll();
     fc.assert(
       fc.property(
@@ -96,7 +96,7 @@ describe('for any audience, facts and limits', () => {
   });
 });
 
-test('shares add up to the pot, and nobody is a whole point off', () => {
+test('shares add up to the pot, and no share is a whole point off', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),

@@ -3,17 +3,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedRealm, startEmbeddedRealm } from '../../src/realm/embedded.js';
 import { brokenHttp } from '../support/broken-http.js';
 import { anyText } from '../support/hostile.js';
-import { type RealmBooks, realmBooks } from '../support/program/realm-books.js';
+import { type RealmRecords, realmRecords } from '../support/program/realm-records.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { generated } from '../support/suites.js';
 
 let redis: TestRedis;
 let realm: EmbeddedRealm;
-let books: RealmBooks;
+let books: RealmRecords;
 beforeAll(async () => {
   redis = await startRedis();
   realm = await startEmbeddedRealm({ redis: redis.client(), realmId: 'fuzz' });
-  books = realmBooks(redis.client());
+  books = realmRecords(redis.client());
   await realm.admin.putMembers('fuzz', [
     { member: '1', tokens: 1_000 },
     { member: '2', tokens: 1_000 },

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { dataFolders } from '../support/data-folder.js';
 import { almoner, type Ran } from '../support/program/almoner.js';
 
-/** A realm whose words are made to deceive whoever reads them, and a file that is no better. */
+/** A realm and a file with texts made to deceive their readers. */
 const EVIL =
   'no\u001b[31m\u001b]0;title\u0007\r\nerror: ALM_FORGED: all was paid\u0085\u2028\u202e\u009b31m\u0000 <script>alert(1)</script>';
 /** A NUL byte is refused with the whole file. */

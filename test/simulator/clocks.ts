@@ -2,14 +2,14 @@ import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 
 /**
- * Time that passes only when it is told to. There is one true time, which the realm keeps; the store's
- * clock and each machine's clocks may have been stepped away from it, and a machine may have slept.
+ * Simulated time, which passes only when the simulator says so. The realm keeps the one true time. The store's clock
+ * and each machine's clocks may be stepped away from it, and a machine may sleep.
  */
 const START_MS = Date.UTC(2026, 2, 1, 9, 0, 0);
 
 export class Clocks {
   trueMs = START_MS;
-  /** By how much the store's clock is ahead. */
+  /** How far the store's clock is ahead. */
   storeStepMs = 0;
 
   get storeMs(): number {
@@ -21,10 +21,10 @@ export class Clocks {
   }
 }
 
-/** The clocks of one machine, as the processes on it read them. */
+/** The clocks of one machine, as its processes read them. */
 export class MachineClocks {
   wallStepMs = 0;
-  /** How long its monotonic clock stood still. */
+  /** How long the machine's monotonic clock stood still. */
   sleptMs = 0;
 
   constructor(private readonly clocks: Clocks) {}
@@ -40,14 +40,14 @@ export class MachineClocks {
 
 let acting: MachineClocks | undefined;
 
-/** Whose clocks the program reads from here on. */
+/** Selects the machine that the program reads its clocks from. */
 export function readClocksOf(machine: MachineClocks | undefined): void {
   acting = machine;
 }
 
 /**
- * Puts the played clocks in place of this process's own; pauses of the program take no time at all. Answers
- * how to take them away again.
+ * Replaces this process's clocks by the simulated ones; pauses of the program take no time. Returns a function that
+ * restores the real clocks.
  */
 export function playClocks(): () => void {
   const dateNow = Date.now;

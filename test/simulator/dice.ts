@@ -1,17 +1,17 @@
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 
-/** Chance that can be had again: the same seed gives the same history, and the same ids in it. */
+/** Reproducible randomness: the same seed gives the same history with the same ids. */
 export class Dice {
   private state: number;
 
   constructor(seed: number) {
-    // Seeds that follow each other must not give histories that resemble each other.
+    // Consecutive seeds must not give similar histories.
     this.state = (Math.imul(seed ^ (seed >>> 16), 0x45d9f3b) + 0x9e3779b9) | 0;
     for (let i = 0; i < 4; i++) this.next();
   }
 
-  /** From 0 up to, not including, 1. */
+  /** A number from 0 (included) to 1 (excluded). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let t = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -32,7 +32,7 @@ export class Dice {
   }
 }
 
-/** Until the answer is called, what the program draws by chance is drawn from these dice. Answers how to stop. */
+/** Makes the program draw its random values from these dice. Returns a function that restores real randomness. */
 export function rollingFor(seed: number): () => void {
   const dice = new Dice(seed);
   const { randomBytes } = crypto;

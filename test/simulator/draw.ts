@@ -17,7 +17,7 @@ import {
   type Weights,
 } from './themes.js';
 
-/** The themes that histories of a certainty may have. */
+/** The themes that histories with this certainty may have. */
 export function themesOf(certainty: Certainty): ThemeName[] {
   return THEME_NAMES.filter((name) => {
     const theme: Theme = THEMES[name];
@@ -25,7 +25,7 @@ export function themesOf(certainty: Certainty): ThemeName[] {
   });
 }
 
-/** The whole history that a seed stands for. */
+/** Generates the whole history of a seed. */
 export function planOf(seed: number, certainty: Certainty, wanted?: ThemeName): Plan {
   const dice = new Dice(seed);
   const fitting = themesOf(certainty);
@@ -80,7 +80,7 @@ function pick(dice: Dice, weights: ReadonlyMap<Kind, number>): Kind {
   return 'send';
 }
 
-/** So many files there may be in the end, where people make many. */
+/** The most files a history can have, in themes where people make many. */
 const FILES_MADE = 12;
 
 type Shape = Pick<Plan, 'machines' | 'processes' | 'orders' | 'files'>;
@@ -96,7 +96,7 @@ class Writer {
     const { dice, shape } = this;
     const who = dice.below(shape.processes);
     const machine = dice.below(shape.machines);
-    // Files that are made on the way are the last ones.
+    // Files that are made during the history come last.
     const file = dice.below(this.theme.orders === undefined ? shape.files + 1 : FILES_MADE);
     switch (kind) {
       case 'send':
@@ -123,7 +123,7 @@ class Writer {
         return {
           do: kind,
           machine: dice.chance(0.5) ? 'store' : machine,
-          // A store that is put back by hours under processes that begin anew is beyond any promise about keys.
+          // No promise about keys holds if the store goes back by hours while processes restart.
           ms: dice.one(
             this.theme.passes === undefined ? [-HOUR_MS, HOUR_MS, -90_000, 90_000] : [90_000, HOUR_MS],
           ),

@@ -6,8 +6,8 @@ import type { Plan } from './moves.js';
 import { type Given, type Row, rowsGiven } from './sheet.js';
 
 /**
- * Equal amounts both ways on few members: a balance that looks right for the wrong reason has to show. Such
- * files look like each other, and are each meant on purpose; where rows are `distinct`, no two are equal.
+ * A file with equal amounts both ways on few members, so that a balance that looks right for the wrong reason shows.
+ * Such files resemble each other, and each is meant on purpose. With `distinct`, no two rows are equal.
  */
 export function firstFile({ seed, orders, members, distinct }: Plan, number: number): Given {
   const dice = new Dice(seed + number);
@@ -26,7 +26,7 @@ export function firstFile({ seed, orders, members, distinct }: Plan, number: num
   return rowsGiven(rows, { again: distinct ? null : `file ${number}` });
 }
 
-/** A row that nobody has seen before. */
+/** A row that no file has had before. */
 export function freshRow(number: number, members: number): Row {
   const order = anyOrder(new Dice(number), members, 100_000 + number);
   return { order, reference: null, replaces: null, intention: `fresh ${number}`, undoes: null };
@@ -34,7 +34,7 @@ export function freshRow(number: number, members: number): Row {
 
 const HANDLES = 12;
 
-/** Some of a dozen rows that are paid by handle. A corrected table gives half of the handles to other members. */
+/** Up to a dozen rows that name members by handle. A corrected table assigns half of the handles to other members. */
 export function rowsByTable(
   members: number,
   {

@@ -3,7 +3,10 @@ import type { Move } from './moves.js';
 import { answer, begin, EVERYBODY, look, PHOTOGRAPH, playing, restore, send } from './pinned.js';
 import { SETTLE_MS } from './realm.js';
 
-/** The same after a store went back or a journal was lost: no answer speaks for another attempt. */
+/**
+ * Histories in which the store was rolled back or a journal was lost. An answer to one attempt must not settle another
+ * one.
+ */
 
 const ends = playing();
 
@@ -12,7 +15,7 @@ const RESOLVE: Move = { do: 'resolve doubts' };
 const SETTLED: Move = { do: 'pass', ms: SETTLE_MS };
 const ACCEPT: Move = { do: 'accept missing', machine: 0, nth: 0 };
 const retry = (first: number): Move => ({ do: 'retry', file: 0, first, count: 1 });
-/** What machine 1 has paid is forgotten by the store, and lost with its disk. */
+/** The store forgets everything that machine 1 has paid, and the disk with its journal is lost. */
 const LOST_WITH_ITS_DISK: readonly Move[] = [
   restore(1),
   { do: 'lose the machine', machine: 1 },
@@ -24,7 +27,7 @@ const LOST_WITH_ITS_DISK: readonly Move[] = [
 ];
 
 test.each(['slow-down', 'refused', 'not-sent'] as const)(
-  'an answer from before ends no doubt that a lost journal made: %s',
+  'an answer from before a lost journal does not settle the doubt made for it: %s',
   (fate) =>
     ends(
       { early: 2, theme: 'lost pasts' },
@@ -37,7 +40,7 @@ test.each(['slow-down', 'refused', 'not-sent'] as const)(
     ),
 );
 
-test('a list of doubts from before a lost journal ends no doubt that the loss has renewed', () =>
+test('a list of doubts from before a lost journal does not decide a doubt that the loss has renewed', () =>
   ends(
     { early: 2, theme: 'lost pasts' },
     send(0, 3, 'lost-before'),
@@ -54,7 +57,7 @@ test('a list of doubts from before a lost journal ends no doubt that the loss ha
   ));
 
 test.each(['refused', 'slow-down'] as const)(
-  'a no to one attempt ends no doubt that another shares: %s',
+  'a negative answer to one attempt does not settle a doubt that it shares with another attempt: %s',
   (fate) =>
     ends(
       { early: 2 },
@@ -78,7 +81,7 @@ test.each(['refused', 'slow-down'] as const)(
 test.each([
   ['under the same run_id', { deniesInfo: false }],
   ['without INFO', { deniesInfo: true }],
-])('a session has merged in a past that was restored: it is waited for once more: %s', (_, shape) =>
+])('a session that merged in a discarded history is waited for again: %s', (_, shape) =>
   ends(
     { early: 2, ...shape },
     send(0, 2, 'paid'),
@@ -100,19 +103,21 @@ test.each([
 test.each([
   ['under the same run_id', { deniesInfo: false }],
   ['without INFO', { deniesInfo: true }],
-])('another process moves a restored store on before a session finds itself forgotten: %s', (_, shape) =>
-  ends(
-    { early: 1, ...shape },
-    send(0, 1, 'paid'),
-    { do: 'restore', to: 0, sameServer: true },
-    ...[3, 4, 5, 6].map((order) => send(1, order, 'paid')),
-    ...[look(0), look(0), look(1)],
-    send(0, 1, 'paid'),
-    send(1, 1, 'paid'),
-  ),
+])(
+  'a session that a rolled-back store has forgotten loses nothing when another process advances the store first: %s',
+  (_, shape) =>
+    ends(
+      { early: 1, ...shape },
+      send(0, 1, 'paid'),
+      { do: 'restore', to: 0, sameServer: true },
+      ...[3, 4, 5, 6].map((order) => send(1, order, 'paid')),
+      ...[look(0), look(0), look(1)],
+      send(0, 1, 'paid'),
+      send(1, 1, 'paid'),
+    ),
 );
 
-test('a data folder is replaced by an empty one, and the store goes back: the witness outside knows', () =>
+test('an empty data folder and a rolled-back store: the witness outside reveals the missing journal', () =>
   ends(
     { theme: 'folders and pasts', machines: 3, processes: 5, early: 1, members: 3, copiesFolders: true },
     send(2, 6, 'paid'),
@@ -120,7 +125,7 @@ test('a data folder is replaced by an empty one, and the store goes back: the wi
     restore(0),
   ));
 
-test('a process starts beside one that knows what a store has forgotten under the same run_id', () =>
+test('a process that starts after a rollback under the same run_id pays nothing that a process of its folder has paid', () =>
   ends(
     { early: 2, machines: 1 },
     send(1, 1, 'paid'),
@@ -133,33 +138,35 @@ test.each([
   ['readback', 'slow-down', 'lost-after'],
   ['readback', 'refused', 'lost-after'],
   ['idempotent', 'slow-down', 'lost-late'],
-] as const)('a no of another past ends no unknown, whatever its number: %s, %s', (certainty, no, fate) =>
-  ends(
-    { early: 2, theme: 'lost pasts', certainty },
-    send(1, 3, 'slow-down'),
-    send(1, 3, no),
-    restore(0),
-    { do: 'swap the folder', machine: 1 },
-    EVERYBODY,
-    ACCEPT,
-    ...[EVERYBODY, EVERYBODY],
-    SETTLED,
-    RESOLVE,
-    retry(3),
-    send(0, 3, fate),
-    { do: 'swap the folder', machine: 1 },
-    look(1),
-    send(1, 8, 'paid'),
-    ...[EVERYBODY, EVERYBODY],
-    send(0, 3, 'paid'),
-    send(0, 3, 'paid'),
-  ),
+] as const)(
+  'a negative answer from a discarded history does not settle an unknown order, whatever its number: %s, %s',
+  (certainty, no, fate) =>
+    ends(
+      { early: 2, theme: 'lost pasts', certainty },
+      send(1, 3, 'slow-down'),
+      send(1, 3, no),
+      restore(0),
+      { do: 'swap the folder', machine: 1 },
+      EVERYBODY,
+      ACCEPT,
+      ...[EVERYBODY, EVERYBODY],
+      SETTLED,
+      RESOLVE,
+      retry(3),
+      send(0, 3, fate),
+      { do: 'swap the folder', machine: 1 },
+      look(1),
+      send(1, 8, 'paid'),
+      ...[EVERYBODY, EVERYBODY],
+      send(0, 3, 'paid'),
+      send(0, 3, 'paid'),
+    ),
 );
 
 const FED: Move = { do: 'feed', who: 0 };
 const schedule = { do: 'the schedule runs', first: 0, count: 3 } as const;
 
-test('a rule over balances runs again after its run was forgotten, and makes other orders: nobody is paid twice', () =>
+test('a forgotten run of a rule over balances makes other orders when it is repeated, and pays each member once', () =>
   ends(
     { distinct: true },
     schedule,
@@ -172,7 +179,7 @@ test('a rule over balances runs again after its run was forgotten, and makes oth
     { ...send(0, 1, 'paid'), file: 2, count: 3 },
   ));
 
-test('a cancel is forgotten, and the file that was paid instead: nothing is sent for its equal rows', () =>
+test('a forgotten cancel and a file paid in its place: equal rows of the cancelled file are not sent', () =>
   ends(
     { distinct: true },
     { do: 'steer', file: 0, verb: 'cancel' },
@@ -184,7 +191,7 @@ test('a cancel is forgotten, and the file that was paid instead: nothing is sent
     { ...send(0, 1, 'paid'), count: 8 },
   ));
 
-test('a file that is half paid is given again in another currency: its rows are not paid once more', () =>
+test('a half-paid file that is imported again in another currency pays no row twice', () =>
   ends(
     { distinct: true },
     { ...send(0, 1, 'paid'), count: 4 },
@@ -195,7 +202,7 @@ test('a file that is half paid is given again in another currency: its rows are 
     { ...send(0, 1, 'paid'), file: 1, count: 8 },
   ));
 
-test('an award whose row was left out as a duplicate turns out paid: it is called paid, and nobody is paid twice', () =>
+test('an award that was left out as a duplicate and proves paid is reported as paid and not paid again', () =>
   ends(
     {
       ...{
@@ -217,7 +224,7 @@ test('an award whose row was left out as a duplicate turns out paid: it is calle
     { ...schedule, first: 1, count: 200 },
   ));
 
-test('a row that was left out as a duplicate of an unsent award may have been paid in a forgotten past', () =>
+test('a row left out as a duplicate of an unsent award is not paid again if a discarded history paid it', () =>
   ends(
     { seed: 1, files: 2, forgetsFiles: true, distinct: true, members: 13 },
     { do: 'the schedule runs', first: 0, count: 10 },

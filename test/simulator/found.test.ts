@@ -19,12 +19,15 @@ import {
 import { SMOOTHLY } from './process.js';
 import { KEY_LIFETIME_MS, SETTLE_MS } from './realm.js';
 
-/** Histories that the simulator found, cut down to what matters. Each once ended as its name says it must not. */
+/**
+ * Histories with faults that the simulator found, reduced to the moves that matter. Each title states the guarantee
+ * that the history once broke.
+ */
 
-/** Three processes on one machine, none of which knows what the others remember. */
+/** Three processes on one machine; none has seen what the others did. */
 const BESIDE = { machines: 1, processes: 3, early: 3 } as const;
 const ONE_FOLDER = { machines: 1, processes: 2, early: 1 } as const;
-/** Read-back on two members, with a row that one of them gains by and a row that it loses the same by. */
+/** Read-back on two members, with one row that credits a member and one that debits the same amount. */
 const READ = { ...BESIDE, certainty: 'readback', members: 2 } as const;
 const [GAIN, LOSS] = gainAndLoss();
 
@@ -38,10 +41,10 @@ function gainAndLoss(): [number, number] {
 
 const ends = playing();
 
-test('a key that has outlived its life is not sent again', () =>
+test('an expired key is not resent', () =>
   ends({ certainty: 'idempotent' }, send(1, 5, 'lost-after'), { do: 'pass', ms: KEY_LIFETIME_MS }));
 
-test('a resend that would arrive when its key is forgotten does not leave', () =>
+test('a request is not resent if its key could expire before it arrives', () =>
   ends(
     { certainty: 'idempotent' },
     send(1, 5, 'lost-after'),
@@ -49,7 +52,7 @@ test('a resend that would arrive when its key is forgotten does not leave', () =
     send(1, 5, 'lost-late'),
   ));
 
-test('a refusal of a resend ends nothing while the first request may still arrive: a file of what failed', () =>
+test('a refused resend does not settle the order while the first request may still arrive: failed.csv is imported', () =>
   ends(
     { certainty: 'idempotent' },
     send(1, 1, 'lost-late'),
@@ -58,7 +61,7 @@ test('a refusal of a resend ends nothing while the first request may still arriv
     { do: 'pass', ms: SETTLE_MS },
   ));
 
-test('a refusal of a resend ends nothing while the first request may still arrive: a retry', () =>
+test('a refused resend does not settle the order while the first request may still arrive: the order is retried', () =>
   ends(
     { certainty: 'idempotent' },
     send(1, 1, 'lost-late'),
@@ -67,10 +70,10 @@ test('a refusal of a resend ends nothing while the first request may still arriv
     { do: 'pass', ms: SETTLE_MS },
   ));
 
-test('a process that starts on an armed ledger merges the journals beside it', () =>
+test('a process that starts on an open ledger merges the journals in its data folder', () =>
   ends({}, send(1, 3, 'paid'), { do: 'restore', to: 0 }, { do: 'kill', who: 1 }, { do: 'everybody looks' }));
 
-test('a file with an open intent stays, however full the folder is', () =>
+test('a journal file with an unsettled intent is kept even if the folder is full', () =>
   ends(
     { machines: 2, processes: 3, early: 3, orders: 40, rotates: true },
     { ...send(0, 1, 'paid'), count: 8, until: 'sent' },
@@ -79,7 +82,7 @@ test('a file with an open intent stays, however full the folder is', () =>
     { do: 'kill', who: 0 },
   ));
 
-test('a batch that was done goes on when a journal brings an order of it back', () =>
+test('a finished batch reopens when a journal restores an open order of it', () =>
   ends(
     { certainty: 'idempotent', early: 2 },
     send(1, 1, 'not-sent'),
@@ -88,10 +91,10 @@ test('a batch that was done goes on when a journal brings an order of it back', 
     { do: 'accept missing', machine: 0, nth: 0 },
   ));
 
-test('what a machine was sending when it was lost is named', () =>
+test('orders that a lost machine was sending are reported', () =>
   ends({}, { ...send(1, 2, 'paid'), until: 'sent' }, { do: 'lose the machine', machine: 1 }));
 
-test('a process that a restored store has forgotten, frozen with the leave to send, sends nothing when it wakes', () =>
+test('a frozen process that a rolled-back store has forgotten sends nothing when it wakes', () =>
   ends(
     { machines: 3, processes: 3 },
     { ...send(1, 2, 'paid'), how: { ...SMOOTHLY, freezeAfter: 1 } },
@@ -100,7 +103,7 @@ test('a process that a restored store has forgotten, frozen with the leave to se
     send(2, 2, 'paid'),
   ));
 
-test('a process that wakes after it was given up sends nothing', () =>
+test('a process that was given up while frozen sends nothing when it wakes', () =>
   ends(
     { early: 2 },
     { ...send(1, 2, 'paid'), until: 'sent', how: { ...SMOOTHLY, freezeAfter: 1 } },
@@ -112,7 +115,7 @@ test('a process that wakes after it was given up sends nothing', () =>
     { do: 'wake', who: 1 },
   ));
 
-test('read-back proves nothing on a member whose doubtful request may still arrive', () =>
+test('read-back concludes nothing about a member while a doubtful request may still arrive', () =>
   ends(
     { certainty: 'readback', seed: 412, members: 3, processes: 2 },
     send(0, 4, 'lost-late'),
@@ -121,7 +124,7 @@ test('read-back proves nothing on a member whose doubtful request may still arri
     { ...send(0, 3, 'lost-late'), count: 8 },
   ));
 
-test('what a living process took back, and a restored store remembers as being sent, is worked on again', () =>
+test('an order that a live process took back is sent again, though a rolled-back store has it as sending', () =>
   ends(
     { forgetsFiles: true },
     { ...send(1, 7, 'paid'), how: { ...SMOOTHLY, freezeAfter: 1 } },
@@ -131,7 +134,7 @@ test('what a living process took back, and a restored store remembers as being s
     { do: 'restore', to: 2 },
   ));
 
-test('what a sleeping process has sent, and the store has forgotten with it, is seen by who starts beside it', () =>
+test('a new process finds what a frozen process has sent, even if the store has forgotten both', () =>
   ends(
     { seed: 1300096, processes: 4, members: 81 },
     send(1, 4, 'paid'),
@@ -142,7 +145,7 @@ test('what a sleeping process has sent, and the store has forgotten with it, is 
     { ...send(2, 3, 'paid'), count: 16 },
   ));
 
-test('a process that was given up while it slept ends, and what it had not begun is paid by the next', () =>
+test('a process that was given up while frozen ends, and the next process pays what it had not begun', () =>
   ends(
     { theme: 'lost pasts' },
     { do: 'sleep', who: 0 },
@@ -150,7 +153,7 @@ test('a process that was given up while it slept ends, and what it had not begun
     { do: 'lose the machine', machine: 1 },
   ));
 
-test('a store restored twice shows an attempt that was begun in a past which no longer counts', () =>
+test('a store rolled back twice may hold an attempt from a discarded history', () =>
   ends(BESIDE, crash(0, 5), PHOTOGRAPH, restore(0), EVERYBODY, send(1, 5, 'paid'), restore(1)));
 
 test('the same, after the attempt was taken back', () =>
@@ -165,10 +168,10 @@ test('the same, after the attempt was taken back', () =>
     restore(1),
   ));
 
-test('a request is under way elsewhere when the store goes back: nobody arms before that process has merged', () =>
+test('after a rollback the ledger stays closed until a process with a request under way has merged', () =>
   ends(BESIDE, begin(0, 5), restore(0), look(1), look(1), send(1, 5, 'paid'), answer(0)));
 
-test('a request arrives late, but within the settle time', () =>
+test('a request that arrives late, but within the settle time, is paid once', () =>
   ends(
     READ,
     send(0, 5, 'lost-late'),
@@ -178,7 +181,7 @@ test('a request arrives late, but within the settle time', () =>
     send(0, 5, 'paid'),
   ));
 
-test('what read-back concluded is forgotten, and another order has moved the member back since', () =>
+test('a forgotten read-back conclusion pays nothing twice, though another order has moved the member back since', () =>
   ends(
     READ,
     begin(0, GAIN, 'lost-after'),
@@ -189,7 +192,7 @@ test('what read-back concluded is forgotten, and another order has moved the mem
     restore(1),
   ));
 
-test('the balances before the last attempt are forgotten, those before an earlier one are not', () =>
+test('read-back does not use the balances of an earlier attempt when the latest ones are forgotten', () =>
   ends(
     READ,
     send(0, GAIN, 'slow-down'),
@@ -199,7 +202,7 @@ test('the balances before the last attempt are forgotten, those before an earlie
     restore(1),
   ));
 
-test('balances read under a hold of which the store has forgotten that it was given up', () =>
+test('balances read under a hold that was given up prove nothing, even if the store has forgotten that', () =>
   ends(
     READ,
     claim(0, GAIN),
@@ -212,7 +215,7 @@ test('balances read under a hold of which the store has forgotten that it was gi
     goOn(0),
   ));
 
-test('journals that were removed are given up after a restore: what they do not hold may have been sent', () =>
+test('after a rollback, accepting removed journals treats orders they may have held as possibly sent', () =>
   ends(
     { ...ONE_FOLDER, early: 2, orders: 110, members: 9, rotates: true },
     { ...send(0, 100, 'paid'), count: 8 },
@@ -222,13 +225,13 @@ test('journals that were removed are given up after a restore: what they do not 
     restore(1),
   ));
 
-test('a store that forgets under the same run_id and epoch: a process starts beside one that has not looked yet', () =>
+test('a rollback under the same run_id and epoch is noticed by a new process before the old one looks', () =>
   ends(
     {},
     send(0, 1, 'paid'),
     PHOTOGRAPH,
     send(0, 2, 'paid'),
-    // The first photograph is taken by the scene, before anything was sent.
+    // The scene takes the first copy of the store before anything is sent.
     BACKUP,
     // The third process starts on the first machine.
     send(2, 2, 'paid'),
@@ -240,12 +243,12 @@ const PUT_BACK = [
 ] as const satisfies [how: string, Move][];
 
 test.each(PUT_BACK)(
-  'a data folder is put back beside its store: what its journal does not hold may have been sent: %s',
+  'an older data folder beside its store: orders missing from its journal may have been sent: %s',
   (_, putBack) => ends({ copiesFolders: true }, begin(0, 6), putBack),
 );
 
 test.each(PUT_BACK)(
-  'a data folder is put back with the store in it: nothing is sent before somebody has decided: %s',
+  'an older data folder with its embedded store: nothing is sent until a person decides: %s',
   (_, putBack) =>
     ends(
       { ...ONE_FOLDER, embedded: true, copiesFolders: true },
@@ -255,7 +258,7 @@ test.each(PUT_BACK)(
     ),
 );
 
-test('a list of doubts that is old says nothing about a later doubt', () =>
+test('an old list of doubts does not decide a later doubt', () =>
   ends(
     {},
     send(0, 3, 'lost-before'),
@@ -267,7 +270,7 @@ test('a list of doubts that is old says nothing about a later doubt', () =>
     { do: 'decide as exported' },
   ));
 
-test('a store refuses in words that nobody knows: what was sent is settled all the same', () =>
+test('a sent order is settled despite an unknown error of the store', () =>
   ends(
     {},
     begin(0, 3),
@@ -275,7 +278,7 @@ test('a store refuses in words that nobody knows: what was sent is settled all t
     answer(0),
   ));
 
-test('balances read for one attempt conclude nothing about the next', () =>
+test('balances read for one attempt conclude nothing about the next one', () =>
   ends(
     READ,
     send(0, GAIN, 'lost-before'),
@@ -289,13 +292,13 @@ test('balances read for one attempt conclude nothing about the next', () =>
     send(1, GAIN, 'paid'),
   ));
 
-/** Monday's process pays order 1 and ends; Tuesday's notes that the ledger knows of it, and pays order 2. */
+/** Monday's process pays order 1 and leaves. Tuesday's process merges that the ledger has it, and pays order 2. */
 const TWO_DAYS: readonly Move[] = [leave(0), PHOTOGRAPH, send(1, 1, 'paid'), leave(1), send(1, 2, 'paid')];
-/** The same server gets Sunday's data back: same run_id, same epoch. */
+/** The same server loads Sunday's backup: same run_id, same epoch. */
 const BACKUP: Move = { do: 'restore', to: 1, sameServer: true };
 
-test('a store that forgets under the same run_id and epoch: a living process merges all journals beside it', () =>
+test('after a rollback under the same run_id and epoch, a live process merges all journals of its folder', () =>
   ends(ONE_FOLDER, ...TWO_DAYS, BACKUP, look(1), look(1), send(1, 1, 'paid')));
 
-test('a store that forgets under the same run_id and epoch: a process merges all journals at its start', () =>
+test('after a rollback under the same run_id and epoch, a starting process merges all journals of its folder', () =>
   ends(ONE_FOLDER, ...TWO_DAYS, leave(1), BACKUP, look(1), look(1), send(1, 1, 'paid')));

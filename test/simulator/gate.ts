@@ -2,11 +2,11 @@ import type { RealmProfile } from '../../src/core/profile.js';
 import type { RealmLedger } from '../../src/ledger/realm-ledger.js';
 import { Pace, type Slot } from '../../src/queue/pace.js';
 
-/** Counts what a process is doing right now; what waits at a gate is not being done. */
+/** Counts the steps that a process has under way. A step that waits at a gate does not count. */
 export class Gate {
   private busy = 0;
   private waiter: (() => void) | undefined;
-  /** Whatever it was doing, it does no more. */
+  /** The process is frozen: it takes no further step. */
   frozen = false;
 
   begin(): void {
@@ -35,13 +35,13 @@ export class Gate {
   }
 
   async still(): Promise<void> {
-    // What was let through a gate begins in this turn.
+    // A step that passed a gate begins within this turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     if (this.busy > 0 && !this.frozen) await new Promise<void>((resolve) => (this.waiter = resolve));
   }
 }
 
-/** A pace that lets everything pass, or stops it between claim and begin until it is told to go on. */
+/** A pace that grants every slot, or holds an order between claim and begin until `goOn`. */
 export class PausingPace extends Pace {
   pausing = false;
   private readonly paused: (() => void)[] = [];

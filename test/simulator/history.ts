@@ -27,9 +27,9 @@ import { SMOOTHLY } from './process.js';
 import { SETTLE_MS } from './realm.js';
 import { Scene } from './scene.js';
 
-/** One history of machines, people, a realm and a store that all fail, played to its end and judged. */
+/** Plays one history of failing machines, people, a realm and a store to its end, and judges it. */
 
-/** Every move takes a moment, so that what was put off for one is due at the next. */
+/** Every move takes a moment, so that work postponed by one move is due at the next. */
 const MOVE_MS = 300;
 
 export async function play(plan: Plan, redis: Redis, folder: string): Promise<Judgement> {
@@ -177,7 +177,7 @@ async function make(scene: Scene, move: Move): Promise<void> {
   }
 }
 
-/** The faults end. First the program is left to itself, then people do what it asks for. */
+/** The faults end. First the program works by itself, then people do what it asks for. */
 async function end(scene: Scene): Promise<Judgement> {
   scene.realm.blind = 0;
   scene.quietUntilMs = 0;
@@ -191,14 +191,14 @@ async function end(scene: Scene): Promise<Judgement> {
   }
   await scene.byOperator(() => importMissing(scene));
   await scene.everybodyLooks();
-  // Who found itself given up has ended by now, and its supervisor starts it again.
+  // A process that found itself given up has ended by now; its supervisor restarts it.
   for (let i = 0; i < scene.places.length; i++) await scene.present(i);
   await scene.byOperator(() => importMissing(scene));
   const left = await workOff(scene);
   const still = left > 0 ? await unnamed(scene.files, scene.operator) : [];
   still.push(...(await lazyDoubts(scene)));
   if (left > 0) await help(scene);
-  // What is still under way arrives, too.
+  // Requests that are still under way arrive too.
   scene.realm.pass(SETTLE_MS);
   if (scene.beyondPromise) return { orders: 0, doubts: 0, faults: [] };
   return judge(scene, still);
@@ -213,7 +213,7 @@ async function help(scene: Scene): Promise<void> {
   if (!(await scene.operator.armed())) await scene.operator.recover(asked, REMOVED);
   if (!(await scene.operator.armed())) await scene.operator.retireFolders(asked);
   await scene.everybodyLooks();
-  // What is unknown may become a doubt, and what waited for a doubt's members goes on after it.
+  // An unknown order may become a doubt, and orders that waited for the doubt's members continue after it.
   for (let round = 0; round < 3; round++) {
     await resumeAll(scene);
     if ((await workOff(scene)) === 0) return;
@@ -224,8 +224,8 @@ async function help(scene: Scene): Promise<void> {
 }
 
 /**
- * One worker delivers what is open until nothing moves any more, however long it waits. Answers how many
- * orders are then left to people.
+ * One worker delivers the open orders until nothing moves any more, through all waiting times. Returns the number of
+ * orders that are left to people.
  */
 async function workOff(scene: Scene): Promise<number> {
   let [before, unmoved] = ['', 0];
@@ -262,10 +262,10 @@ async function workOff(scene: Scene): Promise<number> {
   }
 }
 
-/** Planned, waiting, unknown; what is being sent, somebody else must settle. */
+/** Planned, waiting, unknown and sending; another process must settle an order that it is sending. */
 const MOVING = ['p', 'w', 'u', 's'];
 
-/** What a cancelled batch never sent has ended with it. */
+/** Returns false for orders that were cancelled before they were sent. */
 function isSent({ records }: BatchSight, index: number): boolean {
   return ['s', 'u'].includes(records[index - 1]?.code ?? '');
 }

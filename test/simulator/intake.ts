@@ -13,7 +13,7 @@ import { ruleLimit, sealedRun } from './rules.js';
 import { csvOf, type File, type Given } from './sheet.js';
 import type { World } from './wiring.js';
 
-/** A file that was shown to somebody, who may start it later. */
+/** A file that a person has previewed and may start later. */
 export type Preview = { readonly given: Given; readonly plan: Plan };
 
 export class Intake {
@@ -26,7 +26,7 @@ export class Intake {
     const { ledger } = this;
     const { profile } = this.world;
     const { again, newRowsOnly, run } = given;
-    // A process of its own for each file: nothing is remembered of another past.
+    // Each file gets a process of its own, so that nothing is remembered from before a rollback.
     const plans = new PlanReader(ledger);
     const options = {
       ...{ ledger, plans, profile, again, newRowsOnly, run },
@@ -48,7 +48,7 @@ export class Intake {
     return { given, plan };
   }
 
-  /** Null where it is refused. */
+  /** Starts the file; null if the program refuses it. */
   async start({ given, plan }: Preview): Promise<File | null> {
     if (plan.findings.faultCount > 0) {
       this.world.trouble(plan.findings.faults(1)[0]?.message ?? '');

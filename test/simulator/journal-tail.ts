@@ -1,15 +1,17 @@
 import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a killed process had given to the kernel: all of it, none of the last lines, or a piece of one. */
+/** What survives of a killed process's last journal lines: all of them, none, or a torn piece. */
 export type JournalTail = 'written' | 'lost' | 'torn';
 
-/** Called at the moment of death. The answer, called when the file is closed, takes away what came after. */
+/**
+ * Called at the moment of death. The returned function, called when the file is closed, removes what the death cut off.
+ */
 export function lostTail(folder: string, session: string, tail: JournalTail): () => void {
   const sizes = new Map(filesOf(folder, session).map((path) => [path, statSync(path).size]));
   return () => {
     const now = filesOf(folder, session);
-    // A file begun since: what the death cut off is not at the end of a file any more.
+    // The session has begun another file, so the cut is no longer at the end of one.
     if (now.length !== sizes.size) return;
     for (const path of now) {
       const [was, is] = [sizes.get(path) ?? 0, statSync(path).size];
@@ -18,7 +20,7 @@ export function lostTail(folder: string, session: string, tail: JournalTail): ()
   };
 }
 
-/** A line in the middle of a journal cannot be read; those of living sessions stay as they are. */
+/** Makes a line in the middle of a journal unreadable. Journals of live sessions are spared. */
 export function damageJournal(folder: string, living: readonly string[], nth: number): void {
   if (!existsSync(folder)) return;
   const paths = readdirSync(folder)
@@ -28,7 +30,7 @@ export function damageJournal(folder: string, living: readonly string[], nth: nu
   const path = paths[nth % Math.max(1, paths.length)];
   if (path === undefined) return;
   const lines = readFileSync(path, 'utf8').split('\n');
-  // Neither its head, by which it is known, nor its last line, which a death may cut off.
+  // Spares the head, which identifies the journal, and the last line, which a death may tear.
   const at = 1 + (nth % Math.max(1, lines.length - 3));
   if (lines.length < 4) return;
   writeFileSync(path, lines.with(at, '#'.repeat(20)).join('\n'));
@@ -37,7 +39,7 @@ export function damageJournal(folder: string, living: readonly string[], nth: nu
 const TORN_BYTES = 40;
 
 function filesOf(folder: string, session: string): string[] {
-  // The machine may be lost with its disk.
+  // The folder is gone if the machine was lost with its disk.
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((name) => name.startsWith(session) && name.endsWith('.journal'))

@@ -6,7 +6,7 @@ import { passesLimit, ruleLimit } from './rules.js';
 import type { Scene } from './scene.js';
 import type { File, Row } from './sheet.js';
 
-/** The realm's log against what the program says. */
+/** Compares the realm's log with what the program reports. */
 
 export const FAULTS = ['twice', 'lost', 'wrong', 'unnamed', 'broken'] as const;
 export type FaultKind = (typeof FAULTS)[number];
@@ -20,7 +20,10 @@ export type Judgement = {
 
 const STANDING = ['p', 'w', 's', 'u'];
 
-/** Orders that are neither final nor moving, and of which nobody is told why. Asked when nothing moves any more. */
+/**
+ * Finds orders that are neither final nor moving and that the program does not report as waiting. Called when nothing
+ * moves any more.
+ */
 export async function unnamed(files: readonly File[], operator: Operator): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const file of files) {
@@ -38,7 +41,7 @@ export async function unnamed(files: readonly File[], operator: Operator): Promi
   return faults;
 }
 
-/** Moves after which every doubt can be told to be for something or for nothing. */
+/** Moves after which every doubt can be judged as needed or needless. */
 const PLAIN: readonly Move['do'][] = [
   'send',
   'answer',
@@ -58,16 +61,16 @@ const PLAIN: readonly Move['do'][] = [
 ];
 
 /**
- * Doubts for nothing, before people have ended any: of an order whose outcome nobody had to guess, and under
- * read-back, while its conditions hold and the store forgets nothing, of any order at all.
+ * Finds needless doubts before people have decided any. A doubt is needless if the order's outcome was never uncertain.
+ * Under read-back every doubt is needless while its conditions hold and the store is not rolled back.
  */
 export async function lazyDoubts(scene: Scene): Promise<Fault[]> {
   const { files, operator, plan } = scene;
   if (plan.forgetsFiles || !plan.moves.every((move) => PLAIN.includes(move.do))) return [];
-  // Balances that arrive late may show another order's effect, and prove nothing.
+  // Balances that arrive late may include another order's effect, and prove nothing.
   if (plan.moves.some((move) => move.do === 'send' && move.until === 'read')) return [];
   const forgets = plan.moves.some((move) => move.do === 'restore');
-  // What came of an attempt is lost where the store forgets it and the journal's last lines never reached the disk.
+  // The outcome of an attempt is lost if the store forgets it and the last journal lines never reached the disk.
   const losesLines = plan.moves.some(
     (move) => 'how' in move && move.how.crashAt !== null && move.how.tail !== 'written',
   );
@@ -85,7 +88,10 @@ export async function lazyDoubts(scene: Scene): Promise<Fault[]> {
   return faults;
 }
 
-/** When people have done what they can: everything has ended, once, and is called what it is. */
+/**
+ * Judges the history after people have done everything they can: each order must have ended once, in the state that the
+ * realm's log shows.
+ */
 export async function judge(scene: Scene, standing: readonly Fault[]): Promise<Judgement> {
   const { files, realm, operator, plan } = scene;
   const faults: Fault[] = [...standing, ...scene.broken.map((what): Fault => ({ kind: 'broken', what }))];
@@ -105,8 +111,8 @@ export async function judge(scene: Scene, standing: readonly Fault[]): Promise<J
   for (const file of files) {
     const batch = await operator.look(file);
     if (batch === undefined) {
-      // Where a person has to decide first what the store has forgotten, it may rest on that. And what was never sent
-      // may be refused now, in words: a cancel was forgotten, and the limit of the rule is used up.
+      // An order may wait for a person who must first decide about lost records. The program may also refuse an order
+      // that was never sent, with a reason: a rollback undid its cancel, or the limit of the rule is used up.
       const sent = file.rows.some((_, i) => realm.hasHeardOf(orderId(file.id, i + 1)));
       if (armed && sent && !refuses) say('lost', `${file.id} is not in the store`);
       continue;
@@ -135,7 +141,7 @@ export async function judge(scene: Scene, standing: readonly Fault[]): Promise<J
   return { orders: files.reduce((sum, { rows }) => sum + rows.length, 0), doubts: 0, faults };
 }
 
-/** How often each intention stands at the end: never more than once meanwhile, and never less than not at all. */
+/** How often each intention is applied at the end. It must never rise above one or fall below zero in between. */
 function appliedNow(scene: Scene, say: (kind: FaultKind, what: string) => void): Map<string, number> {
   const stands = new Map<string, number>();
   const seen = new Set<OrderId>();

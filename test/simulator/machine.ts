@@ -4,17 +4,17 @@ import { Here } from '../../src/ledger/here/liveness.js';
 import { type Machine as Identity, readPlace } from '../../src/ledger/here/place.js';
 import { type Clocks, MachineClocks, readClocksOf } from './clocks.js';
 
-/** So far are the numbers of the two folders of a machine apart. */
+/** The distance between the numbers of a machine's two folders. */
 const OTHER = 100;
 
-/** A machine: a folder of its own, clocks of its own, and what the program is told of where it runs. */
+/** A machine: its own data folder, its own clocks, and its own identity as the program sees it. */
 export class Machine {
   readonly clocks: MachineClocks;
   identity: Identity;
   private known: ReturnType<typeof readPlace> | undefined;
-  /** Gone with its disk. */
+  /** Lost with its disk. */
   lost = false;
-  /** A journal of it cannot be read whole. */
+  /** One of its journals cannot be read completely. */
   damaged = false;
   private names = 0;
   private other = 0;
@@ -23,11 +23,11 @@ export class Machine {
     private readonly place: number,
     readonly folder: string,
     clocks: Clocks,
-    /** The store lies in its folder. */
+    /** The store lies in its data folder. */
     private readonly holdsStore: boolean,
   ) {
     this.clocks = new MachineClocks(clocks);
-    // Nobody sees the disk of another machine. Its place never changes, and asking for it costs as much as a move.
+    // A machine cannot see another machine's disk. Its identity never changes, and reading it costs as much as a move.
     this.identity = {
       name: `machine-${place}`,
       boot: `boot-${place}`,
@@ -42,12 +42,12 @@ export class Machine {
     };
   }
 
-  /** Of the machine and the folder that is mounted. */
+  /** The number of the machine and of its mounted folder. */
   get number(): number {
     return this.place + OTHER * this.other;
   }
 
-  /** Another folder is there now, empty at first. */
+  /** Mounts another folder, which is empty at first. */
   swap(): void {
     const [here, away] = [`${this.folder}-${this.other}`, `${this.folder}-${1 - this.other}`];
     renameSync(this.folder, here);
@@ -61,7 +61,7 @@ export class Machine {
     cpSync(this.folder, folder, { recursive: true, filter: (from) => !lstatSync(from).isSocket() });
   }
 
-  /** The folder stays, and what is in it is the copy's. `inPlace`: the file that tells which folder it is stays too. */
+  /** Restores the content of the folder from a copy. `inPlace`: the file that identifies the folder stays too. */
   putBack(copy: string, inPlace: boolean): void {
     const isKept = (path: string) => inPlace && basename(path) === 'place.json';
     for (const name of readdirSync(this.folder))
@@ -70,12 +70,12 @@ export class Machine {
     this.known = undefined;
   }
 
-  /** What can be told of other processes from here. */
+  /** The liveness check of other processes, as this machine runs it. */
   get here(): Here {
     return new Here(this.folder, Promise.resolve(this.identity), `${this.folder}-state`, this.holdsStore);
   }
 
-  /** The same folder under another host name, as a container that is created anew has. */
+  /** The same folder under another host name, as in a recreated container. */
   recreate(): void {
     this.names += 1;
     const space = `space-${this.place}-${this.names}`;
@@ -89,8 +89,9 @@ export class Machine {
 }
 
 /**
- * All machines are played in one process of the real kernel, which says of each dead one that it lives. Who
- * lives here always has its socket; whoever the kernel is asked for is dead. Answers how to stop.
+ * All machines run in one real process, so the real kernel would report every dead process as alive. A live process
+ * always has its socket here; any process that the kernel is asked about counts as dead. Returns a function that stops
+ * this.
  */
 export function playDeaths(): () => void {
   const { kill } = process;
@@ -103,7 +104,7 @@ export function playDeaths(): () => void {
   };
 }
 
-/** What is done in the meantime is done on this machine, with its clocks. */
+/** Runs `work` as a process of this machine, with its clocks. */
 export async function on<T>(machine: Machine, work: () => Promise<T>): Promise<T> {
   readClocksOf(machine.clocks);
   return work();

@@ -5,8 +5,8 @@ import type { Refusal } from './store.js';
 import type { ThemeName } from './themes.js';
 
 /**
- * What may happen. A move says all there is to chance in it and means something wherever it stands, so that any of them can
- * be left out of a history. `who` is the place of a process, `machine` of a machine.
+ * The moves of a history. A move holds all its random choices and is valid at any position, so that any move can be
+ * left out. `who` is the number of a process, `machine` of a machine.
  */
 export type Move =
   /** Orders of a file are delivered to a process. Unless they are `held` open, their answers come at once. */
@@ -30,7 +30,7 @@ export type Move =
   | { readonly do: 'kill'; readonly who: number }
   | { readonly do: 'leave'; readonly who: number }
   | { readonly do: 'lose replies'; readonly who: number; readonly replies: number }
-  /** The store, or the way to it, fails so many calls of a process. */
+  /** The store, or the connection to it, fails that many calls of a process. */
   | { readonly do: 'refuse'; readonly who: number; readonly refusals: readonly Refusal[] }
   | { readonly do: 'lose the machine'; readonly machine: number }
   | { readonly do: 'create anew'; readonly machine: number }
@@ -42,8 +42,8 @@ export type Move =
   | { readonly do: 'restore'; readonly to: number; readonly sameServer?: boolean }
   | { readonly do: 'restart the store' }
   /**
-   * A data folder gets the contents back that it had then; `store`: and so does the store that lies in it. `inPlace`: the
-   * folder keeps its identity.
+   * A data folder is restored from a copy; `store`: so is the store that lies in it. `inPlace`: the folder keeps its
+   * identity.
    */
   | {
       readonly do: 'put back';
@@ -52,22 +52,22 @@ export type Move =
       readonly store: boolean;
       readonly inPlace: boolean;
     }
-  /** Another data folder is mounted in its place; the next time the first one again. */
+  /** Another data folder is mounted in its place; the next time the first one returns. */
   | { readonly do: 'swap the folder'; readonly machine: number }
-  /** A line of a journal of which the writer is dead cannot be read any more. */
+  /** A line in the journal of a dead session becomes unreadable. */
   | { readonly do: 'damage a journal'; readonly machine: number; readonly nth: number }
   | { readonly do: 'recover'; readonly machine: number }
   | { readonly do: 'accept missing'; readonly machine: number; readonly nth: number }
-  /** Data folders that nobody has looked at are not waited for any more. */
+  /** The operator retires data folders that no process has read, so the program stops waiting for them. */
   | { readonly do: 'retire folders'; readonly machine: number }
   | { readonly do: 'resolve doubts' }
-  /** Somebody writes down what became of each doubt, and decides by that list later. */
+  /** A person exports the doubts with their outcomes, and decides by that list later. */
   | { readonly do: 'export doubts' }
   | { readonly do: 'decide as exported' }
-  /** What the journals that are here do not know is given up. */
+  /** The operator accepts as lost what the present journals do not hold. */
   | { readonly do: 'accept removed'; readonly machine: number }
   | { readonly do: 'retry'; readonly file: number; readonly first: number; readonly count: number }
-  /** `held`: the file is shown, and started later or never. `twice`: with each row twice. */
+  /** `held`: the file is previewed, and started later or never. `twice`: each row appears twice. */
   | {
       readonly do: 'run failed.csv';
       readonly file: number;
@@ -91,9 +91,9 @@ export type Move =
       readonly held: boolean;
     }
   | { readonly do: 'run a rule'; readonly first: number; readonly count: number; readonly held: boolean }
-  /** The time of the rule has come. */
+  /** The rule's scheduled time has come. */
   | { readonly do: 'the schedule runs'; readonly first: number; readonly count: number }
-  /** A file of handles; `corrected`: with a table that gives some of them to other members. */
+  /** A file of handles; `corrected`: with a table that assigns some of them to other members. */
   | {
       readonly do: 'pay by table';
       readonly first: number;
@@ -104,14 +104,14 @@ export type Move =
   | { readonly do: 'start' }
   | { readonly do: 'import again' }
   | { readonly do: 'steer'; readonly file: number; readonly verb: 'pause' | 'resume' | 'cancel' }
-  /** Of two people one prepares everything; the other may say go for it, and so may the first, in vain. */
+  /** One of two people prepares everything. The other may approve it; the first may try, in vain. */
   | { readonly do: 'approve'; readonly file: number; readonly by: 'ada' | 'ben' }
-  /** The file that is started next begins so much later. */
+  /** The next file to start begins that much later. */
   | { readonly do: 'set a time'; readonly ms: number }
-  /** Nothing is sent for the first time until then. */
+  /** No order is sent for the first time until then. */
   | { readonly do: 'quiet hours'; readonly ms: number }
   | { readonly do: 'meddle'; readonly member: number }
-  /** Of the profile. */
+  /** The profile's currency changes. */
   | { readonly do: 'change the currency'; readonly currency: string }
   | { readonly do: 'blind'; readonly reads: number };
 
@@ -121,31 +121,31 @@ export type Plan = {
   readonly theme: ThemeName;
   readonly machines: number;
   readonly processes: number;
-  /** Processes that are there at the beginning; the others start when something is asked of them. */
+  /** Processes that run from the beginning; the others start when a move needs them. */
   readonly early: number;
   readonly files: number;
   /** Orders in each of the first files. */
   readonly orders: number;
-  /** Few enough that orders meet on a member. */
+  /** Few enough that orders share members. */
   readonly members: number;
-  /** Journals are so small that they are followed by new ones all the time. */
+  /** Journal files are so small that they rotate all the time. */
   readonly rotates: boolean;
-  /** Restores may also forget that the files were ever imported. */
+  /** A rollback may also forget that the files were ever imported. */
   readonly forgetsFiles: boolean;
-  /** No two rows of the first files are equal: what is paid twice is seen without references, too. */
+  /** No two rows of the first files are equal, so that a double payment shows without references, too. */
   readonly distinct: boolean;
   /** The realm requires a second person for everything. */
   readonly guarded: boolean;
-  /** The store says nothing of which server it is. */
+  /** The store does not reveal which server it is. */
   readonly deniesInfo: boolean;
   /** The store lies in the data folder of the only machine. */
   readonly embedded: boolean;
-  /** Photographs show the data folders as well. */
+  /** Copies of the store include the data folders. */
   readonly copiesFolders: boolean;
   readonly moves: readonly Move[];
 };
 
-/** What nobody wishes for: counted, to say how hard the world was. */
+/** Counts the faults among the moves, to show how hard the history was. */
 export function faultsIn(moves: readonly Move[]): number {
   return moves.filter(isFault).length;
 }

@@ -26,7 +26,7 @@ import type { File } from './sheet.js';
 import { Link } from './store.js';
 import type { World } from './wiring.js';
 
-/** What a person does and sees: files, commands, and what the program says of orders that stand still. */
+/** What a person does and sees: files, commands, and what the program reports about waiting orders. */
 
 export type BatchSight = {
   readonly no: string;
@@ -58,14 +58,14 @@ export class Operator {
     return registerRealm(this.ledger);
   }
 
-  /** Numbers by batch id, of the batches that the store has. */
+  /** The numbers of the batches in the store, by batch id. */
   async numbers(): Promise<ReadonlyMap<string, string>> {
     return new Map(
       Object.entries(await this.ledger.scripts.redis.hgetall(`${this.ledger.keyPrefix}:batches`)),
     );
   }
 
-  /** Of these, the ones that journals have put back: their files are to be imported again. */
+  /** The batches among them that journals have restored: their files must be imported again. */
   async recovered(): Promise<ReadonlySet<string>> {
     const found = [...(await this.numbers())].map(async ([id, no]) => {
       const [recovered, state] = await batchFacts({ ledger: this.ledger, no }, 'recovered', 'state');
@@ -74,7 +74,7 @@ export class Operator {
     return new Set((await Promise.all(found)).flat());
   }
 
-  /** The batch as it stands, or undefined where the store does not have it. */
+  /** The current state of the batch; undefined if the store does not have it. */
   async look(file: File): Promise<BatchSight | undefined> {
     const { redis } = this.ledger.scripts;
     const no = await redis.hget(`${this.ledger.keyPrefix}:batches`, file.id);
@@ -118,7 +118,7 @@ export class Operator {
     return view?.state === 'planned' || view?.state === 'running' ? (view.gate?.closed ?? null) : null;
   }
 
-  /** A realm that was halted goes on: its key was tried. */
+  /** Restarts a halted realm, after its key was tested. */
   async release(): Promise<void> {
     await releaseRealm(this.ledger);
   }
@@ -130,7 +130,7 @@ export class Operator {
     await new PaidSince({ ledger: this.ledger, no, id: file.id }, [letter]).retry(letter, by);
   }
 
-  /** Ends a doubt as `almoner doubt resolve` does. */
+  /** Decides a doubt as `almoner doubt resolve` does. */
   async resolve(
     file: File,
     no: string,
@@ -159,12 +159,12 @@ export class Operator {
     });
   }
 
-  /** `almoner recover` on this machine; with a session, `--accept-missing` it. */
+  /** Runs `almoner recover` on this machine; with a session, `--accept-missing` it. */
   recover(machine: Machine, lost: string | null): Promise<void> {
     return this.decide(machine, { acceptMissing: lost });
   }
 
-  /** `almoner recover --retire-unseen-since` now. */
+  /** Runs `almoner recover --retire-unseen-since` with the current time. */
   retireFolders(machine: Machine): Promise<void> {
     return this.decide(machine, { retireUnseenSinceMs: Number.MAX_SAFE_INTEGER });
   }
@@ -197,7 +197,10 @@ export class Operator {
     return (await listSessions(this.ledger)).map(({ id }) => id);
   }
 
-  /** A person has accepted that payments are in no journal: files that may be among them are refused, in words. */
+  /**
+   * Whether a person has accepted that some payments are in no journal. The program then refuses files that may repeat
+   * them, and says why.
+   */
   async acceptedLoss(): Promise<boolean> {
     return (await this.ledger.scripts.redis.hexists(this.ledger.keyPrefix, 'gap')) === 1;
   }
@@ -206,12 +209,12 @@ export class Operator {
     return (await readFence(this.ledger)).armed;
   }
 
-  /** The orders of which the program tells people why they stand still. */
+  /** The waiting orders for which the program reports a reason. */
   async named(file: File, { no }: BatchSight): Promise<ReadonlySet<number>> {
     return new Set((await namedOrders({ ledger: this.ledger, no, id: file.id })).keys());
   }
 
-  /** What `almoner undo` writes; null where it refuses. */
+  /** The file that `almoner undo` writes; null if it refuses. */
   async undoFile(file: File, no: string): Promise<string | null> {
     let text = '';
     try {
@@ -234,7 +237,7 @@ export class Operator {
     return { ...row, order };
   }
 
-  /** Audit entries and details tell calls apart by their text: each has a moment of its own. */
+  /** Returns a new moment for each call: audit entries and details are told apart by their text. */
   private moment(): number {
     this.moments += 1;
     return Date.now() + this.moments;

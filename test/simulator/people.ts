@@ -8,15 +8,16 @@ import { planRule, ruleLimit } from './rules.js';
 import type { Scene } from './scene.js';
 import { type File, type Given, orderNamed, type Row, rowsGiven } from './sheet.js';
 
-/** What careful people do: they look at the realm before they say what became of a doubt, and never lie. */
+/** What careful people do: they look at the realm before they decide a doubt, and never lie. */
 
 const DEAD = ['R', 'X'];
 
 type Asked<Kind extends Move['do']> = Extract<Move, { do: Kind }>;
 
 /**
- * What is refused now, because it rests on what the store has not heard of again yet, is asked again later. When all
- * journals are merged and none knows of it, it may be given otherwise than the first time.
+ * Imports again the files that the store has forgotten. A refusal because the store does not know an order yet is
+ * retried later. Once all journals are merged and none holds the order, people may import it with other rows than the
+ * first time.
  */
 export async function importMissing(scene: Scene): Promise<void> {
   const { operator } = scene;
@@ -41,7 +42,7 @@ export async function resolveDoubts(scene: Scene): Promise<void> {
   }
 }
 
-/** What a list of doubts says that somebody has looked up. */
+/** A doubt on an exported list, with the outcome that a person has looked up. */
 export type Exported = {
   readonly batch: BatchId;
   readonly index: number;
@@ -61,7 +62,7 @@ export async function exportDoubts(scene: Scene): Promise<void> {
   }
 }
 
-/** The list may be old: meanwhile others have decided, retried, and met another doubt. */
+/** Decides by the exported list. It may be old: meanwhile others have decided, retried, and met another doubt. */
 export async function decideAsExported(scene: Scene): Promise<void> {
   for (const { batch, index, record, paid } of scene.exported) {
     const file = scene.files.find(({ id }) => id === batch);
@@ -72,7 +73,7 @@ export async function decideAsExported(scene: Scene): Promise<void> {
   }
 }
 
-/** A file that the store has forgotten is imported again before anything else is made of its rows. */
+/** Imports a forgotten file again before its rows are used for anything else. */
 function isComplete(scene: Scene): boolean {
   return scene.unmerged.isSafe && !scene.files.some((file) => scene.isMissing(file));
 }
@@ -89,7 +90,7 @@ export async function retry(scene: Scene, { file: number, first, count }: Asked<
   }
 }
 
-/** Rows that were not paid, each standing in for the old one; `twice`: two such files were put together. */
+/** Imports the unpaid rows, each standing in for the old one. `twice`: two such files are concatenated. */
 export async function runFailed(scene: Scene, move: Asked<'run failed.csv'>): Promise<void> {
   if (!isComplete(scene)) return;
   const file = scene.file(move.file);
@@ -103,7 +104,7 @@ export async function runFailed(scene: Scene, move: Asked<'run failed.csv'>): Pr
   await give(scene, rowsGiven(move.twice ? [...some, ...some] : some), move.held);
 }
 
-/** What a batch paid is taken back; one that runs is stopped first. */
+/** Takes back what a batch paid; a running batch is stopped first. */
 export async function undo(scene: Scene, { file: number, first, count, held }: Asked<'undo'>): Promise<void> {
   if (!isComplete(scene)) return;
   const file = scene.file(number);
@@ -123,7 +124,10 @@ export async function undo(scene: Scene, { file: number, first, count, held }: A
   await give(scene, rowsGiven(rows.slice(from, from + count)), held);
 }
 
-/** A near-copy of a file: some of its rows, and new ones. Equal rows of equal files are no copies of each other. */
+/**
+ * Imports a near-copy of a file: some of its rows, and new ones. Equal rows of equal files do not count as copies of
+ * each other.
+ */
 export async function repeat(scene: Scene, move: Asked<'repeat'>): Promise<void> {
   if (!isComplete(scene)) return;
   const { rows } = scene.file(move.file);
@@ -139,7 +143,7 @@ export async function runRule(scene: Scene, { first, count, held }: Asked<'run a
   if (isComplete(scene)) await give(scene, await awards(scene, first, count), held);
 }
 
-/** The time of the rule has come: nobody looks before it is started. */
+/** The rule's scheduled time has come: the file starts without a preview. */
 export async function runSchedule(scene: Scene, { first, count }: Asked<'the schedule runs'>): Promise<void> {
   const given = await awards(scene, first, count);
   if (given.rows.length > 0) await startFile(scene, await scene.operator.intake.preview(given));
@@ -150,14 +154,14 @@ function awards({ plan: { members }, operator, realm }: Scene, first: number, co
   return planRule(operator.ledger, audience, (member) => realm.shownBalance(member), ruleLimit(members));
 }
 
-/** A file of handles, with the table that turns them into members; it may have been corrected since the last time. */
+/** A file of handles with a table that maps them to members. The table may have been corrected since the last time. */
 export async function payByTable(scene: Scene, move: Asked<'pay by table'>): Promise<void> {
   if (!isComplete(scene)) return;
   const { first, count, corrected, held } = move;
   await give(scene, rowsByTable(scene.plan.members, { first, count, corrected }), held);
 }
 
-/** Somebody looks at the plan before it is started: rows that were paid already are left out. */
+/** A person previews the plan before it starts: rows that were already paid are left out. */
 async function look(scene: Scene, given: Given): Promise<Preview> {
   const { intake } = scene.operator;
   const preview = await intake.preview(given);
@@ -176,7 +180,7 @@ async function give(scene: Scene, given: Given, held: boolean): Promise<void> {
   else await startFile(scene, preview);
 }
 
-/** The oldest file that was shown and not started. */
+/** Starts the oldest file that was previewed and not started. */
 export async function start(scene: Scene): Promise<void> {
   const preview = isComplete(scene) ? scene.previews.shift() : undefined;
   if (preview !== undefined) await startFile(scene, preview);
@@ -188,7 +192,7 @@ async function startFile(scene: Scene, preview: Preview): Promise<void> {
   await scene.lookAround();
 }
 
-/** Whether somebody has ever said go for it is kept for the judge. */
+/** Approves a batch. The judge remembers which batches were ever approved. */
 export async function approve(scene: Scene, file: File, by: 'ada' | 'ben'): Promise<void> {
   const batch = await scene.operator.look(file);
   if (batch === undefined) return;

@@ -3,7 +3,7 @@ import type { Move, Plan } from './moves.js';
 import { SMOOTHLY } from './process.js';
 import { Simulator } from './run.js';
 
-/** What pinned histories are written with. */
+/** Building blocks for pinned histories. */
 
 export const SHAPE = {
   seed: 2,
@@ -50,7 +50,7 @@ export const EVERYBODY: Move = { do: 'everybody looks' };
 export const PHOTOGRAPH: Move = { do: 'photograph' };
 export const restore = (to: number): Move => ({ do: 'restore', to });
 
-/** For a test file: the answer plays a history to its end, which must be without a fault. */
+/** For a test file: returns a function that plays a history to its end and expects no fault. */
 export function playing(): (shape: Partial<Plan>, ...moves: readonly Move[]) => Promise<void> {
   let simulator: Simulator;
   beforeAll(async () => {

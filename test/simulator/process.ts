@@ -15,13 +15,13 @@ import { type World, wire } from './wiring.js';
 
 export type How = {
   readonly crashAt: FailPoint | null;
-  /** How often that place is passed before it kills. */
+  /** The number of passes of that point before the process dies. */
   readonly after: number;
   readonly tail: JournalTail;
-  /** Scripts that are still answered before the process freezes. */
+  /** The number of script replies before the process freezes. */
   readonly freezeAfter: number | null;
 };
-/** How far a delivery gets at once. */
+/** How far a delivery gets in its move. */
 export type Until = 'answered' | 'sent' | 'claimed' | 'read';
 export const SMOOTHLY: How = { crashAt: null, after: 0, tail: 'written', freezeAfter: null };
 
@@ -29,14 +29,13 @@ let running: Process | undefined;
 onFailPoint((point) => running?.reach(point));
 
 /**
- * A sending process, wired as the crew of the program is, without the queue: moves are its deliveries. Only
- * wiring.ts and operator.ts know how the program is put together. Whatever a process does happens
- * within one move, until each of its deliveries is over, waits for the realm's answer, waits for the pace, or
- * the process froze or died.
+ * A sending process, wired like the program's worker but without the queue: moves are its deliveries. Only wiring.ts
+ * and operator.ts know how the program is put together. All work of a process happens within one move: until each
+ * delivery is over, waits for the realm's answer or the pace, or the process froze or died.
  */
 export class Process {
   alive = true;
-  /** It does nothing at all until it is woken; its socket still answers. */
+  /** The process is frozen until it is woken; its socket still answers. */
   asleep = false;
   private readonly gate = new Gate();
   private readonly link: Link;
@@ -45,9 +44,9 @@ export class Process {
   private passed = 0;
   private readonly open: { readonly answer: () => void }[] = [];
   private readonly fates = new Map<string, Fate>();
-  /** Balances are read, and the answers wait like those to requests. */
+  /** Balances are read, and their replies wait like replies to requests. */
   private holdsReads = false;
-  /** Deliveries that have begun and are not over. */
+  /** Deliveries that are under way. */
   private readonly delivering = new Map<OrderRef, OrderId>();
   private loseTail: (() => void) | undefined;
 
@@ -82,7 +81,7 @@ export class Process {
     return this.session.id;
   }
 
-  /** The identity of the data folder that it keeps its journal in. */
+  /** The identity of the data folder that holds its journal. */
   get folder(): string {
     return this.session.entry.placeId;
   }
@@ -91,12 +90,12 @@ export class Process {
     return this.alive && !this.asleep;
   }
 
-  /** What the rounds of a crew do: watch the fence, adopt the dead. */
+  /** One round of a worker's recovery: watch the fence, adopt the orders of dead sessions. */
   recover(how: How = SMOOTHLY): Promise<void> {
     return this.act(() => this.look(), how);
   }
 
-  /** And this: an open breaker closes by itself once the realm answers. */
+  /** The same, and closes an open breaker if the realm answers. */
   probe(): Promise<void> {
     return this.act(() => this.parts.breaker.tick());
   }
@@ -108,7 +107,10 @@ export class Process {
     });
   }
 
-  /** Until `claimed` they get as far as the slot of the pace, and on with `goOn`; until `read`, to the answer to a read. */
+  /**
+   * Delivers orders. Until `claimed` they stop before the slot of the pace, and `goOn` continues them; until `read`,
+   * they stop at the reply to a read.
+   */
   deliver(
     batch: BatchId,
     refs: readonly OrderRef[],
@@ -137,7 +139,7 @@ export class Process {
     }, how);
   }
 
-  /** The realm's answers, or the time-outs, of the oldest requests under way. */
+  /** Delivers the realm's answers, or the time-outs, of the oldest requests under way. */
   answer(count: number, how: How = SMOOTHLY): Promise<void> {
     return this.act(() => {
       for (const { answer } of this.open.splice(0, count)) answer();
@@ -145,7 +147,7 @@ export class Process {
     }, how);
   }
 
-  /** Also of the requests that follow from them. */
+  /** Includes requests that follow from these answers. */
   async answerAll(how: How = SMOOTHLY): Promise<void> {
     while (this.acts && this.open.length > 0) await this.answer(this.open.length, how);
   }
@@ -167,7 +169,7 @@ export class Process {
     this.link.losing = replies;
   }
 
-  /** Killed: it neither merged nor said goodbye, and its socket is refused. */
+  /** Kills the process: it neither merges nor deregisters, and its socket refuses connections. */
   async die(): Promise<void> {
     if (!this.alive) return;
     this.alive = false;
@@ -181,7 +183,7 @@ export class Process {
     cut();
   }
 
-  /** Ends in order. */
+  /** Leaves in order. */
   async leave(): Promise<void> {
     await this.answerAll();
     if (!this.alive) return;
@@ -206,7 +208,7 @@ export class Process {
     await this.session.sayAlive(this.parts.ledger);
   }
 
-  /** One after the other: whoever acts is this process on its machine, until nothing of it is under way. */
+  /** Runs one piece of work at a time as this process on its machine, until none of it is under way. */
   private async act(work: () => Promise<void>, how: How = SMOOTHLY): Promise<void> {
     if (!this.alive) return;
     this.how = how;
@@ -245,7 +247,7 @@ export class Process {
       .send(ref)
       .then(
         (delivered) => {
-          // Orders that waited for its members go on with the same worker.
+          // Orders that waited for its members continue with the same worker.
           if ('next' in delivered && !this.link.dead) for (const next of delivered.next) this.run(next);
         },
         (error: unknown) => this.failed(error),
@@ -256,7 +258,7 @@ export class Process {
       });
   }
 
-  /** A delivery that fails is made again by the queue; what is broken in the program itself is not. */
+  /** The queue repeats a failed delivery. A bug in the program itself is reported as a fault. */
   private failed(error: unknown): void {
     if (error instanceof Died || this.link.dead) return;
     if (error instanceof TypeError || error instanceof ReferenceError) this.world.broke(error);

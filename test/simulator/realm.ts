@@ -5,11 +5,11 @@ import type { Fate } from '../support/machines/played-realm.js';
 import type { Clocks } from './clocks.js';
 
 /**
- * The realm: it applies what reaches it, forgets keys when their life is over, and is never rolled back. Its
- * log is the only truth there is about what was paid, and it knows orders, not keys.
+ * The realm: it applies what reaches it, forgets keys after their lifetime, and is never rolled back. Its log is the
+ * only truth about payments, and it knows orders, not keys.
  */
 
-/** Within this time a request arrives or never will. */
+/** A request that has not arrived within this time never will. */
 export const SETTLE_MS = 20 * 60_000;
 export const KEY_LIFETIME_MS = 24 * 60 * 60_000;
 
@@ -18,13 +18,13 @@ export type Request = { readonly id: OrderId; readonly order: Order; readonly ke
 type Late = Request & { readonly atMs: number };
 
 export class Realm {
-  /** The orders that were carried out, in turn. */
+  /** The applied orders, in sequence. */
   readonly applied: OrderId[] = [];
   private readonly lastAt = new Map<OrderId, number>();
   private readonly keys = new Map<string, number>();
   private readonly balances = new Map<MemberId, bigint>();
   private late: Late[] = [];
-  /** Reads that fail from now on. */
+  /** The number of reads that will fail. */
   blind = 0;
 
   constructor(
@@ -32,13 +32,13 @@ export class Realm {
     private readonly clocks: Clocks,
   ) {}
 
-  /** Answers what the sender hears. */
+  /** Applies a request according to its fate; returns what the sender hears. */
   receive(request: Request, fate: Fate): OutcomeKind {
     if (fate === 'not-sent' || fate === 'slow-down') return fate;
     this.lastAt.set(request.id, this.clocks.trueMs);
     switch (fate) {
       case 'refused':
-        // Where keys are honoured, the answer to a key that was applied is its first answer.
+        // Where keys are honoured, an applied key gets its first answer again.
         return this.knows(request.key) ? 'paid' : 'refused';
       case 'lost-late':
         this.late.push({ ...request, atMs: this.clocks.trueMs + 0.9 * SETTLE_MS });
@@ -65,7 +65,7 @@ export class Realm {
     this.clocks.trueMs = end;
   }
 
-  /** Null where the read fails. */
+  /** Null if the read fails. */
   balance(member: MemberId): bigint | null {
     if (this.blind > 0) {
       this.blind -= 1;
@@ -74,12 +74,12 @@ export class Realm {
     return this.held(member);
   }
 
-  /** As an export of the realm shows it. */
+  /** The balance in an export of the realm. */
   shownBalance(member: MemberId): bigint {
     return this.held(member);
   }
 
-  /** Somebody else moves a member, by more than all orders together. */
+  /** Another system moves the member's balance, by more than all orders together. */
   meddle(member: MemberId): void {
     this.balances.set(member, this.held(member) + 1_000_000n);
   }
@@ -92,7 +92,7 @@ export class Realm {
     return this.applied.includes(id);
   }
 
-  /** Whether nothing of it can arrive any more. */
+  /** Whether no request of the order can still arrive. */
   isOver(id: OrderId): boolean {
     return this.clocks.trueMs - (this.lastAt.get(id) ?? Number.NEGATIVE_INFINITY) >= SETTLE_MS;
   }

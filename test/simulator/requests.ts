@@ -6,7 +6,7 @@ import type { RealmClient } from '../../src/realm/client/client.js';
 import type { Fate } from '../support/machines/played-realm.js';
 import type { Realm } from './realm.js';
 
-/** What goes over the wire: a client that reaches the played realm, and the list of who sent what. */
+/** The wire: a client that reaches the simulated realm, and a record of which process sent which request. */
 
 export type Sent = {
   readonly intention: string;
@@ -17,23 +17,23 @@ export type Sent = {
 
 export class Requests {
   readonly sent: Sent[] = [];
-  /** Orders of which somebody could not know what became of them: only these may end in doubt. */
+  /** Orders with an outcome that a process could not know: only these may end in doubt. */
   readonly ambiguous = new Set<OrderId>();
 
-  /** Orders of which a request has come as far as the realm, whatever the realm answered. */
+  /** Orders with a request that has reached the realm, whatever the realm answered. */
   readonly reached = new Set<OrderId>();
 
-  /** The batches by the number under which they were last delivered: orders that waited come back by number alone. */
+  /** Batches by the number of their last delivery: orders that waited return with the number alone. */
   readonly batches = new Map<string, BatchId>();
 
   constructor(
     readonly realm: Realm,
-    /** The row that an order's id names. */
+    /** Finds the row of an order id. */
     private readonly find: (order: OrderId) => { readonly intention: string; readonly order: Order },
     private readonly leaves: (id: OrderId, intention: string, machine: number) => void,
   ) {}
 
-  /** It arrives, or does not, as its fate says. Answers what the sender will hear. */
+  /** The request arrives or not, as its fate says. Returns what the sender will hear. */
   arrive(
     id: OrderId,
     key: string,
@@ -51,7 +51,7 @@ export class Requests {
 
 type Wire = {
   readonly request: (key: string) => Promise<OutcomeKind>;
-  /** Null where the read fails. */
+  /** Null if the read fails. */
   readonly read: (member: MemberId) => Promise<bigint | null>;
 };
 

@@ -10,7 +10,7 @@ import { type Given, type Row, rowsGiven } from './sheet.js';
 
 /**
  * A rule that rewards each member once in its period, as long as the period's limit lasts. The award follows from the
- * member's balance, which payments change: a run that is made again makes other orders.
+ * member's balance, which payments change: a repeated run makes other orders.
  */
 const RULE = 'loyal';
 const PERIOD = '2026-07';
@@ -20,12 +20,12 @@ function awardOf(balance: bigint): number {
   return 1 + Number(((balance % 7n) + 7n) % 7n);
 }
 
-/** Of so many members, a few get nothing. */
+/** The period's limit: a few members get nothing. */
 export function ruleLimit(members: number): number {
   return AWARD_MOST * Math.ceil(members * 0.6);
 }
 
-/** What the rule would pay to these members: whom the period has not rewarded, up to its limit. */
+/** The rule's awards to these members: those without a reward in this period, up to its limit. */
 export async function planRule(
   ledger: RealmLedger,
   members: readonly number[],
@@ -54,13 +54,13 @@ export async function planRule(
   );
 }
 
-/** What the seal notes of the run. */
+/** What the seal records of the run. */
 export function sealedRun(number: number, limit: number): SealedRun {
   const account = accountName(RULE, PERIOD);
   return { account, limit, number, id: `run${number}`, record: '{}', schedule: null };
 }
 
-/** Walks through what the realm applied: what the period has paid never passes its limit. */
+/** Replays the realm's log: the period's payments must never pass its limit. */
 export function passesLimit(
   applied: readonly OrderId[],
   rowOf: (id: OrderId) => Row | undefined,

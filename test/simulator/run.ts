@@ -8,7 +8,7 @@ import { FAULTS, type FaultKind, type Judgement } from './judge.js';
 import { faultsIn, type Plan } from './moves.js';
 import { shrink, tell } from './shrink.js';
 
-/** A server and a folder of its own, in which one history after the other is played. */
+/** A Redis server and a folder of its own, in which histories are played one after the other. */
 export class Simulator {
   private constructor(
     private readonly redis: Redis,
@@ -16,7 +16,7 @@ export class Simulator {
     private readonly end: () => Promise<void>,
   ) {}
 
-  /** Nothing here has to survive a crash: `parent` may lie in memory. */
+  /** Nothing here needs to survive a crash, so `parent` may lie in memory. */
   static async start(parent = tmpdir()): Promise<Simulator> {
     const folder = mkdtempSync(join(parent, 'almoner-sim-'));
     const path = join(folder, 'redis.sock');
@@ -37,7 +37,7 @@ export class Simulator {
     return play(plan, this.redis, join(this.folder, 'h'));
   }
 
-  /** Without what does not matter for its first fault. */
+  /** The shortest history with the same kind of fault. */
   shortest(plan: Plan, kind: FaultKind): Promise<Plan> {
     return shrink(plan, async (shorter) =>
       (await this.play(shorter)).faults.some((fault) => fault.kind === kind),
@@ -58,7 +58,7 @@ export function count(tally: Tally, plan: Plan, judgement: Judgement): void {
   for (const kind of FAULTS) tally[kind] += judgement.faults.filter((fault) => fault.kind === kind).length;
 }
 
-/** The history as it can be kept in test/simulator/found.test.ts, and what is wrong with it. */
+/** The history in the form of test/simulator/found.test.ts, and its faults. */
 export function story({ moves, ...shape }: Plan, { faults }: Judgement): string {
   const shown = faults.slice(0, 5).map(({ kind, what }) => `  ${kind}: ${what}`);
   const more = faults.length > shown.length ? [`  and ${faults.length - shown.length} more`] : [];

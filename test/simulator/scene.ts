@@ -20,16 +20,16 @@ import { Store } from './store.js';
 import { Unmerged } from './unmerged.js';
 import type { World } from './wiring.js';
 
-/** All that takes part in a history, as it stands. */
+/** The current state of everything that takes part in a history. */
 
 type Photograph = {
   readonly restore: (sameServer: boolean) => Promise<void>;
-  /** How many requests had left, and which sessions the store knew. */
+  /** How many requests had left at that moment. */
   readonly sent: number;
   /** The sessions and the data folders that the store knew. */
   readonly known: ReadonlySet<string>;
   readonly unmerged: Unmerged;
-  /** By machine; none where folders are never put back. */
+  /** By machine; empty if folders are never restored. */
   readonly folders: readonly string[];
 };
 
@@ -45,25 +45,28 @@ export class Scene {
   private readonly ended: Process[] = [];
   private readonly photographs: Photograph[] = [];
   private readonly orders = new Map<OrderId, Row>();
-  /** Shown, and not started yet. */
+  /** Previewed files that were not started yet. */
   readonly previews: Preview[] = [];
-  /** The batches for which a second person has ever said go. */
+  /** The batches that a second person has ever approved. */
   readonly approved = new Set<string>();
   private counted = 0;
   readonly broken: string[] = [];
-  /** What lists of doubts say that people have made. */
+  /** The lists of doubts that people have exported. */
   readonly exported: Exported[] = [];
-  /** What was claimed before a restore left before the machine was started that alone knew of it: see Unmerged. */
+  /**
+   * True once the history breaks a condition of the promise: a process sent an order that only another machine's
+   * journal held. See Unmerged.
+   */
   beyondPromise = false;
   unmerged = new Unmerged();
-  /** Who saw how far the store had come before it went back without a word; null once one of them has looked. */
+  /** The processes that saw the store's progress before a silent rollback; null once one of them has looked again. */
   private witnesses: readonly Process[] | null = null;
-  /** How much later the file begins that is started next. */
+  /** The delay of the next file to start. */
   nextStartMs: number | null = null;
-  /** Until when nothing is sent for the first time, by the store's clock. */
+  /** The end of the quiet hours, by the store's clock. */
   quietUntilMs = 0;
   private isWaking = false;
-  /** Of the batches that the store has, by id. */
+  /** The numbers of the batches in the store, by batch id. */
   numbers: ReadonlyMap<string, string> = new Map();
   private recovered: ReadonlySet<string> = new Set();
 
@@ -104,9 +107,9 @@ export class Scene {
         this.realm,
         (id) => this.row(id),
         (id, intention, machine) => {
-          // What froze after it was begun leaves when its process wakes.
+          // A request that was begun and then froze leaves when its process wakes.
           const isQuiet = this.clocks.storeMs < this.quietUntilMs && !this.isWaking;
-          // Nor does anybody know whether it has left where its process died.
+          // If its process died, it is also unknown whether the request left.
           const { reached, ambiguous } = this.world.requests;
           if (isQuiet && !reached.has(id) && !ambiguous.has(id))
             this.broken.push(`${id} left in the quiet hours`);
@@ -165,13 +168,13 @@ export class Scene {
   async look(one: Process | undefined, how = SMOOTHLY): Promise<void> {
     if (one?.acts !== true) return;
     await one.recover(how);
-    // One that froze or died meanwhile has told nobody what it knows.
+    // A process that froze or died meanwhile has merged nothing.
     if (!one.acts) return;
     if (this.witnesses?.includes(one)) this.witnesses = null;
     this.heard(one.machine);
   }
 
-  /** The last to merge arms; the others learn of it at their next look. */
+  /** Every process looks. The last one to merge opens the ledger; the others learn of it at their next look. */
   async everybodyLooks(): Promise<void> {
     for (let round = 0; round < 2; round++) for (const one of this.acting()) await this.look(one);
     await this.acting()[0]?.probe();
@@ -180,7 +183,7 @@ export class Scene {
   async wake(one: Process | undefined): Promise<void> {
     if (one?.alive !== true || !one.asleep) return;
     if (this.witnesses !== null) {
-      // It knows nothing of what was forgotten while it slept. Others tell it, if there is anybody.
+      // The process does not know what the store forgot while it slept. Another live process tells it, if there is one.
       const witness = this.witnesses.find(({ acts }) => acts);
       await this.look(witness);
       this.beyondPromise ||= witness === undefined;
@@ -191,7 +194,7 @@ export class Scene {
     this.isWaking = false;
   }
 
-  /** Who is not there, and could be, starts. Undefined for one that sleeps or whose machine is lost. */
+  /** Starts the process if it is missing and its machine exists. Undefined for a frozen process or a lost machine. */
   async present(place: number): Promise<Process | undefined> {
     const found = this.places[place];
     if (found?.alive === true) return found.asleep ? undefined : found;
@@ -208,7 +211,7 @@ export class Scene {
     this.unmerged.heard(machine.number);
   }
 
-  /** The last machine stays. */
+  /** The last machine cannot be lost. */
   async loseMachine(number: number): Promise<void> {
     const machine = this.machine(number);
     if (machine.lost || this.machines.filter(({ lost }) => !lost).length === 1) return;
@@ -218,7 +221,7 @@ export class Scene {
     rmSync(machine.folder, { recursive: true, force: true });
   }
 
-  /** An operator on one machine gives up a session of another that is silent: lost, frozen, or not started again. */
+  /** An operator on one machine gives up a silent session of another machine: lost, frozen, or not restarted. */
   async accept(number: number, nth: number): Promise<void> {
     const machine = this.machine(number);
     if (machine.lost) return;
@@ -228,7 +231,7 @@ export class Scene {
     if (session !== undefined) await this.operator.recover(machine, session);
   }
 
-  /** An operator on one machine says that the data folders which nobody has looked at do not come back. */
+  /** An operator on one machine retires the data folders that no process has read. */
   async retireFolders(number: number): Promise<void> {
     const machine = this.machine(number);
     if (!machine.lost) await this.operator.retireFolders(machine);
@@ -251,8 +254,9 @@ export class Scene {
   async restore(to: number, sameServer = false): Promise<void> {
     const photograph = this.photographs[to % this.photographs.length];
     if (photograph === undefined) return;
-    // A store that does not say that it is another one is found out by those who saw how far it had come, at their next
-    // look. They look every second, so also right before. Until one of them has looked again nobody is waited for.
+    // A store that does not reveal that it is another server is found out at the next look of a process that saw its
+    // progress. Processes look every second, so also right before. Until one of them has looked again, the ledger waits
+    // for none of their journals.
     const isUntold = sameServer || this.plan.deniesInfo;
     if (isUntold) await this.everybodyLooks();
     const since = this.world.requests.sent.slice(photograph.sent);
@@ -266,12 +270,12 @@ export class Scene {
     await this.lookAround();
   }
 
-  /** Where the store lies in the folder, both go back. */
+  /** Restores the data folder from a copy. A store inside the folder goes back with it. */
   async putBack({ machine: number, to, store, inPlace }: Extract<Move, { do: 'put back' }>): Promise<void> {
     const machine = this.machine(number);
     const copy = this.photographs[to % this.photographs.length]?.folders[number % this.machines.length];
     if (copy === undefined || machine.lost || machine.number >= this.machines.length) return;
-    // Nobody else knows what the store has forgotten: see Unmerged.
+    // Only this machine knows what the store has forgotten: see Unmerged.
     if (this.unmerged.knows(machine.number, false)) return;
     for (const one of this.places) if (one?.machine === machine) await one.die();
     machine.putBack(copy, inPlace);
@@ -298,13 +302,13 @@ export class Scene {
     for (const [i, row] of file.rows.entries()) this.orders.set(orderId(file.id, i + 1), row);
   }
 
-  /** The same rows, of which the store has forgotten the first file. */
+  /** A new file with the same rows takes the place of one that the store has forgotten. */
   replace(old: File, made: File): void {
     this.files.splice(this.files.indexOf(old), 1);
     if (this.files.every(({ id }) => id !== made.id)) this.keep(made);
   }
 
-  /** Whether nobody could know what became of an order. */
+  /** Whether the outcome of the order was uncertain. */
   isAmbiguous(id: OrderId): boolean {
     return this.world.requests.ambiguous.has(id);
   }
@@ -333,13 +337,13 @@ export class Scene {
     Object.assign(this.world.profile, { currency });
   }
 
-  /** What the store has of the files. */
+  /** Reads which files the store has. */
   async lookAround(): Promise<void> {
     this.numbers = await this.operator.numbers();
     this.recovered = await this.operator.recovered();
   }
 
-  /** Whether the store has forgotten the file, or all of it but the orders that journals know. */
+  /** Whether the store has forgotten the file, or all of it but the orders that journals hold. */
   isMissing({ id }: File): boolean {
     return !this.numbers.has(id) || this.recovered.has(id);
   }
@@ -361,7 +365,10 @@ export class Scene {
   }
 }
 
-/** Nobody is frozen for less: up to ten seconds are a slow answer, by which an order may still be sent. */
+/**
+ * A shorter pause does not count as frozen: up to ten seconds are a slow answer, after which an order may still be
+ * sent.
+ */
 const FROZEN_MS = 15_000;
 const SMALL_JOURNALS = { fileBytesMax: 1_500, folderBytesMax: 4 * 32 * 1024 };
 const LARGE_JOURNALS = { fileBytesMax: 4 * 1024 * 1024, folderBytesMax: 64 * 1024 * 1024 };

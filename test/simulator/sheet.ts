@@ -2,28 +2,28 @@ import { type BatchId, type MemberId, type OrderId, orderId, parseOrderId } from
 import type { Order } from '../../src/core/order.js';
 import { csvLine } from '../../src/report/csv-files.js';
 
-/** Files as people write them, and what they mean by each row. */
+/** Files as people write them, and the intention behind each row. */
 
 export type Row = {
   readonly order: Order;
-  /** What stands in the file instead of the member, where a table gives the member. */
+  /** The text in the file instead of the member, if a table maps it to the member. */
   readonly handle?: string;
   readonly reference: string | null;
   readonly replaces: OrderId | null;
-  /** What somebody wants once: a row that stands in for another, or repeats it, has that one's. */
+  /** One wish of a person. A row that stands in for another row, or repeats it, has the same intention. */
   readonly intention: string;
-  /** The intention that it takes back; null where it takes nothing back. */
+  /** The intention that the row takes back, or null. */
   readonly undoes: string | null;
 };
 
-/** How the program is given a file. */
+/** A file as the program receives it. */
 export type Given = {
   readonly rows: readonly Row[];
   readonly again: string | null;
   readonly newRowsOnly: boolean;
-  /** The number of the rule's run, where its awards are the rows. */
+  /** The number of the rule's run, if the rows are its awards. */
   readonly run: number | null;
-  /** Members by handle, where the file has handles. */
+  /** Members by handle, if the file has handles. */
   readonly table: ReadonlyMap<string, MemberId> | null;
 };
 export type File = Given & { readonly id: BatchId };

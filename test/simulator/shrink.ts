@@ -1,7 +1,7 @@
 import type { Move, Plan } from './moves.js';
 import { SMOOTHLY } from './process.js';
 
-/** The shortest history that still goes wrong in the same way, found by leaving moves out. */
+/** Finds the shortest history that still fails in the same way, by leaving moves out. */
 export async function shrink(plan: Plan, stillFails: (plan: Plan) => Promise<boolean>): Promise<Plan> {
   let best = plan;
   const tryWith = async (moves: readonly Move[]) => {
@@ -40,7 +40,7 @@ const SMALLER: readonly Partial<Plan>[] = [
   { orders: 8 },
 ];
 
-/** Undefined where there is nothing to leave out. */
+/** Simpler variants of a move; undefined if it has nothing to simplify. */
 const SIMPLER: readonly ((move: Move) => Move | undefined)[] = [
   (move) => ('how' in move ? { ...move, how: SMOOTHLY } : undefined),
   (move) => (move.do === 'send' ? { ...move, until: 'answered' } : undefined),

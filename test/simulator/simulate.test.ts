@@ -7,8 +7,8 @@ import { Simulator, story } from './run.js';
 import { THEME_NAMES, type ThemeName } from './themes.js';
 
 /**
- * A slice of `npm run simulate`. After each history every order was paid once or has a reason that people can read, and
- * every report is true. Each suite plays every theme once, under a certainty that its seed names: small files and the
+ * A slice of `npm run simulate`. After each history every order was paid once or has a readable reason, and every
+ * report is true. Each suite plays every theme once, under a certainty that its seed chooses: small files, and only the
  * first moves.
  */
 function themesHere(certainty: Certainty): ThemeName[] {

@@ -3,9 +3,9 @@ import type { Redis } from 'ioredis';
 import type { Clocks } from './clocks.js';
 
 /**
- * The store: a real Redis with a clock and a run_id that are played. Scripts are rewritten as they are loaded:
- * where they ask Redis for the time or for its run_id they get what comes with the call. So days pass and
- * servers are replaced without anybody waiting or restarting.
+ * The store: a real Redis with a simulated clock and run_id. Scripts are rewritten when they are loaded: a script that
+ * asks Redis for the time or the run_id gets the value that comes with the call. So days pass and servers are replaced
+ * without waiting or restarts.
  */
 export class Store {
   private runs = 1;
@@ -13,7 +13,7 @@ export class Store {
   constructor(
     readonly redis: Redis,
     readonly clocks: Clocks,
-    /** It does not say which server it is. */
+    /** The server does not reveal its identity. */
     private readonly deniesInfo: boolean,
   ) {}
 
@@ -21,7 +21,7 @@ export class Store {
     return this.deniesInfo ? '' : `run${this.runs}`;
   }
 
-  /** Another server answers from here on, with the same data. */
+  /** From now on another server answers with the same data. */
   restart(): void {
     this.runs += 1;
   }
@@ -31,7 +31,7 @@ export class Store {
     return [Math.floor(ms / 1000), (ms % 1000) * 1000];
   }
 
-  /** Undefined for a script that was never loaded. */
+  /** Undefined if the script was never loaded. */
   evalsha(sha: string, realm: string, args: readonly unknown[]): Promise<unknown> | undefined {
     const known = loaded.get(this.redis)?.get(sha);
     if (known === undefined) return undefined;
@@ -56,8 +56,8 @@ export class Store {
   }
 
   /**
-   * All keys of a realm as they stand. The answer puts them back: on another server than they were taken from, unless
-   * it is `sameServer` that got a backup's data (REPLICAOF the backup, then NO ONE).
+   * Copies all keys of a realm. The returned function restores them: on another server, or on the `sameServer` that
+   * loads a backup (REPLICAOF the backup, then NO ONE).
    */
   async photograph(realm: string): Promise<(sameServer: boolean) => Promise<void>> {
     const kept = await this.redis.callBuffer('EVAL', PHOTOGRAPH, 0, `${realm}*`);
@@ -73,7 +73,7 @@ export class Store {
   }
 }
 
-/** By server, from the script's own name to that of the rewritten one. */
+/** By server: maps a script's own hash to that of the rewritten script. */
 const loaded = new WeakMap<Redis, Map<string, string>>();
 
 const PHOTOGRAPH = `
@@ -95,7 +95,10 @@ function plain(args: readonly unknown[]): (string | number | Buffer)[] {
   });
 }
 
-/** What a store, or the way to it, may say instead of an answer. `done`: it has done what was asked all the same. */
+/**
+ * Errors that a store, or the connection to it, may return instead of a reply. `done`: the store has executed the call
+ * nevertheless.
+ */
 const REFUSALS = {
   'out of memory': {
     name: 'ReplyError',
@@ -140,10 +143,10 @@ function errorOf(refusal: Refusal): Error {
   return Object.assign(new Error(text), { name });
 }
 
-/** The process is gone, in the middle of whatever it did. */
+/** The process died in the middle of its work. */
 export class Died extends Error {}
 
-/** Single commands of the program; a list of commands in one call is not refused. */
+/** Single commands of the program that may be refused. A pipeline of several commands is never refused. */
 const COMMANDS: ReadonlySet<string> = new Set([
   'get',
   'hget',
@@ -155,14 +158,17 @@ const COMMANDS: ReadonlySet<string> = new Set([
   'zrangebyscore',
 ]);
 
-/** One process's connection: its replies get lost, it freezes before it hears one, and it dies with its process. */
+/**
+ * The connection of one process. Its replies get lost, the process freezes before it reads one, and it dies with its
+ * process.
+ */
 export class Link {
   dead = false;
-  /** Replies still to lose; each is asked for again. */
+  /** The number of replies still to lose; each call is then repeated. */
   losing = 0;
-  /** What the next calls are answered with instead. */
+  /** The errors that the next calls get instead. */
   refusals: Refusal[] = [];
-  /** How many scripts are still answered before the process freezes; null: it does not. */
+  /** How many script replies remain before the process freezes; null: it does not freeze. */
   freezingIn: number | null = null;
   readonly redis: Redis;
   private readonly bound = new Map<PropertyKey, unknown>();

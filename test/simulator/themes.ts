@@ -4,7 +4,7 @@ import type { Move } from './moves.js';
 import type { Until } from './process.js';
 import { KEY_LIFETIME_MS, SETTLE_MS } from './realm.js';
 
-/** What comes up together, and how often: a history has a theme, so that what is rare alone meets its like. */
+/** Themes choose which moves come together, and how often, so that rare moves meet each other. */
 
 export type Kind = Move['do'];
 export type Weights = Readonly<Partial<Record<Kind, number>>>;
@@ -35,7 +35,7 @@ const TIMES: Weights = { 'step the clock': 2, suspend: 1 };
 
 export type Theme = {
   readonly weights: readonly Weights[];
-  /** Of those that are not simply paid. */
+  /** The fates of requests that are not simply paid. */
   readonly fates?: readonly [Fate, ...Fate[]];
   /** The share of requests that are not simply paid. */
   readonly faulty?: number;
@@ -45,14 +45,16 @@ export type Theme = {
   readonly only?: Certainty;
   readonly distinct?: boolean;
   readonly guarded?: boolean;
-  /** Orders in each of the first files, where files have to end. */
+  /** Orders in each of the first files, in themes with files that must end. */
   readonly orders?: number;
-  /** How many members there are, where orders have to meet on them. */
+  /** The number of members, in themes with orders that must share them. */
   readonly members?: number;
-  /** How many processes there are, where one has to see it all. */
+  /** The number of processes, in themes with one process that must see everything. */
   readonly processes?: number;
   readonly untils?: readonly [Until, ...Until[]];
-  /** The share of deliveries in which their process dies or freezes, and after how many answers at most it freezes. */
+  /**
+   * The share of deliveries in which the process dies or freezes, and the largest number of replies before it freezes.
+   */
   readonly trouble?: number;
   readonly freezes?: number;
   readonly sameServer?: boolean;
@@ -75,7 +77,7 @@ const DECISIONS: Weights = {
   retry: 20,
   pass: 10,
 };
-/** Few orders, most of which come into doubt, more than once. */
+/** Few orders; most of them come into doubt, several times. */
 const DOUBTFUL = {
   fates: ['lost-after', 'lost-before'],
   faulty: 0.6,

@@ -1,10 +1,11 @@
 import type { Sent } from './requests.js';
 
 /**
- * What a restored store has forgotten and the journals of a machine still know. A session that the store
- * knows is waited for, and so is a data folder. One that it has forgotten as well nobody can wait for: a careful operator starts its
- * machine before others go on (docs/explanation/reliability.md), so nobody else sends such an order before. And where
- * the store has forgotten and the disk is lost too, nobody knows: one of them at a time is what is promised.
+ * Requests that a rolled-back store has forgotten and that only one machine's journals hold. The program waits for
+ * sessions and data folders that the store still knows. It cannot wait for one that the store has forgotten too: a
+ * careful operator starts that machine before the others continue (docs/explanation/reliability.md), so no other
+ * process sends such an order earlier. If the store has forgotten it and the disk is lost as well, no process can know.
+ * The promise covers one of these losses at a time.
  */
 export class Unmerged {
   constructor(private entries: readonly (Sent & { readonly waitedFor: boolean })[] = []) {}
@@ -13,7 +14,7 @@ export class Unmerged {
     return new Unmerged(this.entries);
   }
 
-  /** After a restore to when these sessions and data folders were known and these requests had not left. */
+  /** The state after a rollback to a moment when the store knew `known` and the requests `since` had not left. */
   without(known: ReadonlySet<string>, since: readonly Sent[]): Unmerged {
     return new Unmerged(
       [...this.entries, ...since].map((sent) => ({
@@ -23,7 +24,7 @@ export class Unmerged {
     );
   }
 
-  /** The machine has looked: what it knows is in the store again. */
+  /** The machine has merged its journals: the store holds their requests again. */
   heard(machine: number): void {
     if (this.entries.length > 0) this.entries = this.entries.filter((sent) => sent.machine !== machine);
   }
@@ -34,7 +35,7 @@ export class Unmerged {
     );
   }
 
-  /** Whether this machine knows what nobody else does; `unawaited`: and nobody waits for it. */
+  /** Whether only this machine holds a request; `unawaited`: and the program does not wait for it. */
   knows(machine: number, unawaited: boolean): boolean {
     return this.entries.some((sent) => sent.machine === machine && !(unawaited && sent.waitedFor));
   }

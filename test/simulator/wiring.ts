@@ -22,21 +22,21 @@ export type World = {
   readonly store: Store;
   readonly owner: KnownRealm;
   readonly profile: RealmProfile;
-  /** How many the realm has: 1, 2, … */
+  /** The realm's members are 1, 2, … up to this number. */
   readonly members: number;
   readonly limits: JournalLimits;
-  /** How much later the next file is to begin; null: at once. */
+  /** The delay of the next file; null: it begins at once. */
   readonly takeStart: () => number | null;
   /** By the store's clock. */
   readonly quietUntil: () => number;
   readonly requests: Requests;
-  /** What the program would have told its log. */
+  /** Receives the program's log messages. */
   readonly trouble: (message: string) => void;
-  /** The program is broken, whatever the realm says. */
+  /** Receives bugs of the program, which are faults whatever the realm says. */
   readonly broke: (error: Error) => void;
 };
 
-/** What a process of the program consists of, put together as its crew does it. */
+/** Builds one process of the program as its worker is built. */
 export function wire(
   world: World,
   machine: Machine,
@@ -80,7 +80,7 @@ export function wire(
     self: { session, attempts },
     patienceMs: 0,
     onTrouble: world.trouble,
-    // Given up while it lived: it ends.
+    // The session was given up while the process lived, so the process ends.
     onLost: () => {
       link.dead = true;
     },

@@ -6,8 +6,9 @@ import { count, newTally, Simulator, story } from './run.js';
 import { isTheme } from './themes.js';
 
 /**
- * One of the processes of `npm run simulate`: plays every so many-th seed until its orders are through, and
- * tells its parent how it goes. It ends at the first history that goes wrong, with the shortest one like it.
+ * One of the processes of `npm run simulate`. It plays every n-th seed until its number of orders is reached, and
+ * reports its progress to its parent. It stops at the first failing history, and reduces it to the shortest one that
+ * fails alike.
  */
 const asked = z
   .object({
@@ -21,14 +22,14 @@ const asked = z
 
 const MEMORY = '/dev/shm';
 const simulator = await Simulator.start(existsSync(MEMORY) ? MEMORY : undefined);
-// Ctrl-C reaches this process as well. Its Redis would stay behind.
+// Ctrl-C reaches this process as well; without this handler its Redis would keep running.
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void simulator.stop().finally(() => process.exit(130)));
-// A message on its way when the parent is gone is no error.
+// Sending to a parent that has just ended is not an error.
 const tell = (message: object) => process.send?.(message, undefined, undefined, () => {});
 const tally = newTally();
 let failure: string | null = null;
-// Without a parent nobody reads what it finds.
+// Without a parent no process reads the findings.
 const isAsked = () => tally.orders < asked.orders && failure === null && process.connected;
 for (let seed = asked.seed; isAsked(); seed += asked.every) {
   const plan = planOf(seed, asked.certainty, asked.theme ?? undefined);

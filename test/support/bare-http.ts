@@ -1,25 +1,25 @@
 import { setMaxListeners } from 'node:events';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 
-/** One exchange with nothing between the test and the socket: no retries, no redirects, no decoding. */
+/** One HTTP exchange straight over a socket: no retries, no redirects, no decoding. */
 export type BareReply = {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body read as JSON; undefined where it is empty. */
+  /** The body parsed as JSON; undefined if the body is empty. */
   readonly json: unknown;
 };
 
 export type BareRequest = {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text is sent as it is, anything else as JSON. */
+  /** A string is sent unchanged; any other value is sent as JSON. */
   readonly body?: unknown;
   readonly agent?: Agent;
   readonly signal?: AbortSignal;
 };
 
-/** Rejects when the answer does not arrive whole. */
+/** Rejects if the reply does not arrive completely. */
 export function bareHttp(url: string, options: BareRequest = {}): Promise<BareReply> {
   const body =
     options.body === undefined || typeof options.body === 'string'
@@ -30,7 +30,7 @@ export function bareHttp(url: string, options: BareRequest = {}): Promise<BareRe
     headers['content-length'] = String(Buffer.byteLength(body));
     headers['content-type'] ??= 'application/json';
   }
-  // One signal ends all requests of a test, and there may be many.
+  // Many requests of one test share a single abort signal.
   if (options.signal !== undefined) setMaxListeners(0, options.signal);
   return new Promise((resolve, reject) => {
     const sent = request(

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import fc from 'fast-check';
 
-/** Each is nearly a request. */
+/** Malformed requests: each one breaks a single rule of HTTP. */
 const NEARLY = [
   'GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n',
   'POST /api/login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
@@ -29,6 +29,6 @@ async function send(port: number, bytes: Uint8Array): Promise<void> {
   await once(socket, 'connect');
   socket.end(bytes);
   socket.resume();
-  // A reset is an answer, too.
+  // A connection reset also counts as an answer.
   await new Promise((resolve) => socket.once('close', resolve));
 }

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { endServerOf } from './store-program.js';
 
-/** Data folders for the tests of one file; whatever still runs in them is ended and they are removed. */
+/**
+ * Creates data folders for the tests of one file. At its end it stops the processes in them and removes the folders.
+ */
 export function dataFolders(): () => Promise<string> {
   const folders: string[] = [];
   afterEach(async () => {

@@ -1,13 +1,13 @@
 import type { Ran } from './program/almoner.js';
 
-/** The one JSON document of a command, to be looked at with matchers; anything beside it is a failure. */
+/** Parses the single JSON document that a command printed. Any other output is a failure. */
 export function document(ran: Ran): unknown {
   const lines = ran.stdout.trimEnd().split('\n');
   if (lines.length !== 1) throw new Error(`expected one document:\n${ran.stdout}\n${ran.stderr}`);
   return JSON.parse(lines[0] ?? '');
 }
 
-/** A field of it, by a path such as `orders.0.order`. */
+/** Reads one field of that document by a path such as `orders.0.order`. */
 export function field(ran: Ran, path: string): unknown {
   let value = document(ran);
   for (const name of path.split('.')) {

@@ -13,9 +13,9 @@ import { comeHome } from './program/almoner.js';
 import { until } from './until.js';
 
 /**
- * The bounds of one test file; vitest runs this before each. The file gets an empty temporary folder, begins in the
- * project's folder, and fails at its end if it left a process, a listening socket or a file. Test files share their
- * process, so the file after it would meet whatever it left.
+ * Isolates one test file; vitest runs this before each. The file starts in the project's folder with an empty temporary
+ * folder. It fails if it leaves a process, a listening socket or a file behind. Test files share their process, so a
+ * leftover would reach the next file.
  */
 const folders = [process.env.ALMONER_TEST_MEMORY, process.env.ALMONER_TEST_DISK].map((parent) =>
   mkdtempSync(join(parent ?? '', 't')),
@@ -26,14 +26,14 @@ process.env.ALMONER_TEST_FILE_DISK = disk;
 const socketsBefore = socketsHere();
 
 beforeAll(() => {
-  // Something may come back to a folder after its file has ended. The runner finds the file's name here.
+  // A process may write to a folder after its file has ended. The runner reads the file's name here.
   const line = `${folders.join('\t')}\t${expect.getState().testPath}\n`;
   appendFileSync(join(process.env.ALMONER_TEST_DISK ?? '', FOLDERS_OF_FILES), line);
   comeHome();
 });
 
 afterAll(async () => {
-  // A process that was killed and a server that was closed may need a moment to be gone.
+  // A killed process and a closed server may take a moment to disappear.
   const left = await until('the file to leave nothing behind', () => leftovers().length === 0, 5_000).then(
     () => [],
     leftovers,

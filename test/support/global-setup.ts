@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { makeRunFolders, sweep } from '../../scripts/leftovers.mjs';
 
 /**
- * Once for a run of vitest: builds the program, because tests start it as processes, and makes the run's folders.
- * `npm test` has done both and says so in the environment; it also removes the folders after Ctrl-C.
+ * Runs once for each run of vitest: builds the program, because tests start it as processes, and creates the run's
+ * folders. `npm test` does both itself and says so in the environment; it also removes the folders after Ctrl-C.
  */
 export default function setup(): (() => void) | undefined {
   if (process.env.ALMONER_TEST_NO_BUILD === undefined) {

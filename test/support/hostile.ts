@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Values that strangers send: the ones that have broken programs before, and chance. */
+/** Values that an attacker may send: inputs that have broken programs before, and random ones. */
 
 const HOSTILE_TEXTS = [
   '',
@@ -42,7 +42,7 @@ const HOSTILE_TEXTS = [
   'A'.repeat(5_000),
 ] as const;
 
-/** Arguments of scripts: numbers of every shape, and what is none. */
+/** Script arguments: numbers of every shape, and strings that are not numbers. */
 export const HOSTILE_ARGUMENTS: readonly string[] = [
   '',
   '0',
@@ -75,7 +75,10 @@ export const HOSTILE_ARGUMENTS: readonly string[] = [
   'x'.repeat(5_000),
 ];
 
-/** Any characters, halves of pairs included. fast-check's own unit `binary` makes a table of a million first. */
+/**
+ * Any characters, including unpaired surrogates. fast-check's unit `binary` would first build a table of a million
+ * entries.
+ */
 export function anyText(maxLength: number): fc.Arbitrary<string> {
   return fc
     .array(fc.integer({ min: 0, max: 0x10ffff }), { maxLength })
@@ -105,7 +108,7 @@ export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** JSON texts that no serializer writes. */
+/** JSON texts that no serializer produces. */
 export const hostileJson = fc.oneof(
   fc.constantFrom(
     '',

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** Whether a signal has frozen the process. */
+/** Returns whether a signal has stopped (frozen) the process. */
 export async function isStopped(pid: number | undefined): Promise<boolean> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return /^\d+ \(.*\) T/.test(text);

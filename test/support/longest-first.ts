@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What takes longest, longest first: a long file that begins last leaves the other processes idle. */
+/** The slow files, slowest first: a slow file that starts last leaves the other processes idle. */
 const SLOW = [
   'e2e/week',
   'newcomer/',
@@ -14,11 +14,11 @@ const SLOW = [
   'security/',
   'cli/',
 ];
-/** These wait more than they compute. Beside each other they would leave the cores idle. */
+/** Files that mostly wait. Running them side by side would leave the cores idle. */
 const WAITING = ['queue/', 'library/', 'runtime/', 'realm/'];
 
 /**
- * Orders test files by their folder, then by name: the same order on every machine and in every run. Those that wait are
+ * Orders test files by folder, then by name, so that every machine and run uses the same order. The waiting files are
  * spread among the others.
  */
 export class LongestFirst extends BaseSequencer {

@@ -1,8 +1,7 @@
 /**
- * Finds long brackets that Lua 5.1 refuses when it is built with `LUA_COMPAT_LSTR` 1, its default: an opening `[[`
- * inside a long string or long comment of level 0 ("nesting of [[...]] is deprecated"). Redis builds of some versions
- * and distributions link a Lua without that check, so that a server at hand does not show the fault.
- * Returns the line numbers.
+ * Finds long brackets that Lua 5.1 refuses when it is built with its default `LUA_COMPAT_LSTR` 1: an opening `[[`
+ * inside a long string or long comment of level 0 ("nesting of [[...]] is deprecated"). Some Redis builds link a Lua
+ * without that check, so a local server may not show the fault. Returns the line numbers.
  */
 export function nestedLongBrackets(lua: string): number[] {
   const found: number[] = [];

@@ -1,6 +1,6 @@
 import type { MemberSeed } from '../../src/realm/server/members.js';
 
-/** Credits, debits and transfers over few members, so that many rows meet at the same member. */
+/** Credits, debits and transfers over few members, so that many rows share a member. */
 export function mixedRows(rows: number, members: number): { csv: string; seeds: MemberSeed[] } {
   const id = (n: number) => String(100_000_000_000_000_000n + BigInt(n % members));
   const lines = Array.from({ length: rows }, (_, i) => {

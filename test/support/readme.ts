@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The code blocks of one language under one heading of a page, so that a test runs what the page says. */
+/** The code blocks of one language under one heading of a page, so that a test runs exactly what the page shows. */
 export function codeUnder(page: string, heading: string, language: string): string[] {
   const text = readFileSync(page, 'utf8');
   const [, after] = text.split(`\n## ${heading}\n`);

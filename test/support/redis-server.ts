@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 
-/** A real redis-server in a folder of its own, safe in the ledger's sense unless told otherwise. */
+/** A real redis-server in its own folder. By default it persists every write, as the ledger requires. */
 export type TestRedis = {
   readonly url: string;
   readonly port: number;
@@ -14,7 +14,7 @@ export type TestRedis = {
   readonly pid: number;
   /** Ends the server and removes its folder. */
   stop(): Promise<void>;
-  /** SIGKILL; the folder and its append-only file stay. */
+  /** Sends SIGKILL; the folder and its append-only file stay. */
   kill(): Promise<void>;
   /** Starts the server again on the same port and folder. */
   restart(): Promise<void>;
@@ -22,8 +22,8 @@ export type TestRedis = {
 };
 
 /**
- * A port that stays free until the test wants it. Below those that the kernel hands out by itself, to outgoing connections
- * as well, and from a range of this worker's own, so that no other test takes it meanwhile.
+ * A port that stays free until the test uses it. It lies below the range that the kernel gives to outgoing connections,
+ * and in a range of this test process's own, so that no other test takes it.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < PORTS; tries++) {
@@ -52,7 +52,7 @@ async function isFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** The server under test: `redis-server`, or the one of the project (see scripts/test-servers.mjs). */
+/** The Redis server under test: `redis-server`, or the project's own build (see scripts/test-servers.mjs). */
 export const SERVER_PROGRAM = process.env.ALMONER_TEST_SERVER ?? 'redis-server';
 
 const SAFE = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];

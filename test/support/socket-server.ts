@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 
-/** One request as it came over the wire. */
+/** One request with its bytes as received. */
 export type RawRequest = {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Requests seen on the same connection, this one included. */
+  /** The number of requests on the same connection, including this one. */
   readonly nthOnSocket: number;
 };
 
@@ -23,8 +23,8 @@ export const TEST_CERTIFICATE = readFileSync('test/fixtures/tls/client-test.crt'
 const TEST_KEY = readFileSync('test/fixtures/tls/client-test.key', 'utf8');
 
 /**
- * A server one level below HTTP: it reads whole requests and lets the test write any bytes, or none, or
- * break the connection. What http.createServer would not let through is what the client must survive.
+ * A server one level below HTTP. It reads whole requests and lets the test write any bytes, write none, or break the
+ * connection. http.createServer refuses to write the broken replies that the client must survive.
  */
 export async function startSocketServer(
   answer: (socket: Socket, request: RawRequest) => void,
@@ -68,7 +68,7 @@ export async function startSocketServer(
   };
 }
 
-/** Accepts connections and hands them over raw, before any TLS or HTTP. */
+/** Accepts connections and passes them on raw, before any TLS or HTTP. */
 export async function startBareServer(accept: (socket: Socket) => void): Promise<SocketServer> {
   const sockets = new Set<Socket>();
   let connections = 0;
@@ -83,7 +83,7 @@ export async function startBareServer(accept: (socket: Socket) => void): Promise
   return { port, requests: [], connections: () => connections, stop: () => stop(server, sockets) };
 }
 
-/** A whole answer with its length. */
+/** A complete response with its length. */
 export function respond(
   socket: Socket,
   status: number,
@@ -93,7 +93,7 @@ export function respond(
   const lines = Object.entries({ 'content-type': 'application/json', ...headers }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   );
-  // Bodies are not allowed with these, and a parser would take them for the next answer.
+  // These responses have no body; a parser would read a body as the next response.
   const bodiless = status === 204 || status === 304;
   const length = bodiless ? '' : `content-length: ${Buffer.byteLength(body)}\r\n`;
   socket.write(`HTTP/1.1 ${status} Test\r\n${lines.join('')}${length}\r\n${bodiless ? '' : body}`);

@@ -18,7 +18,7 @@ type Step = z.infer<typeof STEP>;
 /** A real process that uses the store of a data folder. */
 export type StoreProgram = {
   readonly opened: Promise<{ count: number; serverPid: number }>;
-  /** Its last word, once it has ended by itself. */
+  /** Its last message, once it has ended by itself. */
   readonly ended: Promise<Step>;
   close(): Promise<Step>;
   kill(): Promise<void>;
@@ -56,7 +56,7 @@ function firstAnswer(
   return false;
 }
 
-/** A zombie that nobody has reaped yet is dead: pid 1 of a container may take seconds. */
+/** A zombie counts as dead: pid 1 of a container may take seconds to reap it. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -66,7 +66,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Ends what a test left running in a data folder, by its pid file. */
+/** Kills the process that a test left running in a data folder, by its pid file. */
 export async function endServerOf(dataFolder: string): Promise<void> {
   const pid = Number(await readFile(join(dataFolder, 'redis', 'server.pid'), 'utf8').catch(() => ''));
   if (pid <= 0 || !isAlive(pid)) return;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A folder of its own that is gone when the test is. */
+/** A temporary folder that is removed at the end of the test. */
 export async function tempFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'almoner-test-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

@@ -1,9 +1,9 @@
-/** Waits for a condition by asking again; fails with what was last seen, never after a fixed sleep. */
+/** Polls a condition until it holds. On a time-out it fails with the last value. It needs no fixed sleep. */
 export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,
   limitMs = 20_000,
-  /** Longer where asking itself costs much, such as a whole command. */
+  /** Longer if the check itself is expensive, such as a whole command. */
   pauseMs = 25,
 ): Promise<T> {
   const end = performance.now() + limitMs;

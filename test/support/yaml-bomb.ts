@@ -1,4 +1,4 @@
-/** Aliases of aliases: thirty lines that stand for more text than there is memory. */
+/** YAML aliases of aliases: thirty lines that expand to more text than fits in memory. */
 export function yamlBomb(): string {
   return Array.from({ length: 30 }, (_, i) => {
     const items = i === 0 ? ['"x"'] : Array(10).fill(`*a${i - 1}`);

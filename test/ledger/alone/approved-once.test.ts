@@ -26,10 +26,10 @@ const retry = ({ ref, row }: TestBatch, index: number) =>
     limits: OVER_100,
   });
 
-/** So much time passes for what ada paid alone. */
+/** Ages what ada paid alone by that many days. */
 const days = (ledger: TestBatch['ledger'], who: string) => timePasses(ledger, who, DAY);
 
-test('a retry that ada may give alone is sent without a second person', async () => {
+test('a retry within ada’s own limit is sent without a second person', async () => {
   const ledger = limitedTo(await bench.ledger(), OVER_100);
   const prepared = { who: 'ada', limits: OVER_100 };
   const batch = await sealed(ledger, [{ tokens: 60 }], { id: 'mon', prepared });

@@ -29,7 +29,7 @@ async function pay(batch: TestBatch, ...indexes: readonly number[]): Promise<num
   return paid;
 }
 
-test('a row that was left out as a duplicate is not covered by the approval of the batch, should a journal bring it back', async () => {
+test('an approval of the batch does not cover a left-out duplicate row that a journal restores', async () => {
   const plain = await bench.ledger();
   const ledger = as(plain, 100);
   const other = await sealed(plain, [{ tokens: 5000, reference: 'x' }], { id: 'orig' });
@@ -49,7 +49,7 @@ test('a row that was left out as a duplicate is not covered by the approval of t
   expect(await pay(batch, 1)).toBeLessThanOrEqual(100);
 });
 
-test('an order that a person called unpaid is not covered by it either', async () => {
+test('an approval of the batch does not cover an order that a person called unpaid', async () => {
   const ledger = as(await bench.ledger(), 100);
   const batch = await sealed(ledger, [{ tokens: 5000 }, { tokens: 1 }], { id: 'zz-7', prepared: byAda(100) });
   expect(await approveBatch(batch.ref, 'ben')).toBe('approved');

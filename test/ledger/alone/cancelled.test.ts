@@ -5,7 +5,7 @@ import { ledgersOnRedis, limitedTo, sealed } from '../../support/ledger/ledgers-
 import { audit } from '../../support/ledger/order-moves.js';
 
 const bench = ledgersOnRedis();
-test('a batch that was cancelled before anything of it was sent, counts no more for its set time', async () => {
+test('a batch cancelled before it sent anything no longer counts at its set time', async () => {
   const limits = { overTokens: 100, overRows: null };
   const ledger = limitedTo(await bench.ledger(), limits);
   const start = { at: Date.now() + 5 * 86_400_000, zone: 'UTC' };

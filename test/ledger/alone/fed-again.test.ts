@@ -7,7 +7,7 @@ import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { importPlan } from '../../../src/planning/store-plan.js';
 import { approveBatch } from '../../support/ledger/approve-batch.js';
 import { planCsv } from '../../support/ledger/csv-plans.js';
-import { forgotten, placeOf, tell } from '../../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts, placeOf } from '../../support/ledger/forgotten-batch.js';
 import { importing } from '../../support/ledger/importing.js';
 import { attemptOf, REFUSED, WAITS } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
@@ -46,14 +46,14 @@ async function pay(batch: TestBatch, ...indexes: readonly number[]): Promise<num
   }
   return paid;
 }
-test('what journals put back above the cursor is fed again after the approval', async () => {
+test('orders that journals restore above the cursor are fed again after the approval', async () => {
   const lax = as(await bench.ledger(), null);
   const ledger = as(lax, 100);
   const batch = await sealed(lax, [{ tokens: 60 }, { tokens: 60 }, { tokens: 60 }], {
     id: 'zz-s',
     prepared: byAda(null),
   });
-  await tell(batch, attemptOf(batch, 3, WAITS));
+  await mergeAttempts(batch, attemptOf(batch, 3, WAITS));
   const mine = { ...batch, ledger, ref: { ...batch.ref, ledger } };
   expect(await begin(mine, 3, { nonce: 'a' })).toMatchObject({ refusal: 'approval' });
   expect(await approveBatch(batch.ref, 'ben')).toBe('approved');
@@ -62,10 +62,10 @@ test('what journals put back above the cursor is fed again after the approval', 
 
 import { feed } from '../../support/ledger/feed-one.js';
 
-test('the same while the batch is being fed', async () => {
+test('orders that journals restore while the batch is being fed are fed again after the approval', async () => {
   const csv = 'member,tokens\n1,60\n2,30\n3,60\n';
   const old = await forgotten(bench, csv);
-  await tell(old, attemptOf(old, 3, REFUSED));
+  await mergeAttempts(old, attemptOf(old, 3, REFUSED));
   const place = await placeOf(old);
   const ledger = as(place.ledger, 100);
   const plan = await planCsv(place.ledger, csv);
@@ -87,10 +87,10 @@ test('the same while the batch is being fed', async () => {
   expect((await readBatch(batch.ref))?.state).toBe('done');
 });
 
-test('without any limits: resume --first', async () => {
+test('resume --first feeds restored orders without any limits', async () => {
   const csv = 'member,tokens\n1,60\n2,30\n3,60\n';
   const old = await forgotten(bench, csv);
-  await tell(old, attemptOf(old, 3, REFUSED));
+  await mergeAttempts(old, attemptOf(old, 3, REFUSED));
   const place = await placeOf(old);
   const { ledger } = place;
   const { ref } = await importPlan(await planCsv(ledger, csv), importing(ledger, { now: 1 }));

@@ -42,7 +42,7 @@ async function pay(batch: TestBatch, ...indexes: readonly number[]): Promise<num
 
 import { feed } from '../../support/ledger/feed-one.js';
 
-test('who retried a dead letter without a token does not approve it with theirs', async () => {
+test('a person who retried a dead letter without a token cannot approve it with their token', async () => {
   const lax = as(await bench.ledger(), null);
   const ledger = as(lax, 100);
   const batch = await sealed(lax, [{ tokens: 5000 }, { tokens: 101 }], {
@@ -52,7 +52,7 @@ test('who retried a dead letter without a token does not approve it with theirs'
   await feedAll(batch);
   const mine = { ...batch, ledger, ref: { ...batch.ref, ledger } };
   await sendAs(batch, 1, 'R');
-  // ben, with a configuration of his own and no token
+  // ben, with his own configuration and without a token
   expect(await retry(batch, 1, null)).toBe('ok');
   expect(await begin(mine, 1, { nonce: 'x1' })).toMatchObject({ refusal: 'approval' });
   await new Promise((resolve) => setTimeout(resolve, 5));
@@ -61,10 +61,10 @@ test('who retried a dead letter without a token does not approve it with theirs'
   expect(await pay(mine, 1, 2)).toBeLessThanOrEqual(100);
 });
 
-test('what nobody known prepared is not approved because a known person retried one of its dead letters', async () => {
+test('a retry by a known person does not allow approving a batch without a known preparer', async () => {
   const lax = as(await bench.ledger(), null);
   const ledger = as(lax, 100);
-  // ben prepares it without a token and without limits; a process without limits sends the first
+  // ben prepares it without a token and without limits; a process without limits sends the first order
   const batch = await sealed(lax, [{ tokens: 200 }, { tokens: 9000 }], {
     id: 'zz-n2',
     prepared: { who: null, limits: over(null) } as never,

@@ -9,7 +9,7 @@ import { retriesOf } from '../../../src/operations/dead/retries.js';
 import { importPlan } from '../../../src/planning/store-plan.js';
 import { approveBatch } from '../../support/ledger/approve-batch.js';
 import { planCsv } from '../../support/ledger/csv-plans.js';
-import { forgotten, placeOf, tell } from '../../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts, placeOf } from '../../support/ledger/forgotten-batch.js';
 import { importing } from '../../support/ledger/importing.js';
 import { attemptOf, REFUSED } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
@@ -65,7 +65,7 @@ async function pay(batch: TestBatch, ...indexes: readonly number[]): Promise<num
   return paid;
 }
 
-test('an approval of a retry that has ended covers nothing', async () => {
+test('an approval of a finished retry covers no later retry', async () => {
   const lax = as(await bench.ledger(), null);
   const ledger = as(lax, 100);
   const batch = await sealed(lax, [{ tokens: 5000 }], { id: 'zz-a', prepared: byAda(null) });
@@ -77,23 +77,23 @@ test('an approval of a retry that has ended covers nothing', async () => {
     (await requestRetry(mine.ref, { who: 'ada', hash, why: null, limits: over(100), tokens, indexes: [1] }))
       .answer,
   ).toBe('asked');
-  // approved for so long (1 ms)
+  // The approval lasts 1 ms.
   expect(await approve({ kind: 'retry', batch: mine.ref }, { who: 'ben', hash }, null)).toBe('approved');
-  // four days later
+  // Four days pass.
   const key = `${ledger.keyPrefix}:b:${batch.no}:retries`;
   const entry = (await ledger.scripts.redis.hget(key, '1')) ?? '';
   await ledger.scripts.redis.hset(key, '1', entry.replace(/^\d+/, String(Date.now() - 24 * HOUR)));
-  // It counts no more:
+  // The approval no longer counts.
   expect(await retry(mine, 1, 100)).not.toBe('ok');
-  // With a configuration of her own:
+  // ada retries with her own configuration.
   expect(await retry(mine, 1, null, 'ada')).toBe('ok');
   expect(await pay(mine, 1)).toBeLessThanOrEqual(100);
 });
 
-test('the rest of a recovered batch is approved without its dead letters', async () => {
+test('an approval of the rest of a recovered batch does not cover its dead letters', async () => {
   const csv = 'member,tokens\n1,5000\n2,5000\n3,101\n';
   const old = await forgotten(bench, csv);
-  await tell(old, ...[1, 2].map((index) => attemptOf(old, index, REFUSED)));
+  await mergeAttempts(old, ...[1, 2].map((index) => attemptOf(old, index, REFUSED)));
   const place = await placeOf(old);
   const ledger = as(place.ledger, 100);
   const plan = await planCsv(place.ledger, csv);
@@ -115,7 +115,7 @@ test('the rest of a recovered batch is approved without its dead letters', async
   expect(paid).toBeLessThanOrEqual(100);
 });
 
-test('what was on its way when the rest was approved counts when it leaves again', async () => {
+test('an order that was under way when the rest was approved counts when it leaves again', async () => {
   const lax = as(await bench.ledger(), 1000);
   const ledger = as(lax, 100);
   const batch = await sealed(lax, [{ tokens: 100 }, { tokens: 1 }], { id: 'zz-c', prepared: byAda(1000) });
@@ -126,7 +126,7 @@ test('what was on its way when the rest was approved counts when it leaves again
   const view = await readBatch(batch.ref);
   expect([view?.counts.planned, view?.sums.planned]).toEqual([1, 1n]);
   expect(await approveBatch(batch.ref, 'ben')).toBe('approved');
-  // 429 or connection refused
+  // A 429, or the connection was refused.
   await settleAs(mine, 1, 'w', one, { nonce: 'x1' });
   await feedAll(mine);
   await pauseBatch(batch.ref, WHY, audit('paused'));
@@ -135,11 +135,11 @@ test('what was on its way when the rest was approved counts when it leaves again
   let paid = await pay(next, 1);
   await resumeBatch(batch.ref, audit('resumed'), { owner: '' });
   paid += await pay(mine, 1);
-  // ben was shown 1 token, and of that nothing is counted here
+  // ben was shown 1 token; this order is not part of what he was shown.
   expect(paid).toBeLessThanOrEqual(100);
 });
 
-test('what the daily cap keeps back is not counted', async () => {
+test('orders that the daily cap holds back do not count', async () => {
   const ledger = as(await bench.ledger(), 100);
   const batch = await sealed(ledger, [{ tokens: 100 }], { id: 'zz-d', prepared: byAda(100) });
   await feedAll(batch);
@@ -149,7 +149,7 @@ test('what the daily cap keeps back is not counted', async () => {
   expect((await readBatch(next.ref))?.gate?.closed).toBe(null);
 });
 
-test('a batch of a schedule keeps its first person when it asks again', async () => {
+test('a schedule’s batch keeps its first person when it needs another approval', async () => {
   const lax = as(await bench.ledger(), null);
   const ledger = as(lax, 100);
   const entry = JSON.stringify({
@@ -180,7 +180,7 @@ test('a batch of a schedule keeps its first person when it asks again', async ()
   expect(await approveBatch(batch.ref, 'ben')).toBe('approved');
 });
 
-test('the same of an order that a process without limits had sent', async () => {
+test('an order that a process without limits had sent counts when it leaves again', async () => {
   const lax = as(await bench.ledger(), null);
   const ledger = as(lax, 100);
   const batch = await sealed(lax, [{ tokens: 5000 }, { tokens: 101 }], {
@@ -199,7 +199,7 @@ test('the same of an order that a process without limits had sent', async () => 
   expect(await pay(mine, 1, 2)).toBeLessThanOrEqual(101 + 100);
 });
 
-test('the same of an order that the approver had retried', async () => {
+test('an order that the approver had retried is not covered by their own approval', async () => {
   const lax = as(await bench.ledger(), null);
   const ledger = as(lax, 100);
   const batch = await sealed(lax, [{ tokens: 5000 }, { tokens: 101 }], {
@@ -215,11 +215,11 @@ test('the same of an order that the approver had retried', async () => {
   await new Promise((resolve) => setTimeout(resolve, 5));
   expect(await approveBatch(batch.ref, 'ben')).toBe('approved');
   await settleAs(batch, 1, 'w', one, { nonce: 'x1' });
-  // The 5,000 are ben's own retry.
+  // ben retried the 5,000 himself.
   expect(await pay(mine, 1)).toBe(0);
 });
 
-test('what a person calls unpaid counts each time that it left', async () => {
+test('an order called unpaid counts each time that it is sent', async () => {
   const ledger = as(await bench.ledger(), 100);
   const batch = await sealed(ledger, [{ tokens: 100 }], { id: 'zz-f', prepared: byAda(100) });
   await feedAll(batch);
@@ -229,7 +229,7 @@ test('what a person calls unpaid counts each time that it left', async () => {
     const one = await begin(batch, 1, { nonce });
     if ('refusal' in one) break;
     left += 100;
-    // The answer is lost: it was paid, and nobody knows.
+    // The payment was made, but its answer is lost.
     await settleAs(batch, 1, 'D', one, { nonce });
     await concludeAs(batch, 1, 'D', 'X');
     expect(await retry(batch, 1, null, 'ada')).toBe('ok');
@@ -240,7 +240,7 @@ test('what a person calls unpaid counts each time that it left', async () => {
 test('an order of a recovered batch that waits for an approval holds no member', async () => {
   const csv = 'member,tokens\n1,5000\n';
   const old = await forgotten(bench, csv);
-  await tell(old, attemptOf(old, 1, REFUSED));
+  await mergeAttempts(old, attemptOf(old, 1, REFUSED));
   const place = await placeOf(old);
   const ledger = as(place.ledger, 100);
   const batch = { ...old, ledger, no: place.no, ref: { ...place, ledger } };
@@ -255,10 +255,10 @@ test('an order of a recovered batch that waits for an approval holds no member',
   expect(await claimFor(other, 1)).toMatchObject({ answer: 'go' });
 });
 
-test('a slice of a clock that was far ahead does not count', async () => {
+test('a slice recorded by a clock far ahead does not count', async () => {
   const ledger = as(await bench.ledger(), 100);
   const { redis } = ledger.scripts;
-  // The store was a year ahead when 100 tokens left.
+  // The store’s clock was a year ahead when 100 tokens were sent.
   const ahead = Math.floor((Date.now() + 365 * 86_400_000) / 600_000);
   await redis.hset(`${ledger.keyPrefix}:alone:ada:left`, String(ahead), '1 100');
   const batch = await sealed(ledger, [{ tokens: 1 }], { id: 'zz-k', prepared: byAda(100) });

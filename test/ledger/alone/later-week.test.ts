@@ -6,7 +6,7 @@ import { feedAll, sendAs } from '../../support/ledger/order-moves.js';
 const bench = ledgersOnRedis();
 const OVER_100: Requirement = { overTokens: 100, overRows: null };
 const DAY = 86_400_000;
-test('a batch that is set for a later week leaves what was paid today counted', async () => {
+test('a batch set for a later week does not remove today’s payments from the count', async () => {
   const ledger = limitedTo(await bench.ledger(), OVER_100);
   let paid = 0;
   for (let i = 0; i < 5; i++) {

@@ -16,7 +16,7 @@ import { timePasses } from '../../support/ledger/time-passes.js';
 const bench = ledgersOnRedis();
 const HOUR = 3_600_000;
 const over = (overTokens: number | null): Requirement => ({ overTokens, overRows: null });
-/** As a process of its own with such a profile. */
+/** The ledger as a separate process with such a profile sees it. */
 const as = (ledger: RealmLedger, overTokens: number | null): RealmLedger => ({
   ...ledger,
   mark: { ...ledger.mark },
@@ -39,9 +39,9 @@ const retry = ({ ref, row }: TestBatch, index: number, limit: number | null = 10
     limits: over(limit),
   });
 
-/** So much time passes for what ada paid alone. */
+/** Ages what ada paid alone by `ms`. */
 const pass = (ledger: RealmLedger, ms: number) => timePasses(ledger, 'ada', ms);
-/** Tokens that were paid. */
+/** Pays the orders; returns the tokens paid. */
 async function pay(batch: TestBatch, ...indexes: readonly number[]): Promise<number> {
   await feedAll(batch);
   let paid = 0;
@@ -55,7 +55,7 @@ async function pay(batch: TestBatch, ...indexes: readonly number[]): Promise<num
   return paid;
 }
 
-test('a sender with stricter limits forgets what its batch has paid: the laxer one pays its limit again', async () => {
+test('a sender with stricter limits keeps the count of its batch, so a laxer one cannot pay its own limit again', async () => {
   for (const strict of [50, 5]) {
     const lax = as(await bench.ledger(), 100);
     let paid = 0;
@@ -74,13 +74,13 @@ test('a sender with stricter limits forgets what its batch has paid: the laxer o
   }
 });
 
-test('one profile: a retry that leaves a day later does not count when it leaves', async () => {
+test('a retry that is sent a day later counts on the day it is sent', async () => {
   const ledger = as(await bench.ledger(), 100);
   const batch = await sealed(ledger, [{ tokens: 90 }, { tokens: 10 }], { id: 'first', prepared: byAda(100) });
   expect(await feed(ledger, batch.no, 1, '')).toEqual([1]);
   await sendAs(batch, 1, 'R');
   await pass(ledger, 25 * HOUR);
-  // The next day: the other one dies, too.
+  // The next day the other order dies, too.
   expect(await feedAll(batch)).toEqual([2]);
   await sendAs(batch, 2, 'R');
   expect(await requested(batch, 'ada', [1])).toBe('alone');
@@ -92,14 +92,14 @@ test('one profile: a retry that leaves a day later does not count when it leaves
   await pass(ledger, 1.5 * HOUR);
   const next = await sealed(ledger, [{ tokens: 90 }], { id: 'next', prepared: byAda(100) });
   paid += await pay(next, 1);
-  // Within an hour and a half.
+  // All of it within an hour and a half.
   expect(paid).toBeLessThanOrEqual(100);
 });
 
-test('the rest that was approved grows by retries until it begins', async () => {
+test('an approved rest does not grow by retries made before it begins', async () => {
   const ledger = as(await bench.ledger(), 100);
   const lax = as(ledger, null);
-  // Sent by a process without limits until the first order had died.
+  // A process without limits sends it until the first order dies.
   const batch = await sealed(lax, [{ tokens: 5000 }, { tokens: 5 }], {
     id: 'first',
     prepared: { who: 'ada', limits: over(null) },
@@ -113,15 +113,15 @@ test('the rest that was approved grows by retries until it begins', async () => 
   expect(await feedAll(mine)).toEqual([]);
   const view = await readBatch(batch.ref);
   if (view === undefined) throw new Error('gone');
-  // What Ben is shown.
+  // ben is shown this.
   expect(payableOf(view)).toEqual({ orders: 1, tokens: 5n });
   expect(await approveBatch(batch.ref, 'ben')).toBe('approved');
-  // Before a worker comes by, Ada retries with a configuration of her own.
+  // Before a worker delivers the order, ada retries it with her own configuration.
   expect(await retry(mine, 1, null)).toBe('ok');
   expect(await pay(mine, 1, 2)).toBeLessThanOrEqual(5);
 });
 
-test('an order counts once, where it left last', async () => {
+test('an order counts once, when it was last sent', async () => {
   const ledger = as(await bench.ledger(), 100);
   const batch = await sealed(ledger, [{ tokens: 60 }], { id: 'once', prepared: byAda(100) });
   await feedAll(batch);

@@ -3,7 +3,7 @@ import type { Requirement } from '../../../src/core/people.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { approveBatch } from '../../support/ledger/approve-batch.js';
-import { tell } from '../../support/ledger/forgotten-batch.js';
+import { mergeAttempts } from '../../support/ledger/forgotten-batch.js';
 import { attemptOf, merge, WAITS } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import { begin, begun, feedAll, orphanAs, sendAs, settleAs } from '../../support/ledger/order-moves.js';
@@ -40,7 +40,7 @@ async function closedForRest(first: 'D' | 'R' | 'orphan', id: string) {
   const mine = { ...batch, ledger, ref: { ...batch.ref, ledger } };
   if (first === 'orphan') {
     await begun(batch, 1, { nonce: 'nonce-1' });
-    await tell(batch);
+    await mergeAttempts(batch);
     expect(await orphanAs(batch, 1, 'D' as never)).toBe(true);
   } else await sendAs(batch, 1, first, { nonce: 'nonce-1' });
   expect(await begin(mine, 2, { nonce: 'x2' })).toMatchObject({ refusal: 'approval' });
@@ -51,14 +51,14 @@ async function closedForRest(first: 'D' | 'R' | 'orphan', id: string) {
 }
 
 for (const how of ['D', 'orphan'] as const)
-  test(`a doubt (${how}) at the approval of the rest, of which its journal tells later that it was answered 429`, async () => {
+  test(`an approval of the rest does not cover a doubt (${how}) that a journal later shows as answered 429`, async () => {
     const { batch, mine } = await closedForRest(how, `zz-${how.toLowerCase()}`);
     await merge(batch, 'manual', attemptOf(batch, 1, WAITS));
     expect((await readBatch(batch.ref))?.counts).toEqual({ planned: 2 });
     expect(await pay(mine, 1, 2)).toBeLessThanOrEqual(101 + 100);
   });
 
-test('a dead letter at the approval of the rest, of which a journal tells another attempt, and later its answer 429', async () => {
+test('an approval of the rest does not cover a dead letter that a journal later shows as sent again and answered 429', async () => {
   const { batch, mine } = await closedForRest('R', 'zz-r');
   const other = { nonce: 'other', attempts: 2 };
   await merge(batch, 'idempotent', attemptOf(batch, 1, null, other));
@@ -68,7 +68,7 @@ test('a dead letter at the approval of the rest, of which a journal tells anothe
   expect(await pay(mine, 1, 2)).toBeLessThanOrEqual(101 + 100);
 });
 
-test('the same of a doubt, of an approved rest that was begun already', async () => {
+test('an approval of a rest that has already begun does not cover such a doubt', async () => {
   const { batch, mine } = await closedForRest('D', 'zz-b');
   expect(await pay(mine, 2)).toBe(101);
   await merge(batch, 'manual', attemptOf(batch, 1, WAITS));

@@ -4,7 +4,7 @@ import { approve, requestRetry } from '../../../src/ledger/moves/approvals.js';
 import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { retriesOf } from '../../../src/operations/dead/retries.js';
-import { tell } from '../../support/ledger/forgotten-batch.js';
+import { mergeAttempts } from '../../support/ledger/forgotten-batch.js';
 import { attemptOf, REFUSED } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import { begin, feedAll, settleAs } from '../../support/ledger/order-moves.js';
@@ -40,10 +40,10 @@ async function pay(batch: TestBatch, ...indexes: readonly number[]): Promise<num
   return paid;
 }
 
-test('an approved retry of a batch that was over before it began needs no other approval', async () => {
+test('an approved retry in a batch that ended before it began needs no further approval', async () => {
   const ledger = as(await bench.ledger(), 100);
   const batch = await sealed(ledger, [{ tokens: 60 }], { id: 'zz-6', prepared: byAda(100) });
-  await tell(batch, attemptOf(batch, 1, REFUSED));
+  await mergeAttempts(batch, attemptOf(batch, 1, REFUSED));
   const other = await sealed(ledger, [{ tokens: 100 }], { id: 'zz-6b', prepared: byAda(100) });
   expect(await pay(other, 1)).toBe(100);
   const { tokens, hash } = await retriesOf(batch.ref, [1]);

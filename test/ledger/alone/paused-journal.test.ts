@@ -4,7 +4,7 @@ import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import { pauseBatch, resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import { approveBatch } from '../../support/ledger/approve-batch.js';
-import { tell } from '../../support/ledger/forgotten-batch.js';
+import { mergeAttempts } from '../../support/ledger/forgotten-batch.js';
 import { attemptOf, REFUSED } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, limitedTo, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, begin, feedAll, settleAs, WHY } from '../../support/ledger/order-moves.js';
@@ -13,17 +13,17 @@ const bench = ledgersOnRedis();
 const OVER_100: Requirement = { overTokens: 100, overRows: null };
 
 for (const isPaused of [true, false])
-  test(`an approval of what is left of a batch that journals know, in a store from before it began (${isPaused ? 'paused' : 'waiting'})`, async () => {
+  test(`an approval covers the rest that was shown of a recovered batch whose store is from before it began (${isPaused ? 'paused' : 'waiting'})`, async () => {
     const ledger = limitedTo(await bench.ledger(), OVER_100);
     const batch = await sealed(ledger, [{ tokens: 5000 }, { tokens: 101 }], {
       id: `zz-p${isPaused}`,
       prepared: { who: 'ada', limits: OVER_100 },
     });
     if (isPaused) await pauseBatch(batch.ref, WHY, audit('paused'));
-    await tell(batch, attemptOf(batch, 1, REFUSED));
+    await mergeAttempts(batch, attemptOf(batch, 1, REFUSED));
     const view = await readBatch(batch.ref);
     expect(view?.counts).toEqual({ planned: 1, refused: 1 });
-    // Ben is shown 1 order of 101 tokens as left.
+    // ben is shown that 1 order of 101 tokens is left.
     expect(await approveBatch(batch.ref, 'ben')).toBe('approved');
     if (isPaused) await resumeBatch(batch.ref, audit('resumed'), { owner: '' });
     expect(await feedAll(batch)).toEqual([2]);

@@ -4,7 +4,7 @@ import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { approveBatch } from '../../support/ledger/approve-batch.js';
-import { forgotten, placeOf, tell } from '../../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts, placeOf } from '../../support/ledger/forgotten-batch.js';
 import { attemptOf, merge, REFUSED } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import { begin, feedAll, settleAs } from '../../support/ledger/order-moves.js';
@@ -41,10 +41,10 @@ async function pay(batch: TestBatch, ...indexes: readonly number[]): Promise<num
   }
   return paid;
 }
-test('what a journal puts into a recovered batch after its rest was approved, is not covered', async () => {
+test('an approval of the rest does not cover an order that a journal restores into a recovered batch afterwards', async () => {
   const csv = 'member,tokens\n1,101\n2,5000\n';
   const old = await forgotten(bench, csv);
-  await tell(old, attemptOf(old, 1, REFUSED));
+  await mergeAttempts(old, attemptOf(old, 1, REFUSED));
   const place = await placeOf(old);
   const ledger = as(place.ledger, 100);
   const batch = { ...old, ledger, no: place.no, ref: { ...place, ledger } };
@@ -57,7 +57,7 @@ test('what a journal puts into a recovered batch after its rest was approved, is
   const due = `${ledger.keyPrefix}:b:${batch.no}:due`;
   await ledger.scripts.redis.zadd(due, Date.now(), '1');
   expect(await pay(batch, 1)).toBe(101);
-  // the journal of another machine comes to light
+  // The journal of another machine is found.
   await merge(old, 'readback', attemptOf(old, 2, null, { certainty: 'readback' }));
   await ledger.scripts.redis.zadd(due, Date.now(), '2');
   expect(await pay(batch, 2)).toBeLessThanOrEqual(100);

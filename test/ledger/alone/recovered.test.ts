@@ -7,7 +7,7 @@ import { readBatch } from '../../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { retriesOf } from '../../../src/operations/dead/retries.js';
 import { approveBatch } from '../../support/ledger/approve-batch.js';
-import { forgotten, placeOf, tell } from '../../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts, placeOf } from '../../support/ledger/forgotten-batch.js';
 import { attemptOf, REFUSED } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, begin, feedAll, settleAs, WHY } from '../../support/ledger/order-moves.js';
@@ -22,7 +22,7 @@ const strictly = (ledger: RealmLedger): RealmLedger => ({
 });
 async function recovered(csv: string, indexes: readonly number[]): Promise<TestBatch> {
   const old = await forgotten(bench, csv);
-  await tell(old, ...indexes.map((index) => attemptOf(old, index, REFUSED)));
+  await mergeAttempts(old, ...indexes.map((index) => attemptOf(old, index, REFUSED)));
   const ref = await placeOf(old);
   const ledger = strictly(ref.ledger);
   return { ...old, ledger, no: ref.no, ref: { ...ref, ledger } };
@@ -48,7 +48,7 @@ const retry = ({ ref, row }: TestBatch, index: number, limit: number | null) =>
     limits: over(limit),
   });
 
-test('asked for, those of a recovered batch leave once another person has approved them', async () => {
+test('dead letters of a recovered batch are sent after another person approves their retry', async () => {
   const batch = await recovered('member,tokens\n1,5000\n2,5000\n', [1, 2]);
   for (const index of [1, 2]) {
     const by = { who: 'ada', why: null, at: 1, nonce: `p${index}`, person: 'ada' };
@@ -58,20 +58,20 @@ test('asked for, those of a recovered batch leave once another person has approv
   expect((await readBatch(batch.ref))?.gate?.closed).toBe('approval');
   expect(await approveBatch(batch.ref, 'ada', '')).toBe('same-person');
   expect(await approveBatch(batch.ref, 'ben', '')).toBe('approved');
-  // They stay due, for a little later.
+  // They stay due, a little later.
   const due = `${batch.ledger.keyPrefix}:b:${batch.no}:due`;
   expect(await batch.ledger.scripts.redis.zcount(due, Date.now(), Date.now() + 31_000)).toBe(2);
   for (const index of [1, 2]) await batch.ledger.scripts.redis.zadd(due, Date.now(), index);
   expect(await pay(batch, 1, 2)).toBe(10_000);
 });
 
-test('dead letters of a recovered batch, retried with a configuration of one’s own, are judged by whoever sends them', async () => {
+test('dead letters of a recovered batch that a person retries with their own configuration are checked by the sender', async () => {
   const batch = await recovered('member,tokens\n1,5000\n2,5000\n', [1, 2]);
   for (const index of [1, 2]) expect(await retry(batch, index, null)).toBe('ok');
   expect(await pay(batch, 1, 2)).toBeLessThanOrEqual(100);
 });
 
-test('those that ada retries alone on several days while it is paused do not leave on one', async () => {
+test('dead letters that ada retries alone on several days during a pause do not all leave on one day', async () => {
   const batch = await recovered('member,tokens\n1,100\n2,100\n3,100\n', [1, 2, 3]);
   const { redis } = batch.ledger.scripts;
   const key = `${batch.ledger.keyPrefix}:alone:ada`;

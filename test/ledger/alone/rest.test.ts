@@ -34,10 +34,10 @@ const retry = ({ ref, row }: TestBatch, index: number) =>
     limits: OVER_100,
   });
 
-/** So much time passes for what ada paid alone. */
+/** Ages what ada paid alone by that many days. */
 const days = (ledger: TestBatch['ledger'], who: string) => timePasses(ledger, who, DAY);
 
-test('what ada retries alone of a batch approved for its rest, leaves days later beside what she pays then', async () => {
+test('retries by ada alone after an approval of the rest count with what she pays on the day they are sent', async () => {
   const ledger = limitedTo(await bench.ledger(), OVER_100);
   const prepared = { who: 'ada', limits: OVER_100 };
   const lines: Line[] = [{ tokens: 50 }, { tokens: 45 }, { tokens: 5 }];
@@ -50,15 +50,15 @@ test('what ada retries alone of a batch approved for its rest, leaves days later
   await sendAs(other, 1, 'P');
   expect(await feedAll(batch)).toEqual([]);
   expect(await approveBatch(batch.ref, 'ben')).toBe('approved');
-  // (The rest: 5 tokens. Her dead letters of before need their own.)
+  // The rest is 5 tokens. The earlier dead letters need an approval of their own.
   expect(await feedAll(batch)).toEqual([3]);
   await days(ledger, 'ada');
   await pauseBatch(batch.ref, WHY, audit('paused'));
-  // Monday: she retries 50 alone; nothing leaves. Wednesday: 45 alone.
+  // Monday: ada retries 50 alone; nothing leaves. Wednesday: 45 alone.
   expect(await requested(batch, 'ada', [1, 2])).toBe('alone');
   for (const index of [1, 2]) expect(await retry(batch, index)).toBe('ok');
   await days(ledger, 'ada');
-  // Friday: 100 alone, and the batch goes on.
+  // Friday: 100 alone, and the batch resumes.
   const friday = await sealed(ledger, [{ tokens: 100 }], { id: 'friday', prepared });
   let paid = 0;
   await feedAll(friday);
@@ -76,7 +76,7 @@ test('what ada retries alone of a batch approved for its rest, leaves days later
   expect(paid).toBeLessThanOrEqual(100);
 });
 
-test('who retried a dead letter of what is left does not approve it', async () => {
+test('a person who retried a dead letter of the rest cannot approve it', async () => {
   const lax = await bench.ledger();
   const ledger = limitedTo(lax, OVER_100);
   const batch = await sealed(ledger, [{ tokens: 60 }, { tokens: 40 }], {

@@ -11,8 +11,8 @@ for (const [name, lax] of [
   ['no limits', { overTokens: null, overRows: null }],
   ['other limits', { overTokens: 100_000, overRows: null }],
 ] as const) {
-  test(`a retry of one token by a profile of one's own (${name}) frees what was paid alone today`, async () => {
-    // The sender's profile lets one person pay 100 tokens in 24 hours.
+  test(`a one-token retry under a personal profile (${name}) does not clear what was paid alone today`, async () => {
+    // The sender’s profile lets one person pay 100 tokens in 24 hours.
     const sender = limitedTo(await bench.ledger(), OVER_100);
     let paid = 0;
     for (let day = 0; day < 5; day++) {
@@ -23,10 +23,10 @@ for (const [name, lax] of [
       if ((await feedAll(batch)).length === 0) break;
       await sendAs(batch, 1, 'P');
       paid += 90;
-      // Of a member that there is not.
+      // The member does not exist.
       await sendAs(batch, 2, 'R');
       const nonce = `r-${day}`;
-      // Ada retries it with a configuration of her own.
+      // ada retries it with her own configuration.
       if (lax.overTokens !== null) {
         const { retriesOf } = await import('../../../src/operations/dead/retries.js');
         const { requestRetry } = await import('../../../src/ledger/moves/approvals.js');

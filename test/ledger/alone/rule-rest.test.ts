@@ -15,7 +15,7 @@ const as = (ledger: RealmLedger, overTokens: number | null): RealmLedger => ({
 });
 const byAda = (tokens: number | null) => ({ who: 'ada', limits: over(tokens) });
 
-test('what of a rule’s batch was under way when its rest was approved can be approved when it comes back', async () => {
+test('orders of a rule’s batch that were under way when its rest was approved can be approved when they come back', async () => {
   const lax = as(await bench.ledger(), null);
   const ledger = as(lax, 100);
   const entry = JSON.stringify({

@@ -5,7 +5,7 @@ import { resumeBatch } from '../../../src/ledger/moves/steer.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { approveBatch } from '../../support/ledger/approve-batch.js';
-import { tell } from '../../support/ledger/forgotten-batch.js';
+import { mergeAttempts } from '../../support/ledger/forgotten-batch.js';
 import { attemptOf, PAID } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { begin, feedAll, sendAs } from '../../support/ledger/order-moves.js';
@@ -22,13 +22,13 @@ const byAda = (tokens: number | null) => ({ who: 'ada', limits: over(tokens) });
 
 import { feed } from '../../support/ledger/feed-one.js';
 
-/** What operations/pay/run-batch.ts ends at. */
+/** The condition on which operations/pay/run-batch.ts ends. */
 const LEFT = { gate: { closed: 'approval' }, owner: '', counts: { planned: 1 } };
 
-test('a run that meets the gate in the feeder lets go of a batch that journals put back', async () => {
+test('a run whose feeder meets the approval gate releases a batch that journals restored', async () => {
   const lax = as(await bench.ledger(), null);
   const batch = await sealed(lax, [{ tokens: 60 }, { tokens: 101 }], { id: 'zz-h', prepared: byAda(null) });
-  await tell(batch, attemptOf(batch, 1, PAID));
+  await mergeAttempts(batch, attemptOf(batch, 1, PAID));
   const resumed = await resumeBatch(batch.ref, null as never, { owner: 'run-1', from: '' } as never);
   expect(resumed.done).toBe(true);
   const ledger = as(lax, 100);
@@ -36,11 +36,11 @@ test('a run that meets the gate in the feeder lets go of a batch that journals p
   expect([view0?.gate?.closed ?? null, view0?.owner]).toEqual([null, 'run-1']);
   expect(await feed(ledger, batch.no, 10, 'run-1')).toEqual([]);
   expect(await readBatch(batch.ref)).toMatchObject(LEFT);
-  // ben approves while the run stands there
+  // ben approves while the run is paused at the gate.
   expect(await approveBatch(batch.ref, 'ben')).toBe('approved');
   expect(await feed(ledger, batch.no, 10, '')).toEqual([2]);
 });
-test('the same where the approver’s token is revoked between the taking over and the first look', async () => {
+test('a run releases the batch if the approver’s token is revoked between its takeover and its first look', async () => {
   const lax = as(await bench.ledger(), null);
   const ledger = as(lax, 100);
   const batch = await sealed(lax, [{ tokens: 60 }, { tokens: 101 }], { id: 'zz-h2', prepared: byAda(null) });

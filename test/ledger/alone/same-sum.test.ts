@@ -26,7 +26,7 @@ const retry = ({ ref, row }: TestBatch, index: number) =>
     person: 'ada',
   });
 
-test('an approval of the rest is for the orders that were shown, not for others of the same sum', async () => {
+test('an approval of the rest covers the orders shown, not others with the same sum', async () => {
   const lax = as(await bench.ledger(), null);
   const ledger = as(lax, 100);
   const batch = await sealed(lax, [{ tokens: 5000 }, { tokens: 5000 }], {
@@ -37,14 +37,14 @@ test('an approval of the rest is for the orders that were shown, not for others 
   await sendAs(batch, 1, 'R');
   const mine = { ...batch, ledger, ref: { ...batch.ref, ledger } };
   expect(await begin(mine, 2, { nonce: 'x2' })).toMatchObject({ refusal: 'approval' });
-  // What ben is shown: order 2.
+  // ben is shown order 2.
   const view = await readBatch(batch.ref);
   const shown = {
     orders: view?.counts.planned ?? 0,
     tokens: view?.sums.planned ?? 0n,
     retried: view?.retried ?? 0,
   };
-  // Another sender's journal tells that it was paid; ada puts order 1 back to work with a configuration of her own.
+  // Another sender’s journal shows that it was paid. ada retries order 1 with her own configuration.
   await merge(batch, 'manual', attemptOf(batch, 2, PAID));
   expect(await retry(batch, 1)).toBe('ok');
   expect(await begin(mine, 1, { nonce: 'x1' })).toMatchObject({ refusal: 'approval' });

@@ -4,7 +4,7 @@ import { retryOrder } from '../../../src/ledger/moves/retry.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 import { approveBatch } from '../../support/ledger/approve-batch.js';
-import { forgotten, placeOf, tell } from '../../support/ledger/forgotten-batch.js';
+import { forgotten, mergeAttempts, placeOf } from '../../support/ledger/forgotten-batch.js';
 import { attemptOf, REFUSED } from '../../support/ledger/journaled-attempt.js';
 import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/ledgers-on-redis.js';
 import { begin, feedAll, sendAs } from '../../support/ledger/order-moves.js';
@@ -28,9 +28,9 @@ const retry = ({ ref, row }: TestBatch, index: number, person: string | null, li
     person,
   });
 
-test('a recovered batch names the person who retried its dead letter as the one whose approval does not count', async () => {
+test('a recovered batch names the person who retried its dead letter as one whose approval does not count', async () => {
   const old = await forgotten(bench, 'member,tokens\n1,5000\n2,5000\n');
-  await tell(old, ...[1, 2].map((index) => attemptOf(old, index, REFUSED)));
+  await mergeAttempts(old, ...[1, 2].map((index) => attemptOf(old, index, REFUSED)));
   const ref = await placeOf(old);
   const ledger = as(ref.ledger, 100);
   const batch = { ...old, ledger, no: ref.no, ref: { ...ref, ledger } };
@@ -41,7 +41,7 @@ test('a recovered batch names the person who retried its dead letter as the one 
   expect(await approveBatch(batch.ref, 'ben', '')).toBe('approved');
 });
 
-test('a batch of which a dead letter was retried without a token is said to get no approval', async () => {
+test('a batch with a dead letter that was retried without a token reports that it cannot be approved', async () => {
   const lax = as(await bench.ledger(), null);
   const ledger = as(lax, 100);
   const batch = await sealed(lax, [{ tokens: 5000 }, { tokens: 101 }], { id: 'zz-n', prepared: byAda(null) });

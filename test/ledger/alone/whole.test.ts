@@ -40,7 +40,7 @@ async function pay(batch: TestBatch, ...indexes: readonly number[]): Promise<num
   }
   return paid;
 }
-test('an order of a batch approved as a whole, that ada calls unpaid again and again, is not sent more often than approved', async () => {
+test('an order of a fully approved batch that ada keeps calling unpaid is not sent more often than approved', async () => {
   const ledger = as(await bench.ledger(), 100);
   const batch = await sealed(ledger, [{ tokens: 5000 }], { id: 'zz-w', prepared: byAda(100) });
   expect(await approveBatch(batch.ref, 'ben')).toBe('approved');
@@ -51,10 +51,10 @@ test('an order of a batch approved as a whole, that ada calls unpaid again and a
     const one = await begin(batch, 1, { nonce });
     if ('refusal' in one) break;
     left += 5000;
-    // The answer is lost: it was paid, and nobody knows.
+    // The payment was made, but its answer is lost.
     await settleAs(batch, 1, 'D', one, { nonce });
     await concludeAs(batch, 1, 'D', 'X');
-    // with her own profile's limits, and her token
+    // with her token and her own profile’s limits
     if ((await retry(batch, 1, 100, 'ada')) !== 'ok') break;
   }
   expect(left).toBeLessThanOrEqual(5000 + 100);
@@ -62,7 +62,7 @@ test('an order of a batch approved as a whole, that ada calls unpaid again and a
 
 import { withdrawApprovals } from '../../../src/ledger/moves/approvals.js';
 
-test('a withdrawn approval of a batch that was over for a moment', async () => {
+test('a batch that ended for a moment does not keep a withdrawn approval', async () => {
   const lax = as(await bench.ledger(), null);
   const ledger = as(lax, 100);
   const batch = await sealed(lax, [{ tokens: 101 }, { tokens: 102 }], { id: 'zz-v', prepared: byAda(null) });
@@ -71,7 +71,7 @@ test('a withdrawn approval of a batch that was over for a moment', async () => {
   await sendAs(batch, 1, 'D', { nonce: 'nonce-1' });
   expect(await begin(mine, 2, { nonce: 'x2' })).toMatchObject({ refusal: 'approval' });
   expect(await approveBatch(batch.ref, 'ben')).toBe('approved');
-  // another sender's journal tells that 2 was paid
+  // Another sender’s journal shows that order 2 was paid.
   await merge(batch, 'manual', attemptOf(batch, 2, PAID));
   const { redis } = ledger.scripts;
   expect(await redis.hget(`${ledger.keyPrefix}:b:${batch.no}`, 'approval')).toBeNull();

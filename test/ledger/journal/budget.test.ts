@@ -15,7 +15,7 @@ const OWN = '00000000000a';
 const OTHER = '00000000000b';
 const NO_LIMIT = 1 << 30;
 
-/** A file for every intent, and one that is being written. */
+/** One file for each intent, plus the file being written. */
 async function journalOf(folder: string, session: string, intents: number): Promise<Journal> {
   const journal = await Journal.open({
     folder,
@@ -46,13 +46,13 @@ function bound(folder: string, journal: Journal, isDead: readonly string[] = [])
   });
 }
 
-describe('own files', () => {
-  test('with an intent that the ledger has not settled stay, however full the folder is', async () => {
+describe('a session’s own journal files', () => {
+  test('are kept while they hold an unsettled intent, even if the folder is full', async () => {
     const folder = await tempFolder();
     const journal = await journalOf(folder, OWN, 3);
     expect(await numbers(folder, OWN)).toEqual([1, 2, 3, 4]);
     expect(await bound(folder, journal)).toBe(0);
-    // The first is open still, and nothing behind it goes before it does.
+    // The first file has an open intent, so no later file is removed before it.
     journal.settled('nonce-2', REALM, 20);
     expect(await bound(folder, journal)).toBe(0);
     journal.settled('nonce-1', REALM, 10);
@@ -60,16 +60,16 @@ describe('own files', () => {
     expect(await numbers(folder, OWN)).toEqual([3, 4]);
     expect(await readRemoved(folder)).toEqual({ [REALM]: { e1: 20 } });
     journal.settled('nonce-3', REALM, 30);
-    // A realm of which the file holds nothing has nothing to miss.
+    // The file holds nothing of this realm, so its removal loses nothing.
     await journal.works('almoner:{fedcba987654}');
     expect(await bound(folder, journal)).toBe(1);
     expect(await readRemoved(folder)).toEqual({ [REALM]: { e1: 30 } });
-    // What is being written stays.
+    // The file being written stays.
     expect(await numbers(folder, OWN)).toEqual([4]);
     await journal.close();
   });
 
-  test('stay while nobody knows in which era the ledger has settled them', async () => {
+  test('are kept while the epoch in which the ledger settled them is unknown', async () => {
     const folder = await tempFolder();
     const journal = await journalOf(folder, OWN, 2);
     for (const index of [1, 2]) journal.settled(`nonce-${index}`, REALM, 10 * index);
@@ -87,7 +87,7 @@ describe('own files', () => {
     await journal.close();
   });
 
-  test('within the budget nothing goes, and what is no journal is left alone', async () => {
+  test('are not removed within the budget, and files that are not journals are left alone', async () => {
     const folder = await tempFolder();
     const journal = await journalOf(folder, OWN, 2);
     for (const index of [1, 2]) journal.settled(`nonce-${index}`, REALM, 10 * index);
@@ -95,15 +95,15 @@ describe('own files', () => {
     const isDead = () => Promise.resolve(false);
     const budget = { folder, session: OWN, journal, bytesMax: NO_LIMIT, eraOf: () => 'e1', isDead };
     expect(await boundJournals(budget)).toBe(0);
-    // Even an almost empty file counts for 32 kB, so that there are never too many of them.
+    // Even an almost empty file counts for 32 kB, which bounds the number of files.
     expect(await boundJournals({ ...budget, bytesMax: 2 * 32 * 1024 })).toBe(1);
     expect(await readdir(folder)).toContain('unrelated.txt');
     await journal.close();
   });
 });
 
-describe('files of other sessions', () => {
-  test('stay while they live, and after their death until the ledger was found to know all of them', async () => {
+describe('journal files of other sessions', () => {
+  test('are kept while the session lives, and after its death until the ledger holds all of their attempts', async () => {
     const folder = await tempFolder();
     const other = await journalOf(folder, OTHER, 3);
     const journal = await journalOf(folder, OWN, 0);
@@ -116,12 +116,12 @@ describe('files of other sessions', () => {
     await bound(folder, journal, [OTHER]);
     expect(await numbers(folder, OTHER)).toEqual([]);
     expect(await readRemoved(folder)).toMatchObject({ [REALM]: { e7: 12 } });
-    // The note that it was merged goes with its last file, or notes would pile up for ever.
+    // The note of the merge is removed with the session’s last file; otherwise notes would pile up.
     expect(await readdir(folder)).not.toContain(`${OTHER}.merged`);
     await journal.close();
   });
 
-  test('of one that only looked on and began nothing go, though nobody ever merged them', async () => {
+  test('are removed without a merge if the session began no order', async () => {
     const folder = await tempFolder();
     const other = await journalOf(folder, OTHER, 0);
     await other.leaves(REALM);
@@ -132,13 +132,13 @@ describe('files of other sessions', () => {
     await journal.close();
   });
 
-  test('go oldest first, and those of one session in their order', async () => {
+  test('are removed oldest first, and in order within a session', async () => {
     const folder = await tempFolder();
     const other = await journalOf(folder, OTHER, 2);
     await other.close();
     await noteMerged(folder, OTHER, REALM, { era: 'e7', seq: 12, sent: true });
     const journal = await journalOf(folder, OWN, 0);
-    // A clock that was set back: the last file looks like the oldest.
+    // After a clock was set back, the last file looks like the oldest.
     const last = (await numbers(folder, OTHER)).at(-1);
     await utimes(join(folder, `${OTHER}.${last}.journal`), 1, 1);
     const all = await numbers(folder, OTHER);
@@ -151,11 +151,11 @@ describe('files of other sessions', () => {
   });
 });
 
-describe('the note of what was removed', () => {
+describe('the note of removed journal files', () => {
   const nobody = () => Promise.resolve(false);
   const of = (era: string, seq: number) => ({ [REALM]: { [era]: seq } });
 
-  test('has one writer each; together they tell the highest of every era', async () => {
+  test('has one writer each; together the notes hold the highest sequence of every epoch', async () => {
     const folder = await tempFolder();
     await Promise.all([
       noteRemoved(folder, OWN, of('e1', 4), nobody),
@@ -167,7 +167,7 @@ describe('the note of what was removed', () => {
     expect((await stat(join(folder, `${OWN}.floor`))).mode & 0o777).toBe(0o600);
   });
 
-  test('of a dead session is taken along before it goes', async () => {
+  test('of a dead session is copied before it is removed', async () => {
     const folder = await tempFolder();
     await noteRemoved(folder, OTHER, of('e1', 9), nobody);
     await noteRemoved(folder, OWN, of('e2', 3), (session) => Promise.resolve(session === OTHER));

@@ -45,7 +45,7 @@ const read = async (folder: string) => {
   return readSessionJournal(files?.files ?? [], REALM);
 };
 
-describe('what a journal tells when it is read again', () => {
+describe('reading a journal again returns', () => {
   test('an attempt with its result, one without, and none that was taken back before sending', async () => {
     const folder = await tempFolder();
     const journal = await openJournal(folder);
@@ -63,7 +63,7 @@ describe('what a journal tells when it is read again', () => {
     ]);
   });
 
-  test('the newest attempt of an order, whatever became of the older ones', async () => {
+  test('the newest attempt of an order, whatever happened to older ones', async () => {
     const folder = await tempFolder();
     const journal = await openJournal(folder);
     await journal.intent(intent(1));
@@ -97,7 +97,7 @@ describe('what a journal tells when it is read again', () => {
     ]);
   });
 
-  test('an intent waits until its line is synced to the disk, and until the position is noted', async () => {
+  test('an intent waits for the fsync of its line and for the record of its position', async () => {
     const folder = await tempFolder();
     let noted = () => {};
     const position = new Promise<void>((resolve) => {
@@ -136,7 +136,7 @@ describe('what a journal tells when it is read again', () => {
     await journal.close();
   });
 
-  test('a torn tail is cut at any byte: the lines before it stand, and the journal is whole', async () => {
+  test('a tail torn at any byte keeps the lines before it, and the journal counts as complete', async () => {
     const folder = await tempFolder();
     const journal = await openJournal(folder);
     for (const index of [1, 2]) await journal.intent(intent(index));
@@ -147,13 +147,13 @@ describe('what a journal tells when it is read again', () => {
     for (let length = whole.length - 1; length >= lastLine; length -= 7) {
       await truncate(path, length);
       const found = await read(folder);
-      // Without its line end a line may still be whole; then it counts, and it was fsynced.
+      // A line without its line end may still be complete. It then counts, because it was fsynced.
       expect(found?.attempts.length).toBe(length === whole.length - 1 ? 2 : 1);
       expect(found?.whole).toBe(true);
     }
   });
 
-  test('a damaged line in the middle: the journal is not whole, and the rest is read', async () => {
+  test('a journal with a damaged line in the middle is incomplete, and its other lines are read', async () => {
     const folder = await tempFolder();
     const journal = await openJournal(folder);
     for (const index of [1, 2, 3]) await journal.intent(intent(index));
@@ -166,7 +166,7 @@ describe('what a journal tells when it is read again', () => {
     expect(found?.attempts.map((one) => one.intent.index)).toEqual([1, 3]);
   });
 
-  test('only the realm asked for', async () => {
+  test('reading a journal returns only the requested realm', async () => {
     const folder = await tempFolder();
     const journal = await openJournal(folder);
     await journal.intent(intent(1, { realm: 'almoner:{other}' }));
@@ -195,7 +195,7 @@ describe('writing', () => {
     await journal.close();
   });
 
-  test('a result needs no fsync of its own, and is written without any further intent', async () => {
+  test('a result needs no fsync of its own, and is written even if no intent follows', async () => {
     const folder = await tempFolder();
     const journal = await openJournal(folder);
     await journal.intent(intent(1));
@@ -206,13 +206,13 @@ describe('writing', () => {
     await journal.close();
   });
 
-  test('a failed write refuses every intent from then on and is told once', async () => {
+  test('a failed write refuses every later intent and is reported once', async () => {
     const folder = await tempFolder();
     const failures: AlmonerError[] = [];
     const journal = await openJournal(folder, { fileBytesMax: 1, folderBytesMax: 1 << 20 }, (error) =>
       failures.push(error),
     );
-    // The folder is gone when the next file is to be begun.
+    // The folder is removed before the next file begins.
     await rm(folder, { recursive: true });
     await journal.intent(intent(1)).catch(() => {});
     await until('the failure', () => failures.length > 0);
@@ -222,7 +222,7 @@ describe('writing', () => {
     expect(failures.length).toBe(1);
   });
 
-  test('what a session works for is in its journal before it is registered, and in every further file', async () => {
+  test('a session’s realm is in its journal before the session is registered, and in every later file', async () => {
     const folder = await tempFolder();
     const journal = await openJournal(folder, { fileBytesMax: 300, folderBytesMax: 1 << 20 });
     await journal.works(REALM);
@@ -236,7 +236,7 @@ describe('writing', () => {
 });
 
 describe('size', () => {
-  test('files follow each other, and an attempt is found across them', async () => {
+  test('files follow each other, and an attempt is found in all of them', async () => {
     const folder = await tempFolder();
     const journal = await openJournal(folder, { fileBytesMax: 400, folderBytesMax: 1 << 20 });
     for (let index = 1; index <= 10; index++) await journal.intent(intent(index));
@@ -251,7 +251,7 @@ describe('size', () => {
     expect(found?.attempts.every((one) => one.result !== null)).toBe(true);
   });
 
-  test('is whole with all its files, and not when any of them is missing', async () => {
+  test('a journal is complete with all of its files, and incomplete without any one of them', async () => {
     const folder = await tempFolder();
     const journal = await openJournal(folder, { fileBytesMax: 400, folderBytesMax: 1 << 20 });
     for (let index = 1; index <= 10; index++) await journal.intent(intent(index));
@@ -261,18 +261,18 @@ describe('size', () => {
     expect(files.length).toBeGreaterThan(3);
     const whole = async (left: typeof files) => (await readSessionJournal(left, REALM))?.whole;
     expect(await whole(files)).toBe(true);
-    // The first, the last and any between: each file says that another follows.
+    // The first, the last or any file between: each file records that another follows.
     for (const missing of files) expect(await whole(files.filter((file) => file !== missing))).toBe(false);
-    // Also of those that were removed in order: the ledger that had settled them may have gone back since.
+    // This includes files that were removed in order: the ledger that settled them may have been rolled back.
     expect(await whole(files.slice(2))).toBe(false);
   });
 
-  test('a process that died while it began its next file leaves a whole journal', async () => {
+  test('a process that dies while it begins its next file leaves a complete journal', async () => {
     const folder = await tempFolder();
     const journal = await openJournal(folder);
     await journal.intent(intent(1));
     await journal.close();
-    // The new file is there, and the line that announces it is not yet.
+    // The new file exists, but the line that announces it was not written yet.
     await writeFile(fileName(folder, SESSION, 2), encodeEntry({ kind: 'head', head: journalHead(SESSION) }));
     expect(await read(folder)).toMatchObject({ whole: true });
     await writeFile(fileName(folder, SESSION, 2), '');

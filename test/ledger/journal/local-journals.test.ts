@@ -14,7 +14,7 @@ import { tempFolder } from '../../support/temp-folder.js';
 
 const bench = ledgersOnRedis();
 
-/** A session that has sent one order, at the ledger's sequence 7. */
+/** A session that has sent one order, at sequence 7 of the ledger. */
 async function sender(ledger: RealmLedger, folder: string): Promise<Session> {
   const session = await Session.open('worker', folder);
   onTestFinished(() => session.close());
@@ -23,7 +23,7 @@ async function sender(ledger: RealmLedger, folder: string): Promise<Session> {
   return session;
 }
 
-/** The books as a process on another machine sees them, which has got a copy of the folder. */
+/** The ledger as a process on another machine sees it, with a copy of the folder. */
 async function copied(ledger: RealmLedger, folder: string) {
   const copy = join(await tempFolder(), 'copy');
   await promisify(execFile)('cp', ['-a', folder, copy]);
@@ -43,7 +43,7 @@ async function copied(ledger: RealmLedger, folder: string) {
 }
 
 describe('journals in a copied folder', () => {
-  test('prove nothing about a session that may live where they came from', async () => {
+  test('prove nothing about a session that may live at their origin', async () => {
     const ledger = await bench.ledger();
     const folder = await tempFolder();
     await sender(ledger, folder);
@@ -51,19 +51,19 @@ describe('journals in a copied folder', () => {
     expect(await look()).toEqual({ ended: [], forgotten: [] });
   });
 
-  test('name it once a store that was rolled back knows less than they do', async () => {
+  test('name the session once a rolled-back store knows less than they do', async () => {
     const ledger = await bench.ledger();
     const folder = await tempFolder();
     const { id } = await sender(ledger, folder);
     const look = await copied(ledger, folder);
     await ledger.scripts.redis.hdel(`${ledger.keyPrefix}:sessions`, id);
     expect(await look()).toEqual({ ended: [], forgotten: [id] });
-    // What others have put back since raises the sequence, and says nothing of what this one knows.
+    // Journals merged by others raise the sequence, but do not show that this journal’s attempts are known.
     await ledger.scripts.redis.hset(ledger.keyPrefix, 'seq', 7);
     expect(await look()).toEqual({ ended: [], forgotten: [id] });
   });
 
-  test('are merged where they say themselves that the session ended in order', async () => {
+  test('are merged if they record that the session ended in order', async () => {
     const ledger = await bench.ledger();
     const folder = await tempFolder();
     const session = await sender(ledger, folder);

@@ -10,7 +10,7 @@ import { generated } from '../../support/suites.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
 const REALM = 'almoner:{0123456789ab}';
-/** A line that cannot be read is undefined, as the reader decodes it. */
+/** The reader decodes an unreadable line as undefined. */
 type Line = JournalEntry | undefined;
 type File = { readonly number: number; readonly lines: readonly Line[] };
 
@@ -71,7 +71,7 @@ describe('each state of a journal', () => {
   });
 });
 
-/** The same question, answered from all files at once instead of line by line. */
+/** Answers the same question from all files at once instead of line by line. */
 function isWhole(files: readonly File[]): boolean {
   const last = files.length - 1;
   const announcedBefore = (at: number) =>
@@ -93,7 +93,7 @@ function isWhole(files: readonly File[]): boolean {
   return inRow && readable && announced && complete;
 }
 
-/** A journal as a session writes it, then damaged: lines spoilt or taken out, files taken away. */
+/** A session’s journal that is then damaged: lines corrupted or removed, files removed. */
 const damagedJournal = fc
   .record({
     intents: fc.array(fc.nat(2), { minLength: 1, maxLength: 4 }),
@@ -130,7 +130,7 @@ const damagedJournal = fc
     return files;
   });
 
-test('however a journal was damaged, it is whole exactly where no line that was acted on can be missing', async () => {
+test('a damaged journal counts as complete only if no line that was acted on can be missing', async () => {
   const folder = await tempFolder();
   const found = { whole: 0, not: 0 };
   await fc.assert(
@@ -149,6 +149,6 @@ test('however a journal was damaged, it is whole exactly where no line that was 
     }),
     generated(300, 3_000),
   );
-  // Both verdicts were met often, so that neither is held by luck.
+  // Both answers must occur often, so that neither holds by chance.
   expect(Math.min(found.whole, found.not)).toBeGreaterThan(30);
 });

@@ -15,7 +15,7 @@ import {
 import { audit, concludeAs, feedAll, sendAs } from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
 
-/** One account for each rule and period: no order of it becomes payable without passing it. */
+/** Each rule and period has one account. No order becomes payable without being charged to it. */
 const bench = ledgersOnRedis();
 const ACCOUNT = 'thanks:2026-W09';
 
@@ -53,13 +53,13 @@ async function expectHeld(ledger: RealmLedger, tokens: bigint): Promise<void> {
 }
 
 describe('the account of a rule and a period', () => {
-  test('is taken by the seal, and what would pass the limit is not sealed', async () => {
+  test('is charged by the seal, and a batch beyond the limit is not sealed', async () => {
     const ledger = await bench.ledger();
     await sealed(ledger, [award(1), award(2)], { run: runOf(150) });
     await expectHeld(ledger, 120n);
     const over = { account: ACCOUNT, limit: '150', held: '120', tokens: '60' };
     await expect(sealed(ledger, [award(3)], { run: runOf(150) })).rejects.toThrow(JSON.stringify(over));
-    // A file that names the rule's reference comes the same way.
+    // A file that names the rule’s reference is charged the same way.
     await expect(sealed(ledger, [{ tokens: 1 }, award(4)])).rejects.toThrow(JSON.stringify(over));
     await expectHeld(ledger, 120n);
     await sealed(ledger, [award(6)], { run: runOf(180) });
@@ -67,7 +67,7 @@ describe('the account of a rule and a period', () => {
     await expectHeld(ledger, 240n);
   });
 
-  test('holds no more than is exact, also without a limit', async () => {
+  test('holds no more than an exact number, also without a limit', async () => {
     const ledger = await bench.ledger();
     const most = Number.MAX_SAFE_INTEGER;
     const three = [award(5, most), award(6, most), award(7, most)];
@@ -85,7 +85,7 @@ describe('the account of a rule and a period', () => {
     expect(await retry(batch, 2)).toMatchObject({ why: expect.stringContaining('9007199254740991') });
   });
 
-  test('of two runs that are sealed at once, one passes', async () => {
+  test('accepts one of two runs that are sealed at once', async () => {
     const ledger = await bench.ledger();
     const both = await Promise.allSettled([
       sealed(ledger, [award(1)], { run: runOf(100) }),
@@ -95,7 +95,7 @@ describe('the account of a rule and a period', () => {
     await expectHeld(ledger, 60n);
   });
 
-  test('has a definite no back, and a retry takes it again where the limit allows', async () => {
+  test('gets back the amount of a definite refusal, and a retry is charged again within the limit', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [award(1), award(2), award(3)], { run: runOf(180) });
     await feedAll(batch);
@@ -115,7 +115,7 @@ describe('the account of a rule and a period', () => {
     await expectHeld(ledger, 180n);
   });
 
-  test('keeps a doubt until it is resolved: unpaid gives it back', async () => {
+  test('stays charged for a doubt until it is resolved; unpaid frees the amount', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [award(1), award(2)], { run: runOf(120) });
     await feedAll(batch);
@@ -127,7 +127,7 @@ describe('the account of a rule and a period', () => {
     await expectHeld(ledger, 60n);
   });
 
-  test('has back what a cancelled batch never sent, and the rest as it comes to its end', async () => {
+  test('gets back what a cancelled batch never sent, and each other order’s amount as it fails', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [award(1), award(2), award(3), { tokens: 9 }], { run: runOf(180) });
     await feedAll(batch);
@@ -139,7 +139,7 @@ describe('the account of a rule and a period', () => {
     await expectHeld(ledger, 0n);
   });
 
-  test('has back what a paid undo took', async () => {
+  test('gets back what a paid undo took', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [award(1)], { run: runOf(60) });
     await feedAll(batch);
@@ -152,7 +152,7 @@ describe('the account of a rule and a period', () => {
     await sealed(ledger, [award(2)], { run: runOf(60) });
   });
 
-  test('keeps what was paid twice when one payment of the two is taken back', async () => {
+  test('stays charged for a second payment when one of two is undone', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [award(1)], { run: runOf(60) });
     await feedAll(batch);
@@ -165,7 +165,7 @@ describe('the account of a rule and a period', () => {
     await expectHeld(ledger, 60n);
   });
 
-  test('is told by recovery what was paid, whatever the limit', async () => {
+  test('is charged by recovery for what was paid, even beyond the limit', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [award(1)], { run: runOf(60) });
     await feedAll(batch);

@@ -15,7 +15,7 @@ const answeredAt = async ({ scripts, keyPrefix }: RealmLedger, slot: number) =>
 const underWay = ({ scripts, keyPrefix }: RealmLedger) => scripts.redis.hkeys(`${keyPrefix}:pace:o`);
 
 describe('answer-slot', () => {
-  test('notes when the request of a slot was answered', async () => {
+  test('records when the request of a slot was answered', async () => {
     const ledger = await bench.ledger();
     expect(await take(ledger)).toEqual(['go', '0']);
     expect([await underWay(ledger), await answeredAt(ledger, 0)]).toEqual([['0'], 0]);
@@ -23,7 +23,7 @@ describe('answer-slot', () => {
     expect([await underWay(ledger), (await answeredAt(ledger, 0)) > 0]).toEqual([[], true]);
   });
 
-  test('told twice, the later time counts: that only makes us wait longer', async () => {
+  test('keeps the later time of two reports, which only lengthens the wait', async () => {
     const ledger = await bench.ledger();
     await take(ledger);
     await answer(ledger, 0);
@@ -33,14 +33,14 @@ describe('answer-slot', () => {
     expect(await ledger.scripts.redis.zcard(`${ledger.keyPrefix}:pace:w`)).toBe(1);
   });
 
-  test('an answer to a slot that was never granted, or is forgotten, leaves no trace', async () => {
+  test('ignores an answer to a slot that was never granted or is forgotten', async () => {
     const ledger = await bench.ledger();
     await answer(ledger, 77);
     await answer(ledger, -1);
     expect(await ledger.scripts.redis.keys(`${ledger.keyPrefix}:pace*`)).toEqual([]);
   });
 
-  test('Retry-After holds the whole realm, and a shorter one does not cut a longer one', async () => {
+  test('applies Retry-After to the whole realm; a shorter one does not cut a longer one', async () => {
     const ledger = await bench.ledger();
     await take(ledger);
     await answer(ledger, 0, 60_000);
@@ -53,7 +53,7 @@ describe('answer-slot', () => {
     expect(Number((await take(ledger))[1])).toBeGreaterThan(100_000);
   });
 
-  test('the store’s clock goes back: a hold does not last longer for it, and is told with its end', async () => {
+  test('does not prolong a hold when the store’s clock goes back, and reports its end', async () => {
     const ledger = await bench.ledger();
     await answer(ledger, -1, 5_000);
     await storeClockGoesBack(ledger, 3_600_000);
@@ -63,7 +63,7 @@ describe('answer-slot', () => {
     expect(hold?.untilMs).toBeLessThan(Date.now() + 5_100);
   });
 
-  test('headers of a request whose grant is forgotten are no reason to lose the hold that is told with them', async () => {
+  test('keeps the hold in the headers of a request whose grant is forgotten', async () => {
     const ledger = await bench.ledger();
     await take(ledger);
     await ledger.scripts.redis.del(`${ledger.keyPrefix}:pace:s`);
@@ -72,7 +72,7 @@ describe('answer-slot', () => {
     expect([await underWay(ledger), (await take(ledger))[0]]).toEqual([[], 'wait']);
   });
 
-  test('a limit without a window is not taken for one over the configured window', async () => {
+  test('does not apply the configured window to a limit without a window', async () => {
     const ledger = await bench.ledger();
     await take(ledger);
     await ledger.scripts.script('answer-slot', ledger.keyPrefix, [10, 1_000, 0, 0, '', 'passed', 4, 3, '']);

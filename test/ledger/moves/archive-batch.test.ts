@@ -32,7 +32,7 @@ const bench = ledgersOnRedis();
 const LINES: Line[] = Array.from({ length: 300 }, (_, i) => ({ reference: `ref-${i + 1}`, tokens: i + 1 }));
 const REFUSED = 7;
 
-/** A finished batch: everything paid but one, which was refused. */
+/** A finished batch: one order was refused, all others were paid. */
 async function finished(folder: string, upTo = LINES.length) {
   const { realm } = await bench.ledger();
   const scripts = new ScriptClient(bench.redis().client(), 10_000, () => {}, { archiveFolder: folder });
@@ -51,7 +51,7 @@ async function everything({ ref }: TestBatch) {
   return { archived, all: { ...record, batch, rows } };
 }
 
-/** As the desk does: by state, by reference, by words of an error. */
+/** Searches as the desk does: by state, by reference, by words of an error. */
 async function search({ ref }: TestBatch) {
   const context = await rowContext(ref, new PlanReader(ref.ledger));
   const view = await readBatch(ref);
@@ -80,7 +80,7 @@ async function keysOf({ ledger, no }: TestBatch): Promise<string[]> {
   return keys.filter((key) => key.startsWith(`${ledger.keyPrefix}:b:${no}`)).sort();
 }
 
-test('an archived batch reads as it did before, and only its summary, counters and references stay', async () => {
+test('an archived batch reads as before, and only its summary, counters and references stay in the store', async () => {
   const folder = await tempFolder();
   const batch = await finished(folder);
   const before = await everything(batch);
@@ -109,11 +109,11 @@ test('an archived batch reads as it did before, and only its summary, counters a
   const bounds = { from: 1, limit: 9, untilMs: Number.POSITIVE_INFINITY };
   const { found } = await scanRows(context, 300, wantMember(String(9000 + 12)), bounds);
   expect(found.map(({ index }) => index)).toEqual([12]);
-  // Again is nothing.
+  // Archiving again does nothing.
   expect(await archiveBatch(batch.ref, folder)).toMatchObject({ batch: batch.ref.id });
 });
 
-test('what was paid stays spent, and what was not is free', async () => {
+test('references of paid orders stay spent, and all others are free', async () => {
   const folder = await tempFolder();
   const batch = await finished(folder);
   await archiveBatch(batch.ref, folder);
@@ -121,7 +121,7 @@ test('what was paid stays spent, and what was not is free', async () => {
   expect([...spent.keys()]).toEqual(['ref-1', 'ref-300']);
 });
 
-test('a batch that is not finished, or waits for a person, is left alone', async () => {
+test('a batch that is unfinished or waits for a person is not archived', async () => {
   const folder = await tempFolder();
   const running = await finished(folder, 5);
   expect(await archiveBatch(running.ref, folder)).toBeUndefined();
@@ -132,7 +132,7 @@ test('a batch that is not finished, or waits for a person, is left alone', async
   expect((await keysOf(running)).length).toBeGreaterThan(5);
 });
 
-test('an archive that was cut or changed is refused by its checksum', async () => {
+test('a truncated or changed archive is refused by its checksum', async () => {
   const folder = await tempFolder();
   const batch = await finished(folder);
   await archiveBatch(batch.ref, folder);
@@ -145,7 +145,7 @@ test('an archive that was cut or changed is refused by its checksum', async () =
   await expect(everything(batch)).rejects.toMatchObject({ code: 'ALM_LEDGER_ARCHIVE_DAMAGED' });
 });
 
-test('a dead letter that nobody has dealt with stays listed and counted in an archive, until somebody discards it', async () => {
+test('an open dead letter stays listed and counted in an archive until a person discards it', async () => {
   const folder = await tempFolder();
   const batch = await finished(folder);
   expect(await archiveBatch(batch.ref, folder)).toMatchObject({ rows: LINES.length });

@@ -22,7 +22,7 @@ async function json(...args: string[]) {
   return { ...ran, told: JSON.parse(ran.stdout) };
 }
 
-test('a batch past its retention is archived in passing; report, status, history and undo read the archive', async () => {
+test('commands archive batches past their retention; report, status, history and undo read the archive', async () => {
   world = await Program.start({ store: 'embedded', members, env: { ALMONER_RETENTION_DAYS: '0' } });
   await world.file('week.csv', csv);
   const run = await json('run', 'week.csv', '--yes');
@@ -50,9 +50,9 @@ test('a batch past its retention is archived in passing; report, status, history
   const history = await json('history', '5000003');
   expect(history.stdout).toContain(`${batch}-4`);
 
-  // The same file is the same batch, and pays nobody twice.
+  // The same file is the same batch, so it pays no row twice.
   expect((await json('run', 'week.csv', '--yes')).told).toMatchObject({ batch, existing: true });
-  // The reference of the refused row is free; a row that stands in for the archived order is refused.
+  // The reference of the refused row is free. A row that stands in for the archived order is refused.
   const retried = await json('dead', 'retry', '--batch', batch);
   expect(retried.stdout).not.toContain('"retried":1');
   await world.file(
@@ -73,7 +73,7 @@ test('a batch past its retention is archived in passing; report, status, history
   for (const { member } of members) expect(await world.admin.balance('town', member)).toBe(100);
 }, 120_000);
 
-test('commands that say they change nothing leave batches whose time is over to the others', async () => {
+test('read-only commands do not archive batches past their retention', async () => {
   world = await Program.start({ store: 'embedded', members });
   await world.file('week.csv', csv);
   expect((await world.run('run', 'week.csv', '--yes')).status).toBe(4);

@@ -7,16 +7,16 @@ import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js
 import { begin, begun, feedAll, sendAs, settleAs } from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
 
-/** An order is begun only while it holds its reference, whichever way two orders of one reference came into the store. */
+/** An order begins only while it holds its reference, however two orders with one reference came into the store. */
 const bench = ledgersOnRedis();
 
-/** The store forgets who holds the reference, so that a second order takes it. */
+/** The store forgets the holder of the reference, so that a second order takes it. */
 async function forget({ scripts, keyPrefix }: RealmLedger, reference: string): Promise<void> {
   const { shard, fieldHex } = referenceKey(reference);
   await scripts.redis.hdel(`${keyPrefix}:ref:${shard}`, Buffer.from(fieldHex, 'hex'));
 }
 
-/** Two batches with one order each, of one reference; the second order holds it. */
+/** Two batches with one order each under the same reference; the second order holds it. */
 async function twoOrders(tokens = 5) {
   const ledger = await bench.ledger();
   const first = await sealed(ledger, [{ member: '7', reference: 'r' }], { id: 'first' });
@@ -28,7 +28,7 @@ async function twoOrders(tokens = 5) {
 }
 
 describe('an order whose reference another order holds is not begun', () => {
-  test('and is a duplicate where the other one is paid with the same content', async () => {
+  test('and becomes a duplicate if the other one is paid with the same content', async () => {
     const { ledger, first, second } = await twoOrders();
     await sendAs(second, 1, 'P');
     expect(await begin(first, 1)).toMatchObject({ refusal: 'instead', state: 'duplicate' });
@@ -53,7 +53,7 @@ describe('an order whose reference another order holds is not begun', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('and is a doubt where it was sent before and its outcome is unknown', async () => {
+  test('and becomes a doubt if it was sent before with an unknown outcome', async () => {
     const ledger = await bench.ledger();
     const first = await sealed(ledger, [{ member: '7', reference: 'r' }], { id: 'first' });
     await feedAll(first);
@@ -81,7 +81,7 @@ describe('a reference that no order holds', () => {
     expect((await findSpent(ledger, ['r'])).get('r')).toMatchObject({ no: first.no, index: 1 });
   });
 
-  test('is not asked for where a row has none', async () => {
+  test('is not needed for a row without a reference', async () => {
     const batch = await sealed(await bench.ledger(), [{}, {}]);
     await feedAll(batch);
     await begun(batch, 1);

@@ -11,7 +11,7 @@ import { tieUp } from '../../support/ledger/tie-up.js';
 const bench = ledgersOnRedis();
 
 describe('begin-sending', () => {
-  test('marks the order as sending, with session and nonce, and counts it into the day', async () => {
+  test('marks the order as sending, with session and nonce, and adds it to the day’s sum', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ tokens: 7 }]);
     await feedAll(batch);
@@ -26,7 +26,7 @@ describe('begin-sending', () => {
       unansweredUntil: null,
       firstSentAt: first.sentAt,
     });
-    // The store's clock, never the caller's.
+    // The time is the store’s, never the caller’s.
     expect(Math.floor(first.sentAt / 1000) - Number(seconds)).toBeLessThanOrEqual(1);
     expect(await readRecord(batch.ref, 1)).toMatchObject({
       code: 's',
@@ -40,7 +40,7 @@ describe('begin-sending', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('asked again with the same nonce it says the same and counts once; any other nonce is refused', async () => {
+  test('repeated with the same nonce it gives the same answer and counts once; another nonce is refused', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ tokens: 7 }]);
     await feedAll(batch);
@@ -74,7 +74,7 @@ describe('begin-sending', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('out of turn nothing is sent: never fed, settled, another owner, an open breaker', async () => {
+  test('refuses orders that are not fed, settled, of another owner, or behind an open breaker', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}], { owner: 'run-1' });
     expect(await begin(batch, 1)).toEqual({ refusal: 'batch', state: 'planned' });
@@ -87,7 +87,7 @@ describe('begin-sending', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('the daily cap halts the batch and burns no order; another day has a sum of its own', async () => {
+  test('the daily cap halts the batch without failing an order, and each day has its own sum', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ tokens: 6 }, { tokens: 5 }]);
     await feedAll(batch);
@@ -100,7 +100,7 @@ describe('begin-sending', () => {
     });
     const other = await sealed(ledger, [{ tokens: 10 }]);
     await feedAll(other);
-    // What was sent today was sent on another day.
+    // Today’s payments move to another day.
     const days = `${ledger.keyPrefix}:days`;
     const [today = ''] = await ledger.scripts.redis.hkeys(days);
     await ledger.scripts.redis.hset(days, '2026-03-01', (await ledger.scripts.redis.hget(days, today)) ?? '');
@@ -108,7 +108,7 @@ describe('begin-sending', () => {
     await begun(other, 1, { dayCap: 10 });
   });
 
-  test('what was definitely not applied is given back to the day and may be sent within the cap', async () => {
+  test('an amount that was definitely not applied is returned to the day and may be sent within the cap', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ tokens: 10 }, { tokens: 10 }]);
     await feedAll(batch);
@@ -117,7 +117,7 @@ describe('begin-sending', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('an unknown is resent only where the realm honours keys: same key, first time kept, counted once', async () => {
+  test('resends an unknown order only if the realm honours keys: same key, first time kept, counted once', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ tokens: 7 }]);
     await feedAll(batch);
@@ -159,7 +159,7 @@ describe('begin-sending', () => {
     expect(await begin(batch, 1)).not.toHaveProperty('refusal');
   });
 
-  test('an unknown of a cancelled batch may still be resent', async () => {
+  test('resends an unknown order of a cancelled batch', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
@@ -168,7 +168,7 @@ describe('begin-sending', () => {
     expect(await begin(batch, 1, { nonce: 'two', keyAgeMaxMs: 60_000 })).toMatchObject({ resend: true });
   });
 
-  test('in order: nothing is sent while another order is being sent or unknown', async () => {
+  test('in order: no order is sent while another is being sent or unknown', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);

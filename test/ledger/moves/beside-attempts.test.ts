@@ -15,7 +15,7 @@ import { ledgersOnRedis, START, sealed, type TestBatch } from '../../support/led
 import { begun, concludeAs, feedAll, orphanAs, sendAs } from '../../support/ledger/order-moves.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
-/** An answer to one attempt says nothing about another attempt of the same order. */
+/** An answer to one attempt does not settle another attempt of the same order. */
 const bench = ledgersOnRedis();
 
 async function newBatch(): Promise<TestBatch> {
@@ -43,13 +43,13 @@ describe('a doubt that two attempts share', () => {
     return batch;
   }
 
-  test.each(NOES)('is not ended by a no to one of them: %s', async (_, record) => {
+  test.each(NOES)('is not settled by a negative answer to one of them: %s', async (_, record) => {
     const batch = await shared();
     await merge(batch, 'manual', attemptOf(batch, 1, record));
     expect(await codeOf(batch)).toBe('D');
   });
 
-  test('ends as paid, and the other attempt is told as a possible second payment', async () => {
+  test('is settled as paid, and the other attempt is reported as a possible second payment', async () => {
     const batch = await shared();
     await merge(batch, 'manual', attemptOf(batch, 1, PAID));
     expect(await codeOf(batch)).toBe('P');
@@ -75,12 +75,12 @@ describe('a doubt made for a lost journal', () => {
     await sendAs(batch, 1, code);
     await givenUp(batch);
     expect(await codeOf(batch)).toBe('D');
-    // The living session merges its own journal, as every session does at the next arming.
+    // The live session merges its own journal, as every session does before the ledger opens again.
     await merge(batch, 'manual', attemptOf(batch, 1, record));
     expect(await codeOf(batch)).toBe('D');
   });
 
-  test('gives a doubt that was there before another number', async () => {
+  test('gives an existing doubt another number', async () => {
     const batch = await newBatch();
     await sendAs(batch, 1, 'D');
     const { doubt } = await readRecord(batch.ref, 1);
@@ -91,20 +91,23 @@ describe('a doubt made for a lost journal', () => {
   });
 });
 
-describe('a no to an attempt of another past, under a higher number', () => {
+describe('a negative answer to an attempt of a discarded history, under a higher number', () => {
   function second(batch: TestBatch) {
     const record = `w|1|2|0|||${START.toString(36)}|1||`;
     return attemptOf(batch, 1, record, { nonce: 'of another past', attempts: 2 });
   }
 
-  test.each(['readback', 'idempotent'] as const)('does not end an unknown: %s', async (certainty) => {
-    const batch = await newBatch();
-    await sendAs(batch, 1, 'u');
-    await merge(batch, certainty, second(batch));
-    expect(await codeOf(batch)).toBe('u');
-  });
+  test.each(['readback', 'idempotent'] as const)(
+    'does not settle an unknown order: %s',
+    async (certainty) => {
+      const batch = await newBatch();
+      await sendAs(batch, 1, 'u');
+      await merge(batch, certainty, second(batch));
+      expect(await codeOf(batch)).toBe('u');
+    },
+  );
 
-  test('does not put an order back to work that was refused, or that a person called unpaid', async () => {
+  test('does not requeue an order that was refused, or that a person called unpaid', async () => {
     const refused = await newBatch();
     await sendAs(refused, 1, 'R');
     await merge(refused, 'manual', second(refused));

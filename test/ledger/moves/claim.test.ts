@@ -18,7 +18,7 @@ import { tieUp } from '../../support/ledger/tie-up.js';
 const bench = ledgersOnRedis();
 
 describe('claim', () => {
-  test('lets an order that is due go, and asked again says the same', async () => {
+  test('releases a due order, and repeats its answer', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
@@ -28,7 +28,7 @@ describe('claim', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('with its members, the same hold is the answer to the same order', async () => {
+  test('repeats the same hold of members for the same order', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ member: '1', to: '2' }]);
     await feedAll(batch);
@@ -38,7 +38,7 @@ describe('claim', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('an order that is not due yet is told how long', async () => {
+  test('answers how long an order is not due yet', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
@@ -60,7 +60,7 @@ describe('claim', () => {
     },
   );
 
-  test('nothing goes while it is being sent, from another owner, before it was fed, or for no batch at all', async () => {
+  test('refuses orders that are being sent, of another owner, not fed, or without a batch', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}], { owner: 'run-1' });
     expect(await claimFor(batch, 1)).toEqual({ refusal: 'batch', state: 'planned' });
@@ -71,7 +71,7 @@ describe('claim', () => {
     expect(await claim(ledger, { no: '99', index: 1 }, '', [])).toEqual({ refusal: 'gone' });
   });
 
-  test('a halted realm and a batch that stands still stop every claim, and hold nobody', async () => {
+  test('refuses every order of a halted realm or a paused batch, and holds no member', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
@@ -83,7 +83,7 @@ describe('claim', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('an open breaker stops what was never sent, and lets an unknown be resolved', async () => {
+  test('behind an open breaker refuses unsent orders and releases unknown ones', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
@@ -93,7 +93,7 @@ describe('claim', () => {
     expect(await claimFor(batch, 2)).toEqual({ refusal: 'breaker' });
   });
 
-  test('an unknown of a cancelled batch still goes; what was never sent does not', async () => {
+  test('in a cancelled batch releases unknown orders and refuses unsent ones', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);

@@ -36,7 +36,7 @@ describe('conclude', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('asked again with the same nonce, it is the same conclusion: same answer, counted and noted once', async () => {
+  test('repeated with the same nonce it is one conclusion: same answer, counted and recorded once', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ tokens: 7, reference: 'r' }, {}]);
     await feedAll(batch);
@@ -50,7 +50,7 @@ describe('conclude', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('out of turn it changes nothing: from another state, while sending, paid, or never sent', async () => {
+  test('changes nothing from another state, or for an order that is being sent, paid or never sent', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}, {}, {}]);
     await feedAll(batch);
@@ -69,7 +69,7 @@ describe('conclude', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('a doubt never goes back to work by a conclusion', async () => {
+  test('a conclusion never puts a doubt back to work', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
@@ -78,7 +78,7 @@ describe('conclude', () => {
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'done', counts: { doubt: 1 } });
   });
 
-  test('not applied: it waits for its next attempt with the same key, its tries counted', async () => {
+  test('not applied: the order waits for its next attempt under the same key, and its tries are counted', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ tokens: 7 }]);
     await feedAll(batch);
@@ -97,7 +97,7 @@ describe('conclude', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('not applied in a cancelled batch: it is cancelled, and the batch is no longer open', async () => {
+  test('not applied in a cancelled batch: the order is cancelled, and the batch is no longer open', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ reference: 'r' }, {}]);
     await feedAll(batch);
@@ -109,7 +109,7 @@ describe('conclude', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('the last unknown that ends, ends the batch', async () => {
+  test('concluding the last unknown order finishes the batch', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);

@@ -7,8 +7,8 @@ import { ledgersOnRedis, START, sealed } from '../../support/ledger/ledgers-on-r
 import { begin, begun, concludeAs, feedAll, settleAs } from '../../support/ledger/order-moves.js';
 
 /**
- * A batch's own sums fit a counter, for the plan refuses a file beyond it; the day's sum is added up over all
- * batches and may come to the end of what Redis counts. No script may fail there after it has written.
+ * A batch’s own sums fit a Redis counter, because planning refuses a larger file. The day’s sum grows over all batches
+ * and may reach the limit of the counter. No script may fail there after it has written.
  */
 const bench = ledgersOnRedis();
 const LARGEST = 2 ** 53 - 1;
@@ -23,7 +23,7 @@ const DETAIL = encodeEvent({
   message: 'lost',
 });
 
-/** Whichever clock says what day it is. */
+/** The days on which an order may count: that of the batch, and today. */
 const DAYS = [utcDay(START), utcDay(Date.now())];
 
 async function dayStandsAt(ledger: RealmLedger, sum: bigint): Promise<void> {
@@ -35,7 +35,7 @@ async function counts(batch: Awaited<ReturnType<typeof sealed>>) {
 }
 
 describe('the sum of a day', () => {
-  test('that no counter could hold halts the batch before anything is written, and names why', async () => {
+  test('halts the batch before any write if no counter could hold it, and names the reason', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ tokens: LARGEST }, { tokens: LARGEST }]);
     await feedAll(batch);
@@ -48,7 +48,7 @@ describe('the sum of a day', () => {
     });
   });
 
-  test('is looked at order by order, also among orders that begin in one call', async () => {
+  test('is checked for each order, also for orders that begin in one call', async () => {
     const ledger = await bench.ledger();
     const lines = Array.from({ length: 40 }, () => ({ tokens: LARGEST }));
     const batch = await sealed(ledger, lines);
@@ -62,7 +62,7 @@ describe('the sum of a day', () => {
     expect(await readBatch(batch.ref)).toMatchObject({ reason: { code: 'ALM_BATCH_DAY_SUM' } });
   });
 
-  test('at its end keeps no move from being made whole: given up, resolved, refused, taken back', async () => {
+  test('at its limit does not keep any move from completing: given up, resolved, refused, taken back', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(
       ledger,
@@ -86,7 +86,7 @@ describe('the sum of a day', () => {
     expect(await counts(batch)).toEqual({ exhausted: 1, doubt: 1, refused: 1, planned: 1 });
   });
 
-  test('at its end is no reason to forget what a journal knows', async () => {
+  test('at its limit does not make recovery drop what a journal holds', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ tokens: LARGEST }]);
     await dayStandsAt(ledger, MOST);

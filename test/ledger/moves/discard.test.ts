@@ -25,7 +25,7 @@ describe('discard', () => {
     },
   );
 
-  test('done twice it is done once', async () => {
+  test('repeated, takes effect once', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
@@ -37,7 +37,7 @@ describe('discard', () => {
     expect((await readDetails(batch.ref, 1)).filter(({ event }) => event === 'discarded')).toHaveLength(1);
   });
 
-  test('never touches a doubt, nor anything else that is no dead letter', async () => {
+  test('refuses a doubt and every other order that is not a dead letter', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}, {}, {}, {}, { invalid: true }]);
     await feedAll(batch);
@@ -54,7 +54,7 @@ describe('discard', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('a discarded order whose row is put into another file carries both marks', async () => {
+  test('marks an order both as discarded and as replaced if another file repeats its row', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);

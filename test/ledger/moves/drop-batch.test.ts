@@ -21,7 +21,7 @@ import { tieUp } from '../../support/ledger/tie-up.js';
 const bench = ledgersOnRedis();
 const BY = { who: 'ada', why: null, at: 1, nonce: 'retry' };
 
-/** Two blocks: one reference each, and in the second a row that stands in for a dead order. */
+/** Two blocks: each has one reference, and the second has a row that stands in for a dead letter. */
 async function twoBlocks(ledger: RealmLedger, dead: TestBatch, importer: string, blocks: readonly number[]) {
   const { no } = await openBatch(ledger, { content: 'c', id: batchId('later'), importer, createdAt: 1 });
   const lines: Line[][] = [
@@ -50,7 +50,7 @@ async function deadOrder(ledger: RealmLedger): Promise<TestBatch> {
 }
 
 describe('drop-batch', () => {
-  test('gives back references and marks and forgets the batch', async () => {
+  test('returns references and marks, and removes the batch', async () => {
     const ledger = await bench.ledger();
     const dead = await deadOrder(ledger);
     const { no, drop } = await twoBlocks(ledger, dead, 'one', [0, 1]);
@@ -62,7 +62,7 @@ describe('drop-batch', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('done twice, does no harm; the same orders can be imported afresh', async () => {
+  test('repeated, does no harm, and the same orders can be imported again', async () => {
     const ledger = await bench.ledger();
     const dead = await deadOrder(ledger);
     const first = await twoBlocks(ledger, dead, 'one', [0]);
@@ -72,7 +72,7 @@ describe('drop-batch', () => {
     expect(second.no).not.toBe(first.no);
   });
 
-  test('after a take-over it gives back the blocks of the first importer as well', async () => {
+  test('after a takeover also returns the blocks of the first importer', async () => {
     const ledger = await bench.ledger();
     const dead = await deadOrder(ledger);
     await twoBlocks(ledger, dead, 'one', [0, 1]);
@@ -82,7 +82,7 @@ describe('drop-batch', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('is refused from anybody but the importer', async () => {
+  test('is refused to any process but the importer', async () => {
     const ledger = await bench.ledger();
     const dead = await deadOrder(ledger);
     const { drop } = await twoBlocks(ledger, dead, 'one', [0, 1]);
@@ -91,7 +91,7 @@ describe('drop-batch', () => {
     expect(await retryOrder(dead.ref, 1, dead.row(1), BY)).not.toBe('ok');
   });
 
-  test('a sealed batch is never dropped', async () => {
+  test('never drops a sealed batch', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ reference: 'r-1' }], { importer: 'one' });
     const claims = blockClaims(1, batch.rows, () => undefined);

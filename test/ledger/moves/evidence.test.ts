@@ -5,7 +5,7 @@ import { ledgersOnRedis, sealed, type TestBatch } from '../../support/ledger/led
 import { begun, concludeAs, feedAll, held, sendAs, settleAs } from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
 
-/** Evidence belongs to one attempt, and a decision to one doubt: neither says anything about a later one. */
+/** Evidence belongs to one attempt and a decision to one doubt. Neither settles a later one. */
 const bench = ledgersOnRedis();
 
 const codeOf = async (batch: TestBatch, index: number) => (await readRecord(batch.ref, index)).code;
@@ -24,7 +24,7 @@ describe('read-back', () => {
     return { batch, about };
   }
 
-  test('about an attempt concludes nothing about the next one, which is under way', async () => {
+  test('for one attempt concludes nothing about the next one, which is under way', async () => {
     const { batch, about } = await twoReaders();
     expect(await concludeAs(batch, 1, 'u', 'w', { about })).toMatchObject({ concluded: true });
     const hold = await held(batch, 1);
@@ -35,7 +35,7 @@ describe('read-back', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('without a hold, a conclusion about an attempt says nothing about the next one', async () => {
+  test('for one attempt concludes nothing about the next one without a hold', async () => {
     const batch = await sealed(await bench.ledger(), [{}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'u', { nonce: 'first' });
@@ -56,7 +56,7 @@ describe('read-back', () => {
     expect(await concludeAs(batch, 1, 'u', 'P', { about })).toMatchObject({ concluded: true });
   });
 
-  test('asked twice is one conclusion', async () => {
+  test('repeated is one conclusion', async () => {
     const { batch, about } = await twoReaders();
     const again = { about, nonce: 'one' };
     expect(await concludeAs(batch, 1, 'u', 'P', again)).toMatchObject({ concluded: true });
@@ -66,7 +66,7 @@ describe('read-back', () => {
 });
 
 describe('a doubt', () => {
-  test('has a number of its own each time, and an old decision does not end a later one', async () => {
+  test('has a new number each time, so an old decision does not settle a later doubt', async () => {
     const batch = await sealed(await bench.ledger(), [{}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'D', { nonce: 'first' });
@@ -88,7 +88,7 @@ describe('a doubt', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('of an unknown that stood still has one too', async () => {
+  test('made from a stalled unknown order has a number, too', async () => {
     const batch = await sealed(await bench.ledger(), [{}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'u');

@@ -23,7 +23,7 @@ const due = async (batch: TestBatch) => (await dispatched(batch.ledger, batch.no
 const first = (orders: number) => ({ owner: '', first: { orders, reason: WHY } });
 
 describe('feed', () => {
-  test('takes orders in file order, each once, and notes them as due', async () => {
+  test('feeds orders in file order, each once, and marks them as due', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, credits(5));
     expect(await feed(ledger, batch.no, 2, '')).toEqual([1, 2]);
@@ -35,7 +35,7 @@ describe('feed', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('passes over rows that are no orders, however long the stretch, in bounded steps', async () => {
+  test('skips left-out rows in bounded steps, however many follow each other', async () => {
     const ledger = await bench.ledger();
     const lines = Array.from(
       { length: 4_600 },
@@ -50,7 +50,7 @@ describe('feed', () => {
     expect(calls).toBeGreaterThan(1);
   });
 
-  test.each(['paused', 'owner'])('feeds nothing out of turn: %s', async (why) => {
+  test.each(['paused', 'owner'])('feeds nothing if the batch is not ready: %s', async (why) => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, credits(2));
     if (why === 'paused') await pauseBatch(batch.ref, WHY, audit('paused'));
@@ -59,7 +59,7 @@ describe('feed', () => {
     expect(await due(batch)).toEqual([]);
   });
 
-  test('--first N feeds N orders and no more, however often it is asked, and then the batch pauses', async () => {
+  test('--first N feeds exactly N orders, however often it is called, and then pauses the batch', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, credits(5));
     await resumeBatch(batch.ref, null, first(2));
@@ -94,7 +94,7 @@ describe('feed', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('in order: the next order is fed when the one before has come to its end, whatever that is', async () => {
+  test('in order: the next order is fed when the one before has ended, with any outcome', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, credits(3), { manifest: { inOrder: true } });
     expect(await feed(ledger, batch.no, 10, '')).toEqual([1]);
@@ -125,7 +125,7 @@ describe('feed', () => {
     expect(fed.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
   });
 
-  test('batches with work are listed with what is dispatched of them', async () => {
+  test('batches with work are listed with the number of dispatched orders', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, credits(3), { owner: 'run-1' });
     await feed(ledger, batch.no, 2, 'run-1');

@@ -21,7 +21,7 @@ const answeredAt = ({ scripts, keyPrefix }: RealmLedger, slot: string) =>
   scripts.redis.zscore(`${keyPrefix}:pace:w`, slot);
 
 describe('free-slots', () => {
-  test('what a dead session was granted and nobody answered counts as answered now; nothing else does', async () => {
+  test('treats a dead session’s unanswered slots as answered now, and no others', async () => {
     const ledger = await bench.ledger();
     expect(await ask(ledger, 'dead', 'n1')).toEqual(['go', '0', '1', '2']);
     expect(await ask(ledger, 'deadly', 'n2')).toEqual(['go', '3', '4', '5']);
@@ -34,7 +34,7 @@ describe('free-slots', () => {
     expect(await freeSlots(ledger, 'dead')).toBe(0);
   });
 
-  test('slots of which no window is known are a window old before another is granted', async () => {
+  test('makes slots without a known window a window old before another is granted', async () => {
     const ledger = await bench.ledger();
     const { redis } = ledger.scripts;
     const pace = `${ledger.keyPrefix}:pace`;
@@ -44,13 +44,13 @@ describe('free-slots', () => {
     expect(Number((await ask(ledger, 's', 'n1'))[1])).toBeGreaterThan(900);
   });
 
-  test('an asking whose reply was lost is told what it was granted, and nothing more is granted for it', async () => {
+  test('a repeated request for slots gets the same grant after a lost reply, and no more', async () => {
     const ledger = await bench.ledger();
     expect(await ask(ledger, 's', 'n1')).toEqual(['go', '0', '1', '2']);
     expect(await ask(ledger, 'other', 'n2')).toEqual(['go', '3', '4', '5']);
     expect(await ask(ledger, 's', 'n1', '1')).toEqual(['go', '0', '1', '2']);
     expect(await underWay(ledger)).toHaveLength(6);
-    // One that never arrived is granted as any other.
+    // A request that never arrived is granted like any other.
     expect(await ask(ledger, 's', 'n3', '1')).toEqual(['go', '6', '7', '8']);
   });
 });

@@ -21,7 +21,7 @@ import { audit, begin, claimFor, feedAll, sendAs, WHY } from '../../support/ledg
 import { tieUp } from '../../support/ledger/tie-up.js';
 import { timePasses } from '../../support/ledger/time-passes.js';
 
-/** No batch begins that may not: neither without an approval where one is required, nor before its time. */
+/** No batch begins before its set time, or without an approval that its sender requires. */
 const bench = ledgersOnRedis();
 
 const HOUR = 3_600_000;
@@ -30,7 +30,7 @@ const OVER_100 = { overTokens: 100, overRows: null };
 const EVERYTHING = { overTokens: 0, overRows: null };
 const NONE: Requirement = { overTokens: null, overRows: null };
 
-/** As a process sees the ledger whose profile lets one person pay 100 tokens alone. */
+/** The ledger as a process sees it whose profile lets one person pay 100 tokens alone. */
 const limited = async () => limitedTo(await bench.ledger(), OVER_100);
 
 function preparedBy(ledger: RealmLedger, who: string, lines: readonly Line[], more: { start?: Start } = {}) {
@@ -51,8 +51,8 @@ const fed = (batch: TestBatch) => feed(batch.ledger, batch.no, 100, batch.owner)
 const resume = (batch: TestBatch) => resumeBatch(batch.ref, audit('resumed'), { owner: '' });
 const resumeNow = (batch: TestBatch) => resumeBatch(batch.ref, audit('begun'), { owner: '', now: true });
 
-describe('where a profile requires approvals', () => {
-  test('what one person may pay alone begins, and nothing beyond before another person approves it', async () => {
+describe('in a realm that requires approvals', () => {
+  test('a batch within one person’s limit begins, and a larger one waits for another person', async () => {
     const ledger = await limited();
     const small = await preparedBy(ledger, 'ada', [{ tokens: 60 }]);
     expect(await fed(small)).toEqual([1]);
@@ -80,7 +80,7 @@ describe('where a profile requires approvals', () => {
     expect(await stored(large, 'approval')).toBeNull();
     expect(await approveAs(large, 'cleo')).toBe('not-needed');
     expect((await readAudit(large.ref)).map(({ what }) => what)).toContain('approved');
-    // What two people saw does not count for what one may pay alone; another person begins at nothing.
+    // Approved payments do not count against the limit of one person. Another person starts at zero.
     expect(await fed(await preparedBy(ledger, 'ada', [{ tokens: 40 }]))).toEqual([1]);
     expect(await fed(await preparedBy(ledger, 'ada', [{ tokens: 1 }]))).toEqual([]);
     expect(await fed(await preparedBy(ledger, 'ben', [{ tokens: 100 }]))).toEqual([1]);
@@ -93,7 +93,7 @@ describe('where a profile requires approvals', () => {
     await expect(sealed(ledger, [{ tokens: 1 }], { prepared })).rejects.toThrow('nameless');
   });
 
-  test('whoever sends asks by their own profile; one without a known preparer is cancelled, and made again', async () => {
+  test('each sender applies its own profile; a batch without a known preparer must be cancelled and imported again', async () => {
     const plain = await bench.ledger();
     const strict = limitedTo(plain, OVER_100);
     const known = await preparedBy(plain, 'ada', [{ tokens: 101 }]);
@@ -102,7 +102,7 @@ describe('where a profile requires approvals', () => {
       expect(await stored(batch, 'state')).toBe('planned');
       expect(await feed(strict, batch.no, 9, '')).toEqual([]);
       expect(await stored(batch, 'state')).toBe('waiting');
-      // It keeps waiting for others, who require nothing.
+      // It waits also for senders whose profile requires nothing.
       expect(await feed(plain, batch.no, 9, '')).toEqual([]);
     }
     expect(await approveAs(nameless, 'ben')).toBe('nameless');
@@ -112,7 +112,7 @@ describe('where a profile requires approvals', () => {
     expect(await tieUp(plain)).toEqual([]);
   });
 
-  test('what a sender asks for does not count for what its preparer may pay alone', async () => {
+  test('a sender’s own limits do not count against what the preparer may pay alone', async () => {
     const plain = await bench.ledger();
     const strict = limitedTo(plain, OVER_100);
     const large = await preparedBy(plain, 'ada', [{ tokens: 101 }]);
@@ -121,7 +121,7 @@ describe('where a profile requires approvals', () => {
     expect(await feed(strict, small.no, 9, '')).toEqual([1]);
   });
 
-  test('an approval is for exactly what was shown, and a paused batch waits as before', async () => {
+  test('an approval covers exactly what was shown, and a paused batch waits as before', async () => {
     const batch = await preparedBy(await limited(), 'ada', [{ tokens: 500 }]);
     await pauseBatch(batch.ref, WHY, audit('paused'));
     expect(await resume(batch)).toEqual({ done: true, state: 'waiting' });
@@ -136,7 +136,7 @@ describe('where a profile requires approvals', () => {
       expect(
         await approve({ kind: 'batch', batch: batch.ref }, { who: 'ben', hash, shown }, audit('approved')),
       ).toBe('changed');
-    // The store holds another batch under that number by now.
+    // The store now holds another batch under that number.
     await set(batch, 'confirmed', 'f'.repeat(64));
     expect(await approveAs(batch, 'ben')).toBe('changed');
   });
@@ -171,7 +171,7 @@ describe('where a profile requires approvals', () => {
     expect(await approveAs(batch, 'ben')).toBe('changed');
   });
 
-  test('an approval ends with its time, and with the token of its approver', async () => {
+  test('an approval ends with its lifetime and with its approver’s token', async () => {
     const batch = await preparedBy(await limited(), 'ada', [{ tokens: 500 }]);
     await approveAs(batch, 'ben');
     expect(await stored(batch, 'state')).toBe('planned');
@@ -188,7 +188,7 @@ describe('where a profile requires approvals', () => {
     expect(await fed(batch)).toEqual([1]);
   });
 
-  test('a schedule’s batch begins where two people approved its text and members, and else waits for one more', async () => {
+  test('a schedule’s batch begins if two people approved its text and members, and otherwise waits for one more', async () => {
     const byTwo = { who: 'ben', at: 1, asked: 'ada', audience: 'these' };
     for (const [approved, begins] of [
       [byTwo, [1]],
@@ -219,7 +219,7 @@ describe('where a profile requires approvals', () => {
     }
   });
 
-  test('what one person may pay alone counts for 24 hours around the time at which it begins', async () => {
+  test('amounts paid alone count for 24 hours around the time at which the batch begins', async () => {
     const ledger = await limited();
     const start = (days: number) => ({ start: { at: Date.now() + days * DAY, zone: 'UTC' } });
     const closed = async (batch: TestBatch) => (await gateOf(batch)).closed;
@@ -230,7 +230,7 @@ describe('where a profile requires approvals', () => {
     expect(await fed(await preparedBy(ledger, 'ada', [{ tokens: 60 }]))).toEqual([1]);
   });
 
-  test('prepared long ago or resumed on another day, it is judged anew', async () => {
+  test('a batch prepared long ago or resumed on another day is checked again', async () => {
     const ledger = await limited();
     const paused = await preparedBy(ledger, 'ada', [{ tokens: 30 }, { tokens: 30 }]);
     expect(await feed(ledger, paused.no, 1, '')).toEqual([1]);
@@ -251,7 +251,7 @@ describe('where a profile requires approvals', () => {
   });
 });
 
-describe('whoever sends, whenever they send', () => {
+describe('every sender, at every moment', () => {
   const strictly = (ledger: RealmLedger) => limitedTo(ledger, OVER_100);
   const answers = async (batch: TestBatch, ...indexes: readonly number[]) => {
     const found: string[] = [];
@@ -263,7 +263,7 @@ describe('whoever sends, whenever they send', () => {
   };
   const strict = (batch: TestBatch): TestBatch => ({ ...batch, ledger: strictly(batch.ledger) });
 
-  test('what a process without limits has begun is not sent by one that has them', async () => {
+  test('a sender with limits does not send what a sender without limits has begun', async () => {
     const batch = await preparedBy(await bench.ledger(), 'ada', [{ tokens: 60 }, { tokens: 60 }]);
     expect(await fed(batch)).toEqual([1, 2]);
     expect(await answers(strict(batch), 1, 2)).toEqual(['approval', 'not-due']);
@@ -274,7 +274,7 @@ describe('whoever sends, whenever they send', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('a retry by a process without limits is judged by the one that sends it', async () => {
+  test('a retry by a process without limits is checked by its sender', async () => {
     const ledger = await limited();
     const found: string[] = [];
     for (let day = 0; day < 3; day++) {
@@ -294,7 +294,7 @@ describe('whoever sends, whenever they send', () => {
   });
   const retried: TestBatch[] = [];
 
-  test('what was dispatched before a pause, or in quiet hours, is judged when it leaves', async () => {
+  test('orders dispatched before a pause or in quiet hours are checked when they are sent', async () => {
     const ledger = await limited();
     const old = await preparedBy(ledger, 'ada', [{ tokens: 50 }, { tokens: 50 }]);
     expect(await fed(old)).toEqual([1, 2]);
@@ -305,7 +305,7 @@ describe('whoever sends, whenever they send', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('a batch set for a later week forgets nothing of today', async () => {
+  test('a batch set for a later week does not remove today’s payments from the count', async () => {
     const ledger = await limited();
     expect(await fed(await preparedBy(ledger, 'ada', [{ tokens: 100 }]))).toEqual([1]);
     const start = { at: Date.now() + 9 * DAY, zone: 'UTC' };
@@ -313,7 +313,7 @@ describe('whoever sends, whenever they send', () => {
     expect(await fed(await preparedBy(ledger, 'ada', [{ tokens: 1 }]))).toEqual([]);
   });
 
-  test('approved for its rest, the dead letters of its first part need an approval of their own', async () => {
+  test('dead letters of the first part need an approval of their own when the rest is approved', async () => {
     const ledger = await limited();
     const batch = await preparedBy(ledger, 'ada', [{ tokens: 45 }, { tokens: 5 }]);
     expect(await feed(ledger, batch.no, 1, '')).toEqual([1]);
@@ -327,12 +327,12 @@ describe('whoever sends, whenever they send', () => {
     expect(await fed(batch)).toEqual([2]);
     const by = { who: 'ada', why: null, at: 1, nonce: 'x', limits: OVER_100 };
     expect(await retryOrder(batch.ref, 1, batch.row(1), by)).not.toBe('ok');
-    // Retried where no approval is required, it is asked for by its sender.
+    // It was retried where no approval is required; its sender requires one.
     expect(await retryOrder(batch.ref, 1, batch.row(1), { ...by, limits: NONE })).toBe('ok');
     expect(await answers(batch, 1)).toEqual(['approval']);
   });
 
-  test('one that a person begins before its time can still be approved', async () => {
+  test('a batch that a person starts before its set time can still be approved', async () => {
     const ledger = await limited();
     const start = { at: Date.now() + 3 * DAY, zone: 'UTC' };
     const batch = await preparedBy(ledger, 'ada', [{ tokens: 80 }], { start });
@@ -356,7 +356,7 @@ const OTHER = {
 };
 
 describe('a retry of dead letters', () => {
-  /** Three dead letters of 50, 70 and 9 tokens, of a batch that no second person has seen. */
+  /** Three dead letters of 50, 70 and 9 tokens, in a batch that no second person has seen. */
   async function dead() {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ tokens: 50 }, { tokens: 70 }, { tokens: 9 }], {
@@ -392,7 +392,7 @@ describe('a retry of dead letters', () => {
     return (await retryOrder(batch.ref, index, batch.row(index), by)) === 'ok';
   };
 
-  test('is approved for exactly the dead letters that were asked for, each of them once', async () => {
+  test('an approved retry covers exactly the requested dead letters, each once', async () => {
     const batch = await dead();
     expect(await retry(batch, 1)).toBe(false);
     expect(await ask(batch, 'ada', [1])).toBe('asked');
@@ -411,7 +411,7 @@ describe('a retry of dead letters', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('one that was asked for says which of them lack an approval', async () => {
+  test('a requested retry reports which of its dead letters lack an approval', async () => {
     const batch = await dead();
     await ask(batch, 'ada', [1]);
     await say(batch, 'ben');
@@ -420,26 +420,26 @@ describe('a retry of dead letters', () => {
     expect(await ask(batch, 'ada', [1], NONE)).toBe('free');
   });
 
-  test('a dead letter that moved since it was asked for is approved by no one', async () => {
+  test('a dead letter that moved since the request cannot be approved', async () => {
     const batch = await dead();
     await ask(batch, 'ada', [1, 2]);
-    // Retried where no approval was required, it died again.
+    // It was retried where no approval was required, and failed again.
     await retry(batch, 2, NONE);
     await feedAll(batch);
     await sendAs(batch, 2, 'R');
     expect(await say(batch, 'ben')).toBe('changed');
     expect(await retry(batch, 1)).toBe(false);
-    // Asked again, it is what it is now.
+    // A new request covers its current state.
     expect(await ask(batch, 'cleo', [1, 2])).toBe('asked');
     expect(await say(batch, 'ada')).toBe('approved');
-    // What moves after the approval needs another one.
+    // A move after the approval requires another one.
     await retry(batch, 2);
     await feedAll(batch);
     await sendAs(batch, 2, 'R');
     expect([await retry(batch, 1), await retry(batch, 2)]).toEqual([true, false]);
   });
 
-  test('its approval ends with its time, and with any move of the dead letter', async () => {
+  test('an approval of a retry ends with its lifetime and with any move of the dead letter', async () => {
     const batch = await dead();
     await ask(batch, 'ada', [1, 2]);
     await say(batch, 'ben');
@@ -456,14 +456,14 @@ describe('a retry of dead letters', () => {
     expect([await retry(batch, 1), await retry(batch, 2)]).toEqual([false, false]);
   });
 
-  test('one person may retry alone what they may pay alone', async () => {
+  test('one person may retry alone up to the limit for paying alone', async () => {
     const batch = await dead();
     expect(await ask(batch, 'ada', [1], OVER_100)).toBe('alone');
     expect(await ask(batch, 'ben', [2], OVER_100)).toBe('alone');
     expect([await retry(batch, 1, OVER_100), await retry(batch, 3, OVER_100)]).toEqual([true, false]);
   });
 
-  test('an approval ends with the token of whoever asked or approved', async () => {
+  test('an approval ends with the token of the person who requested or gave it', async () => {
     for (const who of ['ada', 'ben']) {
       const batch = await dead();
       await ask(batch, 'ada', [1]);
@@ -488,7 +488,7 @@ describe('a retry of dead letters', () => {
 describe('a batch with a set time', () => {
   const at = (startAt: number) => ({ who: 'ada', start: { at: startAt, zone: 'UTC' } });
 
-  test('begins then, or within the hour after; later it asks', async () => {
+  test('begins at that time or within the hour after it; later it asks a person', async () => {
     const ledger = await bench.ledger();
     const early = await sealed(ledger, [{}], { id: 'early', prepared: at(Date.now() + HOUR) });
     expect(await fed(early)).toEqual([]);
@@ -508,7 +508,7 @@ describe('a batch with a set time', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('paused before its time and resumed, it still waits for it', async () => {
+  test('paused before its time and resumed, it still waits for that time', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}], { prepared: at(Date.now() + HOUR) });
     await pauseBatch(batch.ref, WHY, audit('paused'));
@@ -519,7 +519,7 @@ describe('a batch with a set time', () => {
     expect(await fed(batch)).toEqual([1]);
   });
 
-  test('begins neither without its approval nor before the time that was approved', async () => {
+  test('begins only with its approval and not before the approved time', async () => {
     const ledger = await limited();
     const batch = await preparedBy(ledger, 'ada', [{ tokens: 500 }], {
       start: { at: Date.now() + HOUR, zone: 'UTC' },

@@ -22,7 +22,7 @@ import {
 } from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
 
-/** Under read-back one order at a time moves a member: holds, hand-over, and nobody held for ever. */
+/** Under read-back a member is moved by one order at a time: holds, hand-over, and no member held for ever. */
 const bench = ledgersOnRedis();
 
 const holders = ({ scripts, keyPrefix }: RealmLedger) => scripts.redis.hgetall(`${keyPrefix}:holders`);
@@ -30,7 +30,7 @@ const due = async (batch: TestBatch) =>
   (await dispatched(batch.ledger, batch.no)).map(({ index }) => index).sort();
 
 describe('holding members', () => {
-  test('two orders on one member: the second waits, is not due, and is handed over in order', async () => {
+  test('the second of two orders on one member waits, is not due, and gets the member in order', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ member: '1' }, { member: '1' }, { member: '1' }]);
     await feedAll(batch);
@@ -73,7 +73,7 @@ describe('holding members', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('crossing transfers do not lock each other out', async () => {
+  test('crossing transfers do not deadlock', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [
       { member: '1', to: '2' },
@@ -90,7 +90,7 @@ describe('holding members', () => {
     expect(await holders(ledger)).toEqual({});
   });
 
-  test('a hold has no expiry and stays while the order is unknown, also when its process is dead', async () => {
+  test('a hold does not expire while the order is unknown, even if its process is dead', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ member: '1' }, { member: '1' }]);
     await feedAll(batch);
@@ -119,7 +119,7 @@ describe('holding members', () => {
     },
   );
 
-  test('an orphan that goes straight to doubt lets go of its members', async () => {
+  test('an order of a dead session that becomes a doubt releases its members', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ member: '1' }, { member: '1' }]);
     await feedAll(batch);
@@ -131,7 +131,7 @@ describe('holding members', () => {
   });
 });
 
-describe('every way into doubt voids read-back on the members it lets go of', () => {
+describe('every way into doubt makes read-back void on the members that it releases', () => {
   test.each([
     ['an answer', async (batch: TestBatch, of: Begun) => settleAs(batch, 1, 'D', of)],
     [
@@ -145,7 +145,7 @@ describe('every way into doubt voids read-back on the members it lets go of', ()
     [
       'a lost journal',
       async ({ ledger }: TestBatch) => {
-        // Registered, and the store may have forgotten something since.
+        // The session is registered, and the store may have been rolled back since.
         await ledger.scripts.redis.hset(`${ledger.keyPrefix}:sessions`, 'worker', '{}');
         await acceptMissing(
           {
@@ -172,7 +172,7 @@ describe('every way into doubt voids read-back on the members it lets go of', ()
   });
 });
 
-describe('a batch that stands still holds nobody it is not sending to', () => {
+describe('a stalled batch holds only the members of orders under way', () => {
   async function twoBatches() {
     const ledger = await bench.ledger();
     const first = await sealed(ledger, [{ member: '1' }, { member: '2' }, { member: '1' }], { id: 'first' });
@@ -204,7 +204,7 @@ describe('a batch that stands still holds nobody it is not sending to', () => {
     },
   );
 
-  test('resumed, its waiting orders are found again and a hold from before the pause proves nothing', async () => {
+  test('a resumed batch finds its waiting orders again, and a hold from before the pause proves nothing', async () => {
     const { ledger, first, second, token, sending } = await twoBatches();
     await pauseBatch(first.ref, WHY, audit('paused'));
     await settleAs(first, 2, 'P', sending);
@@ -221,7 +221,7 @@ describe('a batch that stands still holds nobody it is not sending to', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('halted by refusals or by the daily cap', async () => {
+  test('a batch halted by refusals or by the daily cap releases its members', async () => {
     const ledger = await bench.ledger();
     const first = await sealed(ledger, [{ member: '1' }, { member: '2' }], { id: 'first' });
     const second = await sealed(ledger, [{ member: '1' }, { member: '2' }], { id: 'second' });
@@ -236,7 +236,7 @@ describe('a batch that stands still holds nobody it is not sending to', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('a list of waiting orders has a bound: feeding waits for it, too', async () => {
+  test('the list of waiting orders is bounded, and feeding waits for room in it', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}]);
     await feed(ledger, batch.no, 1, '');

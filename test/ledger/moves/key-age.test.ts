@@ -15,7 +15,7 @@ import {
 } from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
 
-/** A key is judged before a request leaves with it, by the store's time since its first use. */
+/** A key’s age is checked before each request, by the store’s time since its first use. */
 const bench = ledgersOnRedis();
 const LIFETIME_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -26,7 +26,7 @@ async function fed(): Promise<TestBatch> {
   return batch;
 }
 
-/** Everything that the record of order 1 says happened so much earlier; the day's sums are not looked at. */
+/** Makes every time in the record of order 1 that much earlier. The day’s sums stay. */
 async function age(batch: TestBatch, ms: number): Promise<void> {
   const { redis } = batch.ledger.scripts;
   const key = batchKeys(batch.ledger.keyPrefix, batch.no).records(0);
@@ -44,8 +44,8 @@ const resend = (batch: TestBatch, known: number | null = 0, nonce = 'again') =>
 const retry = (batch: TestBatch) =>
   retryOrder(batch.ref, 1, batch.row(1), { who: 'ada', why: null, at: moment(), nonce: `retry-${moment()}` });
 
-describe('an unknown is sent again with its key', () => {
-  test('until the key is so old that the request might arrive after its life, and never from then on', async () => {
+describe('an unknown order is resent under its key', () => {
+  test('until the request might arrive after the key’s lifetime, and never from then on', async () => {
     const batch = await fed();
     await sendAs(batch, 1, 'u');
     await age(batch, LIFETIME_MS - 5_000);
@@ -58,7 +58,7 @@ describe('an unknown is sent again with its key', () => {
     expect((await readRecord(batch.ref, 1)).code).toBe('u');
   });
 
-  test('not where this process has known the key for longer than the store says it exists', async () => {
+  test('but not if this process has known the key for longer than the store says it exists', async () => {
     const batch = await fed();
     await sendAs(batch, 1, 'u');
     await age(batch, 10_000);
@@ -67,13 +67,13 @@ describe('an unknown is sent again with its key', () => {
     expect(await resend(batch, 11_000)).toMatchObject({ resend: true });
   });
 
-  test('not where the clocks of this process disagree', async () => {
+  test('but not if the clocks of this process disagree', async () => {
     const batch = await fed();
     await sendAs(batch, 1, 'u');
     expect(await resend(batch, null)).toMatchObject({ refusal: 'clocks' });
   });
 
-  test('not where the store’s clock stands before the key’s first use', async () => {
+  test('but not if the store’s clock is before the key’s first use', async () => {
     const batch = await fed();
     await sendAs(batch, 1, 'u');
     await age(batch, -HOUR_MS);
@@ -82,7 +82,7 @@ describe('an unknown is sent again with its key', () => {
 });
 
 describe('the age of a key counts from its first use', () => {
-  test('also where “slow down” lay between', async () => {
+  test('also if “slow down” came in between', async () => {
     const batch = await fed();
     await sendAs(batch, 1, 'w');
     await age(batch, HOUR_MS);
@@ -95,7 +95,7 @@ describe('the age of a key counts from its first use', () => {
     expect(await resend(batch)).toMatchObject({ refusal: 'key-old' });
   });
 
-  test('also where its sender died, and a resend never left', async () => {
+  test('also if its sender died and a resend never left', async () => {
     const batch = await fed();
     const { sentAt } = await begun(batch, 1);
     await orphanAs(batch, 1, 'u');
@@ -107,7 +107,7 @@ describe('the age of a key counts from its first use', () => {
     expect(await resend(batch)).toMatchObject({ refusal: 'key-old' });
   });
 
-  test('also where a person called it unpaid and lets it be tried again: the key is the same', async () => {
+  test('also if a person called it unpaid and retries it: the key is the same', async () => {
     const batch = await fed();
     await sendAs(batch, 1, 'D');
     await age(batch, HOUR_MS);
@@ -120,7 +120,7 @@ describe('the age of a key counts from its first use', () => {
     expect(await resend(batch)).toMatchObject({ refusal: 'key-old' });
   });
 
-  test('and a refused order that is tried again has a key that nobody has used', async () => {
+  test('and a refused order that is retried gets an unused key', async () => {
     const batch = await fed();
     await sendAs(batch, 1, 'R');
     await age(batch, HOUR_MS);

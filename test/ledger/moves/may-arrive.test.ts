@@ -21,8 +21,8 @@ import { tempFolder } from '../../support/temp-folder.js';
 import { until } from '../../support/until.js';
 
 /**
- * A doubt that a person called unpaid while its request may still be under way: until the settle time since its
- * last attempt is over, every door through which it could be paid a second time is shut.
+ * A person calls a doubt unpaid while its request may still be under way. Until the settle time since its last attempt
+ * is over, every way to pay it a second time is blocked.
  */
 const bench = ledgersOnRedis();
 const LONG_MS = 3_600_000;
@@ -38,7 +38,7 @@ async function saidUnpaid(line: Line, settleMs: number, sentAt = Date.now()): Pr
 const retry = (batch: TestBatch, nonce = 'one') =>
   retryOrder(batch.ref, 1, batch.row(1), { who: 'ada', why: null, at: 1, nonce });
 
-/** Puts one row as a file of its own would. */
+/** Puts one row as a separate file would. */
 async function put(batch: TestBatch, line: Line): Promise<unknown> {
   const { ledger } = batch;
   const at = { importer: 'other', block: 0 };
@@ -49,7 +49,7 @@ async function put(batch: TestBatch, line: Line): Promise<unknown> {
 }
 
 describe('an order called unpaid before its settle time is over', () => {
-  test('is exhausted, keeps its key and says until when its request may arrive', async () => {
+  test('is exhausted, keeps its key and reports until when its request may arrive', async () => {
     const sentAt = Date.now();
     const batch = await saidUnpaid({ tokens: 7, reference: 'r' }, LONG_MS, sentAt);
     const record = await readRecord(batch.ref, 1);
@@ -60,7 +60,7 @@ describe('an order called unpaid before its settle time is over', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('is not retried, and is told when it may be', async () => {
+  test('is not retried, and reports when it may be', async () => {
     const batch = await saidUnpaid({ reference: 'r' }, LONG_MS);
     const { arrivesUntil } = await readRecord(batch.ref, 1);
     const message = expect.stringContaining(new Date(arrivesUntil ?? 0).toISOString());
@@ -71,7 +71,7 @@ describe('an order called unpaid before its settle time is over', () => {
     expect((await readBatch(batch.ref))?.counts).toEqual({ exhausted: 1 });
   });
 
-  test('is not stood in for by a row of another file', async () => {
+  test('cannot be replaced by a row of another file', async () => {
     const batch = await saidUnpaid({}, LONG_MS);
     expect(await put(batch, { replaces: { batch: batch.ref.id, index: 1 } })).toMatchObject([
       { kind: 'replaces', no: batch.no, index: 1 },
@@ -79,7 +79,7 @@ describe('an order called unpaid before its settle time is over', () => {
     expect(await readRecord(batch.ref, 1)).toMatchObject({ code: 'X', replacedBy: null });
   });
 
-  test('keeps its reference spent, and says until when', async () => {
+  test('keeps its reference spent, and reports until when', async () => {
     const batch = await saidUnpaid({ reference: 'r' }, LONG_MS);
     const { arrivesUntil } = await readRecord(batch.ref, 1);
     expect((await findSpent(batch.ledger, ['r'])).get('r')).toMatchObject({ no: batch.no, arrivesUntil });
@@ -87,7 +87,7 @@ describe('an order called unpaid before its settle time is over', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('may be discarded, and is shut in all the same', async () => {
+  test('may be discarded, and stays blocked all the same', async () => {
     const batch = await saidUnpaid({ reference: 'r' }, LONG_MS);
     expect(await discardOrder(batch.ref, 1, { who: 'ada', why: 'enough', at: 1 })).toBe('ok');
     expect(await readRecord(batch.ref, 1)).toMatchObject({
@@ -107,7 +107,7 @@ describe('an order called unpaid before its settle time is over', () => {
     expect((await findSpent(late.ledger, ['r'])).has('r')).toBe(false);
   });
 
-  test('goes every way again once the settle time is over', async () => {
+  test('can be retried and replaced again once the settle time is over', async () => {
     const batch = await saidUnpaid({ reference: 'r' }, 700);
     expect(await retry(batch)).toHaveProperty('why');
     await until('the settle time to be over', async () => (await retry(batch, 'two')) === 'ok');
@@ -121,7 +121,7 @@ describe('an order called unpaid before its settle time is over', () => {
     expect(await put(other, row)).toBe('ok');
   });
 
-  test('an old doubt is marked by nothing, and one of which nobody knows the time counts from now', async () => {
+  test('an old doubt is not marked, and one without a known time counts from now', async () => {
     const old = await saidUnpaid({ reference: 'r' }, 1_000, Date.now() - LONG_MS);
     expect((await readRecord(old.ref, 1)).arrivesUntil).toBeNull();
     expect((await findSpent(old.ledger, ['r'])).has('r')).toBe(false);
@@ -138,7 +138,7 @@ describe('an order called unpaid before its settle time is over', () => {
     expect(arrivesUntil).toBeGreaterThanOrEqual(before + LONG_MS);
   });
 
-  test('paid on a person’s word needs no waiting', async () => {
+  test('an order that a person called paid needs no waiting', async () => {
     const batch = await sealed(await bench.ledger(), [{ reference: 'r' }]);
     await feedAll(batch);
     await sendAs(batch, 1, 'D', { sentAt: Date.now() });

@@ -22,8 +22,8 @@ import { tieUp } from '../../support/ledger/tie-up.js';
 import { generated } from '../../support/suites.js';
 
 /**
- * Whatever is done in whatever order, twice, late or by the wrong one: after every step each order is in
- * exactly one state, everything ties, and at the end nothing is held or lost.
+ * Plays random moves in any order, repeated, late or by the wrong process. After every step each order is in exactly
+ * one state and all counts agree. At the end nothing is held or lost.
  */
 const bench = ledgersOnRedis();
 
@@ -111,7 +111,7 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 class World {
-  /** The attempts that were begun, by order: what a sender would know. */
+  /** The attempts that were begun, by order, as a sender remembers them. */
   readonly attempts = new Map<string, { nonce: string; begun: Begun }>();
   private nonces = 0;
 
@@ -127,7 +127,7 @@ class World {
     return batch;
   }
 
-  /** What a step calls; calling it again is the same call repeated after a lost reply. */
+  /** The call of a step. Calling it again repeats the same call after a lost reply. */
   async call(step: Step): Promise<() => Promise<unknown>> {
     if (!('place' in step)) return this.steering(step);
     const [which, index] = step.place;
@@ -212,7 +212,7 @@ class World {
     }
   }
 
-  /** Everything that money depends on, as text. */
+  /** Everything that decides about payments, as text. */
   async truth(): Promise<string> {
     const { redis } = this.ledger.scripts;
     const { keyPrefix } = this.ledger;
@@ -230,7 +230,7 @@ class World {
     return JSON.stringify(parts);
   }
 
-  /** Everybody goes on until nothing is left; answers how many rounds it took. */
+  /** All processes continue until nothing is left. Returns the number of rounds. */
   async drain(): Promise<number> {
     for (let round = 1; round < 60; round++) {
       let left = 0;
@@ -261,7 +261,7 @@ class World {
   }
 }
 
-test('after any sequence of moves, repeated and late ones included, the books tie and nothing is lost', async () => {
+test('after any sequence of moves, including repeated and late ones, the ledger agrees and nothing is lost', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 5, maxLength: 45 }),

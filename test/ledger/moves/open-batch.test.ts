@@ -19,7 +19,7 @@ const open = (ledger: RealmLedger, importer: string, id = 'spring', content = 'c
   openBatch(ledger, { content, id: batchId(id), importer, createdAt: 1 });
 
 describe('open-batch', () => {
-  test('begins a batch under the next number, with the wanted id', async () => {
+  test('begins a batch under the next number, with the requested id', async () => {
     const ledger = await bench.ledger();
     expect(await open(ledger, 'one')).toEqual({ status: 'new', no: '1', id: 'spring' });
     expect(await open(ledger, 'one', 'summer', 'content-2')).toEqual({
@@ -30,14 +30,14 @@ describe('open-batch', () => {
     expect((await listBatches(ledger)).map(({ id }) => id)).toEqual(['spring', 'summer']);
   });
 
-  test('asked again by the same importer, gives the same answer and begins nothing', async () => {
+  test('repeated by the same importer, gives the same answer and begins nothing', async () => {
     const ledger = await bench.ledger();
     const first = await open(ledger, 'one');
     expect(await open(ledger, 'one')).toEqual(first);
     expect(await listBatches(ledger)).toHaveLength(1);
   });
 
-  test('lets a second importer of the same orders take over what was never sealed, and shuts the first out', async () => {
+  test('lets a second importer of the same orders take over an unsealed import, and locks the first one out', async () => {
     const ledger = await bench.ledger();
     await open(ledger, 'one');
     expect(await open(ledger, 'two')).toMatchObject({ status: 'taken-over', no: '1' });
@@ -57,7 +57,7 @@ describe('open-batch', () => {
     expect(await seal('one')).toBe('not-importer');
   });
 
-  test('to take an import back, takes over what is there and begins nothing', async () => {
+  test('takes over an existing import in order to drop it, and begins nothing', async () => {
     const ledger = await bench.ledger();
     const wanted = { content: 'content-1', id: batchId('spring'), createdAt: 1, takesBack: true };
     expect(await openBatch(ledger, { ...wanted, importer: 'two' })).toMatchObject({ status: 'gone' });
@@ -66,7 +66,7 @@ describe('open-batch', () => {
     expect(await openBatch(ledger, { ...wanted, importer: 'two' })).toMatchObject({ status: 'taken-over' });
   });
 
-  test('finds the sealed batch of the same orders, under whatever id it is asked for', async () => {
+  test('finds the sealed batch of the same orders under any requested id', async () => {
     const ledger = await bench.ledger();
     const lines = [{ tokens: 3 }];
     const batch = await sealed(ledger, lines, { id: 'first-name' });

@@ -30,7 +30,7 @@ const adopt = async (batch: TestBatch, index: number, session = 'worker', toDoub
   );
 
 describe('orphan', () => {
-  test('what a dead session was sending becomes unknown, due at once, and keeps its key and first time', async () => {
+  test('an order that a dead session was sending becomes unknown, due at once, with its key and first time', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ tokens: 7, reference: 'r' }]);
     await feedAll(batch);
@@ -51,7 +51,7 @@ describe('orphan', () => {
     });
   });
 
-  test('where nothing can be asked it is a doubt, and the last one ends the batch', async () => {
+  test('it becomes a doubt if nothing can resolve it, and the last one finishes the batch', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ tokens: 7 }]);
     await feedAll(batch);
@@ -61,7 +61,7 @@ describe('orphan', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('told twice, it is noted once; a second finder learns that it came too late', async () => {
+  test('repeated, it is recorded once, and a second finder learns that it came too late', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
@@ -73,7 +73,7 @@ describe('orphan', () => {
     expect((await readBatch(batch.ref))?.counts).toEqual({ unknown: 1 });
   });
 
-  test('out of turn it changes nothing: another session, never sent, already settled', async () => {
+  test('changes nothing for another session, an unsent order, or a settled one', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}, {}]);
     await feedAll(batch);
@@ -86,7 +86,7 @@ describe('orphan', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('an attempt that was given up for dead and answers after all settles nothing', async () => {
+  test('a late answer to a given-up attempt settles nothing', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
@@ -96,7 +96,7 @@ describe('orphan', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('an orphan of a cancelled batch stays open until it is resolved', async () => {
+  test('such an order of a cancelled batch stays open until it is resolved', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);

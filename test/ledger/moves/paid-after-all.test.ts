@@ -10,7 +10,7 @@ import { concludeAs, feedAll, sendAs } from '../../support/ledger/order-moves.js
 import { Machines } from '../../support/machines/machines.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
-/** An order is called unpaid, its batch is archived, and then a journal or a frozen process says that it was paid. */
+/** An order is called unpaid and its batch is archived. Then a journal or a frozen process shows that it was paid. */
 const bench = ledgersOnRedis();
 
 async function withArchive() {
@@ -28,7 +28,7 @@ async function withArchive() {
 
 const notesOf = async ({ ref }: TestBatch) => (await readBatch(ref))?.notes;
 
-test('its reference is spent, and the batch says that it was paid after all, not twice', async () => {
+test('its reference is spent, and the batch reports it as paid after all, not twice', async () => {
   const { folder, ledger, batch } = await withArchive();
   await sendAs(batch, 1, 'D', { nonce: 'one', sentAt: Date.now() - 1e7 });
   await concludeAs(batch, 1, 'D', 'X', { settleMs: 1 });
@@ -42,7 +42,7 @@ test('its reference is spent, and the batch says that it was paid after all, not
   await expect(sealed(ledger, [{ member: '1', reference: 'r' }], { id: 'second' })).rejects.toThrow();
 });
 
-test('a process that was given up hears it, and says so', async () => {
+test('a given-up process that gets the answer reports it', async () => {
   const { folder, ledger, batch } = await withArchive();
   const machines = new Machines(bench.redis(), batch, 'manual');
   const { sender, ledger: seen } = await machines.start(await tempFolder());

@@ -15,34 +15,34 @@ const open = (ledger: RealmLedger, agoMs = 0) =>
   ledger.scripts.redis.hset(ledger.keyPrefix, 'breaker', Date.now() - agoMs);
 
 describe('probe', () => {
-  test('with the breaker closed there is nothing to probe', async () => {
+  test('with the breaker closed no probe is due', async () => {
     const ledger = await bench.ledger();
     expect(await ask(ledger)).toBe('closed');
     expect(await realmState(ledger)).toMatchObject({ halt: null, breakerSince: null });
   });
 
-  test('while it is open one asker has its turn and the others wait, also the same one asking twice', async () => {
+  test('while it is open one caller may probe and the others wait, even the same one asking twice', async () => {
     const ledger = await bench.ledger();
     await open(ledger);
     expect(await ask(ledger)).toBe('probe');
     expect(await Promise.all([ask(ledger), ask(ledger)])).toEqual(['wait', 'wait']);
   });
 
-  test('the next turn comes after the pause between probes', async () => {
+  test('the next probe comes after the pause between probes', async () => {
     const ledger = await bench.ledger();
     await open(ledger);
     expect(await ask(ledger, 5)).toBe('probe');
     expect(await until('the next turn', async () => (await ask(ledger, 5)) === 'probe')).toBe(true);
   });
 
-  test('a turn that lies further ahead than it can is a stepped clock and bars nobody', async () => {
+  test('a probe time further ahead than possible is ignored as a stepped clock', async () => {
     const ledger = await bench.ledger();
     await open(ledger);
     await ledger.scripts.redis.hset(ledger.keyPrefix, 'probeAt', Date.now() + 3_600_000);
     expect(await ask(ledger)).toBe('probe');
   });
 
-  test('a store that was restored and is armed anew does not count how long it was open in a past', async () => {
+  test('a rolled-back store that opens again does not count how long the breaker was open before', async () => {
     const ledger = await bench.ledger();
     await open(ledger, HALT_AFTER_MS + 1_000);
     await arm(ledger, (await readFence(ledger)).run, 0);
@@ -50,7 +50,7 @@ describe('probe', () => {
     expect((await realmState(ledger)).halt).toBeNull();
   });
 
-  test('open for too long, the realm is halted, once and with its reason; closing and releasing end it', async () => {
+  test('a breaker open for too long halts the realm once with its reason; closing and releasing end the halt', async () => {
     const ledger = await bench.ledger();
     await open(ledger, HALT_AFTER_MS + 1_000);
     expect(await ask(ledger)).toBe('halted');
@@ -62,7 +62,7 @@ describe('probe', () => {
     expect(await ask(ledger)).toBe('closed');
   });
 
-  test('closed by an answer, the unknowns are counted anew', async () => {
+  test('closed by an answer, the breaker counts unknowns from zero', async () => {
     const ledger = await bench.ledger();
     await open(ledger);
     await ledger.scripts.redis.hset(ledger.keyPrefix, 'unknowns', 20);

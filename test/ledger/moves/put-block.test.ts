@@ -25,7 +25,7 @@ import { tieUp } from '../../support/ledger/tie-up.js';
 const bench = ledgersOnRedis();
 const ID = batchId('later');
 
-/** An import in the making, one block at a time. */
+/** An unfinished import that stores one block at a time. */
 async function importing(ledger: RealmLedger, importer = 'one', of: TestBatch | null = null) {
   const { no } = await openBatch(ledger, { content: 'later', id: ID, importer, createdAt: 1 });
   const numberOf = (id: string) => (id === of?.ref.id ? of.no : undefined);
@@ -47,7 +47,7 @@ async function importing(ledger: RealmLedger, importer = 'one', of: TestBatch | 
 }
 
 describe('put-block', () => {
-  test('stores the rows as they are and takes the references of its orders', async () => {
+  test('stores the rows unchanged and takes the references of its orders', async () => {
     const ledger = await bench.ledger();
     const { no, put } = await importing(ledger);
     const lines = [
@@ -64,7 +64,7 @@ describe('put-block', () => {
     expect((await readRecord(ref, 3)).code).toBe('d');
   });
 
-  test('put again after a lost reply, is the same block', async () => {
+  test('repeated after a lost reply, stores the same block', async () => {
     const ledger = await bench.ledger();
     const dead = await sealed(ledger, [{ reference: 'old' }]);
     await feedAll(dead);
@@ -81,7 +81,7 @@ describe('put-block', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('takes nothing at all when one reference is spent, and names its holder', async () => {
+  test('takes no reference at all if one is spent, and names its holder', async () => {
     const ledger = await bench.ledger();
     const first = await sealed(ledger, [{ reference: 'spent' }]);
     const { put } = await importing(ledger);
@@ -93,7 +93,7 @@ describe('put-block', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('says so when the holder is itself only being imported', async () => {
+  test('reports if the holder is itself still being imported', async () => {
     const ledger = await bench.ledger();
     const { put } = await importing(ledger);
     await put([{ reference: 'r-1' }]);
@@ -125,7 +125,7 @@ describe('put-block', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('replaces what was cancelled before it was sent, without a count changing', async () => {
+  test('replaces an order that was cancelled before it was sent, without changing a count', async () => {
     const ledger = await bench.ledger();
     const old = await sealed(ledger, [{ reference: 'r-1' }]);
     await cancelBatch(old.ref, audit('cancelled'));
@@ -137,7 +137,7 @@ describe('put-block', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('one order is replaced by one file only', async () => {
+  test('lets only one file replace an order', async () => {
     const ledger = await bench.ledger();
     const old = await sealed(ledger, [{}]);
     await feedAll(old);
@@ -173,7 +173,7 @@ describe('put-block', () => {
     ]);
   });
 
-  test('who takes an import over may count its rows otherwise, and stands in for the same orders', async () => {
+  test('a takeover may number its rows differently and still replaces the same orders', async () => {
     const ledger = await bench.ledger();
     const old = await sealed(ledger, [{}]);
     await feedAll(old);
@@ -188,7 +188,7 @@ describe('put-block', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('undoes nothing that is not paid', async () => {
+  test('refuses to undo an order that is not paid', async () => {
     const ledger = await bench.ledger();
     const old = await sealed(ledger, [{}, {}]);
     await feedAll(old);
@@ -207,7 +207,7 @@ describe('put-block', () => {
     expect(await put([undo('1')])).toBe('ok');
   });
 
-  test('is refused from anybody but the importer, and after the seal', async () => {
+  test('is refused to any process but the importer, and after the seal', async () => {
     const ledger = await bench.ledger();
     const { no, put, seal } = await importing(ledger);
     const rows = [planRow({}, 1)];
@@ -221,7 +221,7 @@ describe('put-block', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('a file with other rows that are no orders takes an import over whole: no stale record, no stale reference', async () => {
+  test('a takeover with other left-out rows is complete: no stale record, no stale reference', async () => {
     const ledger = await bench.ledger();
     const before: Line[] = [
       { invalid: true },
@@ -243,7 +243,7 @@ describe('put-block', () => {
     expect(await feedAll(batch)).toEqual([1, 2]);
   });
 
-  test('blocks that only the importer before had stored are gone with the seal', async () => {
+  test('blocks that only the earlier importer had stored are removed by the seal', async () => {
     const ledger = await bench.ledger();
     const first = await importing(ledger, 'one');
     await first.put([{ invalid: true }], 1);

@@ -5,17 +5,17 @@ import { begin, begun, claimFor, feedAll, sendAs, settleAs } from '../../support
 
 const bench = ledgersOnRedis();
 
-test('in quiet hours nothing is sent for the first time, and what was sent before is seen to', async () => {
+test('in quiet hours no order is sent for the first time, and sent orders are resolved', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{}, {}, {}, {}]);
   await feedAll(batch);
   await settleAs(batch, 2, 'u', await begun(batch, 2));
   await sendAs(batch, 3, 'R');
-  // Nobody was at home: no byte of it has left.
+  // The connection was refused, so no byte has left.
   await settleAs(batch, 4, 'w', await begun(batch, 4));
   const HOUR = 3_600_000;
   ledger.mark.quietUntil = () => Date.now() + HOUR;
-  // Asked again after half an hour at the latest: the quiet hours of a profile may be taken back.
+  // The claim is repeated after half an hour at the latest, because a profile’s quiet hours may be removed.
   expect(await claimFor(batch, 1)).toEqual({ refusal: 'quiet', earlyByMs: HOUR / 2 });
   expect(await begin(batch, 1)).toMatchObject({ refusal: 'quiet', earlyByMs: HOUR / 2 });
   expect(await begin(batch, 2, { nonce: 'again', keyAgeMaxMs: HOUR })).toMatchObject({ resend: true });

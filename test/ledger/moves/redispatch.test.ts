@@ -11,7 +11,7 @@ const generationsOf = async ({ ledger, no }: TestBatch, indexes: readonly number
   (await ledger.scripts.redis.hmget(`${ledger.keyPrefix}:b:${no}:g`, ...indexes.map(String))).map(Number);
 
 describe('redispatch', () => {
-  test('gives what is due and open a new generation, and leaves out what is being sent or over', async () => {
+  test('gives due and open orders a new generation, and skips those being sent or finished', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}, {}, {}, {}]);
     await feedAll(batch);
@@ -27,7 +27,7 @@ describe('redispatch', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('done twice, the later generation counts; an order that ended is no longer remembered', async () => {
+  test('repeated, the later generation counts, and a finished order is no longer remembered', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
@@ -39,7 +39,7 @@ describe('redispatch', () => {
     expect(await ledger.scripts.redis.exists(`${ledger.keyPrefix}:b:${batch.no}:g`)).toBe(0);
   });
 
-  test('out of turn it dispatches nothing: another owner, a batch that stands still, no batch', async () => {
+  test('dispatches nothing for another owner, a stalled batch, or no batch', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
@@ -50,7 +50,7 @@ describe('redispatch', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('of a cancelled batch only what is unknown is dispatched', async () => {
+  test('dispatches only unknown orders of a cancelled batch', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}, {}]);
     await feedAll(batch);

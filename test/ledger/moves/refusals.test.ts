@@ -4,27 +4,27 @@ import { ledgersOnRedis } from '../../support/ledger/ledgers-on-redis.js';
 import { HISTORY_RATE, RefusalHistory } from '../../support/ledger/refusal-history.js';
 
 /**
- * What the scripts conclude from refusals, by histories whose times are written down: when each request was granted,
- * and whether the realm refused it. Real processes at a real pace are in test/queue/pace-refused.test.ts.
+ * What the scripts learn from refusals, with histories of chosen times: when each request was granted, and whether the
+ * realm refused it. test/queue/pace-refused.test.ts runs real processes at a real pace.
  */
 const bench = ledgersOnRedis();
 const begin = async (rate = HISTORY_RATE, holdMs = 1_000) =>
   new RefusalHistory(await bench.ledger(), rate, holdMs);
 
-describe('what refusals tell of the limit', () => {
-  test('one tells nothing', async () => {
+describe('refusals reveal the realm’s limit', () => {
+  test('a single refusal reveals nothing', async () => {
     const history = await begin();
     await history.halved(1);
     expect([await history.limit(), history.said]).toEqual([null, []]);
   });
 
-  test('the same count twice, and nothing that passed with as many: a limit', async () => {
+  test('two refusals at the same count, and no success at that count: a limit', async () => {
     const history = await begin();
     await history.halved(2);
     expect([await history.limit(), history.said]).toEqual([25, ['limit 25']]);
   });
 
-  test('strays are at no count: nothing is learnt from any number of them', async () => {
+  test('stray refusals at varying counts reveal nothing, however many', async () => {
     const history = await begin();
     let from = 1_000;
     for (const run of [31, 9, 44, 70, 3, 22, 120, 15, 37, 61, 8, 29, 90, 18]) {
@@ -34,7 +34,7 @@ describe('what refusals tell of the limit', () => {
     expect([await history.limit(), history.said]).toEqual([null, []]);
   });
 
-  test('strays in a full window are at the same count, but many passed with as many', async () => {
+  test('stray refusals in a full window have the same count, but many requests passed at it', async () => {
     const history = await begin({ requests: 300, windowMs: 60_000 }, 0);
     let from = 0;
     for (const run of [299, 20, 31, 12, 26, 17, 40]) {
@@ -44,33 +44,33 @@ describe('what refusals tell of the limit', () => {
     expect([await history.limit(), history.said]).toEqual([null, []]);
   });
 
-  test('as many from refusal to refusal four times: a window with a fixed beginning', async () => {
+  test('four equal counts from refusal to refusal: a window with a fixed beginning', async () => {
     const history = await begin();
-    // Each second takes 25; the realm says when the next begins, and what was sent before still counts for us.
+    // Each second accepts 25. The realm says when the next one begins, and what was sent before still counts for us.
     for (let second = 1; second <= 4; second++) await history.requests(26, second * 1_000, 20, 'refused');
     expect(await history.limit()).toBe(25);
   });
 
-  test('those that were on their way when the first was refused count as one with it', async () => {
+  test('requests under way at the first refusal count as one refusal with it', async () => {
     const history = await begin();
     await history.requests(26, -600, 20, 'refused');
     for (let more = 0; more < 8; more++) await history.requests(1, -60, 1, 'refused');
     expect(await history.limit()).toBeNull();
   });
 
-  test('it is tried again: refused it stands, taken it is free', async () => {
+  test('a learned limit is tested again: a refusal keeps it, a success lifts it', async () => {
     const history = await begin();
     await history.halved(2);
-    // Within its limit, before it is tried.
+    // Within its limit, before it is tested.
     await history.requests(20, 5_000, 40, 'passed');
     await history.requests(26, 12_000, 38, 'refused');
     expect(await history.limit()).toBe(25);
-    // The realm takes a few more for longer than a window.
+    // The realm accepts a few more for longer than a window.
     await history.requests(90, 30_000, 33, 'passed');
     expect([await history.limit(), history.said]).toEqual([null, ['limit 25', 'free']]);
   });
 
-  test('refused well below it twice it was no limit', async () => {
+  test('two refusals well below the limit drop it', async () => {
     const history = await begin();
     await history.halved(2);
     await history.requests(8, 5_000, 40, 'refused');
@@ -79,7 +79,7 @@ describe('what refusals tell of the limit', () => {
     expect([await history.limit(), history.said]).toEqual([null, ['limit 25', 'free']]);
   });
 
-  test('refusals that were taken for strays at an interval tell of a limit again after a while', async () => {
+  test('refusals once taken for periodic strays can reveal a limit again after a while', async () => {
     const history = await begin();
     const { keyPrefix, scripts } = history.ledger;
     const suspectSince = (ms: number) =>
@@ -94,7 +94,7 @@ describe('what refusals tell of the limit', () => {
     expect(await history.limit()).not.toBeNull();
   });
 
-  test('every fiftieth refused, whatever is sent: given up soon, and then not again for a while', async () => {
+  test('every fiftieth request refused at any rate: the limit is soon dropped, and not learned again for a while', async () => {
     const history = await begin();
     let from = 1_000;
     for (let stray = 0; stray < 14; stray++) {
@@ -105,13 +105,13 @@ describe('what refusals tell of the limit', () => {
     expect(history.said.filter((word) => word === 'free')).toHaveLength(1);
   });
 
-  test('refused again and again before anything has passed is one refusal', async () => {
+  test('repeated refusals before anything has passed count as one', async () => {
     const history = await begin({ requests: 600, windowMs: 60_000 }, 1_000);
     for (let at = 0; at < 12; at++) await history.requests(1, at * 60_000, 1, 'refused');
     expect([await history.limit(), history.said]).toEqual([null, []]);
   });
 
-  test('while strays are about, more is asked for', async () => {
+  test('among stray refusals more evidence is needed', async () => {
     const history = await begin();
     await history.requests(12, 1_000, 20, 'refused');
     await history.requests(60, 3_000, 20, 'passed');
@@ -121,7 +121,7 @@ describe('what refusals tell of the limit', () => {
     }
   });
 
-  test('another configured rate begins anew, and what was learnt can be forgotten', async () => {
+  test('another configured rate starts from scratch, and a learned limit can be forgotten', async () => {
     const history = await begin();
     await history.halved(2);
     const { ledger } = history;

@@ -13,7 +13,7 @@ import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js
 import { audit, feedAll, type SettledCode, sendAs } from '../../support/ledger/order-moves.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
-/** A journal comes late, from a data folder that was away, and the batch that it tells of is archived. */
+/** A journal arrives late, from a data folder that was away, and its batch is archived. */
 const bench = ledgersOnRedis();
 const HERE = { nonce: 'here' };
 
@@ -52,19 +52,19 @@ test.each([
   },
 );
 
-test('an attempt that the archive knows, and a definite no, are told nobody', async () => {
+test('an attempt that the archive holds, and a definite refusal, are not reported', async () => {
   const batch = await archived('P');
   const known = attemptOf(batch, 1, PAID, HERE);
   const no = attemptOf(batch, 1, REFUSED);
   expect(await merge(batch, 'manual', known, no)).toMatchObject({ moved: 0, second: [] });
 });
 
-test('where the archive is away, a journal is merged without it', async () => {
+test('without access to the archive the journal is merged nevertheless', async () => {
   const batch = await archived('P', false);
   expect(await merge(batch, 'manual', attemptOf(batch, 1, PAID))).toMatchObject({ moved: 0, second: [] });
 });
 
-test('an order that was cancelled before it was sent has no record in the archive, and its late payment is told', async () => {
+test('an order cancelled before it was sent has no record in the archive, and its late payment is reported', async () => {
   const { folder, ledger } = await withArchive();
   const batch = await sealed(ledger, [{ reference: 'r' }, {}]);
   await cancelBatch(batch.ref, audit('cancelled'));
@@ -73,7 +73,7 @@ test('an order that was cancelled before it was sent has no record in the archiv
   expect(await merge(batch, 'manual', late)).toMatchObject({ second: [orderId(batch.ref.id, 1)] });
 });
 
-test('an attempt whose batch is archived between the look and the merge is told', async () => {
+test('an attempt whose batch is archived between look and merge is reported', async () => {
   const { folder, ledger } = await withArchive();
   const batch = await sealed(ledger, [{}]);
   await feedAll(batch);

@@ -25,8 +25,8 @@ import {
 import { tieUp } from '../../support/ledger/tie-up.js';
 
 /**
- * After a rollback two attempts of one order may carry the same number. Each is known by its nonce, and both may
- * have left.
+ * After a rollback two attempts of one order may carry the same number. The nonce tells them apart, and both may have
+ * left.
  */
 const bench = ledgersOnRedis();
 const HERE = { nonce: 'in-the-ledger' };
@@ -55,7 +55,7 @@ describe('an attempt of the same number and another nonce', () => {
     },
   );
 
-  test('a definite no of the other attempt does not touch the one that is being sent', async () => {
+  test('a definite refusal of the other attempt does not affect the one being sent', async () => {
     for (const record of [WAITS, REFUSED]) {
       const batch = await fed();
       const attempt = await begun(batch, 1, HERE);
@@ -65,7 +65,7 @@ describe('an attempt of the same number and another nonce', () => {
     }
   });
 
-  test('unanswered here and there, under two keys: whichever ends, the other may be applied, so it is a doubt', async () => {
+  test('unanswered in both, under two keys: the order becomes a doubt, because either may be applied', async () => {
     const batch = await fed();
     await sendAs(batch, 1, 'u', HERE);
     await merge(batch, 'idempotent', attemptOf(batch, 1, null, { keyNumber: 2 }));
@@ -73,7 +73,7 @@ describe('an attempt of the same number and another nonce', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('waiting here, without a result there: it is unknown, and not sent again as if nothing had left', async () => {
+  test('waiting here, without a result there: the order is unknown and is not resent as if unsent', async () => {
     const batch = await fed();
     await sendAs(batch, 1, 'w', HERE);
     await merge(batch, 'idempotent', attemptOf(batch, 1, null));
@@ -82,7 +82,7 @@ describe('an attempt of the same number and another nonce', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('paid there: it is paid, whatever the ledger was at', async () => {
+  test('paid there: the order is paid, whatever state the ledger had', async () => {
     const batch = await fed();
     await begun(batch, 1, HERE);
     expect(await merge(batch, 'idempotent', attemptOf(batch, 1, PAID))).toMatchObject({
@@ -115,7 +115,7 @@ describe('an attempt of the same number and another nonce', () => {
     },
   );
 
-  test('paid beside paid is told as a second payment, also where both left in the same millisecond', async () => {
+  test('paid in both is reported as a second payment, even if both left in the same millisecond', async () => {
     const batch = await fed();
     await sendAs(batch, 1, 'P');
     const { sentAt } = await readRecord(batch.ref, 1);
@@ -126,13 +126,13 @@ describe('an attempt of the same number and another nonce', () => {
     expect((await merge(batch, 'manual', other)).second).toEqual([orderId(batch.ref.id, 1)]);
   });
 
-  test('under a key that the realm honours, paid beside paid is one payment', async () => {
+  test('under a key that the realm honours, paid in both is one payment', async () => {
     const batch = await fed();
     await sendAs(batch, 1, 'P', HERE);
     expect(await merge(batch, 'idempotent', attemptOf(batch, 1, PAID))).toMatchObject({ second: [] });
   });
 
-  test('the key’s life counts from its first use in either past', async () => {
+  test('the key’s lifetime counts from its first use in either history', async () => {
     const batch = await fed();
     await sendAs(batch, 1, 'u', HERE);
     await merge(batch, 'idempotent', attemptOf(batch, 1, null));
@@ -170,12 +170,12 @@ describe('a doubt', () => {
     const told = attemptOf(batch, 1, record);
     expect(await merge(batch, 'idempotent', told)).toMatchObject({ moved: 0 });
     expect(await code(batch)).toBe('D');
-    // Noted, so that it is no news at the next start.
+    // It is recorded, so the next start does not report it again.
     expect(await tidingsFor(batch.ledger, [told])).toEqual([]);
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('is ended by an attempt that was paid', async () => {
+  test('is settled by an attempt that was paid', async () => {
     const batch = await fed();
     await sendAs(batch, 1, 'D', HERE);
     await merge(batch, 'manual', attemptOf(batch, 1, PAID));
@@ -184,7 +184,7 @@ describe('a doubt', () => {
 });
 
 describe('an attempt that the ledger knows', () => {
-  test('by its record: nothing to tell, and the order goes its way', async () => {
+  test('by its record: nothing is missing, and the order continues', async () => {
     const batch = await fed();
     const first = await begun(batch, 1);
     await settleAs(batch, 1, 'u', first);
@@ -192,7 +192,7 @@ describe('an attempt that the ledger knows', () => {
     expect(await tidingsFor(batch.ledger, [told])).toEqual([]);
   });
 
-  test('by its history: untouched, though the order has gone on since', async () => {
+  test('by its history: nothing changes, though the order has moved on since', async () => {
     const batch = await fed();
     await begun(batch, 1);
     await orphanAs(batch, 1, 'u', { attempt: 'nonce-1' });
@@ -207,7 +207,7 @@ describe('an attempt that the ledger knows', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('and whose session was given up: its answer counts after all', async () => {
+  test('and whose session was given up: its answer still counts', async () => {
     const batch = await fed();
     await begun(batch, 1);
     await orphanAs(batch, 1, 'D');
@@ -217,7 +217,7 @@ describe('an attempt that the ledger knows', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('and is under way in a living process: the ledger that forgot it stands at sending again', async () => {
+  test('and that is under way in a live process: a ledger that forgot it shows it as sending again', async () => {
     const batch = await fed();
     const context = mergeContext(batch, 'manual', ['nonce-1']);
     expect(await replay(context, attemptOf(batch, 1, null))).toBe('s');

@@ -17,8 +17,8 @@ import { tieUp } from '../../support/ledger/tie-up.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
 /**
- * Every cell of the table by which `replay` decides: the order as the ledger has it, and what the journal knows of an
- * attempt. A cell is the state afterwards; `!` says that a second payment is told.
+ * Tests every cell of the table that `replay` decides by: the order’s state in the ledger against the attempt in the
+ * journal. A cell is the state afterwards; `!` marks a reported second payment.
  */
 const bench = ledgersOnRedis();
 
@@ -27,7 +27,7 @@ type Told = keyof typeof TOLD;
 const TOLDS = ['paid', 'waits', 'refused', 'none', 'under way'] as const satisfies readonly Told[];
 type Cells = readonly [string, string, string, string, string];
 
-/** What the ledger has had of the order's own attempt, `here`; the states are made by the moves of a worker. */
+/** The ledger’s own attempt of the order, `here`; a worker’s moves produce the states. */
 const MADE = {
   planned: async () => {},
   'planned again': (batch: TestBatch) => sendAs(batch, 1, 'w', { nonce: 'here' }),
@@ -57,7 +57,7 @@ async function made(state: Made, line: Line = {}): Promise<TestBatch> {
 
 type Telling = { readonly nonce: string; readonly keyNumber?: number; readonly attempts?: number };
 
-/** The state after the journal was heard, with `!` where it told of a second payment. Heard again it changes nothing. */
+/** The state after the merge, with `!` if a second payment was reported. Merging again changes nothing. */
 async function heard(batch: TestBatch, certainty: Certainty, told: Told, attempt: Telling): Promise<string> {
   const context = mergeContext(batch, certainty, told === 'under way' ? [attempt.nonce] : []);
   const record = TOLD[told]?.replace('P|1|', `P|${attempt.keyNumber ?? 1}|`) ?? null;
@@ -174,7 +174,7 @@ walk(
   },
 );
 
-describe('a later attempt that is to be tried again counts in the attempts', () => {
+describe('a later attempt that is to be retried adds to the attempts', () => {
   for (const state of ['planned', 'planned again'] as const)
     test(state, async () => {
       const batch = await made(state);
@@ -183,7 +183,7 @@ describe('a later attempt that is to be tried again counts in the attempts', () 
     });
 });
 
-describe('rows that are no orders', () => {
+describe('left-out rows', () => {
   const LEFT_OUT = {
     paid: 'P',
     waits: 'ahead',
@@ -193,7 +193,7 @@ describe('rows that are no orders', () => {
   };
   for (const line of [{ duplicateOf: 'b-other-1' }, { invalid: true }] as const)
     for (const told of TOLDS)
-      test(`${Object.keys(line)[0]} here, ${told} in the journal: nothing is put in their place`, async () => {
+      test(`${Object.keys(line)[0]} here, ${told} in the journal: the row stays left out`, async () => {
         const other = await sealed(await bench.ledger(), [{}]);
         const batch = await sealed(other.ledger, [line, {}], { id: 'rows' });
         const of = { ...attemptOf(other, 1, TOLD[told]).intent, batch: batch.ref.id };

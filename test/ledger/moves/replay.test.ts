@@ -22,7 +22,7 @@ import { tieUp } from '../../support/ledger/tie-up.js';
 const bench = ledgersOnRedis();
 
 describe('replay', () => {
-  test('a ledger that is behind takes the journal’s state, and everything still ties', async () => {
+  test('a ledger that is behind takes the journal’s state, and all counts agree', async () => {
     const batch = await sealed(await bench.ledger(), [{ reference: 'a' }, { reference: 'b' }, { tokens: 9 }]);
     await feedAll(batch);
     const merged = await merge(
@@ -38,7 +38,7 @@ describe('replay', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('asked twice it counts once', async () => {
+  test('repeated, it counts once', async () => {
     const batch = await sealed(await bench.ledger(), [{}, {}]);
     await feedAll(batch);
     await merge(batch, 'manual', attemptOf(batch, 1, PAID));
@@ -46,7 +46,7 @@ describe('replay', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('a ledger that stands at this very attempt is settled by its result', async () => {
+  test('a ledger that is sending this attempt is settled by its result', async () => {
     const batch = await sealed(await bench.ledger(), [{}]);
     await feedAll(batch);
     await begun(batch, 1);
@@ -55,7 +55,7 @@ describe('replay', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('a ledger that is ahead stays as it is', async () => {
+  test('a ledger that is ahead stays unchanged', async () => {
     const batch = await sealed(await bench.ledger(), [{}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'w');
@@ -66,7 +66,7 @@ describe('replay', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('under read-back an unknown holds its members again; where another holds one, it is a doubt', async () => {
+  test('under read-back an unknown order holds its members again; if another order holds one, it becomes a doubt', async () => {
     const batch = await sealed(await bench.ledger(), [
       { member: '7', to: '8' },
       { member: '8', to: '9' },
@@ -75,7 +75,7 @@ describe('replay', () => {
     const merged = await merge(batch, 'readback', attemptOf(batch, 1, null), attemptOf(batch, 2, null));
     expect(merged.unknown).toBe(2);
     expect((await readBatch(batch.ref))?.counts).toEqual({ unknown: 1, doubt: 1 });
-    // The doubt's request may still arrive; what the other was read for is void while it holds.
+    // The doubt’s request may still arrive. Until then the balances read for the other order are void.
     const now = await storeNowMs(batch.ledger);
     const marks = await batch.ledger.scripts.redis.hgetall(`${batch.ledger.keyPrefix}:void`);
     const alive = Object.keys(marks).filter((member) => Number(marks[member]) > now);
@@ -86,7 +86,7 @@ describe('replay', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('a number that went to another file is not taken for the batch', async () => {
+  test('a number that another file has taken is not confused with the batch', async () => {
     const batch = await sealed(await bench.ledger(), [{}]);
     const merged = await merge(batch, 'manual', {
       ...attemptOf(batch, 1, PAID),
@@ -96,12 +96,12 @@ describe('replay', () => {
     expect((await readRecord(batch.ref, 1)).code).toBe('p');
   });
 
-  test('takes the row of the batch it names, whatever the reader remembers under that number', async () => {
+  test('uses the row of the named batch, even if the reader has cached another one under that number', async () => {
     const ledger = await bench.ledger();
     const plans = new PlanReader(ledger);
     const other = await sealed(ledger, [{ reference: 'of-the-other' }], { id: 'other' });
     expect(await plans.row(other.no, 1)).toMatchObject({ reference: 'of-the-other' });
-    // The store goes back to a past in which the number belongs to another file.
+    // After a rollback the number belongs to another file.
     const { redis } = ledger.scripts;
     await redis.del(...(await redis.keys(`${ledger.keyPrefix.replaceAll(/[{}]/g, '?')}*`)));
     const batch = await sealed(ledger, [{ reference: 'of-this' }], { id: 'this' });
@@ -116,7 +116,7 @@ describe('replay', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('paid is paid, also where the ledger has counted further', async () => {
+  test('paid is final, even if the ledger has counted further attempts', async () => {
     const batch = await sealed(await bench.ledger(), [{}]);
     await feedAll(batch);
     await sendAs(batch, 1, 'w');
@@ -126,7 +126,7 @@ describe('replay', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('reopens a batch that was done for an order that is unknown again', async () => {
+  test('reopens a finished batch for an order that is unknown again', async () => {
     const batch = await sealed(await bench.ledger(), [{}, {}], { owner: 'run-1' });
     await feedAll(batch);
     await sendAs(batch, 1, 'P');
@@ -135,7 +135,7 @@ describe('replay', () => {
     const later = { nonce: 'later', attempts: 2 };
     expect(await merge(batch, 'idempotent', attemptOf(batch, 2, null, later))).toMatchObject({ moved: 1 });
     expect((await readRecord(batch.ref, 2)).code).toBe('u');
-    // Whose process is over does not own it any more: a worker may take it, and so may a run.
+    // A batch whose process is gone has no owner, so a worker or a run may take it.
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'running', owner: '', finishedAt: null });
     expect(await batch.ledger.scripts.redis.zrange(`${batch.ledger.keyPrefix}:open`, 0, '-1')).toEqual([
       batch.no,
@@ -146,7 +146,7 @@ describe('replay', () => {
     });
   });
 
-  test('an unknown of a cancelled batch is worked again, and nothing else of it', async () => {
+  test('an unknown order of a cancelled batch is resolved, and its other orders stay cancelled', async () => {
     const batch = await sealed(await bench.ledger(), [{}, {}], { owner: 'run-1' });
     await feedAll(batch);
     await sendAs(batch, 1, 'P');

@@ -12,7 +12,7 @@ const HOUR = 3_600_000;
 const WHY = { code: 'ALM_BATCH_PAUSED', message: 'stopped', next: 'resume' } as const;
 const BY_A_PERSON = { at: 1, who: 'ada', what: 'resumed', why: null };
 
-/** A batch with a set time of which a journal knows a payment, in a store from before it began. */
+/** A batch with a set time, in a store from before it began; a journal holds one of its payments. */
 async function restored(startsInMs: number): Promise<TestBatch> {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{}, {}]);
@@ -29,7 +29,7 @@ describe.each([
   ['is missed', -2 * HOUR],
   ['is to come', HOUR],
 ])('a batch that had begun when the store forgot it, whose set time %s', (_, startsInMs) => {
-  test('waits for no time: its other orders are fed', async () => {
+  test('ignores its set time: its other orders are fed', async () => {
     const batch = await restored(startsInMs);
     expect((await readGate(batch.ref)).gate).toMatchObject({ closed: null, start: null });
     await feedAll(batch);
@@ -39,7 +39,7 @@ describe.each([
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('is resumed by a person where it is halted', async () => {
+  test('can be resumed by a person if it is halted', async () => {
     const batch = await restored(startsInMs);
     await haltBatch(batch.ref, WHY);
     expect(await resumeBatch(batch.ref, BY_A_PERSON, { owner: '' })).toEqual({
@@ -49,7 +49,7 @@ describe.each([
     expect((await readGate(batch.ref)).gate.closed).toBeNull();
   });
 
-  test('asks for an approval that the store has forgotten where its sender requires one', async () => {
+  test('requires an approval that the store has forgotten if its sender requires one', async () => {
     const batch = await restored(startsInMs);
     const limited = limitedTo(batch.ledger, { overTokens: 1, overRows: null });
     expect(await feed(limited, batch.no, 10, '')).toEqual([]);

@@ -35,7 +35,7 @@ describe('retry', () => {
         counts: { planned: 1 },
       });
       expect(await tieUp(ledger)).toEqual([]);
-      // A refusal was an answer to the key: the retry asks a new question. Exhausted, the question stands.
+      // A refusal answered the old key, so the retry uses a new one. An exhausted order keeps its key.
       const again = await begun(batch, 1, { nonce: 'two' });
       expect(again).toMatchObject({ keyNumber: code === 'R' ? 2 : 1, tries: 0, attempts: 2 });
       await settleAs(batch, 1, 'P', again, { nonce: 'two' });
@@ -43,7 +43,7 @@ describe('retry', () => {
     },
   );
 
-  test('asked twice with the same nonce it is one retry, also when the order has gone on since', async () => {
+  test('repeated with the same nonce it is one retry, even if the order has moved on since', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
@@ -72,7 +72,7 @@ describe('retry', () => {
     expect(await readBatch(batch.ref)).toEqual(before);
   });
 
-  test('a doubt that was resolved as unpaid is sent again with the same key, and only by a retry', async () => {
+  test('an order resolved as unpaid is resent under the same key, and only by a retry', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ reference: 'r' }]);
     await feedAll(batch);
@@ -83,7 +83,7 @@ describe('retry', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('is refused when the reference was spent again, the row replaced, or the letter discarded', async () => {
+  test('is refused if the reference is spent again, the row replaced, or the dead letter discarded', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ reference: 'r' }, {}, {}]);
     await feedAll(batch);
@@ -117,7 +117,7 @@ describe('retry', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('a finished run has no process any more: its retried orders are for whoever works next', async () => {
+  test('retried orders of a finished run go to the next worker', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}], { owner: 'run-1' });
     await feedAll(batch);
@@ -126,7 +126,7 @@ describe('retry', () => {
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'running', owner: '' });
   });
 
-  test('in a batch that stands still it waits for the resume', async () => {
+  test('in a stalled batch waits for the resume', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}], { owner: 'run-1' });
     await feedAll(batch);

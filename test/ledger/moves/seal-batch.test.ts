@@ -20,7 +20,7 @@ import { tieUp } from '../../support/ledger/tie-up.js';
 const bench = ledgersOnRedis();
 
 describe('seal-batch', () => {
-  test('makes a plan a batch whose counts and sums tie to its manifest', async () => {
+  test('turns a plan into a batch whose counts and sums agree with its manifest', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [
       { tokens: 3 },
@@ -38,7 +38,7 @@ describe('seal-batch', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('asked again by the same importer, answers as before and starts nothing anew', async () => {
+  test('repeated by the same importer, gives the same answer and starts nothing', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}], { importer: 'one' });
     await feedAll(batch);
@@ -60,7 +60,7 @@ describe('seal-batch', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('writes nothing that could not be read again', async () => {
+  test('writes nothing that cannot be read back', async () => {
     const ledger = await bench.ledger();
     const odd = { manifest: { again: 5 as never } };
     await expect(sealed(ledger, [{}], odd)).rejects.toThrow(/again/);
@@ -68,7 +68,7 @@ describe('seal-batch', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('is refused from anybody but the importer, and for a batch that was never begun', async () => {
+  test('is refused to any process but the importer, and for a batch that was never begun', async () => {
     const ledger = await bench.ledger();
     const { no, id } = await openBatch(ledger, {
       content: 'c',
@@ -88,7 +88,7 @@ describe('seal-batch', () => {
     expect(await openBatches(ledger)).toEqual([]);
   });
 
-  test('seals nothing while a block of the plan is missing, and the whole batch once it is there', async () => {
+  test('seals nothing while a block of the plan is missing', async () => {
     const ledger = await bench.ledger();
     const rows = Array.from({ length: 600 }, (_, i) => planRow({}, i + 1));
     const { no, id } = await openBatch(ledger, {
@@ -116,7 +116,7 @@ describe('seal-batch', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('a batch without a single order to send is done at once', async () => {
+  test('a batch without orders to send is done at once', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ invalid: true }, { duplicateOf: 'x-1' }]);
     expect((await readBatch(batch.ref))?.state).toBe('done');

@@ -61,7 +61,7 @@ describe('settle', () => {
     },
   );
 
-  test('only the attempt that holds the nonce settles; a late one is told what stands', async () => {
+  test('only the attempt with the current nonce settles; a late one gets the current state', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, credits(2));
     await feedAll(batch);
@@ -81,7 +81,7 @@ describe('settle', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('what is being sent finishes in a paused batch, and the last of it ends the batch', async () => {
+  test('orders under way finish in a paused batch, and the last of them finishes the batch', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, credits(2));
     await feedAll(batch);
@@ -95,7 +95,7 @@ describe('settle', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('in a cancelled batch a wait becomes cancelled, an unknown stays, and nothing waits for its turn', async () => {
+  test('in a cancelled batch a waiting order is cancelled, an unknown one stays, and no order waits for its turn', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ reference: 'a' }, { reference: 'b' }, {}]);
     await feedAll(batch);
@@ -113,7 +113,7 @@ describe('settle', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('the last order to come to its end ends the batch; a doubt does not keep it open', async () => {
+  test('the last order to end finishes the batch; a doubt does not keep it open', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, credits(3));
     await feedAll(batch);
@@ -128,7 +128,7 @@ describe('settle', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('five refusals of one class before anything was paid halt the batch; the rest stays planned', async () => {
+  test('five refusals of one class before any payment halt the batch; the rest stays planned', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, credits(8));
     await feedAll(batch);
@@ -141,7 +141,7 @@ describe('settle', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('refusals of other classes, or with a payment between them, halt nothing', async () => {
+  test('refusals of other classes, or with a payment between them, do not halt', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, credits(30));
     await feedAll(batch);
@@ -155,7 +155,7 @@ describe('settle', () => {
     expect(await afterwards(batch, () => sendAs(batch, 27, 'R'))).toMatchObject({ batchState: 'halted' });
   });
 
-  test('twenty unknowns with no definite answer between them open the breaker, once', async () => {
+  test('twenty unknown outcomes without a definite answer between them open the breaker once', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, credits(25));
     await feedAll(batch);
@@ -177,7 +177,7 @@ describe('settle', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('connections that do not come about count like unknowns, and answers that use an attempt do not', async () => {
+  test('failed connections count like unknown outcomes; answers that use up an attempt do not', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, credits(45));
     await feedAll(batch);
@@ -196,7 +196,7 @@ describe('settle', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('an answer that speaks of the key halts the realm with the first reason; the order is not burnt', async () => {
+  test('an answer that rejects the API key halts the realm with the first reason; the order keeps its attempt', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, credits(2));
     await feedAll(batch);
@@ -213,7 +213,7 @@ describe('settle', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('requests, retries and 429s are counted, and only so many details are kept', async () => {
+  test('requests, retries and 429s are counted, and the number of kept details is bounded', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, credits(2));
     await feedAll(batch);

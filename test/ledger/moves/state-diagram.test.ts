@@ -22,14 +22,15 @@ import { audit, begun, feedAll, moment, sendAs } from '../../support/ledger/orde
 import { SCRIPT_CALLS, type ScriptCall } from '../../support/ledger/script-calls.js';
 
 /**
- * The state diagram of an order in docs/explanation/reliability.md, and the table of what recovery adds, against the scripts: each call
- * of each script is made on an order in each state, and every move that it makes is an arrow there, and no arrow is left.
+ * Compares the order’s state diagram in docs/explanation/reliability.md, and the table of recovery’s moves, with the
+ * scripts. Each script call is made on an order in each state. Every move that results is an arrow there, and every
+ * arrow results from a move.
  */
 const bench = ledgersOnRedis();
 const HEADING = '### The states of an order';
 
 type Make = (batch: TestBatch, index: number) => Promise<unknown>;
-/** The pasts of an order, each as the steps that lead there; all orders of a batch take one step together. */
+/** The histories of an order, each as the steps that lead to it; all orders of a batch take a step together. */
 const PASTS: Readonly<Record<string, readonly Make[]>> = {
   planned: [],
   'planned again': [(batch, index) => sendAs(batch, index, 'w')],
@@ -49,7 +50,7 @@ const PASTS: Readonly<Record<string, readonly Make[]>> = {
   paid: [(batch, index) => sendAs(batch, index, 'P')],
 };
 
-/** Makes a batch with one row for each call, all with the same past. */
+/** Makes a batch with one row for each call, all with the same history. */
 type Maker = (ledger: RealmLedger, calls: readonly ScriptCall[]) => Promise<TestBatch>;
 
 /** One more row stays planned, so that the batch does not end. */
@@ -63,7 +64,7 @@ const afterSteps =
     await feedAll(batch);
     for (const step of steps) {
       await Promise.all(calls.map((_, i) => step(batch, i + 1)));
-      // So many unknown outcomes in a row have opened it.
+      // That many unknown outcomes in a row have opened the breaker.
       await closeBreaker(ledger);
     }
     return batch;
@@ -77,7 +78,7 @@ const cancelled =
     return batch;
   };
 
-/** Rows that the plan left out: the calls are made as if they were orders. */
+/** Rows that the plan left out: the calls treat them as orders. */
 const leftOut =
   (line: Line): Maker =>
   async (ledger, calls) => {
@@ -86,7 +87,7 @@ const leftOut =
     return testBatch(ledger, no, ref.id, rows);
   };
 
-/** Orders of a batch that the store has forgotten; a journal has put each back while its request is under way. */
+/** Orders of a batch that the store has forgotten; a journal has restored each with its request under way. */
 const recovered: Maker = async (ledger, calls) => {
   const past = await afterSteps([])(await bench.ledger(), calls);
   const batch = { ...past, ledger };
@@ -103,12 +104,12 @@ async function stateOf({ ref }: TestBatch, index: number): Promise<string> {
   return state === 'cancelled' && (code === 'w' || code === 'p') ? 'cancelled' : STATE_CODES[code];
 }
 
-/** Every move that the calls make of orders which all have the same past. */
+/** Every move that the calls make of orders with the same history. */
 async function movesOf(make: Maker): Promise<string[]> {
   const ledger = await bench.ledger();
   const alone = SCRIPT_CALLS.filter(({ isWide }) => isWide).map((call) => [call]);
   const groups = [SCRIPT_CALLS.filter(({ isWide }) => !isWide), ...alone];
-  // All are made before the first call: giving a session up keeps it from sending ever again.
+  // All are made before the first call, because a session that is given up cannot send again.
   const made: { batch: TestBatch; calls: readonly ScriptCall[] }[] = [];
   for (const calls of groups) made.push({ batch: await make(ledger, calls), calls });
   const found: string[] = [];
@@ -129,14 +130,14 @@ async function allMoves(): Promise<string[]> {
   return [...new Set((await Promise.all(makers.map(movesOf))).flat())].sort();
 }
 
-/** What the seal makes of each kind of row. */
+/** The state that the seal gives each kind of row. */
 async function sealedAs(): Promise<string[]> {
   const batch = await sealed(await bench.ledger(), [{}, { duplicateOf: 'elsewhere-1' }, { invalid: true }]);
   return Promise.all([1, 2, 3].map(async (index) => arrow('[*]', await stateOf(batch, index), 'seal-batch')));
 }
 
 describe('the states of an order, as docs/explanation/reliability.md draws them', () => {
-  test('the scripts make every move that is drawn or listed there, and no other', async () => {
+  test('the scripts make exactly the moves that are drawn or listed there', async () => {
     const drawn = [...diagramArrows(HEADING), ...tableArrows(HEADING, 'state before')];
     expect([...(await sealedAs()), ...(await allMoves())].sort()).toEqual(drawn.sort());
   });

@@ -29,7 +29,7 @@ const bench = ledgersOnRedis();
 const state = async (batch: TestBatch) => (await readBatch(batch.ref))?.state;
 
 describe('pause and resume', () => {
-  test('a paused batch feeds nothing; resumed it goes on where it was, and the audit names both', async () => {
+  test('a paused batch feeds nothing; resumed it continues, and the audit names both', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}, {}]);
     await feed(ledger, batch.no, 1, '');
@@ -45,7 +45,7 @@ describe('pause and resume', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('asked again after a lost reply, each gives the same answer and is audited once', async () => {
+  test('repeated after a lost reply, each gives the same answer and is audited once', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     for (const move of [
@@ -62,7 +62,7 @@ describe('pause and resume', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('an interrupted run pauses only what is still its own', async () => {
+  test('an interrupted run pauses only the batch that it still owns', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}], { owner: 'run-1' });
     expect(await pauseBatch(batch.ref, WHY, audit('paused'), 'run-2')).toEqual({
@@ -73,7 +73,7 @@ describe('pause and resume', () => {
     expect(await pauseBatch(batch.ref, WHY, audit('paused'), 'run-1')).toMatchObject({ done: true });
   });
 
-  test('of two runs that take over at once one does, also when its answer was lost', async () => {
+  test('one of two runs that take over at once gets the batch, even after a lost answer', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}], { owner: 'dead' });
     const takeOver = (owner: string) => resumeBatch(batch.ref, null, { owner, from: 'dead' });
@@ -83,7 +83,7 @@ describe('pause and resume', () => {
     expect((await readBatch(batch.ref))?.owner).toBe('run-1');
   });
 
-  test('out of turn nothing moves: paused twice, resumed when done, steered before the seal', async () => {
+  test('refuses to pause twice, to resume a finished batch, or to steer an unsealed one', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     await pauseBatch(batch.ref, WHY, audit('paused'));
@@ -104,13 +104,13 @@ describe('pause and resume', () => {
       done: false,
       state: 'gone',
     });
-    // Since a rollback its number stands for another batch.
+    // Since a rollback the number belongs to another batch.
     const other = { ...batch.ref, id: batchId('another') };
     expect(await cancelBatch(other, audit('cancelled'))).toEqual({ done: false, state: 'gone' });
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('resuming a batch whose last order has ended meanwhile ends it', async () => {
+  test('resuming a batch whose last order has ended finishes it', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     await feedAll(batch);
@@ -123,7 +123,7 @@ describe('pause and resume', () => {
 });
 
 describe('cancel', () => {
-  test('what was never sent is cancelled at once; what is sent finishes; what is unknown stays', async () => {
+  test('unsent orders are cancelled at once; sent orders finish; unknown ones stay', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [
       { reference: 'a' },
@@ -147,7 +147,7 @@ describe('cancel', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('is not undone by a resume, and a batch with nothing under way is no longer open', async () => {
+  test('a resume does not undo it, and a batch with nothing under way is no longer open', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
@@ -160,7 +160,7 @@ describe('cancel', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('the unknowns of a run that nobody works any more are left to the workers; a living run keeps its own', async () => {
+  test('unknown orders of a dead run are left to the workers; a live run keeps its own', async () => {
     const ledger = await bench.ledger();
     for (const [registered, owner] of [
       [false, ''],
@@ -179,7 +179,7 @@ describe('cancel', () => {
 describe('disown', () => {
   const gone = (batch: TestBatch, owner = 'run-1') => disownBatch(batch.ref, WHY, audit('gone'), owner);
 
-  test('a run whose process is gone stands still, and can be resumed', async () => {
+  test('a run whose process is gone stalls, and can be resumed', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}], { owner: 'run-1' });
     await feedAll(batch);
@@ -191,7 +191,7 @@ describe('disown', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('where the realm is halted, that stays the reason', async () => {
+  test('a halted realm stays the reason', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}], { owner: 'run-1' });
     await feedAll(batch);
@@ -200,7 +200,7 @@ describe('disown', () => {
     expect(await readBatch(batch.ref)).toMatchObject({ state: 'halted', reason: { message: 'the key' } });
   });
 
-  test('what is unknown in its cancelled batch is left to the workers; a finished one is left alone', async () => {
+  test('unknown orders of its cancelled batch are left to the workers; a finished batch is left alone', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}], { owner: 'run-1', id: 'cancelled' });
     await ledger.scripts.redis.hset(`${ledger.keyPrefix}:sessions`, 'run-1', '{}');
@@ -220,7 +220,7 @@ describe('disown', () => {
 describe('halt', () => {
   const CHANGED = { ...WHY, code: 'ALM_BATCH_TERMS_CHANGED' } as const;
 
-  test('stops what is planned or running, with its reason; what is being sent finishes, and nothing is fed', async () => {
+  test('stops planned and running batches with its reason; sent orders finish, and nothing is fed', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}, {}]);
     await feed(ledger, batch.no, 2, '');
@@ -235,7 +235,7 @@ describe('halt', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('lets go of the members it is not sending to', async () => {
+  test('releases the members of orders that are not being sent', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ member: '1' }, { member: '1' }]);
     await feedAll(batch);
@@ -260,7 +260,7 @@ describe('halt', () => {
     expect(await haltBatch(batch.ref, CHANGED)).toEqual({ done: false, state: was });
   });
 
-  test('ends by itself only for the reason it was made for; a person ends it in any case', async () => {
+  test('ends by itself only for its own reason; a person ends it in any case', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     const options = { owner: '', haltedFor: CHANGED.code };
@@ -276,7 +276,7 @@ describe('halt', () => {
     expect(await feedAll(batch)).toEqual([1]);
   });
 
-  test('ended by itself it sends no more than the first so many that were confirmed', async () => {
+  test('ended by itself, it sends no more than the confirmed first orders', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}, {}]);
     await resumeBatch(batch.ref, null, { owner: '', first: { orders: 2, reason: WHY } });

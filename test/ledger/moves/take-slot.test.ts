@@ -38,13 +38,13 @@ const answer = (ledger: RealmLedger, slot: number, holdMs: number | '' = '') =>
 const waitOf = (given: Answer) => ('waitMs' in given ? given.waitMs : 0);
 
 describe('take-slot', () => {
-  test('slots are numbered, spaced evenly, and not reserved ahead', async () => {
+  test('slots are numbered, evenly spaced, and not reserved ahead', async () => {
     const ledger = await bench.ledger();
     expect(await take(ledger, 2, HOUR_MS)).toEqual({ go: 0 });
     const second = await take(ledger, 2, HOUR_MS);
     expect(waitOf(second)).toBeGreaterThan(HOUR_MS / 2 - 60_000);
     expect(waitOf(second)).toBeLessThanOrEqual(HOUR_MS / 2);
-    // Asked again and again, nobody has moved further away.
+    // Repeated requests do not move a process back.
     for (let i = 0; i < 5; i++)
       expect(waitOf(await take(ledger, 2, HOUR_MS))).toBeLessThanOrEqual(waitOf(second));
   });
@@ -52,7 +52,7 @@ describe('take-slot', () => {
   test('a slot is granted only when fewer than N are under way or were answered within a window', async () => {
     const ledger = await bench.ledger();
     await take(ledger, 1, 500);
-    // Its evenly spaced time has come, but the first request is still under way: it may arrive at any moment.
+    // The evenly spaced time has come, but the first request is still under way and may arrive at any moment.
     await until('the even time', async () => waitOf(await take(ledger, 1, 500)) > 0);
     const stamp = Number((await ledger.scripts.redis.hget(`${ledger.keyPrefix}:pace`, 'at')) ?? 0);
     await ledger.scripts.redis.hset(`${ledger.keyPrefix}:pace`, 'at', String(stamp - 10_000));
@@ -74,7 +74,7 @@ describe('take-slot', () => {
     );
   });
 
-  test('idle time is not saved up: after a long rest a second may be caught up with, and no more', async () => {
+  test('idle time is not saved up: after a long pause at most one second is caught up with', async () => {
     const ledger = await bench.ledger();
     await take(ledger, 60, 60_000);
     await ledger.scripts.redis.hset(`${ledger.keyPrefix}:pace`, 'at', String(Date.now() - HOUR_MS));
@@ -88,7 +88,7 @@ describe('take-slot', () => {
     ['less than a window', 400],
     ['an hour', HOUR_MS],
   ])('the store’s clock goes back by %s', (_, backMs) => {
-    test('nothing stands still for it', async () => {
+    test('delays no request', async () => {
       const ledger = await bench.ledger();
       for (let slot = 0; slot < 3; slot++)
         await until('a slot', async () => 'go' in (await take(ledger, 20, 1_000)));
@@ -109,18 +109,18 @@ describe('take-slot', () => {
     });
   });
 
-  test('behind a slow answer nobody waits: the others’ slots are free when their window is over', async () => {
+  test('a slow answer delays no other process: slots are free when their window is over', async () => {
     const ledger = await bench.ledger();
     const next = () => until('a slot', async () => 'go' in (await take(ledger, 3, 300)));
     for (let slot = 0; slot < 3; slot++) await next();
     await answer(ledger, 1);
     await answer(ledger, 2);
-    // The first is still under way.
+    // The first request is still under way.
     for (let slot = 3; slot < 5; slot++) await next();
     expect(waitOf(await take(ledger, 3, 300))).toBeGreaterThan(200);
   });
 
-  test('of two configured limits the one over a longer window keeps the slots that the other is done with', async () => {
+  test('of two configured limits, the one over the longer window keeps slots that the other has released', async () => {
     const ledger = await bench.ledger();
     expect(await take(ledger, 6, HOUR_MS)).toEqual({ go: 0 });
     await answer(ledger, 0);
@@ -128,12 +128,12 @@ describe('take-slot', () => {
       await until('a slot', async () => 'go' in (await take(ledger, 2, 50)));
       await answer(ledger, slot);
     }
-    // However late it is: six have left within the hour.
+    // However late it is, six have left within the hour.
     await ledger.scripts.redis.hset(`${ledger.keyPrefix}:pace`, 'at', String(Date.now() - HOUR_MS));
     expect(waitOf(await take(ledger, 6, HOUR_MS))).toBeGreaterThan(HOUR_MS - 60_000);
   });
 
-  test('of two limits that headers name in turn the lower stands while it is named', async () => {
+  test('the lower of two limits that headers name in turn applies while it is named', async () => {
     const ledger = await bench.ledger();
     for (let turn = 0; turn < 2; turn++) {
       await sayLimit(ledger, null, { requests: 6, windowMs: HOUR_MS }, null);
@@ -143,12 +143,12 @@ describe('take-slot', () => {
     expect(waitOf(await take(ledger, '', UNLIMITED.windowMs))).toBeGreaterThan(HOUR_MS / 6 - 60_000);
   });
 
-  test('a limit over a longer window that headers name is kept to beside the configured one', async () => {
+  test('a limit over a longer window in the headers applies beside the configured one', async () => {
     const ledger = await bench.ledger();
     const configured = { requests: 3, windowMs: 1_000 };
     await sayLimit(ledger, configured, { requests: 100, windowMs: 60_000 }, null);
     const pace = `${ledger.keyPrefix}:pace`;
-    // Kept waiting for a moment, as a machine that stood still: much may be caught up with, of the minute.
+    // The machine paused for a moment: much of the minute may be caught up with.
     const late = { at: Date.now() - 30_000, wants: Date.now() };
     let left = 0;
     for (let asked = 0; asked < 8; asked++) {
@@ -158,20 +158,20 @@ describe('take-slot', () => {
     expect(left).toBe(3);
   });
 
-  test('what is reserved is reserved of every window', async () => {
+  test('the reserve is kept free in every window', async () => {
     const ledger = await bench.ledger();
     const configured = { requests: 1_200, windowMs: 60_000 };
     const reserve = 200;
     await sayLimit(ledger, configured, { requests: 10, windowMs: 1_000 }, null);
     await ledger.scripts.redis.hset(`${ledger.keyPrefix}:pace`, 'wants', Date.now());
     const ask = [1_200, 60_000, TIMEOUT_MS, reserve, 1, '', 'n', ''];
-    // Six of ten a second, and not one: 200 a minute are 3.3 a second.
+    // Six of ten a second, but not below the second limit: 200 a minute are 3.3 a second.
     const first = texts(await ledger.scripts.script('take-slot', ledger.keyPrefix, ask));
     const second = texts(await ledger.scripts.script('take-slot', ledger.keyPrefix, ask));
     expect([first[0], second[0]]).toEqual(['go', 'go']);
   });
 
-  test('what is told again after a lost reply is under way from then on', async () => {
+  test('a grant that is repeated after a lost reply counts as under way from then on', async () => {
     const ledger = await bench.ledger();
     const ask = (again: string) =>
       ledger.scripts.script('take-slot', ledger.keyPrefix, [10, 1_000, 500, 0, 1, 's', 'lost', again]);
@@ -184,7 +184,7 @@ describe('take-slot', () => {
     expect(await till()).toBeGreaterThan(first + 400);
   });
 
-  test('what is remembered of past slots stays small when the rate is lowered, and is forgotten part by part', async () => {
+  test('the memory of past slots stays small when the rate is lowered, and is freed step by step', async () => {
     const ledger = await bench.ledger();
     const { redis } = ledger.scripts;
     const pace = `${ledger.keyPrefix}:pace`;

@@ -57,7 +57,7 @@ async function batchOf(orders: number) {
 }
 
 describe('turn-down', () => {
-  test('asked twice after a lost reply it is one move: counted, noted and handed over once', async () => {
+  test('repeated after a lost reply, it is one move: counted, recorded and handed over once', async () => {
     const batch = await batchOf(2);
     const hold = await held(batch, 1);
     expect(await claimFor(batch, 2)).toEqual({ refusal: 'member-held' });
@@ -74,7 +74,7 @@ describe('turn-down', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('put off, an order keeps its tries, lets its member go, and comes again when it is due', async () => {
+  test('a postponed order keeps its tries, releases its member, and returns when it is due', async () => {
     const batch = await batchOf(2);
     const move = { from: 'planned', to: 'planned', hold: await held(batch, 1) } as const;
     await claimFor(batch, 2);
@@ -120,7 +120,7 @@ describe('turn-down', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('a store that was rolled back turns nobody down: the order may have been paid in what it forgot', async () => {
+  test('after a rollback no order is turned down, because it may have been paid in the lost time', async () => {
     const batch = await batchOf(1);
     const hold = await held(batch, 1);
     await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'armed', 'another-server');
@@ -129,7 +129,7 @@ describe('turn-down', () => {
     expect((await readRecord(batch.ref, 1)).code).toBe('p');
   });
 
-  test('the last order turned down ends its batch', async () => {
+  test('the last order that is turned down finishes its batch', async () => {
     const batch = await batchOf(1);
     await down(batch, 1, {
       move: { from: 'planned', to: 'exhausted', hold: await held(batch, 1) },
@@ -139,7 +139,7 @@ describe('turn-down', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('silence ends no order while the breaker is open, and opens it where nothing else was heard', async () => {
+  test('silence fails no order while the breaker is open, and opens it if no other answer came', async () => {
     const batch = await batchOf(1);
     const hold = await held(batch, 1);
     const silent = { silent: true, tries: 2 };
@@ -152,7 +152,7 @@ describe('turn-down', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('an unknown keeps its member, and may become a doubt only by its conclusion', async () => {
+  test('an unknown order keeps its member, and becomes a doubt only by its conclusion', async () => {
     const batch = await batchOf(2);
     await settleAs(batch, 1, 'u', await begun(batch, 1, { hold: await held(batch, 1) }));
     expect(
@@ -165,7 +165,7 @@ describe('turn-down', () => {
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  test('speaks of no order of another batch that has its number since the store went back', async () => {
+  test('does not touch an order of another batch that took the number after a rollback', async () => {
     const ledger = await bench.ledger();
     const first = await sealed(ledger, [{ member: '9' }]);
     await feedAll(first);

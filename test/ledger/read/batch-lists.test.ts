@@ -32,7 +32,7 @@ async function idsOf(batches: AsyncIterable<BatchRef>, most = Number.POSITIVE_IN
 const numbersIn = async (ledger: RealmLedger, list: Parameters<typeof batchesIn>[1]) =>
   (await batchesIn(ledger, list)).map(({ id }) => id);
 
-test('a batch is in the lists that its state asks for, from its seal to its end', async () => {
+test('a batch is in the lists for its state, from its seal to its end', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{}, {}, {}], { id: 'one' });
   expect(await numbersIn(ledger, 'open')).toEqual(['one']);
@@ -51,7 +51,7 @@ test('a batch is in the lists that its state asks for, from its seal to its end'
   expect(await numbersIn(ledger, 'ended')).toEqual(['one', 'two']);
 });
 
-test('all batches of all realms come newest first, and go on after any of them', async () => {
+test('all batches of all realms are listed newest first, and a page continues after any of them', async () => {
   const [one, other] = [await bench.ledger(), await bench.ledger()];
   const made: string[] = [];
   for (let i = 0; i < 9; i++) {
@@ -82,7 +82,7 @@ test('all batches of all realms come newest first, and go on after any of them',
   ]);
 });
 
-test('a page of numbers that are missing holds nobody up', async () => {
+test('a page of missing numbers does not stop the listing', async () => {
   const ledger = await bench.ledger();
   await sealed(ledger, [{}], { id: 'before' });
   await ledger.scripts.redis.hincrby(ledger.keyPrefix, 'batches', 250);
@@ -90,7 +90,7 @@ test('a page of numbers that are missing holds nobody up', async () => {
   expect(await idsOf(newestFirst(ledger))).toEqual(['behind', 'before']);
 });
 
-test('batches are found by the beginning of their ids, and counted where there are many', async () => {
+test('batches are found by the beginning of their ids, and counted if there are many', async () => {
   const ledger = await bench.ledger();
   for (const id of ['abc', 'abcd', 'abcde', 'bcd']) await sealed(ledger, [{}], { id });
   const find = (text: string) => findBatch(ledger.scripts, text, ledger.realm.realmId);
@@ -101,7 +101,7 @@ test('batches are found by the beginning of their ids, and counted where there a
   expect(await batchesLike(ledger, 'abcd', 1)).toMatchObject({ refs: [{ id: 'abcd' }], count: 2 });
 });
 
-test('what changed since a moment is told once for each batch, and nothing else', async () => {
+test('a list of changes since a moment names each changed batch once, and no other', async () => {
   const ledger = await bench.ledger();
   const one = await sealed(ledger, [{}, {}]);
   const other = await sealed(ledger, [{}]);
@@ -142,7 +142,7 @@ test.each(['ids', 'open', 'feed', 'busy', 'dead', 'sealed', 'changed'])(
   },
 );
 
-test('verify names sums over all batches that are wrong', async () => {
+test('verify names wrong sums over all batches', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{}]);
   await feedAll(batch);

@@ -40,7 +40,7 @@ describe('find-spent', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('cancelling frees what was never sent and keeps what is being sent', async () => {
+  test('cancelling frees the references of unsent orders and keeps those being sent', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{ reference: 'a' }, { reference: 'b' }]);
     await feedAll(batch);
@@ -49,7 +49,7 @@ describe('find-spent', () => {
     expect([...(await findSpent(ledger, ['a', 'b'])).keys()]).toEqual(['a']);
   });
 
-  test('a reference of an import that was never sealed is not called spent', async () => {
+  test('a reference of an unsealed import does not count as spent', async () => {
     const ledger = await bench.ledger();
     const { no } = await openBatch(ledger, {
       content: 'c',
@@ -81,7 +81,7 @@ describe('find-spent', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('asks nothing when there is nothing to ask', async () => {
+  test('makes no call without references', async () => {
     expect((await findSpent(await bench.ledger(), [])).size).toBe(0);
   });
 });

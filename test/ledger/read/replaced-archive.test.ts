@@ -13,10 +13,10 @@ import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js
 import { audit, feedAll, sendAs } from '../../support/ledger/order-moves.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
-/** The same file imported into a store that came after a lost one is the same batch, and its archive another one. */
+/** After a lost store, the same file imported into a new one is the same batch, but has another archive. */
 const bench = ledgersOnRedis();
 
-test('an archive that took the place of another is read anew', async () => {
+test('an archive that replaced another is read again', async () => {
   const folder = await tempFolder();
   const { realm } = await bench.ledger();
   const said: string[][] = [];
@@ -52,7 +52,7 @@ test('an archive that another store wrote is refused, and the one that the ledge
   const batch = await paid(client(), realm);
   const archived = await archiveBatch(batch.ref, folder);
   const path = archived?.path ?? '';
-  // The file of the other store was kept: a former store may name it.
+  // The other store’s file was kept: a former store may name it.
   const [kept = ''] = (await readdir(dirname(path))).filter((name) => name.includes('.before-'));
   await rename(path, join(folder, 'away'));
   await rename(join(dirname(path), kept), path);
@@ -65,7 +65,7 @@ test('an archive that another store wrote is refused, and the one that the ledge
   expect(said).not.toContain('of the other store');
 });
 
-test('of two processes that archive one batch, the file that the ledger names stays', async () => {
+test('the archive that the ledger names stays when two processes archive one batch', async () => {
   const folder = await tempFolder();
   const [named, hasRead] = [new EventEmitter(), new EventEmitter()];
   const [isNamed, wasRead] = [once(named, 'now'), once(hasRead, 'now')];
@@ -82,7 +82,7 @@ test('of two processes that archive one batch, the file that the ledger names st
   class First extends ScriptClient {
     override async script(...args: Parameters<typeof ScriptClient.prototype.script>): Promise<unknown> {
       if (args[0] !== 'archive-batch') return super.script(...args);
-      // What makes the second file another one.
+      // This makes the second file differ.
       await this.redis.hset(batchKeys(batch.ledger.keyPrefix, batch.no).latency, '1', '1');
       late = archiveBatch({ ...batch.ref, ledger: { ...batch.ledger, scripts: lateScripts } }, folder);
       await wasRead;

@@ -12,10 +12,10 @@ import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js
 import { audit, feedAll, sendAs, WHY } from '../../support/ledger/order-moves.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
 
-/** A store that was put back gives the number of a batch it has forgotten to the next one. */
+/** A rolled-back store gives the number of a forgotten batch to the next one. */
 const bench = ledgersOnRedis();
 
-test('whoever knows a batch by its number and its id never takes another for it', async () => {
+test('a reader that knows a batch by number and id never takes another for it', async () => {
   const { ref } = await sealed(await bench.ledger(), [{}]);
   const forgotten = { ...ref, id: batchId('forgotten') };
   expect(await readBatch(forgotten)).toBeUndefined();
@@ -35,7 +35,7 @@ test('whoever knows a batch by its number and its id never takes another for it'
   ).toBe('already');
 });
 
-test('nor moves the orders of another for those of one that was forgotten', async () => {
+test('no order of another batch moves in place of a forgotten one', async () => {
   const batch = await sealed(await bench.ledger(), [{}, {}]);
   await feedAll(batch);
   await sendAs(batch, 1, 'R');
@@ -66,11 +66,11 @@ test('nor moves the orders of another for those of one that was forgotten', asyn
   const conclusion = { ...verdict, ...more };
   const mistaken = await conclude(batch.ledger, order, batch.row(2), conclusion);
   expect(mistaken.concluded).toBe(false);
-  // A row that names an order of the forgotten batch stands in for none of this one.
+  // A row that names an order of the forgotten batch does not stand in for an order of this one.
   const named = [[batch.no, '1', '0', forgotten.id]] as const;
   expect(await judgeReplaced(batch.ledger, named)).toMatchObject([{ why: 'gone' }]);
   expect(await judgeReplaced(batch.ledger, [[batch.no, '1', '0', batch.ref.id]])).toEqual([]);
-  // In a store for which nobody has merged, what was paid may be forgotten.
+  // Before any process has merged its journals, the store may have forgotten a payment.
   expect(await retryOrder(batch.ref, 1, batch.row(1), { ...by, store: 'another era' })).toMatchObject({
     why: expect.stringContaining('the journals are not merged'),
   });

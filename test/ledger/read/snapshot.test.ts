@@ -20,7 +20,7 @@ async function rowsOf(record: BatchRecord): Promise<RowView[]> {
   return rows;
 }
 
-/** Counts and sums of the rows themselves, in the shape of a view. */
+/** Counts and sums of the rows, in the shape of a view. */
 function tally(rows: readonly RowView[]) {
   const counts: Partial<Record<OrderState, number>> = {};
   const sums: Partial<Record<OrderState, bigint>> = {};
@@ -40,7 +40,7 @@ const FIVE: Line[] = [
 ];
 
 describe('a snapshot of a batch', () => {
-  test('has one row per input row, in order, with what became of it and why', async () => {
+  test('has one row for each input row, in order, with its outcome and reason', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, FIVE);
     await feedAll(batch);
@@ -77,7 +77,7 @@ describe('a snapshot of a batch', () => {
     expect(record).toMatchObject({ caveats: ['a caveat'], audit: [{ what: 'imported' }] });
   });
 
-  test('taken while the batch moves still ties: each order is in exactly one state', async () => {
+  test('taken while the batch moves still agrees: each order is in exactly one state', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(
       ledger,
@@ -98,7 +98,7 @@ describe('a snapshot of a batch', () => {
     await moves;
   });
 
-  test('of a cancelled batch calls cancelled what was never sent', async () => {
+  test('of a cancelled batch shows unsent orders as cancelled', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}, {}]);
     await feedAll(batch);
@@ -111,7 +111,7 @@ describe('a snapshot of a batch', () => {
     expect((await readRow(context, 3)).state).toBe('cancelled');
   });
 
-  test('of an import that was never sealed is refused in words', async () => {
+  test('of an unsealed import is refused with an explanation', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     await ledger.scripts.redis.hdel(`${ledger.keyPrefix}:b:${batch.no}`, 'manifest');
@@ -121,7 +121,7 @@ describe('a snapshot of a batch', () => {
     });
   });
 
-  test('reads a plan whose block is gone as what it is, and rows beyond the end as not there', async () => {
+  test('reads a plan with a missing block as missing, and rows beyond the end as absent', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}]);
     await expect(new PlanReader(ledger).row(batch.no, 2)).rejects.toMatchObject({
@@ -134,7 +134,7 @@ describe('a snapshot of a batch', () => {
 });
 
 describe('the attention list', () => {
-  test('gives the orders of a state in file order, page after page, without a scan', async () => {
+  test('lists the orders of a state in file order, page after page, without a scan', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(
       ledger,

@@ -6,7 +6,7 @@ import { begun, concludeAs, feedAll, sendAs, settleAs } from '../../support/ledg
 
 const bench = ledgersOnRedis();
 
-test('orders that moved on between the counts and the look are no fault: nothing is said of them', async () => {
+test('orders that moved between the counts and the look are not reported as waiting', async () => {
   const batch = await sealed(await bench.ledger(), [{}, {}, {}, {}], {
     manifest: { certainty: 'idempotent' },
   });

@@ -25,7 +25,7 @@ const RULE = {
   schedule: null,
 };
 
-/** What entered and left, as 'credit paid +2 (12) -0 (0)'. */
+/** Amounts that entered and left, such as 'credit paid +2 (12) -0 (0)'. */
 async function flows(ledger: RealmLedger): Promise<string[]> {
   const all = await readTotals(ledger);
   return all.flatMap(({ period, currency, flows: list }) =>
@@ -43,7 +43,7 @@ async function groups(ledger: RealmLedger, kind: 'rule' | 'reason'): Promise<str
   );
 }
 
-test('what enters and leaves an outcome is counted by day, currency and op, and by rule and reason', async () => {
+test('amounts that enter or leave an outcome are counted by day, currency and op, and by rule and reason', async () => {
   const ledger = await bench.ledger();
   const lines: Line[] = [
     { reason: 'quiz' },
@@ -86,7 +86,7 @@ test('what enters and leaves an outcome is counted by day, currency and op, and 
   expect(await verifyLedger(ledger)).toMatchObject({ differences: [], unchecked: [] });
 });
 
-test('an answer that comes late counts on the day on which the order was sent', async () => {
+test('a late answer counts on the day on which the order was sent', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{}, {}]);
   await feedAll(batch);
@@ -101,7 +101,7 @@ test('an answer that comes late counts on the day on which the order was sent', 
   expect(await verifyLedger(ledger)).toMatchObject({ differences: [], unchecked: [] });
 });
 
-test('archiving changes no total, and the batches still add up to them', async () => {
+test('archiving changes no total, and the batches still add up to the totals', async () => {
   const { realm } = await bench.ledger();
   const folder = await tempFolder();
   const ledger = openLedger(
@@ -168,7 +168,7 @@ test('a realm and day take 16 kB at most, with the longest labels and more of th
   expect(await verifyLedger(ledger)).toMatchObject({ differences: [], unchecked: [] });
 });
 
-test('days older than two years are folded into their month, and what comes later is folded again', async () => {
+test('days older than two years are folded into their month, and later amounts are folded again', async () => {
   const ledger = await bench.ledger();
   const sentAt = Date.UTC(2023, 4, 6, 12);
   const batch = await sealed(ledger, [{ reason: 'quiz' }, { reason: 'prize' }, { reason: 'quiz' }, {}]);
@@ -207,7 +207,7 @@ test('days older than two years are folded into their month, and what comes late
   expect(await verifyLedger(ledger)).toMatchObject({ differences: [], unchecked: [] });
 });
 
-test('what was allowed of the rate counts while slots are asked for, and a rest does not', async () => {
+test('the allowed rate counts while slots are requested, and not during a pause', async () => {
   const ledger = await bench.ledger();
   const ask = { timeoutMs: 1000, wanted: 1, session: '' };
   const rate = { requests: 600, windowMs: 60_000, reserve: 0 };
@@ -224,7 +224,7 @@ test('what was allowed of the rate counts while slots are asked for, and a rest 
   expect(await take()).toEqual([1, 1]);
   await restedFor(3_000);
   const [granted, allowed = 0] = await take();
-  // Ten a second, and what this machine took for the step.
+  // Ten a second, plus the time that this machine took for the step.
   expect([granted, allowed >= 31 && allowed < 60]).toEqual([2, true]);
   await restedFor(60_000);
   expect(await take()).toEqual([3, allowed + 1]);

@@ -21,13 +21,13 @@ async function batchOfThree(ledger: RealmLedger) {
   return { batch, keys: batchKeys(ledger.keyPrefix, batch.no) };
 }
 
-test('a ledger that ties has no difference, and says how much was checked', async () => {
+test('a correct ledger has no differences, and verify reports how much it checked', async () => {
   const ledger = await bench.ledger();
   await batchOfThree(ledger);
   expect(await verifyLedger(ledger)).toEqual({ batches: 1, orders: 3, differences: [], unchecked: [] });
 });
 
-describe('each thing that does not tie is named', () => {
+describe('verify names each inconsistency', () => {
   const redis = (ledger: RealmLedger) => ledger.scripts.redis;
   type Batch = Awaited<ReturnType<typeof batchOfThree>>;
   const FAULTS: [string, (ledger: RealmLedger, found: Batch) => Promise<unknown>, RegExp][] = [
@@ -101,7 +101,7 @@ describe('each thing that does not tie is named', () => {
   });
 });
 
-test('a batch that moves while it is read is never a difference, and what moves at every look is named', async () => {
+test('a batch that moves while it is read is never a difference, and one that moves at every look is named', async () => {
   const ledger = await bench.ledger();
   const lines = Array.from({ length: 300 }, (_, i) => ({ reference: `m-${i}` }));
   const batch = await sealed(ledger, lines);
@@ -123,7 +123,7 @@ test('a batch that moves while it is read is never a difference, and what moves 
   expect(await verifyLedger(ledger)).toMatchObject({ batches: 2, differences: [], unchecked: [] });
 });
 
-test('an archived batch is checked by its file: a damaged one differs, a missing one proves nothing elsewhere', async () => {
+test('an archived batch is checked by its file: a damaged file is a difference, a missing one is only unchecked', async () => {
   const folder = await tempFolder();
   const plain = await bench.ledger();
   const scripts = new ScriptClient(plain.scripts.redis, 10_000, () => {}, { archiveFolder: folder });

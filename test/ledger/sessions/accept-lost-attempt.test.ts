@@ -10,7 +10,9 @@ import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js
 import { begun, feedAll, sendAs, settleAs } from '../../support/ledger/order-moves.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
-/** A session is given up; between the list of what it was sending and the script that says so, something happens. */
+/**
+ * An operator gives a session up. Between the list of its orders and the script that gives it up, something happens.
+ */
 const bench = ledgersOnRedis();
 
 async function givenUp(meanwhile: (world: Awaited<ReturnType<typeof sending>>) => Promise<unknown>) {
@@ -43,13 +45,13 @@ async function sending() {
   return { batch, lost, one: await begun(batch, 1, { session: lost.id, nonce: 'one' }) };
 }
 
-test('what was paid meanwhile is neither unknown nor counted', async () => {
+test('an order paid meanwhile is neither unknown nor counted', async () => {
   const { loss, record } = await givenUp(({ batch, one }) => settleAs(batch, 1, 'P', one, { nonce: 'one' }));
   expect(record.code).toBe('P');
   expect(loss).toEqual({ exact: true, orders: 0, tokens: 0n });
 });
 
-test('the history names the attempt that was given up, where another was begun meanwhile', async () => {
+test('the history names the given-up attempt, even if another one was begun meanwhile', async () => {
   const { batch, record } = await givenUp(async ({ batch, lost, one }) => {
     await settleAs(batch, 1, 'R', one, { nonce: 'one' });
     const by = { who: 'ada', why: null, at: 1, nonce: 'x' };

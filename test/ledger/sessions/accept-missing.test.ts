@@ -28,7 +28,7 @@ import { startRedis, type TestRedis } from '../../support/redis-server.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
 /**
- * A machine is gone with its disk. One order is paid, one is being sent by the lost session, one by another, one is
+ * A machine is lost with its disk. One order is paid, one is being sent by the lost session, one by another, one is
  * unknown, one waits and one is planned.
  */
 const bench = ledgersOnRedis();
@@ -50,7 +50,7 @@ async function lostMachine(ledger: RealmLedger): Promise<{ batch: TestBatch; los
 const accept = (batch: TestBatch, session: string, certainty: Certainty = 'idempotent') =>
   acceptMissing(mergeContext(batch, certainty), session, BY);
 
-describe('accepted as lost on a store that has forgotten nothing since it joined', () => {
+describe('a lost session accepted on a store that was not rolled back since it joined', () => {
   test.each([
     ['idempotent', 'unknown'],
     ['manual', 'doubt'],
@@ -75,14 +75,14 @@ describe('accepted as lost on a store that has forgotten nothing since it joined
     await lost.close();
   });
 
-  test('from then on it claims and begins nothing, and never joins again', async () => {
+  test('claims and begins nothing from then on, and never joins again', async () => {
     const { batch, lost } = await lostMachine(await bench.ledger());
     const { ledger } = batch;
     await accept(batch, lost.id);
     ledger.mark.session = lost.id;
     expect(await claimFor(batch, 6)).toEqual({ refusal: 'lost' });
     expect(await begin(batch, 6, { session: lost.id })).toEqual({ refusal: 'lost' });
-    // What it was sending when it was given up is not begun again by its own repeated question either.
+    // Its own repeated call does not begin the order again that it was sending when it was given up.
     expect(await begin(batch, 2, { session: lost.id, keyAgeMaxMs: 60_000 })).toEqual({ refusal: 'lost' });
     expect((await readFence(ledger)).lost).toBe(true);
     await expect(lost.register(ledger)).rejects.toMatchObject({ code: 'ALM_LEDGER_GIVEN_UP' });
@@ -91,7 +91,7 @@ describe('accepted as lost on a store that has forgotten nothing since it joined
     await lost.close();
   });
 
-  test('its answers still count: what it was sending and the realm has paid is paid', async () => {
+  test('its answers still count: an order that it sent and the realm paid is paid', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
@@ -131,7 +131,7 @@ describe('accepted as lost on a store that has forgotten nothing since it joined
   });
 });
 
-describe('accepted as lost on a store that may have forgotten what it sent', () => {
+describe('a lost session accepted on a store that may have forgotten what it sent', () => {
   const widely = async (batch: TestBatch, lost: Session) => {
     const told = await lossOf(mergeContext(batch, 'idempotent'), lost.id);
     expect(told.exact).toBe(false);
@@ -143,15 +143,15 @@ describe('accepted as lost on a store that may have forgotten what it sent', () 
     await lost.close();
   };
 
-  test('restarted since: every order that is not settled becomes a doubt, and counts for the day', async () => {
+  test('restarted since: every unsettled order becomes a doubt, and counts for the day', async () => {
     const { batch, lost } = await lostMachine(await bench.ledger());
-    // As a promoted replica finds itself: armed for the server it was copied from.
+    // As on a promoted replica: opened for the server it was copied from.
     await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'armed', 'another-server');
     await widely(batch, lost);
     expect(await begin(batch, 6)).toEqual({ refusal: 'disarmed' });
   });
 
-  test('armed anew since it joined: the same', async () => {
+  test('opened again since it joined: every unsettled order becomes a doubt', async () => {
     const { batch, lost } = await lostMachine(await bench.ledger());
     await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'era', 'another');
     await widely(batch, lost);
@@ -169,7 +169,7 @@ describe('accepted as lost on a store that may have forgotten what it sent', () 
     await lost.close();
   });
 
-  test('what another session was sending and never sent stays a doubt', async () => {
+  test('an order that another session was sending but never sent stays a doubt', async () => {
     const { batch, lost } = await lostMachine(await bench.ledger());
     await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'armed', 'another-server');
     await accept(batch, lost.id);
@@ -187,7 +187,7 @@ describe('accepted as lost on a store that may have forgotten what it sent', () 
     await lost.close();
   });
 
-  test('a journal that turns up afterwards still counts, and the days tie', async () => {
+  test('a journal that is found afterwards still counts, and the days agree', async () => {
     const { batch, lost } = await lostMachine(await bench.ledger());
     await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'era', 'another');
     await widely(batch, lost);
@@ -196,14 +196,14 @@ describe('accepted as lost on a store that may have forgotten what it sent', () 
     expect(await tieUp(batch.ledger)).toEqual([]);
   });
 
-  describe('on a store that does not say which server it is', () => {
+  describe('on a store that does not reveal which server it is', () => {
     let server: TestRedis;
     beforeAll(async () => {
       server = await startRedis(['--appendonly', 'no']);
     });
     afterAll(() => server.stop());
 
-    test('the wide rule holds: nothing proves that it has forgotten nothing', async () => {
+    test('every unsettled order becomes a doubt, because nothing proves that no rollback happened', async () => {
       const redis = server.client();
       await redis.call('ACL', 'SETUSER', 'default', '-info');
       const owner = { name: 'meadow', baseUrl: 'http://127.0.0.1:1', realmId: 'mute', rehearsal: false };
@@ -216,7 +216,7 @@ describe('accepted as lost on a store that may have forgotten what it sent', () 
   });
 });
 
-test('a batch that had not begun is done once all of it is in doubt', async () => {
+test('a batch that had not begun is done once all of its orders are doubts', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{}, {}]);
   const why = { message: 'a journal is lost', at: BY.at };

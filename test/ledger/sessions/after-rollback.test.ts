@@ -18,7 +18,7 @@ import { audit, begin, begun, claimFor, feedAll, sendAs, WHY } from '../../suppo
 import { resume } from '../../support/ledger/resume.js';
 import { tieUp } from '../../support/ledger/tie-up.js';
 
-/** After a rollback first sends wait for a person. */
+/** After a rollback, first sends wait for a person. */
 const bench = ledgersOnRedis();
 
 async function opened(ledger: RealmLedger): Promise<void> {
@@ -35,7 +35,7 @@ async function restarted(ledger: RealmLedger): Promise<void> {
   await opened(ledger);
 }
 
-/** Order 1 is paid, 2 is unknown, 3 is due, 4 waits after a definite no, and 5 is not fed. */
+/** Order 1 is paid, 2 is unknown, 3 is due, 4 waits after a definite refusal, and 5 is not fed. */
 async function halfPaid(afterRollback: AfterRollback = 'wait') {
   const batch = await sealed(await bench.ledger({ afterRollback }), [{}, {}, {}, {}, {}]);
   await feedAll(batch);
@@ -45,7 +45,7 @@ async function halfPaid(afterRollback: AfterRollback = 'wait') {
   return batch;
 }
 
-test('what was never sent, or answered with a no, waits; what is unknown goes on', async () => {
+test('unsent orders and orders with a definite refusal wait; unknown ones are resolved', async () => {
   const batch = await halfPaid();
   await rolledBack(batch.ledger);
   for (const index of [3, 4]) {
@@ -57,7 +57,7 @@ test('what was never sent, or answered with a no, waits; what is unknown goes on
   expect(await tieUp(batch.ledger)).toEqual([]);
 });
 
-test('nothing of it is fed or dispatched again, but what is unknown', async () => {
+test('only unknown orders are fed or dispatched again', async () => {
   const batch = await halfPaid();
   await rolledBack(batch.ledger);
   expect(await feedAll(batch)).toEqual([]);
@@ -65,7 +65,7 @@ test('nothing of it is fed or dispatched again, but what is unknown', async () =
   expect(indexes).toEqual([2]);
 });
 
-test('it is shown as halted, with what ends it', async () => {
+test('the batch is shown as halted, with the command that resumes it', async () => {
   const batch = await halfPaid();
   await rolledBack(batch.ledger);
   expect(await readBatch(batch.ref)).toMatchObject({
@@ -76,7 +76,7 @@ test('it is shown as halted, with what ends it', async () => {
   expect(await readWaitAfterRollback(batch.ledger)).toMatchObject({ batches: 1 });
 });
 
-test('a person lets it go on, and the batch says who', async () => {
+test('a person resumes it, and the batch records who', async () => {
   const batch = await halfPaid();
   await rolledBack(batch.ledger);
   const resumed = await resume(batch.ledger, audit('resumed'));
@@ -86,14 +86,14 @@ test('a person lets it go on, and the batch says who', async () => {
   expect(await resume(batch.ledger, audit('again'))).toEqual({ answer: 'not waiting' });
 });
 
-test('not while the journals are not merged', async () => {
+test('a resume is refused while journals are not merged', async () => {
   const batch = await halfPaid();
   await rolledBack(batch.ledger);
   await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'armed', 'another-server');
   expect(await resume(batch.ledger, audit('resumed'))).toEqual({ answer: 'disarmed' });
 });
 
-test('not what another rollback made wait since the person looked', async () => {
+test('a resume does not release what another rollback stopped after the person looked', async () => {
   const batch = await halfPaid();
   await rolledBack(batch.ledger);
   const seen = (await readWaitAfterRollback(batch.ledger))?.sinceMs ?? 0;
@@ -103,7 +103,7 @@ test('not what another rollback made wait since the person looked', async () => 
   expect(await begin(batch, 3)).toEqual({ refusal: 'after-rollback' });
 });
 
-test('what is sealed afterwards does not wait', async () => {
+test('batches sealed afterwards do not wait', async () => {
   const batch = await halfPaid();
   await rolledBack(batch.ledger);
   const later = await sealed(batch.ledger, [{}], { id: 'later' });
@@ -111,7 +111,7 @@ test('what is sealed afterwards does not wait', async () => {
   await begun(later, 1);
 });
 
-test('a paused batch stays paused, and waits as well once it is resumed alone', async () => {
+test('a paused batch stays paused, and still waits if only the pause is resumed', async () => {
   const batch = await halfPaid();
   await pauseBatch(batch.ref, WHY, audit('paused'));
   await rolledBack(batch.ledger);
@@ -136,27 +136,27 @@ test('a second rollback makes everything wait again', async () => {
   expect(await begin(batch, 3)).toEqual({ refusal: 'after-rollback' });
 });
 
-test('a mere restart goes on by itself', async () => {
+test('a mere restart resumes by itself', async () => {
   const batch = await halfPaid();
   await restarted(batch.ledger);
   expect(await readWaitAfterRollback(batch.ledger)).toBeNull();
   await begun(batch, 3);
 });
 
-test('a backup that was put back makes it wait, whatever the journals know', async () => {
+test('a loaded backup makes it wait, whatever the journals hold', async () => {
   const batch = await halfPaid();
   await noteRestored(batch.ledger, Date.now());
   await restarted(batch.ledger);
   expect(await begin(batch, 3)).toEqual({ refusal: 'after-rollback' });
 });
 
-test('a profile that prefers it goes on', async () => {
+test('a profile that prefers to continue does not wait', async () => {
   const batch = await halfPaid('continue');
   await rolledBack(batch.ledger);
   await begun(batch, 3);
 });
 
-test('a process that prefers to go on does not overrule one that has merged and waits', async () => {
+test('a process that prefers to continue does not overrule a merged process that waits', async () => {
   const batch = await halfPaid('continue');
   const { ledger } = batch;
   await disarm(ledger, { at: Date.now(), seen: 9, found: 1, by: 'a test', attempts: 1 }, 'anyway');
@@ -167,7 +167,7 @@ test('a process that prefers to go on does not overrule one that has merged and 
   expect(await begin(batch, 3)).toEqual({ refusal: 'after-rollback' });
 });
 
-test('a run of a schedule that was being planned is not sealed', async () => {
+test('a schedule’s run that was being planned is not sealed', async () => {
   const { ledger } = await halfPaid();
   await ledger.scripts.redis.hset(
     `${ledger.keyPrefix}:rules:schedules`,
@@ -190,7 +190,7 @@ test('a run of a schedule that was being planned is not sealed', async () => {
   await sealed(ledger, [{}], { id: 'scheduled', run });
 });
 
-test('the numbers of a recovery add up until the ledger opens, and the next recovery begins anew', async () => {
+test('the numbers of a recovery add up until the ledger opens, and the next recovery starts from zero', async () => {
   const { ledger } = await halfPaid();
   const merged = async (putBack: readonly [number, number, number, number]) => {
     const { run } = await readFence(ledger);
@@ -208,7 +208,7 @@ test('the numbers of a recovery add up until the ledger opens, and the next reco
   await merged([3, 0, 1, 0]);
   const second = { forgot: true, sinceMs: 2_000, orders: 3, unknown: 0, batches: 1, doubts: 0 };
   expect(await readRecovery(ledger)).toEqual({ ...second, openedMs: null });
-  // A backup that was made in the middle of it does not go on with it.
+  // A backup made in the middle of the recovery does not continue its numbers.
   await noteRestored(ledger, 500);
   await merged([2, 0, 0, 0]);
   const third = { forgot: true, sinceMs: 500, orders: 2, unknown: 0, batches: 0, doubts: 0 };

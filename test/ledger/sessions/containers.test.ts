@@ -10,8 +10,8 @@ import type { SessionEntry } from '../../../src/ledger/read/session-list.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
 /**
- * Containers as far as the kernel is concerned: processes, network and mounts of their own, and the volume
- * under another path in each. Where that is not allowed they differ in their host's name alone.
+ * Containers as the kernel sees them: separate processes, network and mounts, and the volume under a different path in
+ * each. If the kernel does not allow that, only their host names differ.
  */
 const APART = ['--user', '--map-root-user', '--pid', '--net', '--mount', '--mount-proc', '--fork'];
 const inContainers = spawnSync('unshare', [...APART, '--kill-child', 'true']).status === 0;
@@ -45,7 +45,7 @@ function container(host: string, volume: string, at: string, program: string): C
   return { lines, kill, say: (line) => child.stdin.write(`${line}\n`) };
 }
 
-test('a session in a container is alive from every other one with its volume, and dead once it was killed', async () => {
+test('a session in a container is seen as alive from every other container with its volume, and dead once killed', async () => {
   const folder = await tempFolder();
   const at = (name: string) => join(folder, name);
   for (const name of ['volume', 'first', 'second']) await mkdir(at(name));

@@ -11,10 +11,10 @@ import { tempFolder } from '../../support/temp-folder.js';
 
 const bench = ledgersOnRedis();
 
-/** As a promoted replica finds itself: armed for the server it was copied from. */
+/** As on a promoted replica: opened for the server it was copied from. */
 const failOver = (ledger: RealmLedger) =>
   ledger.scripts.redis.hset(ledger.keyPrefix, 'armed', 'another-server');
-/** One order was paid before that, another is due. */
+/** One order was paid before the failover, another is due. */
 async function failedOver() {
   const batch = await sealed(await bench.ledger(), [{}, {}]);
   await feedAll(batch);
@@ -28,7 +28,7 @@ const register = (ledger: RealmLedger, id: string) =>
   ledger.scripts.redis.hset(`${ledger.keyPrefix}:sessions`, id, '{}');
 
 describe('the fence', () => {
-  test('books that nothing was ever sent from arm themselves', async () => {
+  test('a ledger that never sent anything opens by itself', async () => {
     const batch = await sealed(await bench.ledger(), [{}]);
     await feedAll(batch);
     expect(await readFence(batch.ledger)).toMatchObject({ armed: false, untouched: true });
@@ -36,7 +36,7 @@ describe('the fence', () => {
     expect(await readFence(batch.ledger)).toMatchObject({ armed: true, untouched: false });
   });
 
-  test('on another server neither claim nor send goes through, until everybody has merged', async () => {
+  test('on another server neither claim nor send passes until every process has merged', async () => {
     const batch = await failedOver();
     const { ledger } = batch;
     await register(ledger, 'a');
@@ -52,7 +52,7 @@ describe('the fence', () => {
     await begun(batch, 2);
   });
 
-  test('who joins and has begun nothing is not waited for, and begins nothing before the others have merged', async () => {
+  test('a joining process without orders is not waited for, and begins nothing before the others have merged', async () => {
     const batch = await failedOver();
     const { ledger } = batch;
     await register(ledger, 'a');
@@ -61,7 +61,7 @@ describe('the fence', () => {
     const { run } = await readFence(ledger);
     expect(await arm(ledger, run, 0)).toEqual({ answer: 'waiting', for: { sessions: ['a'], folders: [] } });
     expect(await begin(batch, 2)).toEqual({ refusal: 'disarmed' });
-    // From here on it merges what others left beside it.
+    // From here on it merges the journals that others left in its folder.
     await session.register(ledger);
     await merged(ledger, run, 'a', 0);
     expect(await arm(ledger, run, 0)).toEqual({
@@ -74,13 +74,13 @@ describe('the fence', () => {
     await session.close();
   });
 
-  test('what was merged for another server does not count', async () => {
+  test('a merge for another server does not count', async () => {
     const { ledger } = await sealed(await bench.ledger(), [{}]);
     expect(await merged(ledger, 'another-server', 'a', 0)).toBe(false);
     expect(await arm(ledger, 'another-server', 0)).toEqual({ answer: 'changed' });
   });
 
-  test('nothing becomes payable by what a store says that may have forgotten payments: no seal, no retry', async () => {
+  test('no seal and no retry passes on a store that may have forgotten payments', async () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, [{}, {}]);
     await feedAll(batch);
@@ -98,7 +98,7 @@ describe('the fence', () => {
     expect(await tieUp(ledger)).toEqual([]);
   });
 
-  test('a sequence below the one seen stops the sender, and disarms', async () => {
+  test('a sequence below the one seen stops the sender and closes the ledger', async () => {
     const batch = await sealed(await bench.ledger(), [{}, {}]);
     const { ledger } = batch;
     await feedAll(batch);
@@ -109,7 +109,7 @@ describe('the fence', () => {
     expect(await readFence(ledger)).toMatchObject({ armed: false, untouched: false, rollback: { found: 1 } });
   });
 
-  test('a sender that was away while others armed merges first', async () => {
+  test('a sender that was away while others opened the ledger merges first', async () => {
     const batch = await sealed(await bench.ledger(), [{}, {}]);
     const { ledger } = batch;
     await feedAll(batch);
@@ -122,7 +122,7 @@ describe('the fence', () => {
   });
 });
 
-test('a removal that a person has accepted is no longer the reason why the ledger is closed', async () => {
+test('a removal that a person accepted is no longer the reason for the closed ledger', async () => {
   const ledger = await bench.ledger();
   const note = { at: 1, seen: 9, found: 0, by: 'a test' };
   expect(await disarm(ledger, note, 'anyway', { missed: { era: 9 } })).toBe(true);

@@ -24,7 +24,7 @@ async function sendingProcess(folder: string): Promise<{ child: ChildProcess; en
     await once(child, 'exit');
   });
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
-  // Through the register, as another process would come to know it.
+  // Through the register, as another process learns of it.
   const ledger = await bench.ledger();
   await ledger.scripts.redis.hset(`${ledger.keyPrefix}:sessions`, 'child', String(line));
   const [entry] = await listSessions(ledger);
@@ -39,14 +39,14 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 describe('a sending process', () => {
-  test('is alive while it runs and dead when it was killed, at once and without a clock', async () => {
+  test('is alive while it runs and dead when killed, at once and without a clock', async () => {
     const { child, entry } = await sendingProcess(await tempFolder());
     expect(await here.liveness(entry)).toBe('alive');
     await end(child);
     expect(await here.liveness(entry)).toBe('dead');
   });
 
-  test('is alive when it is frozen: it may go on and send at any moment', async () => {
+  test('is alive while frozen, because it may continue and send at any moment', async () => {
     const { child, entry } = await sendingProcess(await tempFolder());
     child.kill('SIGSTOP');
     expect(await here.liveness(entry)).toBe('alive');
@@ -55,18 +55,18 @@ describe('a sending process', () => {
     expect(await here.liveness(entry)).toBe('alive');
   });
 
-  test('that ends in order is dead: its socket stays, and is refused from everywhere', async () => {
+  test('that left in order is dead: its socket stays and refuses every connection', async () => {
     const folder = await tempFolder();
     const { child, entry } = await sendingProcess(folder);
     child.stdin?.end('close\n');
     await once(child, 'exit');
     expect(await here.liveness(entry)).toBe('dead');
-    // Also seen from another container, where its number means nothing.
+    // Also as seen from another container, where its pid means nothing.
     expect(await here.liveness({ ...entry, space: 'another' })).toBe('dead');
     expect(await readdir(join(folder, 'sessions'))).toEqual([`${entry.id}.sock`]);
   });
 
-  test('whose journal was removed for its age loses its socket too; that of a living one stays', async () => {
+  test('whose journal was removed for its age loses its socket too; a live session keeps both', async () => {
     const folder = await tempFolder();
     const gone = await sendingProcess(folder);
     const kept = await sendingProcess(folder);
@@ -89,7 +89,7 @@ describe('a sending process', () => {
   });
 });
 
-describe('a sending process whose socket was cleaned away', () => {
+describe('a sending process whose socket was removed', () => {
   test('is alive while it runs or is frozen, and dead once the kernel no longer knows it', async () => {
     const { child, entry } = await sendingProcess(await tempFolder());
     await unlink(entry.socket);
@@ -103,7 +103,7 @@ describe('a sending process whose socket was cleaned away', () => {
     expect(await here.liveness(entry)).toBe('dead');
   });
 
-  test('is dead when its number belongs to another process by now', async () => {
+  test('is dead if another process has its pid now', async () => {
     const session = await Session.open('run', await tempFolder());
     await unlink(session.entry.socket);
     expect(await here.liveness({ ...session.entry, born: '1' })).toBe('dead');
@@ -111,7 +111,7 @@ describe('a sending process whose socket was cleaned away', () => {
     await session.close();
   });
 
-  test('with the whole folder, or in a folder that is another one by now: the same', async () => {
+  test('is judged the same if the whole folder was removed or replaced', async () => {
     const folder = await tempFolder();
     const { child, entry } = await sendingProcess(folder);
     await rename(join(folder, 'sessions'), join(folder, 'moved'));
@@ -122,7 +122,7 @@ describe('a sending process whose socket was cleaned away', () => {
     expect(await here.liveness(entry)).toBe('dead');
   });
 
-  test('is elsewhere where its number means nothing: its silence proves nothing', async () => {
+  test('counts as remote where its pid means nothing, so its silence proves nothing', async () => {
     const { child, entry } = await sendingProcess(await tempFolder());
     await unlink(entry.socket);
     for (const unknown of [{ space: 'another' }, { space: '' }, { born: '' }])

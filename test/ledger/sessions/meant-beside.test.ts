@@ -11,7 +11,7 @@ import { tempFolder } from '../../support/temp-folder.js';
 
 const bench = ledgersOnRedis();
 
-test('a new ledger is meant beside the folders that the person saw, and no other that has paid since', async () => {
+test('--new-ledger covers the folders that the person saw, and no other that has paid since', async () => {
   const state = await tempFolder();
   const here = new Here(null, undefined, state, false);
   const scripts = new ScriptClient(bench.redis().client(), 1_000, () => {}, { here: here });

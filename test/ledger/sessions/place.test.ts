@@ -23,13 +23,13 @@ async function openSession(folder: string): Promise<Session> {
   return session;
 }
 
-/** What is told from another machine, or from this one under other circumstances. */
+/** The liveness check of another machine, or of this one under other circumstances. */
 async function onlooker(folder: string, facts: Partial<Machine> = {}): Promise<Here> {
   return new Here(folder, Promise.resolve({ ...(await thisMachine()), ...facts }));
 }
 
-describe('a place', () => {
-  test('keeps its id, also when it is moved', async () => {
+describe('a data folder', () => {
+  test('keeps its id when it is moved', async () => {
     const folder = join(await tempFolder(), 'data');
     await mkdir(folder);
     const id = await place(folder);
@@ -38,7 +38,7 @@ describe('a place', () => {
     expect(await place(`${folder}-moved`)).toBe(id);
   });
 
-  test('is another one once copied, by whatever means, and the copy keeps its own id', async () => {
+  test('gets a new id when it is copied by any means, and the copy keeps its own id', async () => {
     const folder = await tempFolder();
     const id = await place(folder);
     const ids = new Set([id]);
@@ -57,14 +57,14 @@ describe('a place', () => {
     expect(await place(folder)).toBe(id);
   });
 
-  test('is one for twenty that start at once', async () => {
+  test('has one id for twenty processes that start at once', async () => {
     const folder = join(await tempFolder(), 'new');
     const sessions = await Promise.all(Array.from({ length: 20 }, () => openSession(folder)));
     expect(new Set(sessions.map(({ entry }) => entry.placeId))).toEqual(new Set([await place(folder)]));
     expect((await readdir(folder)).sort()).toEqual(['journal', 'place.json', 'sessions']);
   });
 
-  test('is one for all whose note is torn or empty, and stays so', async () => {
+  test('has one stable id for all processes if its note is torn or empty', async () => {
     for (const torn of ['{"place":"0123', '']) {
       const folder = await tempFolder();
       await writeFile(join(folder, 'place.json'), torn);
@@ -73,26 +73,26 @@ describe('a place', () => {
         await stat(join(folder, 'place.json'), { bigint: true }),
         new Set(sessions.map(({ entry }) => entry.placeId)),
       ];
-      // Without births such a note tells nothing, and the folder has no id that anything could be concluded from.
+      // Without birth times such a note proves nothing, and the folder has no usable id.
       expect(ids).toEqual(new Set([birthtimeNs === 0n ? '' : await place(folder)]));
     }
   });
 });
 
 describe('a session of an earlier boot', () => {
-  test('is dead at its own place on a local file system, whatever the host is called', async () => {
+  test('is dead in its own folder on a local file system, under any host name', async () => {
     const folder = await tempFolder();
     const session = await openSession(folder);
     const later = await onlooker(folder, { boot: 'later', name: 'renamed', space: 'new' });
     expect(await later.liveness(session.entry)).toBe('alive');
     await session.close();
     expect(await later.liveness(session.entry)).toBe('dead');
-    // Also when its socket did not outlive the boot.
+    // Also if its socket did not survive the boot.
     await rm(session.entry.socket);
     expect(await later.liveness(session.entry)).toBe('dead');
   });
 
-  test('is elsewhere on a network volume: its own machine may be running', async () => {
+  test('counts as remote on a network volume: its own machine may be running', async () => {
     const folder = await tempFolder();
     const session = await openSession(folder);
     const placeAt = async (at: string) => ({
@@ -107,21 +107,21 @@ describe('a session of an earlier boot', () => {
     expect(await other.liveness(session.entry)).toBe('elsewhere');
   });
 
-  test('is elsewhere seen from a copy of its folder, wherever the copy lies', async () => {
+  test('counts as remote from a copy of its folder, wherever the copy lies', async () => {
     const folder = await tempFolder();
     const session = await openSession(folder);
     const copy = join(await tempFolder(), 'copy');
     await run('cp', ['-a', folder, copy]);
     const original = `${folder}-away`;
     onTestFinished(() => rm(original, { recursive: true }));
-    // On another machine, at another path, and at the very path that the session knows.
+    // On another machine, at another path, and at the very path that the session recorded.
     const other = await onlooker(copy, { boot: 'other', space: 'other' });
     await rename(folder, original);
     expect(await other.liveness(session.entry)).toBe('elsewhere');
     await rename(copy, folder);
     const inPlace = await onlooker(folder, { boot: 'other', space: 'other' });
     expect(await inPlace.liveness(session.entry)).toBe('elsewhere');
-    // On the same boot too, where the copied socket file would be refused.
+    // Also within the same boot, where the copied socket file would refuse.
     const container = await onlooker(folder, { space: 'other' });
     expect(await container.liveness(session.entry)).toBe('elsewhere');
     expect(await (await onlooker(folder)).liveness(session.entry)).toBe('alive');
@@ -129,19 +129,19 @@ describe('a session of an earlier boot', () => {
     expect(await moved.liveness(session.entry)).toBe('alive');
   });
 
-  test('is elsewhere where no place was noted', async () => {
+  test('counts as remote if no folder was recorded', async () => {
     const folder = await tempFolder();
     const session = await openSession(folder);
     await session.close();
     const later = await onlooker(folder, { boot: 'later' });
     expect(await later.liveness({ ...session.entry, placeId: '' })).toBe('elsewhere');
-    // On the same boot nothing more is needed than the folder itself.
+    // Within the same boot the folder itself is enough.
     expect(await (await onlooker(folder)).liveness({ ...session.entry, placeId: '' })).toBe('dead');
   });
 });
 
-describe('where no boot can be told', () => {
-  test('a refusal counts only from the very folder on a local file system, silence never', async () => {
+describe('where the boot cannot be identified', () => {
+  test('a refused connection counts only from the same folder on a local file system, silence never', async () => {
     const folder = await tempFolder();
     const session = await openSession(folder);
     const untold = await onlooker(folder, { boot: '', space: 'other' });

@@ -12,7 +12,7 @@ const bench = ledgersOnRedis();
 const SESSIONS = ['000000000001', '000000000002', '000000000003'] as const;
 
 function ledgerOf(rehearsal = false) {
-  // The store lies in the data folder, so that it is told nothing.
+  // The store lies in the data folder, so it records no witness.
   const here = new Here(null, undefined, null, true);
   const scripts = new ScriptClient(bench.redis().client(), 1_000, () => {}, { here: here });
   return openLedger(scripts, { name: 'town', baseUrl: 'http://town', realmId: 'town', rehearsal });
@@ -28,7 +28,7 @@ async function places() {
   return { journals, state, witness: join(state, 'n'), notes };
 }
 
-test('before the first request leaves, the position is beside the journals and in the witness', async () => {
+test('before the first request leaves, the position is recorded beside the journals and in the witness', async () => {
   const { journals, state, witness, notes } = await places();
   const ledger = ledgerOf();
   await notes(SESSIONS[0]).sends(ledger, 7);
@@ -39,7 +39,7 @@ test('before the first request leaves, the position is beside the journals and i
   ]);
 });
 
-test('a rehearsal leaves no note', async () => {
+test('a rehearsal records no position', async () => {
   const { journals, notes } = await places();
   const own = notes(SESSIONS[0]);
   await own.sends(ledgerOf(true), 7);
@@ -47,7 +47,7 @@ test('a rehearsal leaves no note', async () => {
   expect(await readdir(journals)).toEqual([]);
 });
 
-test('where the note beside the journals cannot be written, the witness does not run ahead of it', async () => {
+test('if the note beside the journals cannot be written, the witness does not run ahead of it', async () => {
   const { witness, notes } = await places();
   const blocked = join(await tempFolder(), 'file');
   await writeFile(blocked, '');
@@ -57,15 +57,15 @@ test('where the note beside the journals cannot be written, the witness does not
   });
   await own.sends(ledgerOf(), 7);
   expect(await readPositions(witness)).toEqual({});
-  // The other way round payments go on.
+  // With only the witness blocked, payments continue.
   await notes(SESSIONS[1], blocked).sends(ledgerOf(), 8);
 });
 
-test('the witness does not run ahead of a session that moves on while its note is written', async () => {
+test('the witness does not run ahead of a session that advances while its note is written', async () => {
   const { journals, witness, notes } = await places();
   const ledger = ledgerOf();
   await notes(SESSIONS[1]).sends(ledger, 3);
-  // The note in the witness is written after somebody was asked whether the other session is dead.
+  // The note in the witness is written after the liveness check of the other session.
   const own = new PositionNotes({
     ...{ session: SESSIONS[0], dataFolder: '/data', journals, number: 'n', witness },
     isDead: () => {
@@ -79,7 +79,7 @@ test('the witness does not run ahead of a session that moves on while its note i
   await own.end();
 });
 
-test('notes of ended and dead sessions are taken over, and those of living ones stay', async () => {
+test('notes of ended and dead sessions are taken over, and those of live ones stay', async () => {
   const { journals, witness, notes } = await places();
   const ledger = ledgerOf();
   const [first, second] = [notes(SESSIONS[0]), notes(SESSIONS[1])];

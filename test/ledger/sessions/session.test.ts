@@ -16,7 +16,7 @@ import { until } from '../../support/until.js';
 const bench = ledgersOnRedis();
 
 describe('the register of sessions', () => {
-  test('lists who is registered; a clean exit deregisters', async () => {
+  test('lists registered sessions; a clean exit deregisters', async () => {
     const ledger = await bench.ledger();
     const session = await Session.open('worker', await tempFolder());
     await session.register(ledger);
@@ -27,7 +27,7 @@ describe('the register of sessions', () => {
     await session.close();
   });
 
-  test('a living session that a rolled-back register forgot is put back, but not one that only looks on', async () => {
+  test('restores a live session that a rollback forgot, but not one that only reads', async () => {
     const ledger = await bench.ledger();
     const folder = await tempFolder();
     const session = await Session.open('run', folder);
@@ -37,7 +37,7 @@ describe('the register of sessions', () => {
     await session.register(ledger);
     await session.deregister(ledger);
     expect(await forgotten()).toEqual([]);
-    // It works again, and the store forgets that.
+    // The session works again, and the store forgets that.
     await session.register(ledger);
     expect(await forgotten()).toEqual([]);
     await ledger.scripts.redis.del(`${ledger.keyPrefix}:sessions`);
@@ -45,7 +45,7 @@ describe('the register of sessions', () => {
     await session.close();
   });
 
-  test('the longest settle time and time-out of all registered sessions count, also after the store forgot them', async () => {
+  test('the longest settle time and time-out of all registered sessions apply, even after the store forgot them', async () => {
     const ledger = await bench.ledger();
     const noted = () => ledger.scripts.redis.hmget(ledger.keyPrefix, 'settleMs', 'timeoutMs');
     const slow = await Session.open('worker', await tempFolder());
@@ -65,7 +65,7 @@ describe('the register of sessions', () => {
     await fast.close();
   });
 
-  test('forgetting a session makes its run stand still and lets go of the members it had claimed', async () => {
+  test('forgetting a session stalls its run and releases the members it had claimed', async () => {
     const ledger = await bench.ledger();
     const run = await sealed(ledger, [{ member: '1' }, {}], { owner: 'run-1', id: 'run' });
     const other = await sealed(ledger, [{ member: '1' }], { id: 'other' });
@@ -84,8 +84,8 @@ describe('the register of sessions', () => {
   });
 });
 
-describe('journals of sessions that are over', () => {
-  /** A session that is over and has left a file for each of its intents, and one more. */
+describe('journals of ended sessions', () => {
+  /** An ended session that left one file for each of its intents, and one more. */
   async function over(folder: string, keyPrefix: string, intents: number): Promise<Session> {
     const session = await Session.open('worker', folder, {
       limits: { fileBytesMax: 100, folderBytesMax: 1 << 30 },
@@ -99,7 +99,7 @@ describe('journals of sessions that are over', () => {
   const filesOf = async ({ id, entry }: Session) =>
     (await listJournals(entry.journal)).find(({ session }) => session === id)?.files ?? [];
 
-  test('all go at once where the budget asks for it', async () => {
+  test('are all removed at once if the budget requires it', async () => {
     const folder = await tempFolder();
     const dead = await over(folder, 'almoner:{0123456789ab}', 9);
     expect(await filesOf(dead)).toHaveLength(10);
@@ -115,7 +115,7 @@ describe('journals of sessions that are over', () => {
   });
 });
 
-test('a session that is sending an order does not leave: the next process finds it by its registration', async () => {
+test('a session that is sending an order does not deregister, so the next process finds it', async () => {
   const ledger = await bench.ledger();
   const batch = await sealed(ledger, [{}]);
   await feedAll(batch);
@@ -130,7 +130,7 @@ test('a session that is sending an order does not leave: the next process finds 
   await session.close();
 });
 
-test('a sign of life that had to wait is as old as the moment it was written', async () => {
+test('a delayed heartbeat is as old as the moment it was written', async () => {
   const { realm, scripts, keyPrefix } = await bench.ledger();
   const { redis } = scripts;
   let refusals = 0;

@@ -13,15 +13,15 @@ import { resume } from '../../support/ledger/resume.js';
 import { snapshot } from '../../support/ledger/unreliable-store.js';
 
 /**
- * The state diagram of the ledger in docs/explanation/reliability.md against the scripts: each script is called on a ledger in each
- * state, and every change that it makes is an arrow there, and no arrow is left.
+ * Compares the ledger’s state diagram in docs/explanation/reliability.md with the scripts. Each script is called on a
+ * ledger in each state. Every change that results is an arrow there, and every arrow results from a change.
  */
 const bench = ledgersOnRedis();
 const HEADING = '### The ledger opens and closes';
 const RESTART = 'the store restarts';
 const MISSED = { forgotten: 9 };
 
-/** The state as the store tells it: what a process finds that has just been started. */
+/** The state that a newly started process finds in the store. */
 async function stateOf(ledger: RealmLedger): Promise<string> {
   const { armed, untouched, missed, run } = await readFence(ledger);
   if (untouched) return 'new';
@@ -85,7 +85,7 @@ const CHANGES: readonly Change[] = [
     script: 'arm',
     call: ({ ledger }) => open({ ...ledger, asked: { ...ledger.asked, afterRollback: 'continue' } }),
   },
-  // A person is asked only where something is missed.
+  // A person is asked only if a journal is missing.
   {
     script: 'accept-removed',
     call: ({ ledger }) =>
@@ -117,7 +117,7 @@ const paid: Past = async (batch) => {
   for (const session of ['a', 'b']) await register(batch.ledger, session);
 };
 
-/** The pasts of a ledger, each as the steps that lead there. */
+/** The histories of a ledger, each as the steps that lead to it. */
 const PASTS: readonly (readonly Past[])[] = [
   [],
   [paid],
@@ -141,7 +141,7 @@ async function ledgerAfter(past: readonly Past[]): Promise<TestBatch> {
   return batch;
 }
 
-/** Every change of state that a script makes of a ledger with this past. */
+/** Every change of state that a script makes to a ledger with this history. */
 async function changesAfter(past: readonly Past[]): Promise<string[]> {
   const batch = await ledgerAfter(past);
   const { ledger } = batch;
@@ -157,7 +157,7 @@ async function changesAfter(past: readonly Past[]): Promise<string[]> {
   return found;
 }
 
-/** The same of a real restart, which gives the server another run_id. */
+/** The same for a real restart, which gives the server another run_id. */
 async function changesByRestart(): Promise<string[]> {
   const ledgers = await Promise.all(PASTS.map(async (past) => (await ledgerAfter(past)).ledger));
   const before = await Promise.all(ledgers.map(stateOf));
@@ -172,13 +172,13 @@ async function changesByRestart(): Promise<string[]> {
 }
 
 describe('the states of the ledger, as docs/explanation/reliability.md draws them', () => {
-  test('the scripts and a restart make every change that is drawn there, and no other', async () => {
+  test('the scripts and a restart make exactly the changes that are drawn there', async () => {
     const changes = (await Promise.all(PASTS.map(changesAfter))).flat();
     const found = [...new Set([...changes, ...(await changesByRestart())])].sort();
     expect(found).toEqual(diagramArrows(HEADING));
   });
 
-  test('every script that writes what the state is read from was called', () => {
+  test('every script that writes a field of the state was called', () => {
     const writers = scriptsThat(
       /(HSET|HSETNX|HDEL|'DEL')[^\n]*('(armed|missed|waitsSince|found|forgot)'|':merged')/,
     );

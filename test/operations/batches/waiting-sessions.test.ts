@@ -5,7 +5,7 @@ import { waitingOf } from '../../../src/operations/batches/waiting.js';
 import { ledgersOnRedis } from '../../support/ledger/ledgers-on-redis.js';
 import { begun } from '../../support/ledger/order-moves.js';
 import { NO_PROFILES } from '../../support/ledger/realm-profile.js';
-import { beat, moving, standingOrders, sumOf, told } from '../../support/ledger/standing-orders.js';
+import { beat, moving, reasons, standingOrders, sumOf } from '../../support/ledger/standing-orders.js';
 
 /** Orders in the hands of a process that is missing, dead or frozen. */
 const bench = ledgersOnRedis();
@@ -17,7 +17,7 @@ describe('what a session was sending', () => {
     const lost = await elsewhere(batch.ledger, 10_000);
     await begun(batch, 1, by(batch));
     for (const index of [2, 4]) await begun(batch, index, { session: lost });
-    expect(await told(batch)).toEqual([]);
+    expect(await reasons(batch)).toEqual([]);
     await beat(batch.ledger, lost, 50_000);
     const [missing, ...more] = await waitingOf(batch.ref, NO_PROFILES);
     expect(more).toEqual([]);
@@ -32,7 +32,7 @@ describe('what a session was sending', () => {
     expect(await moving(batch)).toEqual([1, 3, 5]);
     expect((await batchStatus(batch.ref, NO_PROFILES)).etaSeconds).toBeNull();
     await beat(batch.ledger, lost);
-    expect(await told(batch)).toEqual([]);
+    expect(await reasons(batch)).toEqual([]);
   });
 
   test('never heard of since it was registered, it counts from then', async () => {
@@ -41,11 +41,11 @@ describe('what a session was sending', () => {
     await begun(batch, 1, { session: lost });
     const { scripts, keyPrefix } = batch.ledger;
     await scripts.redis.hdel(`${keyPrefix}:seen`, lost);
-    expect(await told(batch)).toEqual([]);
+    expect(await reasons(batch)).toEqual([]);
     const entry = JSON.parse((await scripts.redis.hget(`${keyPrefix}:sessions`, lost)) ?? '');
     const old = { ...entry, startedAt: Date.now() - 60_000 };
     await scripts.redis.hset(`${keyPrefix}:sessions`, lost, JSON.stringify(old));
-    expect(await told(batch)).toMatchObject([{ why: 'missing-session', orders: 1 }]);
+    expect(await reasons(batch)).toMatchObject([{ why: 'missing-session', orders: 1 }]);
   });
 
   test('dead and not taken over, or frozen', async () => {
@@ -53,13 +53,13 @@ describe('what a session was sending', () => {
     const dead = await session(batch.ledger);
     await begun(batch, 1, { session: dead.id });
     await dead.close();
-    expect(await told(batch)).toMatchObject([
+    expect(await reasons(batch)).toMatchObject([
       { why: 'dead-session', orders: 1, tokens: sumOf(1), next: 'almoner worker' },
     ]);
     const frozen = await session(batch.ledger);
     await begun(batch, 2, { session: frozen.id });
     await beat(batch.ledger, frozen.id, 60_000);
-    expect(await told(batch)).toMatchObject([
+    expect(await reasons(batch)).toMatchObject([
       { why: 'dead-session' },
       {
         why: 'frozen-session',

@@ -10,7 +10,7 @@ import { load } from '../../runtime/config/load-config.js';
 import { ledgersOnRedis, sealed } from '../../support/ledger/ledgers-on-redis.js';
 import { audit, begun, claimFor, held, sendAs, settleAs, WHY } from '../../support/ledger/order-moves.js';
 import { NO_PROFILES, testProfile } from '../../support/ledger/realm-profile.js';
-import { moving, rows, standingOrders, sumOf, told } from '../../support/ledger/standing-orders.js';
+import { moving, reasons, rows, standingOrders, sumOf } from '../../support/ledger/standing-orders.js';
 import { until } from '../../support/until.js';
 
 /** Every cause for which orders stand still, on a real ledger: named with exactly its orders and their tokens. */
@@ -23,7 +23,7 @@ describe('nothing is named', () => {
     const batch = await running(6);
     await begun(batch, 1, by(batch));
     await sendAs(batch, 2, 'P', by(batch));
-    expect(await told(batch)).toEqual([]);
+    expect(await reasons(batch)).toEqual([]);
     expect(await moving(batch)).toEqual([1, 3, 4, 5, 6]);
   });
 });
@@ -33,9 +33,9 @@ describe('the whole batch', () => {
     const ledger = await bench.ledger();
     const batch = await sealed(ledger, rows(3));
     const all = { orders: 3, tokens: sumOf(1, 2, 3) };
-    expect(await told(batch)).toEqual([{ ...all, why: 'no-worker', next: 'almoner worker' }]);
+    expect(await reasons(batch)).toEqual([{ ...all, why: 'no-worker', next: 'almoner worker' }]);
     const worker = await session(ledger);
-    expect(await told(batch)).toEqual([]);
+    expect(await reasons(batch)).toEqual([]);
     await worker.deregister(ledger);
     const [gone] = await waitingOf(batch.ref, NO_PROFILES);
     expect(gone).toMatchObject({ ...all, why: 'no-worker', until: null });
@@ -43,9 +43,9 @@ describe('the whole batch', () => {
 
     const runner = await session(ledger, 'run');
     const run = await sealed(ledger, rows(2), { id: 'a-run', owner: runner.id });
-    expect(await told(run)).toEqual([]);
+    expect(await reasons(run)).toEqual([]);
     await runner.close();
-    expect(await told(run)).toMatchObject([{ why: 'no-worker', next: 'almoner resume a-run' }]);
+    expect(await reasons(run)).toMatchObject([{ why: 'no-worker', next: 'almoner resume a-run' }]);
     expect(await batchStatus(run.ref, NO_PROFILES)).toMatchObject({ state: 'paused', etaSeconds: null });
     expect(await moving(run)).toEqual([]);
   });
@@ -54,9 +54,9 @@ describe('the whole batch', () => {
     const batch = await running(3, { manifest: { certainty: 'idempotent' } });
     await sendAs(batch, 2, 'u', by(batch));
     await cancelBatch(batch.ref, audit('cancelled'));
-    expect(await told(batch)).toMatchObject([{ why: 'settle-time', orders: 1 }]);
+    expect(await reasons(batch)).toMatchObject([{ why: 'settle-time', orders: 1 }]);
     await workerOf(batch)?.deregister(batch.ledger);
-    expect(await told(batch)).toMatchObject([{ why: 'no-worker', orders: 1, tokens: sumOf(2) }]);
+    expect(await reasons(batch)).toMatchObject([{ why: 'no-worker', orders: 1, tokens: sumOf(2) }]);
   });
 
   test('paused and halted: since then, with the command', async () => {
@@ -100,9 +100,9 @@ describe('the whole batch', () => {
     await sendAs(batch, 1, 'P', by(batch));
     await batch.ledger.scripts.redis.hset(batch.ledger.keyPrefix, 'armed', 'another-server');
     expect((await readFence(batch.ledger)).armed).toBe(false);
-    expect(await told(batch)).toMatchObject([{ why: 'disarmed', orders: 1, next: null }]);
+    expect(await reasons(batch)).toMatchObject([{ why: 'disarmed', orders: 1, next: null }]);
     await sayDisarmed(batch.ledger, { ...WHY, code: 'ALM_LEDGER_DISARMED' });
-    expect(await told(batch)).toMatchObject([{ why: 'disarmed', orders: 1, next: 'almoner recover' }]);
+    expect(await reasons(batch)).toMatchObject([{ why: 'disarmed', orders: 1, next: 'almoner recover' }]);
   });
 
   test('an open breaker: since when, and when it gives up; a person need do nothing', async () => {
@@ -160,9 +160,9 @@ describe('some of it', () => {
     expect(secondsTo(hold?.until)).toBeGreaterThan(50);
     // To its end, and half a second is no standstill.
     await scripts.redis.hset(`${keyPrefix}:pace`, 'hold', Date.now() + 800);
-    expect(await told(batch)).toMatchObject([{ why: 'hold' }]);
+    expect(await reasons(batch)).toMatchObject([{ why: 'hold' }]);
     await scripts.redis.hset(`${keyPrefix}:pace`, 'hold', Date.now() + 450, 'holdMs', 500);
-    expect(await told(batch)).toEqual([]);
+    expect(await reasons(batch)).toEqual([]);
   });
 
   test('unknowns until their resend, planned ones until their next attempt, and the rest moves', async () => {
@@ -217,7 +217,7 @@ describe('some of it', () => {
   test('strictly one after the other, behind one that is unknown', async () => {
     const batch = await running(3, { manifest: { certainty: 'idempotent', inOrder: true } });
     await sendAs(batch, 1, 'u', { ...by(batch), dueInMs: 30_000 });
-    expect(await told(batch)).toMatchObject([
+    expect(await reasons(batch)).toMatchObject([
       { why: 'settle-time', orders: 1 },
       { why: 'in-order', orders: 2, tokens: sumOf(2, 3) },
     ]);
@@ -232,5 +232,5 @@ test('a large batch is told of by its counters: no row is read that was not disp
   );
   const keys = batchKeys(ledger.keyPrefix, batch.no);
   for (let block = 0; block < 3; block++) await ledger.scripts.redis.del(keys.plan(block));
-  expect(await told(batch)).toMatchObject([{ why: 'no-worker', orders: 600, tokens: '3000' }]);
+  expect(await reasons(batch)).toMatchObject([{ why: 'no-worker', orders: 600, tokens: '3000' }]);
 });

@@ -20,7 +20,7 @@ import {
 import { changingOperations, unjudgedMoves } from '../../support/program/changing-operations.js';
 import { DEEDS, steers } from './audited-deeds.js';
 
-/** Every operation that changes something writes one line, in the name of who acts. */
+/** Every operation that changes something writes one audit line, in the name of the acting person. */
 beforeAll(startAudited, 120_000);
 afterAll(endAudited);
 

@@ -81,7 +81,7 @@ describe('a member', () => {
 });
 
 describe('failures that may pass', () => {
-  it('are tried again with backoff, each try paced and its answer told', async () => {
+  it('are retried with backoff, each try paced and its answer reported', async () => {
     let paced = 0;
     const told: (number | null | undefined)[] = [];
     const pace = {

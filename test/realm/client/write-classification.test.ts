@@ -14,7 +14,7 @@ import {
   startSocketServer,
 } from '../../support/socket-server.js';
 
-/** Every line of the classification table, produced by real sockets. */
+/** Every line of the classification table, produced with real sockets. */
 
 const member = memberId('119876543210987654');
 const cleanups: (() => Promise<void>)[] = [];

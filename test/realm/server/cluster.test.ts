@@ -3,7 +3,7 @@ import { createRealmService } from '../../../src/realm/server/service.js';
 import { parseStoreAddress } from '../../../src/runtime/redis/address.js';
 import { createClient, loadTarget, untilReady } from '../../../src/runtime/redis/connections.js';
 import { bareHttp } from '../../support/bare-http.js';
-import { auditedAdmin } from '../../support/program/realm-books.js';
+import { auditedAdmin } from '../../support/program/realm-records.js';
 import { freePort, startRedis } from '../../support/redis-server.js';
 import { until } from '../../support/until.js';
 

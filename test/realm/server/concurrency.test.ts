@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bareHttp } from '../../support/bare-http.js';
 import { startRealmProcess } from '../../support/program/almoner.js';
-import { type AuditedAdmin, auditedAdmin } from '../../support/program/realm-books.js';
+import { type AuditedAdmin, auditedAdmin } from '../../support/program/realm-records.js';
 import { startRealm } from '../../support/program/realm-service.js';
 import { freePort, startRedis, type TestRedis } from '../../support/redis-server.js';
 import { until } from '../../support/until.js';

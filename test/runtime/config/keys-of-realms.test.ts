@@ -7,8 +7,8 @@ const realms = (...lines: string[]) => `realms:\n${lines.map((line) => `  ${line
 const MAIN = 'main: { baseUrl: https://r.example, realmId: "42", keyEnv: ALMONER_API_KEY }';
 const ENVIRONMENT = { ALMONER_REALM_ID: 'new', ALMONER_API_KEY: 'k' };
 
-/** A key handed to another realm's host is a key given away; one handed to another realm there only gets a 403. */
-describe('a place holds the key of one realm', () => {
+/** A key sent to another realm’s host is disclosed; a key sent to another realm on the same host only gets a 403. */
+describe('each key source belongs to one realm', () => {
   test.each([
     ['another host', 'https://s.example'],
     ['another port', 'https://r.example:8443'],

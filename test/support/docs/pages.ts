@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The pages that people read, by their paths. */
+/** The paths of all documentation pages. */
 export function pagePaths(): string[] {
   const inDocs = readdirSync('docs', { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md'))
@@ -9,12 +9,12 @@ export function pagePaths(): string[] {
   return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...inDocs].sort();
 }
 
-/** The lines of a page that are not in a code block. */
+/** The lines of a page outside code blocks. */
 export function proseLines(text: string): string[] {
   return split(text).prose;
 }
 
-/** The lines of its code blocks, whatever their language. */
+/** The lines inside code blocks of any language. */
 export function codeLines(text: string): string[] {
   return split(text).code;
 }
@@ -29,7 +29,7 @@ function split(text: string): { readonly prose: string[]; readonly code: string[
   return { prose, code };
 }
 
-/** The anchors of a page, as GitHub makes them from its headings. */
+/** The anchors that GitHub derives from the headings of a page. */
 export function anchorsOf(text: string): Set<string> {
   const anchors = new Set<string>();
   for (const heading of headingsOf(text)) {
@@ -51,7 +51,7 @@ export function headingsOf(text: string): string[] {
   });
 }
 
-/** The targets of relative links and pictures. Code in backticks is no link. */
+/** The targets of relative links and pictures. Text in backticks is not a link. */
 export function relativeLinks(text: string): string[] {
   const prose = proseLines(text)
     .join('\n')
@@ -61,7 +61,7 @@ export function relativeLinks(text: string): string[] {
     .filter((target) => !/^[a-z]+:/.test(target));
 }
 
-/** Every command line of almoner in a page: whole lines of shell blocks, and code within sentences. */
+/** Every almoner command line on a page: whole lines of shell blocks, and inline code in sentences. */
 export function commandsOf(text: string): { readonly whole: string[]; readonly inSentences: string[] } {
   const blocks = [...text.matchAll(/^```(?:sh|bash)\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
   const lines = blocks
@@ -78,7 +78,7 @@ export function commandsOf(text: string): { readonly whole: string[]; readonly i
   return { whole: lines, inSentences: spans };
 }
 
-/** Signs alone, such as the lines of a table, are no words. */
+/** Counts words. A group of symbols without letters, such as a table border, is not a word. */
 export function wordCount(path: string): number {
   return readFileSync(path, 'utf8')
     .split(/\s+/)

@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** State diagrams and tables of docs/explanation/reliability.md, as a test compares them with the code. */
+/**
+ * Parses the state diagrams and tables of docs/explanation/reliability.md, so that a test can compare them with the
+ * code.
+ */
 
-/** `from → to: script`, one for each script that makes the move. */
+/** Formats `from → to: script`. Each script that makes the move has its own arrow. */
 export function arrow(from: string, to: string, script: string): string {
   return `${from} → ${to}: ${script}`;
 }
@@ -14,7 +17,7 @@ function section(heading: string): string {
   return after.split(/\n##+ /)[0] ?? '';
 }
 
-/** Every arrow of the diagram below a heading. States go by the names that people read. */
+/** Every arrow of the diagram below a heading. States carry the names that the page shows. */
 export function diagramArrows(heading: string): string[] {
   const [, after = ''] = section(heading).split('```mermaid\n');
   const lines = (after.split('```')[0] ?? '').split('\n').map((line) => line.trim());
@@ -35,7 +38,7 @@ export function diagramArrows(heading: string): string[] {
     .sort();
 }
 
-/** The arrows of a table whose first column is the state before, and whose other columns are scripts. */
+/** The arrows of a table: the first column is the state before the move, the other columns are scripts. */
 export function tableArrows(heading: string, firstColumn: string): string[] {
   const rows = section(heading)
     .split('\n')
@@ -60,7 +63,7 @@ export function tableArrows(heading: string, firstColumn: string): string[] {
     .sort();
 }
 
-/** The scripts whose own text does what the pattern looks for. */
+/** The scripts with source text that matches the pattern. */
 export function scriptsThat(does: RegExp): string[] {
   return readdirSync('src/ledger', { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.lua') && !path.startsWith('includes'))

@@ -2,7 +2,7 @@ import { approve } from '../../../src/ledger/moves/approvals.js';
 import { readBatch } from '../../../src/ledger/read/batches.js';
 import type { BatchRef } from '../../../src/ledger/realm-ledger.js';
 
-/** As a person who has just looked at the batch, unless another hash is given. */
+/** Approves a batch as a person who has just viewed it, unless another hash is passed. */
 export async function approveBatch(ref: BatchRef, who: string, hash?: string, at = Date.now()) {
   const view = await readBatch(ref);
   const shown = {

@@ -4,7 +4,7 @@ import { OPS, type Op } from '../../../src/core/order.js';
 import type { OrderState } from '../../../src/core/states.js';
 import type { BatchRecord, BatchView, Manifest, RowView } from '../../../src/ledger/views.js';
 
-/** Batch records that tie, made from a list of states: what a ledger would hand to a report. */
+/** Builds consistent batch records from a list of states, as a ledger would hand them to a report. */
 
 export const START = Date.UTC(2026, 2, 1, 9, 0, 0);
 const BATCH = batchId('spring-airdrop');
@@ -61,12 +61,12 @@ const TROUBLE: Partial<Record<OrderState, [ErrorCode, string]>> = {
   invalid: ['ALM_ROW_TOKENS_INVALID', 'tokens: found "1.000", expected plain digits.'],
 };
 
-/** A record whose counts, sums and manifest are those of the rows. */
+/** A record with counts, sums and manifest that match its rows. */
 export function recordOf(rows: readonly RowView[], options: RecordOptions = {}): BatchRecord {
   return streamedRecord(rows, () => rows, options);
 }
 
-/** The same for rows that are made while they are read; `tallied` is gone through once beforehand. */
+/** The same for rows that are generated while they are read. `tallied` is read once beforehand for the sums. */
 export function streamedRecord(
   tallied: Iterable<RowView>,
   rows: () => Iterable<RowView>,

@@ -11,7 +11,7 @@ import { START, type TestBatch, testBatch } from './ledgers-on-redis.js';
 import { feedAll, sendAs } from './order-moves.js';
 import { testProfile } from './realm-profile.js';
 
-/** A file's way into the books: planned from its text, and imported. */
+/** Plans a file from its text, which the tests then import into the ledger. */
 export async function planCsv(
   ledger: RealmLedger,
   csv: string,
@@ -23,7 +23,7 @@ export async function planCsv(
     newRowsOnly?: boolean;
     maxTokensPerBatch?: number;
     now?: number;
-    /** A table of members, as text. */
+    /** The CSV text of a member table. */
     members?: string;
   } = {},
 ): Promise<Plan> {
@@ -62,12 +62,12 @@ export function faultCodes(planned: Plan): string[] {
   return planned.findings.faults().map(({ code }) => code);
 }
 
-/** Rows of 5 tokens that nothing but their content identifies. */
+/** Rows of 5 tokens that only their content identifies: no reference, no order number. */
 export function bareCsv(...members: number[]): string {
   return `member,tokens\n${members.map((member) => `${member},5\n`).join('')}`;
 }
 
-/** Such rows that stand in for the first orders of a batch. */
+/** The same rows, each standing in for one of the first orders of a batch. */
 export function standInCsv({ ref }: TestBatch, ...members: number[]): string {
   const rows = members.map((member, i) => `${member},5,${ref.id}-${i + 1}\n`);
   return `member,tokens,almoner_order\n${rows.join('')}`;
@@ -85,7 +85,7 @@ export async function giveCsv(
   return settleRows(await putPlan(ledger, planned), ...states);
 }
 
-/** What became of the first rows of a batch. */
+/** Settles the first rows of a batch with the given outcomes. */
 export async function settleRows(batch: TestBatch, ...states: readonly ('P' | 'R')[]): Promise<TestBatch> {
   await feedAll(batch);
   for (const [i, state] of states.entries()) await sendAs(batch, i + 1, state);

@@ -10,9 +10,9 @@ import { importing } from './importing.js';
 import { type attemptOf, mergeContext } from './journaled-attempt.js';
 import { type LedgersOnRedis, START, type TestBatch, testBatch } from './ledgers-on-redis.js';
 
-/** A batch that the store has forgotten, and journals that know of its attempts. */
+/** A batch that the store has forgotten, and journals that hold attempts of it. */
 
-/** The batch as another past knew it, seen from a ledger that has forgotten it. */
+/** Imports the batch into one ledger and returns it as seen from an empty ledger, like a store after a rollback. */
 export async function forgotten(
   bench: LedgersOnRedis,
   csv: string,
@@ -25,8 +25,8 @@ export async function forgotten(
   return { ...testBatch(past, ref.no, ref.id, rows), ledger: await bench.ledger() };
 }
 
-/** A journal tells of the attempts, and the ledger is open again. */
-export async function tell(
+/** Merges the attempts as if a journal held them, and opens the ledger again. */
+export async function mergeAttempts(
   batch: TestBatch,
   ...attempts: readonly ReturnType<typeof attemptOf>[]
 ): Promise<void> {
@@ -35,13 +35,13 @@ export async function tell(
   await arm(batch.ledger, run, 0);
 }
 
-/** The batch under the number that it has now. */
+/** The batch under its current number: an import after a rollback may give it another one. */
 export async function placeOf({ ledger, ref: { id } }: TestBatch): Promise<BatchRef> {
   const no = (await ledger.scripts.redis.hget(`${ledger.keyPrefix}:batches`, id)) ?? '';
   return { ledger, no, id };
 }
 
-/** The ledger of a process in which something happens before its first call of a script. */
+/** Returns the ledger of a process in which `first` runs right before its first call of a script. */
 export function happensBefore(
   ledger: RealmLedger,
   script: string,

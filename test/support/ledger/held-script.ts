@@ -1,6 +1,6 @@
 import type { App } from '../../../src/runtime/app.js';
 
-/** Stops an app before it asks for a script, like a process that is frozen there, until it is let go on. */
+/** Stops an app before it calls a script, like a process frozen at that point, until `goOn` is called. */
 export function heldBefore({ scripts }: App, name: string): { goOn: () => void; held: Promise<void> } {
   const script = scripts.script.bind(scripts);
   let [isHeld, goOn] = [() => {}, () => {}];

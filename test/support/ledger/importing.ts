@@ -4,7 +4,7 @@ import { newNonce } from '../../../src/ledger/script-client.js';
 import type { ImportOptions } from '../../../src/planning/store-plan.js';
 import { testProfile } from './realm-profile.js';
 
-/** How a plan is imported where a test does not care: for the workers, by an importer of its own. */
+/** Default import options for tests that do not depend on them. */
 export function importing(ledger: RealmLedger, changes: Partial<ImportOptions> = {}): ImportOptions {
   return {
     ledger,

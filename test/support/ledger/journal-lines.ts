@@ -1,7 +1,7 @@
 import { batchId, memberId } from '../../../src/core/ids.js';
 import type { Intent, JournalHead } from '../../../src/ledger/journal/line.js';
 
-/** A head as a process writes it that is nowhere. */
+/** A journal head of a process that does not exist. */
 export function journalHead(session: string): JournalHead {
   return {
     session,
@@ -18,7 +18,7 @@ export function journalHead(session: string): JournalHead {
   };
 }
 
-/** The first attempt of an order of one batch; its nonce is told by its index. */
+/** The first attempt of an order of one batch; its nonce follows from its index. */
 export function journalIntent(index: number): Intent {
   return {
     realm: 'almoner:{0123456789ab}',

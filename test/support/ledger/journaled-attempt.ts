@@ -6,17 +6,17 @@ import { PlanReader } from '../../../src/ledger/read/plan-reader.js';
 import { type Merged, mergeTidings, tidingsFor } from '../../../src/ledger/sessions/merge.js';
 import { START, type TestBatch } from './ledgers-on-redis.js';
 
-/** Attempts as a journal tells them, and their way into a ledger. */
+/** Attempts as a journal holds them, and helpers that merge them into a ledger. */
 const JOURNAL_SESSION = '0000000000aa';
 
 const SENT = START.toString(36);
 
-/** Records as a result tells them, of a first attempt at `START`. */
+/** Records as a journal's result line holds them, for a first attempt at `START`. */
 export const PAID = `P|1|1|0|200|105|${SENT}|1|a|`;
 export const REFUSED = `R|2|1|0|404||${SENT}|1|a|`;
 export const WAITS = `w|1|1|1|||${SENT}|1||`;
 
-/** `record` is what its result says; null for an intent without one. */
+/** `record` is the record on the result line; null for an intent without a result. */
 export function attemptOf(
   batch: TestBatch,
   index: number,

@@ -21,17 +21,20 @@ import { ScriptClient } from '../../../src/ledger/script-client.js';
 import type { Manifest } from '../../../src/ledger/views.js';
 import { startRedis, type TestRedis } from '../redis-server.js';
 
-/** Books on a real Redis, and sealed batches in them, in one call each. */
+/** Creates ledgers on a real Redis, and sealed batches in them, with one call each. */
 
 export const START = Date.UTC(2026, 2, 1, 9, 0, 0);
 
 export type LedgersOnRedis = {
-  /** Empty books of a realm that no other test of the file has. */
+  /** An empty ledger of a realm that no other test of the file uses. */
   ledger(asked?: { readonly afterRollback: AfterRollback }): Promise<RealmLedger>;
   readonly redis: () => TestRedis;
 };
 
-/** One server per test file. At its end every key must lie in the slot of its realm: Redis Cluster asks for it. */
+/**
+ * Starts one Redis server per test file. At the end every key must lie in the hash slot of its realm, as Redis Cluster
+ * requires.
+ */
 export function ledgersOnRedis(): LedgersOnRedis {
   let server: TestRedis | undefined;
   let realms = 0;
@@ -40,7 +43,7 @@ export function ledgersOnRedis(): LedgersOnRedis {
     return server;
   };
   beforeAll(async () => {
-    // What is tested here are the scripts; that writes survive is tested with the store.
+    // These tests exercise the scripts. The store's tests check that writes survive a crash.
     server = await startRedis(['--appendonly', 'no']);
   });
   afterAll(async () => {
@@ -68,19 +71,19 @@ export function ledgersOnRedis(): LedgersOnRedis {
   };
 }
 
-/** The same ledger as a process with another profile sees it: what one person may pay alone is another. */
+/** The same ledger as a process with another profile sees it: `requirement` is what one person may pay alone. */
 export function limitedTo(ledger: RealmLedger, requirement: Requirement): RealmLedger {
   return { ...ledger, batchers: new Map(), asked: { ...ledger.asked, requirement } };
 }
 
-/** The session that asks from here on. It is known to the store, and nobody waits for its journal. */
+/** Makes `session` the caller from here on. The store knows it, and no process waits for its journal. */
 export async function joinAs({ mark, scripts, keyPrefix }: RealmLedger, session: string): Promise<void> {
   if (mark.session === session) return;
   Object.assign(mark, { session, begun: 0 });
   await scripts.ask('join', (redis) => redis.hsetnx(`${keyPrefix}:begun`, session, '0'));
 }
 
-/** One row: a credit of 5 to a member of its own, unless said otherwise. */
+/** One row: by default a credit of 5 to a member that no other row uses. */
 export type Line = {
   readonly op?: Op;
   readonly member?: string;
@@ -174,7 +177,7 @@ export function testBatch(
   };
 }
 
-/** The row that stands at a line's place; members are told apart by their index unless named. */
+/** The plan row for a line. Without a named member, the index becomes the member. */
 export function planRow(line: Line, index: number): PlanRow {
   const order = line.invalid === true ? null : orderOf(line, index);
   return {

@@ -6,7 +6,7 @@ import type { BatchRef } from '../../../src/ledger/realm-ledger.js';
 import { causesOf } from '../../../src/operations/batches/waiting.js';
 import { NO_PROFILES } from './realm-profile.js';
 
-/** Every order that is said to wait, and why: what is neither final nor in here must be moving. */
+/** Every order that is listed as waiting, with its reason. An order that is neither final nor listed must be moving. */
 export async function namedOrders(ref: BatchRef): Promise<Map<number, WaitingWhy>> {
   const causes = await causesOf(ref, NO_PROFILES);
   const named = new Map<number, WaitingWhy>();

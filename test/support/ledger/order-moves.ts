@@ -13,12 +13,12 @@ import type { AuditEntry, Reason } from '../../../src/ledger/views.js';
 import { feed } from './feed-one.js';
 import { joinAs, START, type TestBatch } from './ledgers-on-redis.js';
 
-/** The moves of orders as a worker makes them, with everything filled in that a test does not care about. */
+/** The moves of orders as a worker makes them, with defaults for every option that a test leaves out. */
 
 export const WHY: Reason = { code: 'ALM_BATCH_REFUSALS', message: 'a test says so', next: 'nothing' };
 
 let moments = 0;
-/** Audit entries and details tell calls apart by their text: each has a moment of its own. */
+/** Returns a new moment for each call: audit entries and details are told apart by their text. */
 export function moment(): number {
   moments += 1;
   return START + moments;
@@ -32,7 +32,7 @@ export type BeginOptions = {
   readonly session?: string;
   readonly nonce?: string;
   readonly dayCap?: number | null;
-  /** Oldest age of a key that may be resent; nothing is resent without. */
+  /** Oldest age of a key that may be resent; without it no order is resent. */
   readonly keyAgeMaxMs?: number;
   readonly keyAgeKnownMs?: number | null;
   readonly hold?: string;
@@ -62,7 +62,7 @@ export async function begin(batch: TestBatch, index: number, options: BeginOptio
   );
 }
 
-/** Begins, and fails the test when the ledger says no. */
+/** Begins an order, and fails the test if the ledger refuses. */
 export async function begun(batch: TestBatch, index: number, options: BeginOptions = {}): Promise<Begun> {
   const answer = await begin(batch, index, options);
   if ('refusal' in answer) throw new Error(`order ${index} may not be sent: ${answer.refusal}`);
@@ -73,7 +73,7 @@ export function claimFor(batch: TestBatch, index: number, owner = batch.owner): 
   return claim(batch.ledger, { no: batch.no, index }, owner, membersOf(batch.row(index).order));
 }
 
-/** Claims with its members held; the token is what `begin` asks for. */
+/** Claims the order with its members held; returns the token that `begin` requires. */
 export async function held(batch: TestBatch, index: number): Promise<string> {
   const answer = await claimFor(batch, index);
   if ('refusal' in answer) throw new Error(`order ${index} got no hold: ${JSON.stringify(answer)}`);
@@ -82,7 +82,7 @@ export async function held(batch: TestBatch, index: number): Promise<string> {
 
 export type SettleOptions = Partial<Settlement> & { readonly nonce?: string };
 
-/** By the letters of the records that they make. */
+/** Outcomes, named by the state letters of the records they produce. */
 export type SettledCode = 'P' | 'R' | 'X' | 'w' | 'u' | 'D';
 const WORD = {
   P: 'paid',
@@ -153,7 +153,7 @@ export function settleAs(
   );
 }
 
-/** With what the settlement left of its batch, and whether it has opened the breaker. */
+/** Settles an order, and returns how many orders of the batch remain and whether the breaker opened. */
 export async function afterwards({ ledger, no }: TestBatch, settling: () => Promise<Settled>) {
   const opened = async () => (await realmState(ledger)).breakerSince !== null;
   const before = await opened();
@@ -162,7 +162,7 @@ export async function afterwards({ ledger, no }: TestBatch, settling: () => Prom
   return { ...settled, batchState, breakerOpened: !before && (await opened()) };
 }
 
-/** Feeds if need be, sends and settles one order. */
+/** Feeds the batch if necessary, then sends and settles one order. */
 export async function sendAs(
   batch: TestBatch,
   index: number,
@@ -177,7 +177,7 @@ export function feedAll(batch: TestBatch): Promise<number[]> {
   return feed(batch.ledger, batch.no, 1_000, batch.owner);
 }
 
-/** Concludes about the attempt or the doubt that the order has now, unless `about` names another one. */
+/** Concludes the order's current attempt or doubt, unless `about` names another one. */
 export async function concludeAs(
   batch: TestBatch,
   index: number,
@@ -202,7 +202,7 @@ export async function concludeAs(
   });
 }
 
-/** The order is found in the hands of the session `worker`, which is dead. */
+/** Makes the session `worker`, which is dead, the holder of the order. */
 export async function orphanAs(
   batch: TestBatch,
   index: number,

@@ -13,7 +13,7 @@ import { type LedgersOnRedis, type Line, sealed } from './ledgers-on-redis.js';
 import { begun, claimFor, feedAll, held, settleAs } from './order-moves.js';
 import { testProfile } from './realm-profile.js';
 
-/** A realm over HTTP whose members answer as a test says, and orders under read-back that look at them. */
+/** A realm over HTTP with scripted member balances, and orders under read-back that read them. */
 const TERMS = { certainty: 'readback', currency: null, keyLifetimeMs: 1e9 } as const;
 export const MAX = 3;
 
@@ -69,7 +69,7 @@ export async function readbackWorld(
   const clocks = new TwoClocks(() => Promise.resolve(0));
   const readback = new Readback({ ledger, profile, evidence, clocks, unread, onTrouble: () => {} });
 
-  /** As a worker delivers it, up to the moment in which it would be sent. */
+  /** Delivers the order as a worker does, up to the moment before the request leaves. */
   const deliver = async (index: number) => {
     for (;;) {
       const claimed = await claimFor(batch, index);
@@ -81,7 +81,7 @@ export async function readbackWorld(
       return before.kind;
     }
   };
-  /** Sent, and its answer lost. */
+  /** Sends the order and loses the answer. */
   const lose = async (index: number) => {
     const hold = await held(batch, index);
     const before = await readback.before(batch.row(index).order, null);

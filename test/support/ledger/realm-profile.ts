@@ -1,9 +1,9 @@
 import type { RealmProfile } from '../../../src/core/profile.js';
 
-/** A place where no realm is configured: for tests of causes that no profile knows. */
+/** A configuration without realms, for waiting reasons that do not depend on a profile. */
 export const NO_PROFILES: { readonly profiles: readonly RealmProfile[] } = { profiles: [] };
 
-/** A profile for tests: short but not hasty time-outs, no pace. */
+/** A profile for tests: short time-outs that a loaded machine still meets, and no pace. */
 export function testProfile(changes: Partial<RealmProfile> = {}): RealmProfile {
   return {
     name: 'test',
@@ -28,7 +28,7 @@ export function testProfile(changes: Partial<RealmProfile> = {}): RealmProfile {
     quietHours: null,
     caps: { maxTokensPerOrder: null, maxTokensPerBatch: null, maxTokensPerDay: null },
     wallets: { method: 'GET', chunk: 50 },
-    // What waits for a person after a rollback has tests of its own.
+    // Other tests cover the stop for a person after a rollback.
     afterRollback: 'continue',
     settleMs: 1_000,
     keyLifetimeMs: 60_000,
@@ -36,5 +36,5 @@ export function testProfile(changes: Partial<RealmProfile> = {}): RealmProfile {
   };
 }
 
-/** A pace that lets every request leave at once and forgets what came of it. */
+/** A pace that grants every request at once and ignores the outcomes. */
 export const UNPACED = { take: async () => undefined };

@@ -5,8 +5,8 @@ import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 export const HISTORY_RATE: Rate = { requests: 50, windowMs: 1_000 };
 
 /**
- * Answers of a realm whose times are written down, told to the real scripts: when each request was granted, and whether
- * the realm refused it.
+ * Feeds the real pace scripts with answers at chosen times: when each request was granted, and whether the realm
+ * refused it.
  */
 export class RefusalHistory {
   private readonly from = Date.now();
@@ -16,11 +16,11 @@ export class RefusalHistory {
   constructor(
     readonly ledger: RealmLedger,
     private readonly rate = HISTORY_RATE,
-    /** The realm asks for so much patience with every refusal. */
+    /** How long the realm asks the sender to wait with every refusal. */
     private readonly holdMs = 1_000,
   ) {}
 
-  /** One after the other from then on, so many apart; the last is refused where it is said. */
+  /** Adds `count` requests from `fromMs` on, `apartMs` apart; with `end: 'refused'` the realm refuses the last one. */
   async requests(count: number, fromMs: number, apartMs: number, end: 'refused' | 'passed'): Promise<void> {
     const { keyPrefix, scripts } = this.ledger;
     for (let at = 0; at < count; at++) {
@@ -38,7 +38,10 @@ export class RefusalHistory {
     }
   }
 
-  /** A realm that takes 25 in a window, met at 50 a second: half a second of requests, a refusal, a second of patience. */
+  /**
+   * A realm that accepts 25 requests in a window while 50 a second are sent: half a second of requests, a refusal, a
+   * second of waiting.
+   */
   async halved(cycles: number): Promise<void> {
     for (let cycle = 0; cycle < cycles; cycle++)
       await this.requests(26, 1_000 + cycle * 1_500, 20, 'refused');
@@ -54,7 +57,7 @@ export class RefusalHistory {
   }
 }
 
-/** A realm whose headers name its limit, with an answer that asks for patience where it is said. */
+/** An answer with headers that name the realm's limit; `holdMs` also asks the sender to wait. */
 export async function sayLimit(
   ledger: RealmLedger,
   configured: Rate | null,

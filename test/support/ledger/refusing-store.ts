@@ -2,11 +2,11 @@ import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
 import type { TestRedis } from '../redis-server.js';
 
-/** Stores that refuse what a worker asks, while everybody else is answered. */
+/** Stores that refuse the calls of one worker and answer all other clients. */
 
 const USER = 'clerk';
 
-/** A connection of a user whose right to run scripts can be taken away. The server says NOPERM then. */
+/** A connection of a user who can lose the right to run scripts. The server then answers NOPERM. */
 export async function clerkOf(redis: TestRedis) {
   const admin = redis.client();
   await admin.call('ACL', 'SETUSER', USER, 'on', '>secret', '~*', '&*', '+@all');
@@ -21,12 +21,12 @@ export async function clerkOf(redis: TestRedis) {
   return { client, allow, refuse };
 }
 
-/** The words of a script's call: its list of orders, where it has one. */
+/** A script call by name, with the indexes of its orders if it has a list of them. */
 export type Call = { readonly name: 'settle' | 'begin' | 'other'; readonly indexes: readonly number[] };
 
 /**
- * A connection on which `refuse` decides call by call. `before`: the server never hears of it. `after`: the script has
- * run, and its caller is told an error that no list knows.
+ * A connection on which `refuse` decides for each call. `before`: the call never reaches the server. `after`: the
+ * script runs, and the caller gets an error that the program does not list.
  */
 export function pickyClient(redis: TestRedis, refuse: (call: Call) => 'before' | 'after' | null): Redis {
   const client = redis.client();
@@ -41,7 +41,7 @@ export function pickyClient(redis: TestRedis, refuse: (call: Call) => 'before' |
   return client;
 }
 
-/** Settle takes a list of thirteen fields each, and begin one of eleven. */
+/** Settle takes thirteen fields for each order, and begin takes eleven. */
 function callOf(args: readonly unknown[]): Call {
   const last = String(args.at(-1));
   if (!last.startsWith('[[')) return { name: 'other', indexes: [] };

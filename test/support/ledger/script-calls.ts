@@ -31,14 +31,14 @@ import {
 } from './order-moves.js';
 
 /**
- * Every way in which the program calls a script that may move an order. A call is made on an order in whatever state: the
- * script refuses it there, or moves the order.
+ * Every way in which the program calls a script that may move an order. The test calls each one on an order in every
+ * state; the script must either refuse the order or move it.
  */
 export type ScriptCall = {
   readonly script: string;
-  /** It moves more than one order, or ends a session: it needs a batch of its own. */
+  /** The call moves more than one order, or ends a session, so it needs a batch of its own. */
   readonly isWide?: boolean;
-  /** Its order has a reference, `r-<index>`. */
+  /** The order has a reference, `r-<index>`. */
   readonly isReferenced?: boolean;
   readonly call: (batch: TestBatch, index: number) => Promise<unknown>;
 };
@@ -113,7 +113,7 @@ const orphans = (['u', 'D', 'w'] as const).map(
   }),
 );
 
-/** An operator gives the sending session up, on a store that has forgotten nothing of it. */
+/** An operator gives up the sending session. The store has not been rolled back. */
 const given = (['u', 'D'] as const).map(
   (to): ScriptCall => ({
     script: 'accept-lost',
@@ -140,7 +140,7 @@ const TOLD = [
   { record: null, underWay: true },
 ] as const;
 
-/** A journal tells of the attempt that the record names, or of another one. */
+/** A journal holds the attempt that the record names, or another one. */
 const replays = (['this attempt', 'another'] as const).flatMap((which) =>
   TOLD.map(
     (told): ScriptCall => ({
@@ -160,7 +160,7 @@ const replays = (['this attempt', 'another'] as const).flatMap((which) =>
   ),
 );
 
-/** Another order has taken the reference meanwhile, as two pasts of a store may leave it, and is paid. */
+/** A paid order has taken the reference meanwhile, as a rollback may leave it. */
 async function loseReference(batch: TestBatch, index: number, tokens: number): Promise<void> {
   const { ledger } = batch;
   const { shard, fieldHex } = referenceKey(`r-${index}`);
@@ -182,7 +182,9 @@ const withoutReference = [5, 8].map(
   }),
 );
 
-/** A row of an unfinished import stands in for the order; the block is refused where the order may still be paid. */
+/**
+ * A row of an unfinished import stands in for the order. The script refuses the block if the order may still be paid.
+ */
 async function putInstead({ ledger, ref, no }: TestBatch, index: number): Promise<BatchRef> {
   const rows = [planRow({ member: String(9000 + index), replaces: { batch: ref.id, index } }, 1)];
   const [id, importer] = [batchId(`${ref.id}-${index}-instead-${moment()}`), 'importer'];

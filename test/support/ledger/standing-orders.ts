@@ -16,7 +16,7 @@ import { namedOrders, openStates } from './named-orders.js';
 import { feedAll } from './order-moves.js';
 import { NO_PROFILES } from './realm-profile.js';
 
-/** Sessions, heartbeats and fed batches for what is told of orders that stand still. */
+/** Sessions, heartbeats and fed batches for tests of the reasons that are reported for waiting orders. */
 export function standingOrders(bench: LedgersOnRedis) {
   const sessions: Session[] = [];
   const workers = new Map<TestBatch, Session>();
@@ -37,7 +37,7 @@ export function standingOrders(bench: LedgersOnRedis) {
     return opened;
   }
 
-  /** A session of a machine that cannot be asked from here. */
+  /** A session on another machine, which this machine cannot probe. */
   async function elsewhere(ledger: RealmLedger, seenAgoMs: number): Promise<string> {
     const { entry } = await session(ledger);
     const far = {
@@ -52,7 +52,7 @@ export function standingOrders(bench: LedgersOnRedis) {
     return entry.id;
   }
 
-  /** Fed, with a worker that is there for it. */
+  /** A fed batch with a live worker. */
   async function working(
     ledger: RealmLedger,
     lines: readonly Line[],
@@ -76,15 +76,18 @@ export async function beat(ledger: RealmLedger, id: string, agoMs = 0): Promise<
   await ledger.scripts.redis.hset(`${ledger.keyPrefix}:seen`, id, Date.now() - agoMs);
 }
 
-/** Amounts of which every sum tells which orders it is of. */
+/** Amounts in powers of two, so that every sum identifies its orders. */
 export const rows = (count: number): Line[] => Array.from({ length: count }, (_, i) => ({ tokens: 2 ** i }));
 export const sumOf = (...indexes: number[]) =>
   String(indexes.reduce((sum, index) => sum + 2 ** (index - 1), 0));
 
-export const told = async ({ ref }: TestBatch) =>
+export const reasons = async ({ ref }: TestBatch) =>
   (await waitingOf(ref, NO_PROFILES)).map(({ why, orders, tokens, next }) => ({ why, orders, tokens, next }));
 
-/** Counts tie: what is not final moves or is named, each under one cause, by the same numbers that are told. */
+/**
+ * Checks that the counts agree and returns the moving orders: every open order either moves or is reported under
+ * exactly one reason.
+ */
 export async function moving(batch: TestBatch): Promise<number[]> {
   const [named, open, list] = await Promise.all([
     namedOrders(batch.ref),

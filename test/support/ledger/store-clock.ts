@@ -1,14 +1,14 @@
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 
-/** Whatever of the pace is written with a time, each with the keys that hold it. */
+/** The fields of the pace that hold times, by the key that holds them. */
 const TIMED = {
   pace: ['at', 'clock', 'hold', 'longestAt'],
   learnt: ['since', 'tryAt', 'othersAt', 'strayAt'],
 };
 
 /**
- * The store's clock goes back by so much, as the pace sees it: everything that was written is by so much later than
- * the clock says. The clock itself is the machine's, and cannot be stepped by a test.
+ * Simulates a step of the store's clock back by `ms`: every time that the pace has stored becomes that much later. The
+ * real clock is the machine's, and a test cannot step it.
  */
 export async function storeClockGoesBack(
   { scripts: { redis }, keyPrefix }: RealmLedger,

@@ -2,7 +2,10 @@ import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 
 const SLICE = 600_000;
 
-/** What a person has paid or prepared alone counts as of so much earlier, and ten minutes: slices are as long. */
+/**
+ * Ages everything that a person paid or prepared alone by `ms`, rounded up, plus ten minutes: that is the length of a
+ * slice.
+ */
 export async function timePasses(
   { scripts: { redis }, keyPrefix }: RealmLedger,
   who: string,

@@ -1,6 +1,6 @@
 import type { RealmLedger } from '../../../src/ledger/realm-ledger.js';
 
-/** All keys of a realm as they stand; the function puts the very same ones back. */
+/** Copies all keys of a realm; the returned function restores exactly that copy. */
 export async function snapshot(ledger: RealmLedger): Promise<() => Promise<void>> {
   const { redis } = ledger.scripts;
   const pattern = `${ledger.keyPrefix.replaceAll(/[{}]/g, '?')}*`;
@@ -8,7 +8,7 @@ export async function snapshot(ledger: RealmLedger): Promise<() => Promise<void>
   const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
   return async () => {
     const now = await redis.keys(pattern);
-    // At once: whoever lives would write in between.
+    // One transaction, because a live process would write in between.
     const restoring = redis.multi();
     if (now.length > 0) restoring.del(...now);
     for (const [i, key] of keys.entries()) {
@@ -19,13 +19,13 @@ export async function snapshot(ledger: RealmLedger): Promise<() => Promise<void>
   };
 }
 
-/** The same; `restore` puts the store back to that moment as a failover may. */
+/** The same; the returned function restores the copy as a failover to an older replica may. */
 export async function photograph(ledger: RealmLedger): Promise<() => Promise<void>> {
   const { redis } = ledger.scripts;
   const restore = await snapshot(ledger);
   return async () => {
     await restore();
-    // The copy was armed for the server it was taken from, and nobody has merged for this one.
+    // The copy was opened for another server, and no process has merged its journals for this one.
     if ((await redis.hexists(ledger.keyPrefix, 'armed')) === 1)
       await redis.hset(ledger.keyPrefix, 'armed', 'another-server');
     await redis.del(`${ledger.keyPrefix}:merged`);

@@ -12,17 +12,17 @@ import { tempFolder } from '../temp-folder.js';
 import type { TestBatch } from './ledgers-on-redis.js';
 import { testProfile } from './realm-profile.js';
 
-/** A whole crew in this process, with a client of its own: all that a worker is but the process. */
+/** A complete worker inside this process, with a client of its own; only the process itself is missing. */
 export type WorkerInProcess = {
   readonly session: Session;
   readonly folder: string;
   readonly trouble: readonly string[];
   readonly stalled: readonly Error[];
-  /** As SIGTERM does it: what is being sent finishes, and the session leaves. */
+  /** Stops like SIGTERM: requests under way finish, and the session deregisters. */
   stop(): Promise<void>;
 };
 
-/** On a slow machine no request times out, to be asked again under its key. */
+/** Time-outs that no request reaches on a slow machine; a time-out would resend it under its key. */
 export const PATIENT = { timeouts: { connectMs: 5_000, tlsMs: 5_000, responseMs: 20_000, totalMs: 30_000 } };
 
 export async function startWorkerInProcess(
@@ -32,11 +32,11 @@ export async function startWorkerInProcess(
   changes: Partial<RealmProfile> = {},
   folder?: string,
   more: {
-    /** The ledger's own connection. */
+    /** The ledger's Redis connection. */
     readonly connection?: Redis;
     readonly limits?: Partial<WorkerLimits>;
     readonly change?: (client: RealmClient) => RealmClient;
-    /** The authority that signed the realm's certificate. */
+    /** The certificate authority of the realm's certificate. */
     readonly ca?: string;
   } = {},
 ): Promise<WorkerInProcess> {
@@ -46,7 +46,7 @@ export async function startWorkerInProcess(
     timeouts: { connectMs: 1_000, tlsMs: 1_000, responseMs: 250, totalMs: 300 },
     attempts: { max: 3, backoffMs: 20, backoffMaxMs: 20 },
     ...changes,
-    // As the batch was sealed; the realm that answers is wherever the client asks.
+    // The batch keeps its sealed address; the client decides which realm answers.
     baseUrl: batch.ledger.realm.baseUrl,
     realmId: batch.ledger.realm.realmId,
   });
@@ -88,7 +88,7 @@ export async function startWorkerInProcess(
     });
     return ended;
   };
-  // A test that stops the worker itself has seen how that ended.
+  // A test that stops the worker itself checks its result itself.
   onTestFinished(() => (ended === undefined ? stop() : ended.catch(() => {})));
   return { session, folder: place, trouble, stalled, stop };
 }

@@ -1,6 +1,6 @@
 import type { App } from '../../../src/runtime/app.js';
 
-/** The process dies before it opens its batch, or once the first block of it is stored. */
+/** Makes an import die before it opens its batch, or after it has stored its first block. */
 export function dying({ scripts }: App, at: 'opening' | 'storing'): Promise<void> {
   let [dead, die] = [false, () => {}];
   const death = new Promise<void>((resolve) => {

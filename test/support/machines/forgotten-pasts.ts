@@ -13,11 +13,11 @@ import { tempFolder } from '../temp-folder.js';
 import { Machines, type Sender } from './machines.js';
 import type { Fate } from './played-realm.js';
 
-/** Files that are paid, and a store that forgets: what senders and people do afterwards. */
+/** Paid files and a store that is rolled back: helpers for what senders and people do afterwards. */
 
 type Changes = Parameters<typeof planCsv>[2];
 
-/** Plans the file without a fault, imports and feeds it. */
+/** Plans the file without faults, imports it and feeds it. */
 export async function give(ledger: RealmLedger, csv: string, changes: Changes = {}): Promise<TestBatch> {
   const plan = await planCsv(ledger, csv, changes);
   expect(faultCodes(plan)).toEqual([]);
@@ -26,21 +26,21 @@ export async function give(ledger: RealmLedger, csv: string, changes: Changes = 
   return batch;
 }
 
-/** A row that stands in for order 1 of the batch, with another amount. */
+/** A row that stands in for order 1 of the batch with another amount. */
 export function mended({ ref }: TestBatch, tokens: number): string {
   return `member,tokens,almoner_order\n1,${tokens},${ref.id}-1\n`;
 }
 
-/** A file whose order has a reference, and the same file with a row more. */
+/** A file with one referenced order, and the same file with one more row. */
 export const ONE_ROW = 'member,tokens,reference\n1,5,r1\n';
 export const ROW_AGAIN = `${ONE_ROW}2,5,r2\n`;
 
-/** The undo of order 1 of the batch. */
+/** The file that undoes order 1 of the batch. */
 export function undoOf({ ref }: TestBatch, tokens = 5): string {
   return `member,op,tokens,reference\n1,debit,${tokens},undo:${ref.id}-1\n`;
 }
 
-/** `dead retry` of order 1. */
+/** Retries order 1 as `dead retry` does. */
 export function retryFirst(batch: TestBatch) {
   return retryAt(batch, 1);
 }
@@ -51,13 +51,13 @@ export function retryAt(batch: TestBatch, index: number) {
   return new PaidSince(batch.ref, [letter]).retry(letter, by);
 }
 
-/** The same batch under the number that it has now. */
+/** The same batch under its current number. */
 export async function placed(ledger: RealmLedger, { ref, rows }: TestBatch): Promise<TestBatch> {
   const no = await ledger.scripts.redis.hget(`${ledger.keyPrefix}:batches`, ref.id);
   return testBatch(ledger, no ?? '', ref.id, rows);
 }
 
-/** A file, and one machine; `again` starts it anew and recovers. */
+/** One file and one machine; `again` restarts the machine and recovers. */
 export async function onOneMachine(
   bench: LedgersOnRedis,
   csv: string,
@@ -77,7 +77,7 @@ export async function onOneMachine(
   return { ledger, first, sender, own, again: started, machines, folder };
 }
 
-/** A file, and two machines that have seen each other. */
+/** One file and two machines that know each other. */
 export async function onTwoMachines(bench: LedgersOnRedis, csv: string) {
   const ledger = await bench.ledger();
   const first = await give(ledger, csv);
@@ -90,7 +90,7 @@ export async function onTwoMachines(bench: LedgersOnRedis, csv: string) {
   return { ledger, first, a, b, die, machines, folder };
 }
 
-/** A second machine: `comeBack` brings its journal after the first one, `next`, has recovered alone. */
+/** Adds a second machine. `comeBack` brings back its journal after the first machine, `next`, has recovered alone. */
 export async function lateMachine(machines: Machines, sender: Sender) {
   const folder = await tempFolder();
   const { sender: late } = await machines.start(folder);
@@ -105,8 +105,8 @@ export async function lateMachine(machines: Machines, sender: Sender) {
 }
 
 /**
- * Order 1 of a file was refused. After the backup a row stands in for it, which a second machine sends; then the store goes
- * back, and the first machine recovers alone. `more` happens before that.
+ * The realm refused order 1 of a file. After the backup a second machine sends a row that stands in for it. Then the
+ * store is rolled back, and the first machine recovers alone. `more` runs before the rollback.
  */
 export async function lateStandIn<T = void>(
   bench: LedgersOnRedis,
@@ -128,7 +128,7 @@ export async function lateStandIn<T = void>(
   return { ledger, first, one, next, own, comeBack, made };
 }
 
-/** What the batches say of payments that were made twice. */
+/** The notes on the batches that report a payment made twice. */
 export async function saidTwice(...batches: readonly TestBatch[]): Promise<string[]> {
   const views = await Promise.all(
     batches.map(async (batch) => readBatch((await placed(batch.ledger, batch)).ref)),
@@ -136,7 +136,7 @@ export async function saidTwice(...batches: readonly TestBatch[]): Promise<strin
   return views.flatMap((view) => view?.notes ?? []).filter((note) => note.includes('twice'));
 }
 
-/** Archives the batch in a folder that these ledgers read from. */
+/** Archives the batch in a folder that these ledgers read. */
 export async function archived(batch: TestBatch, ...ledgers: readonly RealmLedger[]): Promise<string> {
   const folder = await tempFolder();
   readsFrom(folder, batch.ledger, ...ledgers);

@@ -35,7 +35,7 @@ type Open = {
 
 type Opening = { readonly limits?: JournalLimits; readonly ephemeral?: boolean; readonly here?: Here };
 
-/** A sending process: it may hold requests that have begun and are not answered yet. */
+/** A sending process. It may hold requests that have begun and have no answer yet. */
 export class Sender {
   readonly open: Open[] = [];
   private readonly readback: Readback;
@@ -93,13 +93,13 @@ export class Sender {
     });
   }
 
-  /** What it begins from now on is of this batch. */
+  /** Makes `batch` the batch of every order that the sender begins from now on. */
   works(batch: TestBatch): void {
     this.batch = batch;
     this.realm.orderOf = (at) => batch.row(at).order;
   }
 
-  /** Sends one order of any batch to its end; false where the ledger let nothing go. */
+  /** Sends one order of any batch and settles it; false if the ledger refused to begin it. */
   async send(batch: TestBatch, index: number, fate: Fate): Promise<boolean> {
     this.works(batch);
     await this.begin(index);
@@ -126,12 +126,12 @@ export class Sender {
     return new Sender(ledger, batch, certainty, session, realm, clocks);
   }
 
-  /** Answers whether orders may be sent. */
+  /** Runs one round of recovery; returns whether orders may be sent. */
   recover(): Promise<boolean> {
     return this.recovery.tick();
   }
 
-  /** It dies at `crashAt`. */
+  /** Begins an order. The process dies at `crashAt`. */
   async begin(index: number, crashAt: FailPoint | null = null): Promise<void> {
     onFailPoint((point) => {
       if (point === crashAt) throw new Crash(point);
@@ -161,7 +161,7 @@ export class Sender {
     }
   }
 
-  /** Claims it, and under read-back reads its members. */
+  /** Claims the order; under read-back it also reads the balances of its members. */
   private async prepare(
     ref: OrderRef,
   ): Promise<{ readonly hold: string; readonly before: BalancesBefore | null } | undefined> {
@@ -191,13 +191,13 @@ export class Sender {
     await this.settle(index, nonce, begun, outcomeOf(kind));
   }
 
-  /** Ends in order: nobody waits for it any more. */
+  /** Leaves in order: the session deregisters, so no process waits for its journal. */
   async leave(): Promise<void> {
     await this.session.deregister(this.ledger);
     await this.die();
   }
 
-  /** The process is gone: its socket is refused, and it neither merged nor said goodbye. */
+  /** Kills the process: its socket refuses connections, and it neither merges nor deregisters. */
   async die(): Promise<void> {
     this.alive = false;
     this.open.length = 0;
@@ -258,7 +258,7 @@ function outcomeOf(kind: OutcomeKind): WriteOutcome {
   };
 }
 
-/** Takes down which scripts were called, in their order. */
+/** Records which scripts were called, in order. */
 class Heard extends ScriptClient {
   readonly scripts: string[] = [];
 
@@ -274,7 +274,7 @@ export type Machine = {
   readonly scripts: readonly string[];
 };
 
-/** Senders of one realm, each with a folder and a memory of its own, as on machines of their own. */
+/** Senders of one realm, each with its own data folder and memory, as on separate machines. */
 export class Machines {
   private readonly clocks = new Clocks();
   readonly realm: PlayedRealm;

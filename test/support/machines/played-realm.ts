@@ -2,12 +2,12 @@ import type { OutcomeKind } from '../../../src/core/classify.js';
 import { effectsOf, type Order } from '../../../src/core/order.js';
 import type { Balances } from '../../../src/ledger/order-event.js';
 
-/** A realm in this process, with clocks that only move when told to. It is never rolled back. */
+/** A realm in this process with clocks that only the test moves. It is never rolled back. */
 
-/** What happens to one request. `lost-…`: no answer comes; the change was made, not made, or is made later. */
+/** The fate of one request. `lost-…`: no answer comes; the change was made, was not made, or is made later. */
 export type Fate = 'paid' | 'lost-after' | 'lost-before' | 'lost-late' | 'refused' | 'not-sent' | 'slow-down';
 
-/** Within this time a request arrives or never will. */
+/** The settle time: a request that has not arrived by then never will. */
 export const SETTLE_MS = 1_000;
 
 export class Clocks {
@@ -36,7 +36,7 @@ export class PlayedRealm {
 
   take(index: number, key: string, fate: Fate): OutcomeKind {
     if (fate === 'not-sent' || fate === 'slow-down') return fate;
-    // Where keys are honoured, the first answer to a key is the answer.
+    // A realm that honours keys repeats its first answer to a key.
     if (fate === 'refused') return this.honoursKeys && this.answered.has(key) ? 'paid' : fate;
     if (fate === 'lost-late')
       this.late.push({ index, key, atMs: this.clocks.ownMs + Math.floor(0.9 * SETTLE_MS) });

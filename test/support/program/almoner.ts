@@ -15,23 +15,23 @@ const HOME_FOLDER = process.cwd();
 
 export type Ran = { readonly status: number | null; readonly stdout: string; readonly stderr: string };
 
-/** A command that was left running, and everything it has said so far. */
+/** A running command, and its output so far. */
 export type Started = {
   readonly child: ChildProcess;
-  /** The exit status, null after a kill. */
+  /** The exit status; null after a kill. */
   readonly ended: Promise<number | null>;
   stdout(): string;
   stderr(): string;
-  /** Ends it, where it is still running, and waits for it. */
+  /** Kills it if it is still running, and waits for its end. */
   kill(): Promise<void>;
 };
 
 type Given = { env?: NodeJS.ProcessEnv; cwd?: string; input?: string };
 
 /**
- * One command line of the built program to its end, inside this process: everything is the real one, and only the
- * start of another Node is saved. The environment is empty but for what is given, so that nothing of the machine's own configuration reaches
- * a test. test/cli/spawned.long.test.ts starts each command once as a process.
+ * Runs one command line of the built program inside this process. The code is the real one; it only saves the start of
+ * another Node. The environment holds only what is passed, so that the machine's own configuration cannot reach a test.
+ * test/cli/spawned.long.test.ts starts each command once as a process.
  */
 export async function almoner(args: readonly string[], { env, cwd, input }: Given = {}): Promise<Ran> {
   const { CommandLine }: typeof import('../../../src/cli/frame/command-line.js') = await import(COMMAND_LINE);
@@ -47,7 +47,7 @@ export async function almoner(args: readonly string[], { env, cwd, input }: Give
       log: stderr.stream,
     });
     const ran = { status: await line.run(), stdout: stdout.text(), stderr: stderr.text() };
-    // No test expects a bug.
+    // Exit status 1 reports a bug of the program, and no test expects one.
     if (ran.status === 1) throw new Error(`almoner ${args.join(' ')}: ${ran.stdout}${ran.stderr}`);
     return ran;
   } finally {
@@ -59,13 +59,13 @@ const surroundings = (cwd: string | undefined): NodeJS.ProcessEnv => ({ PATH: pr
 
 let inside = 0;
 
-/** For the file after one whose test ran into its time limit amid a command, and left the process where it was. */
+/** Restores the working folder for the next file, in case a test timed out in the middle of a command. */
 export function comeHome(): void {
   inside = 0;
   process.chdir(HOME_FOLDER);
 }
 
-/** A file named on a command line is looked for in the process's folder, of which there is one. */
+/** Enters the folder in which a command looks up its files: a process has only one working folder. */
 function enter(cwd: string | undefined): () => void {
   const before = process.cwd();
   if (cwd !== undefined && realpathSync(cwd) !== before) {
@@ -86,7 +86,7 @@ function collected() {
   return { stream, text: () => Buffer.concat(chunks).toString('utf8') };
 }
 
-/** The same as a process of its own: for what only a process has (signals, its standard streams, its PATH). */
+/** Runs the command as a separate process, for tests of signals, standard streams and PATH. */
 export async function spawned(args: readonly string[], options: Given = {}): Promise<Ran> {
   const { ended, stdout, stderr } = startAlmoner(args, options);
   return { status: await ended, stdout: stdout(), stderr: stderr() };
@@ -121,7 +121,7 @@ export function startAlmoner(
 
 type Service = {
   readonly pid: number;
-  /** Everything it has said on stderr so far. */
+  /** Everything written to stderr so far. */
   stderr(): string;
   /** Sends the signal and waits for the end; returns the exit status, null after a kill. */
   end(signal: NodeJS.Signals): Promise<number | null>;
@@ -130,7 +130,7 @@ type Service = {
 const realmReady = z.object({ url: z.string(), realm: z.string(), key: z.string().optional() });
 const deskReady = z.object({ url: z.string(), token: z.string() });
 
-/** `almoner realm serve` as a process of its own. */
+/** `almoner realm serve` as a separate process. */
 export type RealmProcess = z.infer<typeof realmReady> & Service;
 export const startRealmProcess = (
   args: readonly string[],
@@ -138,7 +138,7 @@ export const startRealmProcess = (
   cwd: string,
 ): Promise<RealmProcess> => startService(realmReady, ['realm', 'serve', '--json', ...args], env, cwd);
 
-/** `almoner serve` as a process of its own. */
+/** `almoner serve` as a separate process. */
 export type DeskProcess = z.infer<typeof deskReady> & Service;
 export const startDeskProcess = (
   args: readonly string[],

@@ -16,8 +16,8 @@ import { openDesk, type TestDesk } from './desk.js';
 import { Program } from './program.js';
 
 /**
- * A world whose audit is looked at: `town` pays, `vale` applies every change and cuts the answer off (doubts), `moor` does the same and honours keys (unknown
- * orders), `dale` is rolled back, `glen` requires approvals.
+ * Realms for tests of the audit log. `town` pays. `vale` applies every change and then drops the connection (doubts).
+ * `moor` does the same and honours keys (unknown orders). `dale` is rolled back. `glen` requires approvals.
  */
 export let world: Program;
 export let app: App;
@@ -64,7 +64,7 @@ export async function endAudited(): Promise<void> {
 
 export const trail = () => new AuditTrail(app.scripts).page(undefined, 5_000, {});
 
-/** The lines that were written meanwhile, oldest first, without their time. */
+/** The audit lines written while `act` runs, oldest first, without their time. */
 export async function linesOf(act: () => Promise<unknown>) {
   const before = (await trail()).entries.length;
   await act();
@@ -108,7 +108,7 @@ export async function imported(realm = 'town', file?: string): Promise<BatchRef>
 
 export const goesOn = { first: null, stop: { aborted: false }, onProgress: () => {} };
 
-/** A batch that was paid off in this process. */
+/** A batch that this process has paid completely. */
 export async function paid(realm: string, member = '1'): Promise<BatchRef> {
   const { realm: open, planned: plan } = await planned(realm, await newFile(member));
   const { batch } = await payPlan(app, open, plan, goesOn);
@@ -127,7 +127,7 @@ export const line = (what: unknown, more: object = {}) => ({
 });
 export const BOTH = { orders: 2, tokens: '12' };
 
-/** The rule's run of a day of its own, planned. */
+/** Plans the rule's run, each time for a day that no other test uses. */
 let daysBack = 0;
 export async function run() {
   daysBack += 1;

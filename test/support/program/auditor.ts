@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect } from 'vitest';
-import type { AppliedChange } from './realm-books.js';
+import type { AppliedChange } from './realm-records.js';
 
 /**
- * The independent auditor: holds the realm service's own books against a report, row by row, and shares
- * nothing with the program but the two files it reads.
+ * An independent auditor. It compares the realm service's own records with a report, row by row, and shares no code
+ * with the program: it reads only the two files.
  */
 const NEVER_APPLIED = ['refused', 'exhausted', 'cancelled', 'invalid', 'duplicate', 'planned'];
 
@@ -18,7 +18,7 @@ export type Audited = {
   readonly states: Record<string, number>;
 };
 
-/** By key: an order was applied when a change under its idempotency key stands in the service's log. */
+/** Compares by key: an order was applied if the service's log holds a change under its idempotency key. */
 export async function auditReport(
   applied: readonly AppliedChange[],
   reports: string,
@@ -37,7 +37,10 @@ export async function auditReport(
   return { paid: states.paid ?? 0, applied: rows.flatMap(changesOf).length, states };
 }
 
-/** By content, without believing in keys: of the orders no two are alike. Every wrong verdict comes in words. */
+/**
+ * Compares by content instead of keys, which requires that no two orders are alike. Returns every wrong report row as
+ * text.
+ */
 export async function auditByContent(
   applied: readonly AppliedChange[],
   reports: string,
@@ -48,7 +51,7 @@ export async function auditByContent(
   return judged(await resultsOf(reports, batch), (row) => times.get(contentOf(row)) ?? 0);
 }
 
-/** Why orders are in doubt, without the numbers in it, and how many for each reason. */
+/** Counts the orders in doubt by reason, with the numbers removed from the reason. */
 export async function doubtsByReason(reports: string, batch: string): Promise<Record<string, number>> {
   const doubts: Record<string, number> = {};
   for (const { state, error = '' } of await resultsOf(reports, batch)) {

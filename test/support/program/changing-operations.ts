@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Calls of the ledger, and of what is built on it, that change what it holds. */
+/** Functions of the ledger, and of modules built on it, that change stored data. */
 const CHANGES = new Set(
   `registerRealm fence.acceptMoved fence.close journals.closeIfForgotten journals.merge settleOverdue Session RecoveryWatch
   losses.acceptMissing losses.acceptJournal losses.retireUnseen afterRollback.resumeAfterRollback afterRollback.noteRestored
@@ -15,7 +15,7 @@ const CHANGES = new Set(
     .map(asAsked),
 );
 
-/** What operations use of the ledger beside that: it reads, reckons or names. */
+/** The other functions of the ledger that operations use: they only read, compute or name things. */
 const READS = new Set(
   `PLAN_BLOCK_ROWS PlanReader BatchBlocks allLedgers batchNumber batchRef findBatch idOfBatch isArchiveAway
   ledgerId newNonce readBatch sealedManifest storeNowMs syncFolder verifyLedger accounts.overLimitText
@@ -38,7 +38,7 @@ const READS = new Set(
     .map(asAsked),
 );
 
-/** As `withoutGroups` writes it. */
+/** Translates a name into the form that `withoutGroups` writes. */
 function asAsked(name: string): string {
   return name.replace('.', '_');
 }
@@ -47,15 +47,15 @@ type Declared = {
   readonly file: string;
   readonly name: string;
   readonly exported: boolean;
-  /** Names of the file that it uses, and members of namespaces, as `losses.acceptMissing`. */
+  /** The names that the file uses, including members of namespaces such as `losses.acceptMissing`. */
   readonly uses: ReadonlySet<string>;
 };
 
 const FOLDER = 'src/operations';
 
 /**
- * Exported operations, as `batches/steer.ts pause`, from which a change of the ledger is reached. `known`: operations that
- * answer for themselves; whoever calls them is not a changing operation by that alone.
+ * Exported operations, such as `batches/steer.ts pause`, from which a change of the ledger can be reached. An operation
+ * in `known` is checked on its own, so a caller of it does not count as changing for that reason alone.
  */
 export function changingOperations(known: ReadonlySet<string>): string[] {
   const { declared, from } = operations();
@@ -75,7 +75,7 @@ export function changingOperations(known: ReadonlySet<string>): string[] {
     .sort();
 }
 
-/** Names of the ledger that stand in neither list. */
+/** Names of the ledger that appear in neither list. */
 export function unjudgedMoves(): string[] {
   const names = files().flatMap(({ text }) =>
     importsOf(text)
@@ -87,7 +87,7 @@ export function unjudgedMoves(): string[] {
 
 function operations() {
   const declared = new Map<string, Declared>();
-  /** Where a name of a file comes from, where that is another operation. */
+  /** Maps an imported name to the operation that defines it. */
   const from = new Map<string, string>();
   for (const { file, text } of files()) {
     const imports = importsOf(text);
@@ -118,8 +118,8 @@ function files() {
 }
 
 /**
- * `steering.batch.pause` as if `batch_pause` were imported itself: what an object of the ledger is asked is judged question by
- * question. A type of a group changes nothing.
+ * Treats `steering.batch.pause` as if `batch_pause` had been imported, so that each function of a ledger object is
+ * judged separately. A type in a group changes nothing.
  */
 function withoutGroups(text: string): string {
   const imported = [
@@ -150,7 +150,7 @@ function withoutGroups(text: string): string {
   )}`;
 }
 const GROUPS = ['planning', 'sending', 'steering', 'reading', 'recovery', 'notes'];
-/** Those that the ledger shows. */
+/** The objects that the ledger exports. */
 const OBJECTS = new Set(
   ['index', ...GROUPS].flatMap((name) =>
     [...readFileSync(`src/ledger/${name}.ts`, 'utf8').matchAll(/^export const (\w+) = \{/gm)].map(
@@ -159,7 +159,7 @@ const OBJECTS = new Set(
   ),
 );
 
-/** Values only; a type changes nothing. */
+/** Lists imported values only, because a type changes nothing. */
 function importsOf(text: string) {
   return [...text.matchAll(/^import (?!type )([^;]*?) from '([^']+)'/gm)].flatMap(
     ([, list = '', source = '']) =>

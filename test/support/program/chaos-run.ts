@@ -11,7 +11,7 @@ import { dice, FaultMaker } from './fault-maker.js';
 import { onBadNetwork, Program } from './program.js';
 import { uniqueRows } from './unique-rows.js';
 
-/** Payouts while everything breaks in turn; afterwards an auditor adds up the realm's books against the reports. */
+/** Pays out while everything breaks in turn. Afterwards an auditor compares the realm's records with the reports. */
 export type ChaosOptions = {
   readonly seed: number;
   readonly seconds: number;
@@ -59,7 +59,7 @@ export async function chaosRun(options: ChaosOptions): Promise<ChaosFigures> {
     await importing;
     await faultMaker.relent();
     say(`faults are over after ${options.seconds} s: ${JSON.stringify(faultMaker.faults)}`);
-    // What has piled up is worked off by the same workers; a long run leaves more of it.
+    // The same workers finish the backlog, and a longer run leaves a longer one.
     const figures = await settleUp(world, files, rowsPerBatch, faultMaker, 120_000 + options.seconds * 1000);
     if (figures.wrong.length > 0) await keep(world, faultMaker, options);
     return figures;
@@ -68,7 +68,7 @@ export async function chaosRun(options: ChaosOptions): Promise<ChaosFigures> {
   }
 }
 
-/** What tells how it came about: journals, the store's append-only file, the realm's log, what the workers said. */
+/** Keeps the evidence of a failure: journals, the store's append-only file, the realm's log, the workers' output. */
 async function keep(world: Program, faultMaker: FaultMaker, { seed, say }: ChaosOptions): Promise<void> {
   const folder = process.env.CHAOS_KEEP;
   if (folder === undefined) return say('set CHAOS_KEEP to a folder to keep what tells how this came about');
@@ -82,7 +82,7 @@ async function keep(world: Program, faultMaker: FaultMaker, { seed, say }: Chaos
   say(`kept in ${kept}`);
 }
 
-/** One file after the other, so that there is always something to pay; `files` learns each batch's id. */
+/** Imports one file after the other, so that there is always something to pay; `files` collects the batch ids. */
 async function importUntil(
   world: Program,
   files: Map<string, string | null>,
@@ -104,15 +104,15 @@ async function importUntil(
 
 const MS_A_ROW = 10;
 
-/** The person who looks after a rollback: what waits since then goes on. The store may be away. */
+/** Resumes what waits for a person after a rollback. The store may be unreachable. */
 async function resumed(world: Program): Promise<void> {
   const audit = { at: Date.now(), who: 'ada', what: 'resumed after a rollback', why: null };
   await resume(world.ledger(), audit).catch(() => {});
 }
 
 /**
- * The store may have forgotten whole files, and the journals know some of their rows. Importing such a file again
- * pays nobody twice.
+ * Finds the batch of a file. The store may have forgotten the file while journals know some of its rows. Importing it
+ * again pays no row twice.
  */
 async function batchOf(world: Program, name: string, known: string | null): Promise<BatchRef> {
   const { scripts } = world.ledger();
@@ -120,7 +120,7 @@ async function batchOf(world: Program, name: string, known: string | null): Prom
   if (found !== undefined && (await readBatch(found))?.recovered === false) return found;
   await resumed(world);
   let ran = await world.run('import', name, '--yes', '--json');
-  // While an order of it is being sent the program says: again in a minute.
+  // While an order of the batch is being sent, the program asks to retry in a minute.
   for (let tries = 0; tries < 20 && ran.status !== 0 && ran.stdout.includes('ALM_BATCH_CANNOT'); tries++) {
     await sleep(1_000);
     ran = await world.run('import', name, '--yes', '--json');

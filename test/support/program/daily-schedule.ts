@@ -10,7 +10,7 @@ import type { App } from '../../../src/runtime/app.js';
 import { until } from '../until.js';
 import { Program, REALM_ID } from './program.js';
 
-/** Long past for the store, which notes no time that it has not reached. */
+/** A Sunday long ago: the store records only times that it has reached. */
 const SUNDAY = Date.parse('2020-11-15T12:00:00Z');
 export const MONDAY = Date.parse('2020-11-16T09:00:00Z');
 export const DAY_MS = 24 * 3_600_000;
@@ -25,7 +25,7 @@ const RULE = [
   'reason: Daily',
 ].join('\n');
 
-/** Store, realm and folders as they were at the start of the world, for the next test. No process may be at work. */
+/** Resets store, realm and folders to the start of the world for the next test. No process may be running. */
 export async function emptyProgram(world: Program, members: readonly MemberSeed[] = []): Promise<void> {
   const { admin, key } = world.realm;
   await world.store.client().flushall();
@@ -38,8 +38,8 @@ export async function emptyProgram(world: Program, members: readonly MemberSeed[
 }
 
 /**
- * An approved rule that pays each member once a month and looks for new ones every day; its audience is 101 and 102.
- * One world for the file, empty at the start of each test.
+ * An approved rule that pays each member once a month and looks for new members every day. Its audience is 101 and 102.
+ * All tests of a file share one world, which is reset before each test.
  */
 export function dailySchedule() {
   let world: Program | undefined;
@@ -50,7 +50,7 @@ export function dailySchedule() {
     return world;
   };
   const daily = {
-    /** What the schedulers of a test take for the time. */
+    /** The time that the schedulers of a test see. */
     clock: SUNDAY,
     world: here,
     app: () => here().app(),
@@ -70,7 +70,7 @@ export function dailySchedule() {
       const before = looks;
       await until('it to be looked a few times', () => looks > before + 6);
     },
-    /** The claim of a process that died, or was frozen, runs out. */
+    /** Expires the claim of a process that died or was frozen. */
     async endClaims(): Promise<void> {
       const store = here().store.client();
       for (const key of await store.keys('*:rules:claim:*')) await store.del(key);
@@ -96,14 +96,14 @@ export function dailySchedule() {
   return daily;
 }
 
-export function booksOf(app: App): RealmLedger {
+export function ledgerOf(app: App): RealmLedger {
   const [profile] = app.config.profiles;
   if (profile === undefined) throw new Error('no profile');
   return app.ledger(profile);
 }
 
-/** Rows of each batch, oldest first. */
+/** The number of rows of each batch, oldest first. */
 export async function batchRows(app: App): Promise<(number | undefined)[]> {
-  const views = await Promise.all((await listBatches(booksOf(app))).map((ref) => readBatch(ref)));
+  const views = await Promise.all((await listBatches(ledgerOf(app))).map((ref) => readBatch(ref)));
   return views.map((view) => view?.manifest.rows);
 }

@@ -3,25 +3,28 @@ import { createServer, type ServerResponse } from 'node:http';
 import { onTestFinished } from 'vitest';
 
 /**
- * A realm that honours keys and answers as it is told to, request by request. `hang`: nobody answers; the change is
- * made when the test lets it land, however late, and from then on its key is answered with that payment.
+ * An answer of the realm: an HTTP status, or `hang`. A request that hangs gets no answer. Its change is made when the
+ * test calls `land`, and from then on the realm answers its key with that payment.
  */
-export type Told = number | 'hang';
+export type Answer = number | 'hang';
 
 export class DeafRealm {
-  /** Of every change that was asked for, its key. */
+  /** The keys of all requested changes. */
   readonly asked: string[] = [];
-  /** Of every change that was made, the member. */
+  /** The members of all changes that were made. */
   readonly applied: string[] = [];
   private readonly paid = new Set<string>();
   private readonly hanging: { key: string; member: string; response: ServerResponse }[] = [];
   private port = 0;
 
-  /** `tell` is asked for each change, with how many were asked before; a key that was paid answers so again. */
-  constructor(private readonly tell: (before: number) => Told) {}
+  /**
+   * `answerTo` chooses the answer to each request, given the number of earlier requests. A paid key always gets its
+   * payment as the answer.
+   */
+  constructor(private readonly answerTo: (before: number) => Answer) {}
 
-  static async start(tell: (before: number) => Told): Promise<DeafRealm> {
-    const realm = new DeafRealm(tell);
+  static async start(answerTo: (before: number) => Answer): Promise<DeafRealm> {
+    const realm = new DeafRealm(answerTo);
     const server = createServer((request, response) => {
       const member = /members\/(\d+)/.exec(request.url ?? '')?.[1] ?? '';
       const key = String(request.headers['idempotency-key'] ?? '').replaceAll('"', '');
@@ -46,23 +49,27 @@ export class DeafRealm {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** What hangs is carried out now; its answer reaches nobody any more. */
+  /** Carries out the requests that hang. No sender receives their answers. */
   land(): void {
     for (const { key, member } of this.hanging.splice(0)) this.apply(key, member);
   }
 
   private change(key: string, member: string, response: ServerResponse): void {
-    const told = this.paid.has(key) ? 200 : this.tell(this.asked.length);
+    const status = this.paid.has(key) ? 200 : this.answerTo(this.asked.length);
     this.asked.push(key);
-    if (told === 'hang') {
+    if (status === 'hang') {
       this.hanging.push({ key, member, response });
       return;
     }
-    if (told === 200) this.apply(key, member);
-    answer(response, told, told === 200 ? { newBalance: 105 } : { error: 'no', message: `told ${told}` });
+    if (status === 200) this.apply(key, member);
+    answer(
+      response,
+      status,
+      status === 200 ? { newBalance: 105 } : { error: 'no', message: `told ${status}` },
+    );
   }
 
-  /** Once for each key: of two requests with one key that hung, one makes the change. */
+  /** Applies a key once: of two hanging requests with the same key, only one makes the change. */
   private apply(key: string, member: string): void {
     if (this.paid.has(key)) return;
     this.paid.add(key);

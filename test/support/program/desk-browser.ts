@@ -29,12 +29,12 @@ export const DESKTOP = { width: 1_280, height: 900 };
 export const PHONE = { width: 360, height: 740 };
 const TABLET = { width: 768, height: 1_024 };
 
-/** A signed-in page, and everything that must not happen on it. */
+/** A signed-in page, with a record of everything that must not happen on it. */
 export type DeskPage = {
   readonly page: Page;
-  /** Requests to any other host. */
+  /** Requests to other hosts. */
   readonly strangers: string[];
-  /** Errors and warnings of the console, and uncaught ones. */
+  /** Console errors and warnings, and uncaught exceptions. */
   readonly complaints: string[];
 };
 
@@ -45,7 +45,7 @@ export async function openDesk(
 ): Promise<DeskPage> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
-  // A condition that is met ends the wait; on a machine under load that takes its time.
+  // A wait ends when its condition holds; a loaded machine may take long.
   page.setDefaultTimeout(30_000);
   const strangers: string[] = [];
   const complaints: string[] = [];
@@ -72,8 +72,8 @@ const Findings = z.array(
 );
 
 /**
- * axe runs through the debugger, which the page's own content policy does not bind. Rows of a table are alike: all but
- * the first ones are hidden from it, because it compares the place of every element with every other.
+ * Runs axe through the debugger, which the page's content policy does not restrict. All table rows but the first are
+ * hidden from axe: it compares the position of every element with every other.
  */
 export async function seriousFindings(page: Page, withoutRules: readonly string[] = []): Promise<unknown[]> {
   if ((await page.evaluate('typeof axe')) === 'undefined')
@@ -92,7 +92,7 @@ export async function seriousFindings(page: Page, withoutRules: readonly string[
   return Findings.parse(found).filter(({ impact }) => impact === 'serious' || impact === 'critical');
 }
 
-/** What of the page stands outside the window, or in a box that must be scrolled sideways to be read. */
+/** The parts of the page that lie outside the window, or in a box that needs sideways scrolling. */
 async function cutOff(page: Page): Promise<string[]> {
   const found: unknown = await page.evaluate(`(() => {
     const reach = document.documentElement.clientWidth + 1;
@@ -106,14 +106,14 @@ async function cutOff(page: Page): Promise<string[]> {
   return z.array(z.string()).parse(found);
 }
 
-/** Pictures for people, where a folder is named. */
+/** Screenshots are saved to this folder, if it is set. */
 const PICTURES = process.env.ALMONER_TEST_PICTURES;
 
 /**
- * Everything that is wrong with how a page looks as it stands: parts that are cut off at the width of a desktop, a
- * tablet or a phone, and what axe finds. The quick suite asks axe once, without contrasts, which take most of its time,
- * and not about dialogs; the long suite asks it for everything, on a desktop in light colours and on a phone in dark ones. Leaves the
- * page as wide and as bright as it was.
+ * Everything that is wrong with the look of the page: parts that are cut off at the width of a desktop, a tablet or a
+ * phone, and the findings of axe. The quick suite runs axe once, without dialogs and without the slow contrast checks.
+ * The long suite runs all checks on a desktop in light colours and on a phone in dark ones. Restores the page's size
+ * and colours.
  */
 export async function flaws(page: Page, name: string): Promise<unknown[]> {
   const before = page.viewportSize() ?? DESKTOP;
@@ -124,7 +124,7 @@ export async function flaws(page: Page, name: string): Promise<unknown[]> {
     if (!(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')))
       note('the page scrolls sideways');
     const hasDialog = (await page.getByRole('dialog').count()) > 0;
-    // Behind a dialog the page is not read.
+    // A dialog covers the page, so the page is not checked behind it.
     if (!hasDialog) for (const part of await cutOff(page)) note(part);
     if (colorScheme === null || (!isLong && (colorScheme === 'dark' || hasDialog))) continue;
     await page.emulateMedia({ colorScheme });
@@ -140,7 +140,7 @@ export async function flaws(page: Page, name: string): Promise<unknown[]> {
   return found;
 }
 
-/** Each is shown once, each in one size: colours do not depend on the size. */
+/** Each look has one size, because colours do not depend on the size. */
 const LOOKS = [
   { viewport: TABLET, colorScheme: null },
   { viewport: PHONE, colorScheme: 'dark' },

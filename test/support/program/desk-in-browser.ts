@@ -7,13 +7,13 @@ import type { MemberSeed } from '../../../src/realm/server/members.js';
 import { type DeskProcess, startDeskProcess } from './almoner.js';
 import { launchBrowser } from './desk-browser.js';
 import { Program } from './program.js';
-import type { AppliedChange } from './realm-books.js';
+import type { AppliedChange } from './realm-records.js';
 
 /**
- * A desk with a worker, as a process, over two realms: `meadow` answers, `moor` applies changes and then often cuts
- * the line, which under certainty `manual` leaves doubts. Each of `doors` is a profile that reaches the meadow at
- * another address. With `slow` there is a third realm, `fen`, that takes two orders a second: a batch of it runs until
- * a person ends it.
+ * A desk with a worker, as a process, over two realms. `meadow` answers. `moor` applies changes and then often drops
+ * the connection, which leaves doubts under certainty `manual`. Each of `doors` is a profile that reaches the meadow at
+ * another address. With `slow` there is a third realm, `fen`, that accepts two orders a second, so that a batch of it
+ * runs until a person ends it.
  */
 export type DeskWorld = {
   readonly desk: DeskProcess;
@@ -22,14 +22,14 @@ export type DeskWorld = {
   readonly store: Redis;
   /** The balance of a member in the meadow's own records. */
   balance(member: string): Promise<number>;
-  /** Every change that the meadow has applied, by its own log. */
+  /** Every change in the meadow's own log. */
   applied(): Promise<AppliedChange[]>;
-  /** Lets further members join the meadow. */
+  /** Adds members to the meadow. */
   join(members: readonly string[]): Promise<void>;
   end(): Promise<void>;
 };
 
-/** A limit, so that a pace is shown, but none that a test waits for. */
+/** A limit, so that a pace is shown, but so high that no test waits for it. */
 const RATE = '500/s';
 
 async function startDeskWorld(
@@ -83,7 +83,7 @@ const seedOf = (member: string, at: number): MemberSeed => ({
   attributes: { level: at % 10 },
 });
 
-/** More of the meadow's profile, and whether there is a slow realm. */
+/** Further settings of the meadow's profile, and whether there is a slow realm. */
 type Meadow = {
   readonly slow?: boolean;
   readonly approval?: { readonly overTokens: number };
@@ -92,7 +92,10 @@ type Meadow = {
   readonly currencies?: readonly string[];
 };
 
-/** Level 5 and above of the first twelve: five members, level being the last digit of their place. */
+/**
+ * A rule over the first twelve members that pays level 5 and above: five members, because the level is the last digit
+ * of their position.
+ */
 function ruleOf(name: string): string {
   return `name: ${name}
 realm: meadow
@@ -108,7 +111,7 @@ reason: Level award
 
 const MEMBERS = Array.from({ length: 40 }, (_, at) => String(119_000_000_000_000_001n + BigInt(at)));
 
-/** A desk with its realm and a browser, for all tests of a file. */
+/** A desk with its realm and a browser, shared by all tests of a file. */
 export function deskInBrowser(rules: readonly string[], realms: readonly string[] = [], meadow: Meadow = {}) {
   const both: { world?: DeskWorld; browser?: Browser } = {};
   beforeAll(async () => {

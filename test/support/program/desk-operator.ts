@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 
-/** What a person does on the desk's pages in several tests. */
+/** Actions on the desk's pages that several tests use. */
 export class DeskOperator {
   constructor(private readonly page: Page) {}
 
-  /** Through the menu, as a person goes; on a phone it has to be opened first. */
+  /** Opens a page through the menu; on a phone it opens the menu first. */
   async goTo(place: string): Promise<void> {
     const menu = this.page.getByRole('button', { name: 'Menu' });
     if (await menu.isVisible()) await menu.click();
@@ -20,7 +20,7 @@ export class DeskOperator {
       .setInputFiles({ name: file, mimeType: 'text/csv', buffer: Buffer.from(csv) });
   }
 
-  /** Does what makes the desk plan the file, and waits until the answer is on the page. */
+  /** Runs `act`, which makes the desk plan the file, and waits for the result on the page. */
   async planned(act: () => Promise<void>): Promise<void> {
     await Promise.all([this.page.waitForResponse((response) => response.url().endsWith('/plan')), act()]);
     await this.page.getByRole('button', { name: 'Plan again' }).waitFor();

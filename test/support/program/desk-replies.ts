@@ -3,10 +3,10 @@ import { ErrorReply } from '../../../src/desk/api/session.js';
 import type { Route } from '../../../src/desk/http/route.js';
 import { ROUTES } from '../../../src/desk/http/routes.js';
 
-/** Routes that have answered, so that a test can tell whether all of them have. */
+/** Routes that have answered, so that a test can check that all of them have. */
 export const answered = new Set<string>();
 
-/** Throws where the desk answered anything but what the document of its API promises, a field too many included. */
+/** Throws if a reply differs from what the desk's API document promises, even by one extra field. */
 export function checkReply(reply: {
   readonly method: string;
   readonly url: string;

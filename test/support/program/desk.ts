@@ -12,7 +12,7 @@ import type { TestRedis } from '../redis-server.js';
 import { checkReply } from './desk-replies.js';
 import { Program } from './program.js';
 
-/** The real desk on a real store, over HTTP, with one token of each role. */
+/** The real desk on a real store, over HTTP, with one token for each role. */
 export type TestDesk = {
   readonly url: string;
   readonly port: number;
@@ -21,22 +21,22 @@ export type TestDesk = {
   readonly server: DeskServer;
   readonly tokens: { readonly operator: string; readonly viewer: string };
   readonly folder: string;
-  /** With the operator's bearer token unless told otherwise. */
+  /** Calls a path, by default with the operator's bearer token. */
   call(path: string, options?: CallOptions): Promise<Reply>;
   login(token: string): Promise<Page>;
-  /** A worker in this process, until the desk is closed. */
+  /** Starts a worker in this process, which runs until the desk is closed. */
   startWorker(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** A signed-in page: its cookie and its CSRF token. */
+/** The session of a signed-in page: its cookie and its CSRF token. */
 type Page = { readonly cookie: string; readonly csrf: string };
 
 export type CallOptions = {
   readonly method?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** null: nobody. */
+  /** null: no token. */
   readonly as?: string | Page | null;
 };
 
@@ -47,7 +47,7 @@ export type Reply = {
   json(): unknown;
 };
 
-/** Pages and notices hear of changes at once. */
+/** Short intervals, so that pages and alerts see changes at once. */
 const TIMES = { tickMs: 50, sharedMs: 50, slowMs: 50, noticesMs: 50 };
 
 type DeskOptions = {
@@ -55,7 +55,7 @@ type DeskOptions = {
   readonly logger?: Logger;
 };
 
-/** The desk on a store of its own; without `env` or `config` it rehearses on the embedded realm. */
+/** A desk on its own store; without `env` or `config` it rehearses on the embedded realm. */
 export async function startDesk(
   given: DeskOptions & {
     readonly env?: NodeJS.ProcessEnv;
@@ -79,7 +79,7 @@ export async function startDesk(
   };
 }
 
-/** The desk inside this process, beside whatever else the program runs. */
+/** The desk inside this process, beside the other parts of the program. */
 export async function openDesk(program: Program, given: DeskOptions = {}): Promise<TestDesk> {
   const { folder } = program;
   const web = join(folder, 'web');
@@ -132,7 +132,7 @@ function pageOf(reply: Reply): Page {
   return { cookie: line.split(';')[0] ?? '', csrf };
 }
 
-/** Nothing between the test and the socket: headers as given, a forged Host included. */
+/** Sends a raw request: headers are sent as passed, even a forged Host. */
 export function ask(url: string, options: CallOptions = {}): Promise<Reply> {
   const { method = 'GET', body, as = null } = options;
   const headers: Record<string, string> = {};

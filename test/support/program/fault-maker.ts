@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../until.js';
 import type { Program } from './program.js';
 
-/** Breaks one thing after the other, as a seeded die says, and counts what it did. */
+/** Breaks one thing after the other in a random order from a seed, and counts the faults. */
 
 type Worker = ReturnType<Program['start']>;
 
@@ -14,12 +14,12 @@ export function dice(seed: number): () => number {
   };
 }
 
-/** No fault, only a moment to be rolled back to later. */
+/** Not a fault: it only saves a moment to roll back to later. */
 const PHOTOGRAPH = 'store photographed';
 
 export class FaultMaker {
   readonly faults: Record<string, number> = {};
-  /** What was done when. */
+  /** The faults with their times. */
   readonly log: string[] = [];
   private readonly workers: Worker[] = [];
   private readonly hired: Worker[] = [];
@@ -30,13 +30,13 @@ export class FaultMaker {
     private readonly world: Program,
     private readonly random: () => number,
     private readonly size: number,
-    /** Longer than BullMQ's lock now and then. */
+    /** Sometimes longer than BullMQ's lock. */
     private readonly freezeMaxMs: number,
   ) {}
 
   async begin(): Promise<void> {
     for (let i = 0; i < this.size; i++) this.hire(i);
-    // What a machine may be rolled back to knows at least where its journals lie.
+    // Even the oldest copy of the store must know where the machine's journals lie.
     const { keyPrefix, scripts } = this.world.ledger();
     await until(
       'the workers to be there',
@@ -55,7 +55,7 @@ export class FaultMaker {
     this.log.push(`${at} ${new Date().toISOString()} ${name}`);
   }
 
-  /** Everything works again, and everybody is there. */
+  /** Repairs everything and restarts missing workers. */
   async relent(): Promise<void> {
     const { storeNet, realmNet } = this.world;
     storeNet.heal();
@@ -63,12 +63,12 @@ export class FaultMaker {
     for (let i = 0; i < this.size; i++) if (this.workers[i]?.child.exitCode !== null) this.hire(i);
   }
 
-  /** What the workers said at their end, should one end by itself. */
+  /** The last output of the workers, in case one ends by itself. */
   lastWords(): string {
     return this.workers.map(({ stderr }) => stderr().slice(-2_000)).join('\n---\n');
   }
 
-  /** All that the workers ever said. */
+  /** The complete output of all workers. */
   words(): string[] {
     return this.hired.map(({ child, stdout, stderr }) => `pid ${child.pid}\n${stdout()}\n${stderr()}`);
   }
@@ -127,7 +127,7 @@ export class FaultMaker {
   private async end(i: number, signal: NodeJS.Signals): Promise<void> {
     const worker = this.workers[i];
     worker?.child.kill(signal);
-    // One that is asked to stop may wait for a store that is away: it is not waited for, only replaced.
+    // A worker that stops in order may wait for an unreachable store, so it is replaced without waiting for it.
     await Promise.race([worker?.ended, sleep(3_000)]);
     this.hire(i);
   }
@@ -139,7 +139,7 @@ export class FaultMaker {
     child?.kill('SIGCONT');
   }
 
-  /** Two data folders: journals of one machine may lie in several places. */
+  /** Uses two data folders, because journals of one machine may lie in several places. */
   private hire(i: number): void {
     const worker = this.world.start(['worker', '--concurrency', '8'], this.world.envOf(`data-${i % 2}`));
     this.workers[i] = worker;
@@ -147,7 +147,7 @@ export class FaultMaker {
     this.log.push(`${new Date().toISOString()} worker ${i} is pid ${worker.child.pid}`);
   }
 
-  /** As cards from a shuffled deck: a short run meets each kind of fault about as often as any other. */
+  /** Draws like cards from a shuffled deck, so that even a short run meets each kind of fault about equally often. */
   private draw(names: readonly string[]): string {
     if (this.deck.length === 0) this.deck.push(...names);
     return this.deck.splice(Math.floor(this.random() * this.deck.length), 1)[0] ?? '';

@@ -21,7 +21,9 @@ import { begin, feedAll, settleAs } from '../ledger/order-moves.js';
 import type { TestRedis } from '../redis-server.js';
 import { Program } from './program.js';
 
-/** The store, two profiles of one realm, and one try of three people to get something paid that only one has seen. */
+/**
+ * Three people try to get amounts paid that only one of them has seen. All payments above this limit need two people.
+ */
 const LIMIT = 100;
 export const PEOPLE = ['ada', 'ben', 'cleo'] as const;
 export const ROLES: Readonly<Record<string, readonly Role[]>> = {
@@ -46,7 +48,10 @@ const CHOICES = {
 export let redis: TestRedis;
 let program: Program;
 let folder: string;
-/** Whoever sends has this profile; `lax` is another file that a person prepares with, and requires nothing. */
+/**
+ * The sending process uses the profile `strict`. `lax` is another configuration file, which requires no approval;
+ * people may prepare with it.
+ */
 export let strict: App;
 let lax: App;
 export async function startEyes(): Promise<void> {
@@ -68,24 +73,26 @@ export async function endEyes(): Promise<void> {
 
 type Kept = {
   readonly preparer: string | null;
-  /** A schedule's: two people approved the rule's text with these members. */
+  /** A schedule's batch: two people approved the rule's text with these members. */
   readonly byRule: boolean;
-  /** Who approved all of it, before any of it was sent. */
+  /** The people who approved the whole batch before any of it was sent. */
   readonly approvedBy: Set<string>;
-  /** Later: who approved which of its orders, as they were to be sent then. */
+  /** Later approvals: for each order, the people who approved it as it was to be sent at that time. */
   readonly rest: Map<string, Set<string>>;
 };
 
-/** One try: a store of its own, what was done, and what was paid. */
+/** One try on an empty ledger: what people did, and what was paid. */
 export class Try {
   readonly batches = new Map<string, Kept>();
   readonly alone = new Map<string, number>();
   begun = 0;
-  /** By order: who retried it last, with how many attempts before it, and who approved exactly that. */
+  /**
+   * By order: the person who retried it last with its attempts before, and the person who approved exactly that retry.
+   */
   private readonly retried = new Map<string, string>();
   private readonly approvedRetries = new Map<string, { readonly asked: string; readonly by: string }>();
   private readonly refused = new Set<string>();
-  /** By what the rule was shown as: who asked for its approval, or gave it. */
+  /** By hash of the rule as shown: the people who requested or gave its approval. */
   private readonly ruleSaid = new Map<string, Set<string>>();
   private rows = BEGIN;
 
@@ -94,7 +101,7 @@ export class Try {
     readonly ledger: RealmLedger,
   ) {}
 
-  /** Another one every time: no row repeats another. */
+  /** A member that no other row uses, so that no row repeats another. */
   private member(): string {
     this.rows += 1;
     return String(this.rows);
@@ -136,7 +143,7 @@ export class Try {
     }
   }
 
-  /** What a person sees before they approve; null where nothing is to be approved. */
+  /** The hash that a person sees before they approve; null if there is nothing to approve. */
   async look(ref: BatchRef): Promise<string | null> {
     const shown = await previewApproval(strict, ref).catch(() => null);
     return shown?.hash ?? null;
@@ -156,7 +163,7 @@ export class Try {
     return block === null ? [] : planning.blocks.decode(block);
   }
 
-  /** `hash`: of what they looked at, perhaps a while ago, or of another batch. */
+  /** `hash`: what the person viewed, perhaps a while ago, or from another batch. */
   async approve(who: string, ref: BatchRef, hash: string): Promise<void> {
     const before = await previewApproval(strict, ref);
     await approve(this.as(who), ref, hash);
@@ -172,7 +179,7 @@ export class Try {
         this.approvedRetries.set(`${order} ${attempts}`, { asked: before.asked.who ?? '', by: who });
   }
 
-  /** Whatever the ledger lets out is paid, or refused. */
+  /** Delivers every order that the ledger releases; it is paid or refused. */
   async work(refused: 'none' | 'all' | 'every second'): Promise<void> {
     for (const ref of await this.refs()) {
       const view = await readBatch(ref);
@@ -245,7 +252,9 @@ export class Try {
     await this.enter(this.as(who), who, file, null);
   }
 
-  /** Another token under the same name, with other roles: what the first one approved, and was not used, is gone. */
+  /**
+   * Issues another token under the same name with other roles. The unused approvals of the first token are withdrawn.
+   */
   async changeRoles(who: string, roles: readonly Role[]): Promise<void> {
     await revokeToken(strict, who);
     for (const [id, kept] of this.batches) {
@@ -261,7 +270,7 @@ export class Try {
     this.roles.set(who, roles);
   }
 
-  /** Approves the rule as they saw it; `swapped`: its list of members is another one by then. */
+  /** Approves the rule as the person saw it. `swapped`: its list of members changes before the approval. */
   async approveRule(
     who: string,
     {
@@ -293,7 +302,7 @@ export class Try {
     await writeFile(join(folder, 'daily.yaml'), text);
   }
 
-  /** A schedule's batch: no person prepares it, and it begins where two approved its text and members. */
+  /** A schedule's batch: no person prepares it, and it begins once two people have approved its text and members. */
   async scheduled(amount: number, swapped: boolean): Promise<void> {
     const [entry] = await scheduledRules(this.ledger);
     const [profile] = strict.config.profiles;
@@ -332,14 +341,14 @@ export class Try {
     };
     const wish = { batchId: null, inOrder: false, session: null, run };
     const { ref } = await storeBatch(strict, realm, planned, wish);
-    // No run was planned for it, and lists of runs would miss its facts.
+    // The run has no plan, and lists of runs would fail without its record.
     await redis.client().hdel(`${this.ledger.keyPrefix}:rules:runs`, run.id);
     planned.plan.findings.close();
     const byRule = entry.approved.asked !== null && entry.approved.asked !== entry.approved.who && !swapped;
     this.batches.set(ref.id, { preparer, byRule, approvedBy: new Set(), rest: new Map() });
   }
 
-  /** The set time of a batch has come, or is an hour nearer. */
+  /** Moves the set time of each batch an hour nearer. */
   async passTime(): Promise<void> {
     for (const { no } of await this.refs()) {
       const key = `${this.ledger.keyPrefix}:b:${no}`;
@@ -349,7 +358,7 @@ export class Try {
   }
 }
 
-/** How many attempts each of the orders has had. */
+/** How many attempts each order has had. */
 async function previewLetters(
   ref: BatchRef,
   indexes: readonly number[],

@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 const ROOT = resolve('.');
 
 /**
- * A clone as a stranger gets it, holding what stands in the working tree now: a test of yesterday's commit
- * would say nothing about today's change. Nothing ignored comes along, neither node_modules nor a build.
+ * Clones the repository with the current content of the working tree: a clone of the last commit would not test today's
+ * change. Ignored files are left out, so there is no node_modules and no build.
  */
 export function freshClone(into: string): void {
   if (existsSync(join(ROOT, '.git'))) cloneTree(into);
@@ -25,14 +25,13 @@ function cloneTree(into: string): void {
 }
 
 /**
- * Links stay behind: an untracked `node_modules` that links to somebody's real one would be emptied through
- * the link by the clone's `npm ci`.
+ * Links are not copied: an untracked `node_modules` may link to a real one, and `npm ci` in the clone would empty it.
  */
 function isFile(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** Sources that came as an archive have no history to clone. */
+/** Copies everything, because sources from an archive have no history to clone. */
 function copyAll(into: string): void {
   const left = /(^|\/)(node_modules|dist|reports|coverage|\.build-[^/]*|\.almoner)$/;
   cpSync(ROOT, into, {
@@ -42,7 +41,7 @@ function copyAll(into: string): void {
 }
 
 function git(args: readonly string[], cwd: string): string {
-  // A checkout owned by another user, as in a container, is still the one under test.
+  // Git refuses a checkout that another user owns, as in a container, unless it is declared safe.
   const env = {
     ...process.env,
     GIT_CONFIG_COUNT: '1',

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 
-/** What becomes of a write: it arrives, it never does, or it arrives so many ms later and nobody is answered. */
+/** The fate of a write: it arrives, it is lost, or it arrives that many ms later without an answer to its sender. */
 export type WriteFate = 'passes' | 'is lost' | number;
 
-/** Stands before a realm and decides for each write whether and when it arrives. Reads pass. */
+/** A proxy before a realm that decides for each write whether and when it arrives. Reads pass. */
 export class HoldingRealm {
   writes = 0;
 

@@ -8,13 +8,13 @@ import { until } from '../until.js';
 import { auditReport } from './auditor.js';
 import { Program } from './program.js';
 
-/** What a run has under way at once: so much of a killed one may still arrive at the realm. */
+/** The number of requests that a run has under way. A killed run's requests may still arrive at the realm. */
 const UNDER_WAY = 64;
 
-/** Kills a run so many times in the middle of sending, its Redis every third time; everybody is paid exactly once. */
+/** Kills a run `kills` times while it sends, and its Redis every third time. Every member is paid exactly once. */
 export async function expectPaidOnceDespite(kills: number, rows: number): Promise<void> {
   const { csv, seeds } = mixedRows(rows, 150);
-  // Some latency, so that all kills fall into the run and not after it.
+  // Latency slows the run down, so that all kills fall into it.
   const world = await Program.start({
     members: seeds,
     limits: { lockMs: 2_000 },
@@ -34,7 +34,7 @@ export async function expectPaidOnceDespite(kills: number, rows: number): Promis
     let lastApplied = 0;
     for (let kill = 1; kill <= kills; kill++) {
       const run = world.start(['run', 'mixed.csv', '--yes', '--json']);
-      // Killed after a random number of its own payments, so that each kill falls into the middle of sending.
+      // Each kill comes after a random number of the run's own payments, so that it falls into the sending.
       const target = lastApplied + UNDER_WAY + Math.ceil(random() * 40);
       const over = await until(
         `payment ${target}`,

@@ -3,15 +3,15 @@ import { onBadNetwork, Program } from './program.js';
 import { uniqueRows } from './unique-rows.js';
 
 /**
- * A process is killed with a window's worth of requests under way, whose time-out is a minute. The process that comes
- * next must not wait for it: the pace knows whose slots they were, and that nobody answers them any more.
+ * A worker is killed with a full window of requests under way, each with a time-out of a minute. The next worker must
+ * not wait for that time-out: the pace knows which slots the dead worker held, and that it will not answer them.
  */
-/** Requests a second: so many are a window. */
+/** Requests a second, which is also the size of a window. */
 const RATE = 4;
 const TIMEOUT_MS = 60_000;
-/** Longer than a window, so that it fills with requests that are under way. */
+/** Longer than a window, so that unanswered requests fill it. */
 const ANSWER_MS = 1_500;
-/** A window, an answer, and more for a busy machine: still half of the time-out. */
+/** A window, an answer, and a margin for a busy machine: still half of the time-out. */
 export const GOES_ON_MS = 30_000;
 
 export async function openKilledWindow(rows: number) {
@@ -27,7 +27,9 @@ export async function openKilledWindow(rows: number) {
   return {
     world,
 
-    /** Waits until every slot of a window is taken and not answered, kills, and lets arrive what was under way. */
+    /**
+     * Waits until unanswered requests hold every slot of a window, kills the worker, and lets those requests arrive.
+     */
     async killInTheMiddle(worker: ReturnType<Program['start']>): Promise<number> {
       const { scripts, keyPrefix } = world.ledger();
       await until(

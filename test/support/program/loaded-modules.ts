@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import { startAlmoner } from './almoner.js';
 
-/** Which of our dependencies and which folders of src a command loads, as a process of its own. */
+/** The dependencies and the folders of src that a command loads when it runs as a process. */
 type Loaded = { readonly packages: string; readonly folders: string };
 
 const PRELOAD = pathToFileURL(join(import.meta.dirname, '../loaded-files-preload.mjs')).href;
@@ -13,7 +13,7 @@ const { dependencies } = z
   .object({ dependencies: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync('package.json', 'utf8')));
 
-/** Every command that opens the store loads these. */
+/** The modules that every command with a store loads. */
 const STORE: Loaded = {
   packages: 'commander fastest-levenshtein ioredis lru-cache pino zod',
   folders: 'cli core ledger operations runtime words yaml',
@@ -44,7 +44,7 @@ export function beyondStore({ packages, folders }: Loaded): Loaded {
   return { packages: beyond(STORE.packages, packages), folders: beyond(STORE.folders, folders) };
 }
 
-/** The modules in a file: a chunk of the bundled command line names each before it begins. */
+/** The modules in a file: each chunk of the bundled command line names a module before its code. */
 function modulesIn(address: string): readonly string[] {
   const file = fileURLToPath(address);
   if (file.includes('/node_modules/')) return [file];
@@ -52,7 +52,7 @@ function modulesIn(address: string): readonly string[] {
   return [...readFileSync(file, 'utf8').matchAll(/^\/\/ (\S+\.[cm]?[jt]s)$/gm)].map(([, name = '']) => name);
 }
 
-/** Names that are loaded and not in the list; names of the list that are not loaded have a minus. */
+/** The difference between the list and what was loaded. A listed name that was not loaded carries a minus. */
 function beyond(list: string, loaded: string): string {
   const [expected, found] = [list.split(' '), loaded.split(' ')];
   const missing = expected.filter((name) => !found.includes(name)).map((name) => `-${name}`);

@@ -4,8 +4,8 @@ import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 
 /**
- * Closes what a test opens, at its end and in the opposite order. Test files share their modules, so a hook of this
- * module itself would run for the first file only.
+ * Closes what a test opens, at the test's end and in reverse order. Test files share their modules, so a hook in this
+ * module would run for the first file only.
  */
 export const closers = {
   push(close: () => Promise<void>): void {
@@ -20,7 +20,7 @@ export type Got = {
   readonly body: string;
 };
 
-/** Somewhere outside that is told of things: answers what it is told to, and keeps what it got, until the test ends. */
+/** An outside HTTP receiver of alerts. It answers as the test says, and keeps the requests until the test ends. */
 export async function outside(answer: (got: Got, count: number) => { status: number; body?: unknown }) {
   const got: Got[] = [];
   const server = createServer((request, response) => {

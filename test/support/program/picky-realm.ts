@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 
 /**
- * A realm that decides by the member's first digit: 9 does not exist (404), 8 breaks after the change may
- * have been made (500), all others are paid. What it was asked stays to be counted.
+ * A realm that decides by the member's first digit: 9 does not exist (404), 8 fails after the change may have been made
+ * (500), and it pays all others. It counts its requests.
  */
 export type PickyRealm = {
   readonly url: string;
   readonly env: NodeJS.ProcessEnv;
   readonly writes: string[];
-  /** Of the same writes: what was asked. */
+  /** The bodies of the same writes. */
   readonly bodies: unknown[];
-  /** From now on members that begin with this digit are paid. */
+  /** Pays members that begin with this digit from now on. */
   forgive(digit: string): void;
   close(): Promise<void>;
 };

@@ -15,7 +15,7 @@ import { freePort, startRedis, type TestRedis } from '../redis-server.js';
 import { endServerOf } from '../store-program.js';
 import { until } from '../until.js';
 import { almoner, type Ran, type Started, startAlmoner, startRealmProcess } from './almoner.js';
-import { type AppliedChange, type AuditedAdmin, auditedAdmin } from './realm-books.js';
+import { type AppliedChange, type AuditedAdmin, auditedAdmin } from './realm-records.js';
 import { startRealm, type TestRealm } from './realm-service.js';
 import { TcpProxy } from './tcp-proxy.js';
 import { startWorkerBeside, type WorkerBeside } from './worker-beside.js';
@@ -25,31 +25,31 @@ const KEY = 'town-key-0123456789abcdef0123456789abcdef';
 
 type RealmOptions = {
   readonly members?: readonly MemberSeed[];
-  /** As `realm serve --fault` takes them, or already read. */
+  /** Faults as `realm serve --fault` takes them, or already parsed. */
   readonly faults?: FaultPlan | readonly string[];
   readonly certainty?: Certainty;
   readonly rate?: string;
-  /** More of the realm's settings in almoner.config.yaml. */
+  /** Further settings of the realm in almoner.config.yaml. */
   readonly profile?: Readonly<Record<string, unknown>>;
 };
 
 export type ProgramOptions = RealmOptions & {
-  /** Name and id of the realm. */
+  /** The realm's name and id. */
   readonly name?: string;
-  /** `embedded`: no realm is configured, so that commands rehearse on the program's own. */
+  /** `embedded`: no realm is configured, so commands rehearse on the program's own realm. */
   readonly realm?: 'served' | 'embedded';
-  /** Further realms by name. One with `sameAs` is the main realm under another address. */
+  /** Further realms by name. A realm with `sameAs` is the main realm under another address. */
   readonly realms?: Readonly<Record<string, RealmOptions & { readonly sameAs?: 'main' }>>;
   /**
    * `embedded`: the Redis that commands start and end in the data folder, for tests of its files and its process.
-   * `own`: a Redis that the realm does not share, so that a test can kill it or put it back to an earlier time.
+   * `own`: a Redis apart from the realm's, so that a test can kill it or roll it back.
    */
   readonly store?: 'shared' | 'own' | 'embedded';
-  /** A proxy before the store and one before the realm, which can cut, slow down and silence connections. */
+  /** Puts a proxy before the store and one before the realm; each can cut, slow down and silence connections. */
   readonly network?: boolean;
-  /** The realm is a process of its own, which a test can kill. */
+  /** Runs the realm as a separate process, which a test can kill. */
   readonly realmProcess?: boolean;
-  /** Of almoner.config.yaml, which is written where these, `profile` or `realms` are given. */
+  /** The limits in almoner.config.yaml. The file is written if these, `profile` or `realms` are given. */
   readonly limits?: Readonly<Record<string, number>>;
   readonly config?: Readonly<Record<string, unknown>>;
   readonly env?: NodeJS.ProcessEnv;
@@ -59,16 +59,17 @@ type AppOptions = {
   readonly env?: NodeJS.ProcessEnv;
   readonly logger?: Logger | undefined;
   readonly clientName?: string;
-  /** How long calls wait for a store that does not answer. */
+  /** How long calls wait for an unresponsive store. */
   readonly patienceMs?: number;
 };
 
 /**
- * The program over a realm: a real realm service with members, a store, and an operator with a data folder and a
- * working folder, who runs commands (inside the test's process or as processes), workers and the program's parts.
+ * The program and its surroundings: a real realm service with members, a store, and an operator with a data folder and
+ * a working folder. The operator runs commands (inside the test's process or as processes), workers, and parts of the
+ * program.
  */
 export class Program {
-  /** `GET /web3/members/101` of every request that the realm answered, oldest first. */
+  /** Every request that the realm answered, such as `GET /web3/members/101`, oldest first. */
   readonly requests: string[] = [];
   readonly admin: AuditedAdmin;
   env: NodeJS.ProcessEnv = {};
@@ -95,7 +96,7 @@ export class Program {
     const realmStore = await startRedis();
     const store = options.store === 'own' || options.network === true ? await startRedis() : realmStore;
     const realmPort = await freePort();
-    // Where the realm is not declared to honour keys it must not honour them: a request sent twice has to show.
+    // Unless the realm is declared to honour keys, the keys are hidden from it, so that a request sent twice shows.
     const rewrite = certaintyOf(options) === 'idempotent' ? undefined : hideKeys;
     const proxies =
       options.network === true
@@ -140,7 +141,7 @@ export class Program {
         ...(limits && { limits }),
         realms: { [this.name]: main, ...further },
       });
-    // With several realms, or with a proxy's address, the file alone says what is configured.
+    // With several realms, or with a proxy's address, only the file holds the configuration.
     const fromEnv =
       realms !== undefined || this.proxies !== null
         ? {}
@@ -153,12 +154,12 @@ export class Program {
     this.env = { ...common, ...fromEnv, ALMONER_API_KEY: KEY, ...this.furtherKeys, ...env };
   }
 
-  /** JSON is YAML. */
+  /** Writes JSON, which is valid YAML. */
   private writeConfig(config: object): Promise<string> {
     return this.file('almoner.config.yaml', JSON.stringify(config));
   }
 
-  /** Starts them on the realm's store; returns their profiles. Each has a key of its own. */
+  /** Starts the further realms on the main realm's store, each with its own API key; returns their profiles. */
   private async startFurtherRealms(): Promise<Record<string, object>> {
     const profiles: Record<string, object> = {};
     for (const [name, options] of Object.entries(this.options.realms ?? {})) {
@@ -186,7 +187,7 @@ export class Program {
     return `http://127.0.0.1:${this.proxies?.realm.port ?? this.realmPort}`;
   }
 
-  /** The same operator with another data folder and another state folder, as on another machine. */
+  /** The same operator with other data and state folders, as on another machine. */
   envOf(data: string): NodeJS.ProcessEnv {
     const [folder, state] = [join(this.folder, data), join(this.folder, `${data}-state`)];
     return { ...this.env, ALMONER_DATA: folder, ALMONER_STATE: state };
@@ -200,24 +201,24 @@ export class Program {
     return needed(this.proxies?.realm, 'network');
   }
 
-  /** The service inside this process. */
+  /** The realm service inside this process. */
   get realm(): TestRealm {
     return needed(this.service, 'a realm inside this process');
   }
 
-  /** A command inside this process, to its end. */
+  /** Runs a command inside this process and waits for its end. */
   run(...args: string[]): Promise<Ran> {
     return almoner(args, { cwd: this.folder, env: this.env });
   }
 
-  /** Starts a command as a process and leaves it running; it is killed at the end. */
+  /** Starts a command as a process and leaves it running; the end of the world kills it. */
   start(args: readonly string[], env: NodeJS.ProcessEnv = {}, nodeArgs: readonly string[] = []): Started {
     const one = startAlmoner(args, { cwd: this.folder, env: { ...this.env, ...env }, nodeArgs });
     this.started.add(one);
     return one;
   }
 
-  /** Renamed into place: a scheduler that reads meanwhile finds the old text or the new one, never a part. */
+  /** Writes a file and renames it into place, so that a scheduler reads the old text or the new one, never a part. */
   async file(name: string, text: string): Promise<string> {
     const path = join(this.folder, name);
     await mkdir(dirname(path), { recursive: true });
@@ -226,7 +227,7 @@ export class Program {
     return path;
   }
 
-  /** A file that is handed to the workers. */
+  /** Imports a file and hands it to the workers. */
   async imported(name: string, text: string): Promise<BatchRef> {
     await this.file(name, text);
     const { status, stdout, stderr } = await this.run('import', name, '--yes', '--json');
@@ -234,13 +235,13 @@ export class Program {
     return findBatch(this.ledger().scripts, String(JSON.parse(stdout).batch));
   }
 
-  /** The ledger as an onlooker sees it, past the proxies. */
+  /** The ledger over a connection of its own, past the proxies. */
   ledger(): RealmLedger {
     const scripts = new ScriptClient(this.store.client(), 30_000, () => {});
     return openLedger(scripts, { name: this.name, baseUrl: this.url, realmId: this.name, rehearsal: false });
   }
 
-  /** The program's parts inside this process, until the end. */
+  /** Opens the parts of the program inside this process, until the end of the world. */
   async app(options: AppOptions = {}): Promise<App> {
     const env = { ...this.env, ...options.env };
     const config = await loadConfig({ env, cwd: this.folder, flags: {} });
@@ -250,7 +251,7 @@ export class Program {
     return app;
   }
 
-  /** `almoner worker` inside this process. It is stopped as by SIGTERM: requests under way finish. */
+  /** Runs `almoner worker` inside this process. It is stopped like SIGTERM: requests under way finish. */
   async worker(
     options: { readonly logger?: Logger; readonly reportEveryMs?: number } = {},
   ): Promise<WorkerBeside> {
@@ -267,7 +268,7 @@ export class Program {
     return this.admin.appliedCount(this.name);
   }
 
-  /** How much was applied once nothing has been for a while: requests under way at a kill arrive after it. */
+  /** The number of applied changes after a quiet spell: requests under way at a kill arrive after it. */
   async appliedWhenQuiet(quietMs = 600): Promise<number> {
     let seen = { count: -1, sinceMs: 0 };
     return until('payments to stop', async () => {
@@ -306,16 +307,16 @@ export class Program {
     this.stopRealm = () => realm.end('SIGKILL');
   }
 
-  /** Closes the service inside this process, or kills the realm's own. */
+  /** Closes the realm inside this process, or kills its process. */
   stopRealm: () => Promise<unknown> = () => Promise.resolve();
 
-  /** The realm comes back at the same address, without faults. */
+  /** Restarts the realm at the same address, without faults. */
   async reopenRealm(): Promise<void> {
     await this.stopRealm();
     await this.startRealm([]);
   }
 
-  /** Keeps the ledger's append-only files as they are now; the function it returns puts them back. */
+  /** Copies the store's append-only files; the returned function restores them. */
   async photograph(name: string): Promise<() => Promise<void>> {
     const kept = join(this.folder, `photograph-${name}`);
     await rm(kept, { recursive: true, force: true });
@@ -328,7 +329,7 @@ export class Program {
     };
   }
 
-  /** Ends everything in the opposite order of its start. */
+  /** Ends everything in reverse order of its start. */
   async end(): Promise<void> {
     for (const one of this.started) await one.kill();
     for (const close of this.closers.splice(0).reverse()) await close();
@@ -372,7 +373,7 @@ function noteRequest(line: string, requests: string[]): void {
   if (match !== null) requests.push(`${match[1]} ${match[2]}`);
 }
 
-/** Terms for kills and outages: short time-outs, many quick attempts, a bad network before store and realm. */
+/** Settings for kills and outages: short time-outs, many quick attempts, and proxies before store and realm. */
 export function onBadNetwork(options: ProgramOptions & { readonly totalMs?: number }): ProgramOptions {
   const { totalMs = 2_000, limits, profile, ...rest } = options;
   return {

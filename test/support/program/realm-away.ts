@@ -4,8 +4,8 @@ import { onBadNetwork, Program, type ProgramOptions } from './program.js';
 import { uniqueRows } from './unique-rows.js';
 
 /**
- * The realm's process is killed, and its address refuses connections: nothing was sent, so nothing is known
- * against any order. The certainty is manual and the realm honours no key: a second payment would show.
+ * Kills the realm's process, so that its address refuses connections. Nothing was sent, so no order has an uncertain
+ * outcome. The certainty is manual and the realm honours no key, so a second payment would show.
  */
 export async function openMortalRealm(rows: number, more: Partial<ProgramOptions> = {}) {
   const world = await Program.start(
@@ -38,7 +38,7 @@ export async function openMortalRealm(rows: number, more: Partial<ProgramOptions
         60_000,
       ),
 
-    /** Until it has been asked in vain so many times. */
+    /** Waits until the realm's address has refused that many connections. */
     async probes(count: number): Promise<void> {
       const { scripts, keyPrefix } = world.ledger();
       const turns = new Set<string | null>();

@@ -1,15 +1,15 @@
 import { createRealmService, type RealmServiceOptions } from '../../../src/realm/server/service.js';
 import { type BareReply, type BareRequest, bareHttp } from '../bare-http.js';
 import type { TestRedis } from '../redis-server.js';
-import { type AuditedAdmin, auditedAdmin } from './realm-books.js';
+import { type AuditedAdmin, auditedAdmin } from './realm-records.js';
 
-/** A realm of its own on a real service, with a key and a bare client that carries it. */
+/** A realm of its own on a real service, with an API key and a plain HTTP client that sends it. */
 export type TestRealm = {
   readonly url: string;
   readonly realmId: string;
   readonly key: string;
   readonly admin: AuditedAdmin;
-  /** `path` below /api/v4/realms/{realmId}. */
+  /** `path` is below /api/v4/realms/{realmId}. */
   call(path: string, request?: BareRequest): Promise<BareReply>;
   change(member: string, tokens: unknown, headers?: Record<string, string>): Promise<BareReply>;
   transfer(member: string, body: unknown, headers?: Record<string, string>): Promise<BareReply>;
@@ -23,7 +23,7 @@ export async function startRealm(
   options: Partial<Omit<RealmServiceOptions, 'redis'>> & {
     readonly realmId?: string;
     readonly port?: number;
-    /** A key of its own unless given. */
+    /** The API key; by default a new one. */
     readonly key?: string;
   } = {},
 ): Promise<TestRealm> {

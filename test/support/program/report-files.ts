@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { undefuse } from '../../../src/core/formula-cells.js';
 
-/** Reads reports as the intake would: RFC 4180, formula cells back as they were. */
+/** Reads report rows as the import does: RFC 4180, with escaped formula cells restored. */
 export async function readRows(folder: string, name: string, delimiter = ','): Promise<string[][]> {
   const text = await readFile(join(folder, name), 'utf8');
   const rows: string[][] = parse(text, { delimiter, relax_column_count: true, record_delimiter: '\n' });
   return rows.map((cells) => cells.map(undefuse));
 }
 
-/** Every file below a folder with its checksum, for comparing whole reports. */
+/** Every file below a folder with its checksum, to compare whole reports. */
 export async function checksums(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const sums: [string, string][] = [];

@@ -1,7 +1,10 @@
 import type { Requirement } from '../../../src/core/people.js';
 import type { App, OpenRealm } from '../../../src/runtime/app.js';
 
-/** From here on the profiles of a process let one person pay no more than this alone, also those of realms that are open. */
+/**
+ * Changes the profiles of a process so that one person alone may pay at most `approval`. It also changes realms that
+ * are open.
+ */
 export async function requireApproval(
   app: App,
   approval: Requirement = { overTokens: 0, overRows: null },

@@ -4,13 +4,13 @@ import { SCHEDULES_QUEUE } from '../../../src/queue/schedules.js';
 import type { TestRedis } from '../redis-server.js';
 import { until } from '../until.js';
 
-/** The notes of a rule that hold times, and the names of those times. */
+/** The keys of a rule that hold times, and the names of those times. */
 const NOTES = ['schedules', 'last', 'waiting'];
 const TIMES = ['at', 'since', 'waitsSince', 'finishedAt'];
 
 /**
- * Time passes for one rule: each time that the store has noted of its schedule becomes so much older, so that the newest
- * time of the schedule is due again. The clock is the machine's, and a test cannot step it.
+ * Makes each stored time of a rule's schedule that much older, so that the newest time of the schedule is due again.
+ * The real clock is the machine's, and a test cannot step it.
  */
 export async function timePasses(
   { keyPrefix }: RealmLedger,
@@ -31,8 +31,8 @@ export async function timePasses(
 }
 
 /**
- * Sends the wake-up that BullMQ sends at each time of a schedule, until the desk has noted something of the rule. A desk
- * that is still busy with an earlier look at the rule passes a wake-up over, and would look only half a minute later.
+ * Sends the wake-up that BullMQ sends at each time of a schedule, until the desk has recorded an outcome for the rule.
+ * A desk that is still busy with an earlier look skips a wake-up, and would look again only after half a minute.
  */
 export async function wakeUntilNoted(ledger: RealmLedger, store: TestRedis, rule: string): Promise<void> {
   const client = store.client();

@@ -14,8 +14,8 @@ import { openDesk, type TestDesk } from './desk.js';
 import { Program, REALM_ID } from './program.js';
 
 /**
- * A store, a realm, a desk and schedulers for tests of what becomes of a scheduled time. Each test has a rule of its own
- * in them, and asks what the schedules' standings tell.
+ * A store, a realm, a desk and schedulers for tests of what happens at a scheduled time. Each test has its own rule and
+ * checks the reported outcome of its schedule.
  */
 
 const MEMBERS = Array.from({ length: 12 }, (_, at) => ({
@@ -24,7 +24,7 @@ const MEMBERS = Array.from({ length: 12 }, (_, at) => ({
   web3: { held: 2 },
 }));
 const MINUTE_MS = 60_000;
-/** A second realm, on whose address no process listens. */
+/** A second realm; no process listens on its address. */
 export const AWAY = 'away';
 const AWAY_REALM = {
   baseUrl: 'http://127.0.0.1:9',
@@ -71,13 +71,13 @@ export function scheduleOutcomes() {
     for (const one of running.splice(0)) await one.stop();
     await rm(join(world.folder, 'jobs'), { recursive: true });
     await syncRules(desk.app, { cwd: world.folder, approve: [], prune: true });
-    // The next test begins in a realm whose schedules no process has served.
-    await desk.app.scripts.redis.del(`${books().keyPrefix}:rules:rounds`);
+    // No process has served the schedules of the next test's realm yet.
+    await desk.app.scripts.redis.del(`${ledger().keyPrefix}:rules:rounds`);
   });
 
-  const books = () => desk.app.ledger(pickProfile(desk.app.config, REALM_ID));
+  const ledger = () => desk.app.ledger(pickProfile(desk.app.config, REALM_ID));
 
-  /** A daily rule whose last time came so many minutes ago, and which was approved just before. */
+  /** A daily rule that was due `minutesAgo` minutes ago and was approved just before that. */
   async function due(minutesAgo = 0, { missed = 'once', ...changes }: Record<string, string> = {}) {
     const now = Number((await desk.app.scripts.redis.time())[0]) * 1000;
     const at = Math.floor(now / MINUTE_MS) * MINUTE_MS - minutesAgo * MINUTE_MS;
@@ -115,17 +115,21 @@ export function scheduleOutcomes() {
     all.find(({ rule }) => rule === name);
   const onTheDesk = async () => ofRule(overview.parse((await desk.call('/api/overview')).json()).schedules);
 
-  /** Waits for the outcome. */
-  async function told(outcome: ScheduleOutcome, isGood: boolean, message: RegExp) {
+  /** Waits until the schedule reports the outcome. */
+  async function untilOutcome(outcome: ScheduleOutcome, isGood: boolean, message: RegExp) {
     return until(`the outcome ${outcome}, ${message}`, async () => {
       const one = ofRule(await scheduleStandings(desk.app));
       return one?.outcome === outcome && one.isGood === isGood && message.test(one.message) && one;
     });
   }
 
-  /** The same outcome in the list, on the desk, in what notices are written of, and for Prometheus. */
-  async function toldEverywhere(outcome: ScheduleOutcome, isGood: boolean, message: RegExp): Promise<void> {
-    await told(outcome, isGood, message);
+  /** Expects the same outcome in the list, on the desk, in the source of alerts, and in the Prometheus metrics. */
+  async function untilOutcomeEverywhere(
+    outcome: ScheduleOutcome,
+    isGood: boolean,
+    message: RegExp,
+  ): Promise<void> {
+    await untilOutcome(outcome, isGood, message);
     const expected = { rule: name, outcome, isGood, message: expect.stringMatching(message) };
     const list = await world.run('rules', 'list', '--json');
     expect(ofRule(listed.parse(JSON.parse(list.stdout)).rules)?.standing).toMatchObject(expected);
@@ -134,7 +138,7 @@ export function scheduleOutcomes() {
     expect(ofRule(onPage)?.standing).toMatchObject(expected);
     await until('the overview', async () => message.test((await onTheDesk())?.message ?? ''));
     expect(await onTheDesk()).toMatchObject(expected);
-    // test/desk/notices.test.ts sends notices of these.
+    // test/desk/notices.test.ts checks that alerts are sent for these.
     const { standings } = await desk.server.desk.board.look();
     const event =
       outcome === 'waits-for-go' ? 'schedule.waits' : isGood ? 'schedule.done' : 'schedule.failed';
@@ -154,11 +158,11 @@ export function scheduleOutcomes() {
 
   /** The batches of this test's rule. */
   async function batches() {
-    const views = await Promise.all((await listBatches(books())).map((ref) => readBatch(ref)));
+    const views = await Promise.all((await listBatches(ledger())).map((ref) => readBatch(ref)));
     return views.filter((view) => view?.manifest.source?.startsWith(`rule ${name} `));
   }
 
-  /** The schedules' program, which is held before its first seal until `act` is done. */
+  /** An app whose schedules run `act` before their first seal. */
   async function appThatSealsAfter(act: () => Promise<unknown>) {
     const app = await world.app();
     const script = app.scripts.script.bind(app.scripts);
@@ -171,7 +175,7 @@ export function scheduleOutcomes() {
   }
 
   return {
-    /** The rule of the test that runs. */
+    /** The name of the current test's rule. */
     get rule() {
       return name;
     },
@@ -181,8 +185,19 @@ export function scheduleOutcomes() {
     get desk() {
       return desk;
     },
-    /** What is stopped at the end of the test. */
+    /** Processes that are stopped at the end of the test. */
     running,
-    ...{ books, due, approve, serve, ofRule, told, toldEverywhere, command, batches, appThatSealsAfter },
+    ...{
+      ledger,
+      due,
+      approve,
+      serve,
+      ofRule,
+      untilOutcome,
+      untilOutcomeEverywhere,
+      command,
+      batches,
+      appThatSealsAfter,
+    },
   };
 }

@@ -3,8 +3,8 @@ import { confirmedHash } from '../../../src/ledger/read/gate.js';
 import { decodeManifest } from '../../../src/ledger/views.js';
 
 /**
- * Moves the set time of a batch in the store, as if it had been prepared with it: the clock cannot be stepped, and no test
- * waits for an hour to pass.
+ * Moves the set time of a stored batch, as if it had been prepared with that time. A test cannot step the clock or wait
+ * for an hour.
  */
 export async function setStart(redis: Redis, batch: string, startAt: number): Promise<void> {
   for (const key of await redis.keys('*:b:*'))
@@ -12,14 +12,14 @@ export async function setStart(redis: Redis, batch: string, startAt: number): Pr
       const movedMs = startAt - Number(await redis.hget(key, 'startAt'));
       await redis.hset(key, 'startAt', startAt);
       await confirmAnew(redis, key, movedMs);
-      // The feeder looks at it then.
+      // Makes the feeder check the batch at that time.
       const [realm = '', no = ''] = key.split(':b:');
       return void (await redis.zadd(`${realm}:feed`, 'XX', startAt, no));
     }
   throw new Error(`no batch ${batch}`);
 }
 
-/** An approval is for the time that it was shown with, and was given as long before it. */
+/** An approval covers the set time that was shown, so it is renewed for the moved time and moved by as much. */
 export async function confirmAnew(redis: Redis, key: string, movedMs = 0): Promise<void> {
   const { manifest = '', preparer = null, startAt, startZone = '', approval } = await redis.hgetall(key);
   const id = /\{(.+)\}/.exec(key)?.[1] ?? '';

@@ -2,13 +2,13 @@ import { expect } from 'vitest';
 import { onBadNetwork, Program } from './program.js';
 import { uniqueRows } from './unique-rows.js';
 
-/** How long an answer of the store may take here, and a stop. */
+/** How long these tests wait for an answer of the store, and for a stop. */
 export const ANSWER_MS = 1_500;
 const STOP_MS = 1_000;
 
 /**
- * A world whose store stops answering and closes no connection: its host has vanished, or it is frozen. A request may
- * take a minute here, so that a slot of the pace that got lost on the way shows as a minute of silence.
+ * A world with a store that stops answering but keeps its connections open: its host has vanished or is frozen. A
+ * request may take a minute here, so that a lost slot of the pace shows as a minute of silence.
  */
 export const openSilentWorld = (members: number): Promise<Program> =>
   Program.start(
@@ -21,7 +21,7 @@ export const openSilentWorld = (members: number): Promise<Program> =>
     }),
   );
 
-/** Both commands end, and say that it is the store. */
+/** Expects both commands to end and to name the store as the cause. */
 export async function expectStoreNamed(world: Program, back: () => void): Promise<void> {
   const [status, doctor] = await Promise.all([world.run('status', '--json'), world.run('doctor', '--json')]);
   back();

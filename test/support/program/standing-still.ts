@@ -4,7 +4,7 @@ import { until } from '../until.js';
 import { onBadNetwork, Program, type ProgramOptions } from './program.js';
 import { uniqueRows } from './unique-rows.js';
 
-/** A file whose orders are left standing by real processes, and what `status` says of them. */
+/** A file with orders that real processes leave waiting, and the reasons that `status` reports for them. */
 export async function openStandingStill(rows: number, more: Partial<ProgramOptions>) {
   const world = await Program.start(
     onBadNetwork({ certainty: 'manual', members: uniqueRows(rows).seeds, ...more }),

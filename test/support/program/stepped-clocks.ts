@@ -5,7 +5,7 @@ import type { BatchRef } from '../../../src/ledger/realm-ledger.js';
 import { auditByContent } from './auditor.js';
 import type { Program } from './program.js';
 
-/** Workers whose wall clocks can be set while they send. The monotonic clocks stay right. */
+/** Workers with wall clocks that a test sets while they send. Their monotonic clocks stay right. */
 const PRELOAD = fileURLToPath(new URL('../stepped-clock-preload.mjs', import.meta.url));
 export const HOUR_MS = 3_600_000;
 
@@ -21,7 +21,7 @@ export function steppedClocks(world: () => Program) {
       await rename(`${path}.new`, path);
     },
 
-    /** What the report says of each order, held against the realm's books. */
+    /** Compares the report's state of each order with the realm's records. */
     async verdicts({ id }: BatchRef) {
       await world().run('report', id, '--json');
       return auditByContent(await world().applied(), join(world().folder, 'reports'), id);

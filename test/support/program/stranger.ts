@@ -5,17 +5,17 @@ import { delimiter, join } from 'node:path';
 import type { Ran } from './almoner.js';
 
 /**
- * Somebody at a shell who has never used almoner: a home of their own, nothing configured, nothing installed
- * but what they install. npm keeps its cache and its registry, so that nothing is fetched twice.
+ * A new user at a shell: an empty home folder, no configuration, nothing installed but what they install. npm shares
+ * its cache, so that no package is downloaded twice.
  */
 export type Stranger = {
   readonly home: string;
-  /** Where `npm link` and `npm i -g` put things. */
+  /** The prefix for `npm link` and `npm i -g`. */
   readonly prefix: string;
   readonly dataFolder: string;
-  /** Runs lines as a shell gets them pasted. */
+  /** Runs lines as a shell does when they are pasted. */
   shell(lines: string | readonly string[], cwd: string, more?: NodeJS.ProcessEnv): Promise<Ran>;
-  /** The same at a terminal, answering the question that ends in the given text. */
+  /** The same at a terminal; it answers the question that ends in the given text. */
   terminal(
     lines: readonly string[],
     cwd: string,
@@ -58,7 +58,7 @@ export function stranger(home: string): Stranger {
     },
     terminal(lines, cwd, answer) {
       const script = lines.join('\n');
-      // The two families of `script` take the command in different ways; both give it a terminal.
+      // The two implementations of `script` take the command in different ways; both give it a terminal.
       const args =
         process.platform === 'darwin'
           ? ['-q', '/dev/null', 'bash', '-c', script]

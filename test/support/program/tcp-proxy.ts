@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A network between two programs that can be cut, slowed, made to lose answers, or made to say nothing. */
+/** A network between two programs that a test can cut, slow down, silence, or make lose answers. */
 export class TcpProxy {
-  /** Added to every chunk, both ways. */
+  /** Delay of every chunk, in both directions. */
   delayMs = 0;
   /**
-   * `lose-answers`: requests arrive, answers do not. `refuse`: nobody gets through. `silent`: connecting works,
-   * and then nothing arrives either way.
+   * `lose-answers`: requests arrive, answers do not. `refuse`: every connection is reset. `silent`: connecting works,
+   * and then no data passes in either direction.
    */
   mode: 'pass' | 'lose-answers' | 'refuse' | 'silent' = 'pass';
-  /** Answers that came through, and that did not. */
+  /** Counts the answers that passed and that were lost. */
   answers = { passed: 0, lost: 0 };
   private readonly muted = new Set<Socket>();
   private readonly pairs = new Set<readonly [Socket, Socket]>();
@@ -21,7 +21,7 @@ export class TcpProxy {
     private readonly server: Server,
     readonly port: number,
     private targetPort: number,
-    /** What requests look like on the other side. */
+    /** Rewrites requests before they reach the other side. */
     private readonly rewrite: (chunk: Buffer) => Buffer,
   ) {
     server.on('connection', (client: Socket) => this.join(client));
@@ -36,23 +36,23 @@ export class TcpProxy {
     return new TcpProxy(server, address.port, targetPort, rewrite);
   }
 
-  /** Every connection is reset, whatever is under way on it. */
+  /** Resets every connection with everything under way on it. */
   cut(): void {
     for (const pair of this.pairs) for (const socket of pair) socket.resetAndDestroy();
   }
 
-  /** Whoever is connected hears nothing any more and is not told, as when the other host has vanished. */
+  /** Stops all traffic without closing connections, as when the other host vanishes. */
   silence(): void {
     for (const pair of this.pairs) for (const socket of pair) this.muted.add(socket);
   }
 
-  /** New connections go to another server, as after a failover behind one address. */
+  /** Sends new connections to another server, as after a failover behind one address. */
   aim(port: number): void {
     this.targetPort = port;
     this.cut();
   }
 
-  /** Nobody listens here: connecting is refused before a byte could leave. */
+  /** Stops listening: a connection is refused before a byte leaves. */
   async shut(): Promise<void> {
     this.server.close();
     this.cut();
@@ -64,7 +64,7 @@ export class TcpProxy {
     await once(this.server, 'listening');
   }
 
-  /** Back to a network that works; what lost answers have damaged is cut off. */
+  /** Restores a working network, and closes connections that lost answers have damaged. */
   heal(): void {
     this.delayMs = 0;
     const lost = this.mode !== 'pass';
@@ -105,7 +105,7 @@ export class TcpProxy {
     });
   }
 
-  /** In order, also when the delay changes: each chunk waits for the one before it. */
+  /** Keeps the order when the delay changes: each chunk waits for the one before it. */
   private pass(to: Socket, chunk: Buffer): void {
     if (this.muted.has(to)) return;
     const before = this.tails.get(to);

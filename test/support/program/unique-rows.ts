@@ -1,6 +1,6 @@
 import type { MemberSeed } from '../../../src/realm/server/members.js';
 
-/** Orders of which no two have the same content: the realm's books tell each apart without any key. */
+/** Orders with distinct content, so that the realm's records identify each one without a key. */
 export function uniqueRows(rows: number, first = 0): { csv: string; seeds: MemberSeed[] } {
   const id = (n: number) => String(200_000_000_000_000_000n + BigInt(n));
   const lines: string[] = [];

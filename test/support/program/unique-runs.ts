@@ -5,11 +5,11 @@ import { auditByContent } from './auditor.js';
 import type { Program } from './program.js';
 import { uniqueRows } from './unique-rows.js';
 
-/** Runs of files of their own, in the middle of which something happens, and what must come of them. */
+/** Runs of files with unique rows: a test interrupts a run in the middle, then checks the outcome. */
 export function uniqueRuns(world: () => Program, rows: number) {
   let files = 0;
   return {
-    /** Answers once some of it is paid. */
+    /** Starts a run and returns once some of it is paid. */
     async begin() {
       const name = `file-${files}.csv`;
       await world().file(name, uniqueRows(rows, files * rows).csv);

@@ -2,7 +2,7 @@ import type { OrderState } from '../../../src/core/states.js';
 import type { BatchRecord } from '../../../src/ledger/views.js';
 import { recordOf, rowOf, START } from '../ledger/batch-record.js';
 
-/** A batch in which everything happened that a report can show. */
+/** A batch with every kind of event that a report can show. */
 export function vividBatch(rehearsal = true): BatchRecord {
   const stateAt = (index: number): OrderState => {
     if (index % 601 === 0) return 'doubt';

@@ -10,13 +10,13 @@ import { until } from '../until.js';
 import { type DeskProcess, startDeskProcess } from './almoner.js';
 import { DESKTOP, type DeskPage, launchBrowser, openDesk } from './desk-browser.js';
 import { Program, REALM_ID } from './program.js';
-import type { AppliedChange } from './realm-books.js';
+import type { AppliedChange } from './realm-records.js';
 import { timePasses, wakeUntilNoted } from './schedule-clock.js';
 
 /**
- * The world of an operator's week, on real processes: a realm service with a store of its own whose log is the truth, a desk with a
- * worker, commands, a browser that reads every page, and somebody outside who is told. After each day every sum is held
- * against the realm's log.
+ * The world of an operator's week, on real processes: a realm service with a store of its own, a desk with a worker,
+ * commands, a browser that reads every page, and an outside receiver of alerts. The realm's log is the truth. After
+ * each day every sum is compared with it.
  */
 export const REALM = REALM_ID;
 const SECRET = `whsec_${Buffer.from('a week of secrets, and one more!').toString('base64')}`;
@@ -30,7 +30,7 @@ let tab: DeskPage;
 export const told: { readonly id: string; readonly type: string; readonly message: string }[] = [];
 const outside = createServer();
 
-/** A receiver of notices that checks their signature with the standard's own library. */
+/** A receiver of alerts that checks their signatures with the reference library of the standard. */
 async function listenOutside(): Promise<number> {
   outside.on('request', (request, response) => {
     const chunks: Buffer[] = [];
@@ -103,7 +103,7 @@ export async function json(...args: string[]) {
 
 const HOUR_MS = 3_600_000;
 
-/** The next time of an hourly rule comes. */
+/** Makes the next time of an hourly rule due. */
 export async function anHourPasses(rule: string): Promise<void> {
   const ledger = program.ledger();
   await timePasses(ledger, program.store, rule, HOUR_MS);
@@ -120,14 +120,14 @@ export const write = (name: string, text: string) => program.file(name, text);
 export const gifts = (from: number, to: number, plus: number) =>
   MEMBERS.slice(from, to).map((member, at) => [member, from + at + plus] as const);
 
-/** What the realm applied since a moment, and its sums. */
+/** The changes that the realm applied since a moment. */
 export async function applied(since = 0): Promise<AppliedChange[]> {
   return (await program.applied()).slice(since);
 }
 export const sumOf = (changes: readonly AppliedChange[], op: AppliedChange['op']) =>
   changes.filter((change) => change.op === op).reduce((sum, { tokens }) => sum + tokens, 0);
 
-/** Everything that the books call paid is in the realm's log, and nothing else is. */
+/** Checks that the realm's log holds exactly the payments that the ledger calls paid. */
 export async function tie(): Promise<void> {
   const { said } = await json('status');
   const { batches } = z.object({ batches: z.array(standing) }).parse(said);
@@ -141,7 +141,7 @@ export async function tie(): Promise<void> {
 const PAGES = ['/', '/batches', '/history', '/dead', '/doubts', '/import', '/rules', '/notices', '/audit'];
 const NEVER = /undefined|\bNaN\b|\[object|Infinity|\b1 (batches|orders|doubts|rows|members|dead letters)\b/;
 
-/** Reads every page as a person would, and the batch's own. */
+/** Reads every page of the desk, and the page of the batch. */
 export async function readPages(batch?: string): Promise<Map<string, string>> {
   const { page, complaints, strangers } = tab;
   const words = new Map<string, string>();
@@ -157,7 +157,9 @@ export async function readPages(batch?: string): Promise<Map<string, string>> {
   return words;
 }
 
-/** The operator looks into the realm's log, fills the file of the doubts, and hands it in. */
+/**
+ * Resolves doubts as the operator does: looks each one up in the realm's log, fills the file of doubts, and imports it.
+ */
 export async function resolveByLog(batch: string): Promise<void> {
   const { report } = (await json('report', batch)).said;
   const [head = '', ...lines] = (await readFile(join(report, 'doubt.csv'), 'utf8')).trimEnd().split('\n');
@@ -170,7 +172,7 @@ export async function resolveByLog(batch: string): Promise<void> {
     return cells.join(',');
   });
   await write('doubts.csv', [head, ...filled, ''].join('\n'));
-  // A request that was sent a moment ago may still arrive: before the settle time is over nothing is called unpaid.
+  // A request may still arrive until the settle time is over. The program accepts no `unpaid` before that.
   await until('the decisions to be taken', async () => {
     const { status } = await json('doubt', 'resolve', '--file', 'doubts.csv', '--reason', 'the log says so');
     return status === 0;

@@ -3,9 +3,9 @@ import { workRealms } from '../../../src/operations/services/run-workers.js';
 import { App } from '../../../src/runtime/app.js';
 import { loadConfig } from '../../../src/runtime/config/config.js';
 
-/** `almoner worker` within the test's process: it reads the configuration as it stands at its start. */
+/** `almoner worker` inside the test's process. It reads the configuration once, at its start. */
 export type WorkerBeside = {
-  /** As SIGTERM does it: requests under way finish. Safe to call twice. */
+  /** Stops like SIGTERM: requests under way finish. Safe to call twice. */
   stop(): Promise<void>;
 };
 

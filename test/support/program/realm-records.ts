@@ -4,33 +4,33 @@ import { OPS, type Op } from '../../../src/core/order.js';
 import { createRealmAdmin, type RealmAdmin } from '../../../src/realm/server/admin.js';
 import { realmKeys } from '../../../src/realm/server/store.js';
 
-/** What an auditor reads in the realm service's own store, past everything that the service says of it. */
-export type RealmBooks = {
-  /** Null: no such member. */
+/** The realm service's stored records, read directly from its store, without relying on the service's own answers. */
+export type RealmRecords = {
+  /** Null if the member does not exist. */
   balance(realmId: string, member: string): Promise<number | null>;
   balances(realmId: string): Promise<Map<string, number>>;
   totalPoints(realmId: string): Promise<bigint>;
-  /** Every applied change in the order of its application, oldest first. */
+  /** Every applied change, oldest first. */
   appliedChanges(realmId: string): Promise<AppliedChange[]>;
-  /** How many they are, for those who ask again and again. */
+  /** The number of applied changes, for tests that poll. */
   appliedCount(realmId: string): Promise<number>;
 };
 
-/** A line of the applied log, which the service writes in the same script as the change itself. */
+/** A line of the applied log. The service writes it in the same script as the change itself. */
 export type AppliedChange = {
-  /** The log's own id, growing with every line. */
+  /** The id of the log line; it grows with every line. */
   readonly id: string;
   readonly atMs: number;
   readonly op: Op;
   readonly member: string;
   readonly recipient: string | null;
-  /** Always positive; `op` says the direction. */
+  /** Always positive; `op` holds the direction. */
   readonly tokens: number;
-  /** Null: the realm's own. */
+  /** Null means the realm's own currency. */
   readonly currency: string | null;
   readonly idempotencyKey: string | null;
   readonly requestId: string;
-  /** Balance of `member` after the change. */
+  /** The balance of `member` after the change. */
   readonly balance: number;
 };
 
@@ -45,13 +45,13 @@ const appliedLine = z.object({
   balance: z.coerce.number(),
 });
 
-export type AuditedAdmin = RealmAdmin & RealmBooks;
+export type AuditedAdmin = RealmAdmin & RealmRecords;
 
 export function auditedAdmin(redis: Redis): AuditedAdmin {
-  return { ...createRealmAdmin(redis), ...realmBooks(redis) };
+  return { ...createRealmAdmin(redis), ...realmRecords(redis) };
 }
 
-/** All fields of a map of members, without those of other currencies, one after the other, whichever of its hashes they stand in. */
+/** Lists all fields of a map of members, which spans several hashes, and leaves out those of other currencies. */
 const READ_MAP = `
 local all = {}
 for _, names in ipairs({ KEYS[1], KEYS[1] .. ':*' }) do
@@ -61,7 +61,7 @@ for _, names in ipairs({ KEYS[1], KEYS[1] .. ':*' }) do
 end
 return all`;
 
-export function realmBooks(redis: Redis): RealmBooks {
+export function realmRecords(redis: Redis): RealmRecords {
   const held = async (realmId: string) => {
     const reply = await redis.eval(READ_MAP, 1, realmKeys(realmId).balances);
     const fields = z.array(z.string()).parse(reply);

@@ -1,7 +1,10 @@
 import { type Almoner, type OpenOptions, open } from '../../src/index.js';
 
 /** Opens the library as a program does, with no more of this machine's environment than it needs. */
-export function openBooks(env: NodeJS.ProcessEnv, options: Omit<OpenOptions, 'env'> = {}): Promise<Almoner> {
+export function openLibrary(
+  env: NodeJS.ProcessEnv,
+  options: Omit<OpenOptions, 'env'> = {},
+): Promise<Almoner> {
   return open({ ...options, env: { PATH: process.env.PATH, ...env } });
 }
 
