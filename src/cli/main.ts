@@ -14,6 +14,7 @@ const line = new CommandLine(argv.slice(2), {
   stderr,
 });
 
+/** Ends the process after standard output was drained. */
 async function end(status: ExitStatus): Promise<never> {
   // A pipe may still hold the last document. Exiting before it is drained would cut the document off.
   await new Promise<void>((resolve) => stdout.write('', () => resolve()));

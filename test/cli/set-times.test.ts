@@ -131,7 +131,7 @@ test('a realm that was halted is resumed, by the advice of every face, and no ba
   const resumed = await as('ada', 'resume', batch);
   expect([resumed.status, resumed.stdout]).toEqual([
     0,
-    expect.stringMatching(/yet: It begins at .* almoner resume \S+ --now/),
+    expect.stringMatching(/first sends wait: It begins at .* almoner resume \S+ --now/),
   ]);
   // The same orders, run or imported again, wait as well.
   const again = await as('ada', 'run', 'early.csv', '--yes', '--json');

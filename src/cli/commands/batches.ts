@@ -89,6 +89,7 @@ type ListOptions = {
   readonly cursor?: string | undefined;
 };
 
+/** Prints the newest batches, then missed times and realms that need recovery. */
 async function printList({ output, global }: CommandBase, app: App, options: ListOptions): Promise<void> {
   const { realm } = global;
   const { state, cursor: after, limit = LIMIT_USUAL } = options;
@@ -161,6 +162,7 @@ function unfinishedLines(imports: readonly UnfinishedImport[]): string[] {
   );
 }
 
+/** One line a batch, and a warning where batches wait and no worker runs. */
 function listLines(batches: readonly BatchStatus[], workers: number): string[] {
   if (batches.length === 0) return ['There is no batch yet.'];
   const rows = batches.map((one) => {
@@ -256,6 +258,7 @@ export const resume = storeCommand({
   },
 });
 
+/** The realms whose first sends continue, and those that still need `almoner recover`. */
 function afterRollbackLines({ resumed, closed }: ResumedRealms): string[] {
   const lines = resumed.map(
     ({ realm, batches }) =>

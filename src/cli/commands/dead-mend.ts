@@ -102,6 +102,7 @@ function worksHere(app: App, ref: BatchRef, run: boolean): boolean {
   return run || isRehearsalOfItsOwn(app.config, ref.ledger.realm);
 }
 
+/** Says how many orders of the selection are left alone: discarded ones and doubts. */
 function left({ discarded, doubts }: { discarded: number; doubts: number }): string {
   const parts = [
     ...(discarded > 0 ? [`${grouped(discarded)} discarded`] : []),
@@ -160,6 +161,7 @@ export const discard = storeCommand({
   },
 });
 
+/** Reads either order ids or --batch with --class. */
 function readSelection(
   orders: readonly string[],
   options: { readonly batch: string | undefined; readonly class: string | undefined },

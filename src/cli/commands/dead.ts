@@ -76,6 +76,7 @@ function nextOfList({ count, batches, shown }: LetterSummary): string | null {
   return `almoner dead show ${first?.order ?? 'ORDER'}; almoner dead retry --batch ${batch}, or almoner dead export --batch ${batch} to mend the rows`;
 }
 
+/** Shows one dead letter with all its attempts. */
 export const show = storeCommand({
   name: 'dead show',
   description: 'One order with everything it met: attempts, answers, balances read, and what people did.',
@@ -102,6 +103,7 @@ export const show = storeCommand({
   },
 });
 
+/** Writes a batch's dead letters as a CSV that can be mended and run. */
 export const exportRows = storeCommand({
   name: 'dead export',
   description:

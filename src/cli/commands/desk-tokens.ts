@@ -32,6 +32,7 @@ export const add = storeCommand({
   },
 });
 
+/** Lists the desk tokens with their roles, never the tokens themselves. */
 export const list = storeCommand({
   name: 'desk token list',
   description: 'Who may use the desk.',
@@ -56,6 +57,7 @@ export const list = storeCommand({
   },
 });
 
+/** Revokes a token and ends its sessions. */
 export const revoke = storeCommand({
   name: 'desk token revoke',
   description: 'Takes the right to use the desk away; open sessions of that token end at once.',

@@ -28,6 +28,7 @@ export const doctor = defineCommand({
   },
 });
 
+/** A check's result with the check's name. */
 type Finding = CheckResult & { readonly name: string };
 
 type Diagnosis = {
@@ -88,6 +89,7 @@ async function examine(check: Check): Promise<Finding> {
   }
 }
 
+/** The diagnosis in words: settings, realms, then checks. */
 function renderDiagnosis(diagnosis: Diagnosis, colours: Colours): readonly string[] {
   const width = Math.max(0, ...diagnosis.configuration.map((setting) => setting.name.length)) + 2;
   const lines = diagnosis.configuration.map(

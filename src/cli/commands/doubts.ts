@@ -60,6 +60,7 @@ function nextOfList({ shown, batches }: LetterSummary): string {
   return `almoner doubt show ${shown[0]?.order ?? 'ORDER'}; almoner doubt resolve ORDER --paid|--unpaid --reason …, or fill in doubt.csv of almoner report ${batch} and give it with --file`;
 }
 
+/** Shows the evidence about one doubt: balances, later orders and request ids. */
 export const show = storeCommand({
   name: 'doubt show',
   description:
@@ -106,6 +107,7 @@ function upstreamLines({ sent }: DoubtEvidence): string[] {
   ];
 }
 
+/** The balances of a member: last seen, expected if paid, expected if unpaid, and now. */
 function memberLines(member: DoubtEvidence['members'][number], notRead: string | null): string[] {
   const { lastSeen } = member;
   const now = member.now ?? `not known (${notRead ?? 'it could not be read'})`;
@@ -119,6 +121,7 @@ function memberLines(member: DoubtEvidence['members'][number], notRead: string |
   ];
 }
 
+/** Later orders on the same members, which make a balance harder to interpret. */
 function laterLines({ later }: DoubtEvidence): string[] {
   if (later.length === 0) return ['No later order in this ledger moves them.'];
   const more = later.length - LATER_SHOWN;
@@ -230,6 +233,7 @@ type Asked = {
   readonly verdict: Verdict | null;
 };
 
+/** Reads which doubts are meant: order ids, a batch, or a decisions file. */
 function readAsked(
   orders: readonly string[],
   options: { batch: string | undefined; file: string | undefined; paid: boolean; unpaid: boolean },
@@ -272,6 +276,7 @@ function whyNothing(before: number, undecided: number): string {
   return before > 0 ? `${decided}.` : 'There is no doubt to resolve.';
 }
 
+/** Orders sent so recently that the realm may still apply them. */
 function arrivingLines(arriving: readonly Arriving[]): string[] {
   const untils = arriving.map(({ until }) => until).sort();
   const [first, last] = [untils[0], untils.at(-1)];

@@ -124,6 +124,7 @@ function headLines(
   return [`${found} matched ${quoted}, newest batch first:`];
 }
 
+/** One found batch on one line. */
 function batchLine(hit: FoundBatch): string {
   const where = hit.rehearsal ? 'REHEARSAL' : hit.realm;
   const standing = `${standingWords(hit)}${hit.archived ? ', archived' : ''}`;

@@ -54,6 +54,7 @@ export const init = defineCommand({
   },
 });
 
+/** Takes the first realm from the options, or asks on a terminal. Null: rehearsals only. */
 async function firstRealm(
   given: Given<typeof OPTIONS>,
   terminal: Pick<CommandBase, 'stdin' | 'stderr'>,
@@ -76,6 +77,7 @@ async function firstRealm(
   });
 }
 
+/** Reads the first realm from options alone, for scripts. */
 function fromFlags(given: Given<typeof OPTIONS>): FirstRealm {
   const { url, realmId } = given;
   if (url === undefined || realmId === undefined)

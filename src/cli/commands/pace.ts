@@ -44,6 +44,7 @@ export const pace = storeCommand({
   },
 });
 
+/** The rate of a realm in words: configured, learnt, and notes. */
 function lines({ realm, configured, learnt, notes }: Pace): string[] {
   return [
     `Realm ${realm}: ${formatRate(configured)} configured${learnt === null ? '' : `, ${formatRate(learnt)} learnt from ${SOURCES[learnt.by]} since ${utcTime(Date.parse(learnt.since))}`}`,

@@ -231,6 +231,7 @@ async function showPlan(
   return false;
 }
 
+/** The preview with its warnings. */
 async function previewLines(
   { output }: CommandBase,
   app: App,

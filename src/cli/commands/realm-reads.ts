@@ -96,6 +96,7 @@ function realmTitle({ name, realmId, baseUrl, rehearsal }: RealmProfile): string
   return rehearsal ? `REHEARSAL: realm ${name}` : `realm ${name} (${realmId} at ${baseUrl})`;
 }
 
+/** Reads a file, or standard input for `-`. */
 function contentOf({ stdin }: Pick<CommandBase, 'stdin'>, file: string): Promise<string> {
   if (file === '-') return textOf(stdin);
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {

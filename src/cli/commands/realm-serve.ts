@@ -102,6 +102,7 @@ function rateOf(written: string | undefined): Rate | null {
   return parsed.rate;
 }
 
+/** The realm service's key from the environment. Without one it makes its own and prints it once. */
 function ownKeyOf(env: NodeJS.ProcessEnv): string | null {
   if (env.ALMONER_API_KEY) return readKey({ from: 'env', name: 'ALMONER_API_KEY' }, env);
   if (env.ALMONER_API_KEY_FILE) return readKey({ from: 'file', path: env.ALMONER_API_KEY_FILE }, env);

@@ -82,6 +82,7 @@ export const history = storeCommand({
   },
 });
 
+/** One order of a member's history on one line. */
 function entryLine(entry: HistoryEntry, member: string): string {
   const when = entry.at.slice(0, 19).replace('T', ' ');
   return [
@@ -157,6 +158,7 @@ function undoLines(undo: Undo, name: string, batch: string): string[] {
   ];
 }
 
+/** Orders that were taken back in part before, with the rest. */
 function restLines({ rest }: Undo): string[] {
   const lines = rest
     .slice(0, SHORT_SHOWN)
@@ -169,6 +171,7 @@ function restLines({ rest }: Undo): string[] {
     : [`${counted(rest.length, 'order was', 'orders were')} taken back in part before:`, ...lines];
 }
 
+/** Members whose balance is too small to take the tokens back. */
 function shortLines({ short }: Undo): string[] {
   if (short.length === 0) return [];
   const lines = short

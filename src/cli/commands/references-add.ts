@@ -84,6 +84,7 @@ function fileLine({ name, lines, skipped }: SpentFile): string {
 
 const NAMED_MAX = 5;
 
+/** Warns of references that the files use for different orders. */
 function differingLine(differing: readonly string[]): string {
   const named = differing.slice(0, NAMED_MAX).join('; ');
   const more = differing.length > NAMED_MAX ? '; …' : '';

@@ -121,6 +121,7 @@ function question(manifest: Manifest, here: string): AlmonerError {
   );
 }
 
+/** What the restore moved, kept and added. */
 function restoredLines({ at }: Manifest, restored: Restored, folder: string): string[] {
   const { aside, alsoKept, journalsAdded, journalsExtended, archivesAdded, archivesReplaced } = restored;
   const { tokensRevoked, tokensBack } = restored;

@@ -57,6 +57,7 @@ export const calendar = storeCommand({
   },
 });
 
+/** Missed times first, then past and coming ones. */
 function calendarLines(found: Calendar, colours: Colours): string[] {
   const { missed, older, unserved, past, coming } = found;
   const nothing = missed.length + past.length + coming.length === 0;
@@ -150,6 +151,7 @@ export const dismiss = storeCommand({
   },
 });
 
+/** Reads a scheduled time in the rule's zone. */
 function readTime(what: string, given: string, zone: string): number {
   const moment = readAt(given, zone);
   if (moment !== undefined) return moment;

@@ -134,6 +134,7 @@ export async function openRuleSession(
   return { loaded, realm: await app.realm(profile), at: timeOf(at, loaded) };
 }
 
+/** The time of the run: `--at`, or now. */
 function timeOf(at: string | undefined, { rule }: PackedRule): number {
   if (at === undefined) return Date.now();
   const moment = readAt(at, rule.zone);

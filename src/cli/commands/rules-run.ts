@@ -104,6 +104,7 @@ export const run = storeCommand({
   },
 });
 
+/** Prints that the plan awards nobody, so that there is no batch. */
 function printNothing(output: CommandBase['output'], { run, edited }: Chosen): void {
   output.print({
     json: { plan: run.id, rule: run.rule, period: run.period, batch: null, state: 'nothing', edited },
@@ -112,6 +113,7 @@ function printNothing(output: CommandBase['output'], { run, edited }: Chosen): v
   });
 }
 
+/** Prints the faults of a run's orders. */
 function printRefused(
   output: CommandBase['output'],
   run: RunMeta,
@@ -141,6 +143,7 @@ function printRefused(
   });
 }
 
+/** Prints a batch that was handed to the workers. */
 async function printImported(
   output: CommandBase['output'],
   app: App,

@@ -98,6 +98,7 @@ function ruleLines(rule: ListedRule, colours: Colours): string[] {
   ];
 }
 
+/** The outcome of a rule's last scheduled time. */
 function healthLines(
   { at, outcome, message, next, isGood }: ScheduleHealth,
   zone: string,

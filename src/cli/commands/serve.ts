@@ -76,6 +76,7 @@ function workBeside(context: CommandBase, concurrency: number, stop: AbortSignal
   );
 }
 
+/** Prints the address, and the one-time token on loopback. */
 function sayReady({ output }: CommandBase, { url, token, closed, pages }: Serving): void {
   if (!pages) output.note('The pages of the desk were not built, so only its API answers: npm run build.');
   output.print({

@@ -56,6 +56,7 @@ export const stats = storeCommand({
 
 const MONTH_LENGTH = 'YYYY-MM'.length;
 
+/** Reads a day option as a day in UTC. */
 function dayGiven(name: string, given: string | undefined): string | null {
   if (given === undefined) return null;
   const isDay =

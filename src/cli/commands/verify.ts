@@ -66,6 +66,7 @@ export const verify = defineCommand({
   },
 });
 
+/** A realm's counts, its differences, and what could not be checked. */
 function realmLines({ realm, batches, orders, differences, unchecked }: RealmVerified): string[] {
   return [
     `Realm ${realm}: checked ${counted(batches, 'batch', 'batches')} with ${counted(orders, 'order')}`,

@@ -63,6 +63,7 @@ export function folderWritable(what: string, folder: string, setting: string | n
   };
 }
 
+/** The folder itself, or its nearest parent that exists. */
 async function nearestExisting(folder: string): Promise<string> {
   try {
     await stat(folder);

@@ -71,6 +71,7 @@ async function onTerminal<T>(
   }
 }
 
+/** Reads one answer. An interrupt or the end of input throws. */
 async function typedOn(lines: Interface, question: string, stop: AbortSignal): Promise<string> {
   // The end of input closes the lines, and yet leaves a pending question open for ever.
   const closed = new Promise<null>((resolve) => lines.once('close', () => resolve(null)));

@@ -104,6 +104,7 @@ export function usage(message: string, next?: string): AlmonerError {
   return new AlmonerError('ALM_CLI_USAGE', whole, next === undefined ? {} : { next });
 }
 
+/** The usage error for text that is no member id. */
 export function notAMemberId(given: string): AlmonerError {
   return usage(`expected a member id of ${MEMBER_ID_EXPECTED}, got ${JSON.stringify(given)}`);
 }
@@ -131,6 +132,7 @@ export const NEW_LEDGER = {
 /** The reason of a person's action. The audit keeps it beside name and time. */
 export const REASON = { reason: text('TEXT', 'why; kept in the audit') } as const;
 
+/** Refuses an empty reason, because the audit must keep one. */
 export function needReason(given: string | undefined): string {
   const reason = given?.trim() ?? '';
   if (reason === '') throw usage('This needs --reason TEXT: it is kept with the orders. Nothing was done.');

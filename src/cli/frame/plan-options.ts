@@ -100,6 +100,7 @@ export function planRequest(
   };
 }
 
+/** Reads `--batch-id`; null where it was not given. */
 export function readBatchId(given: string | undefined) {
   if (given === undefined) return null;
   if (!isBatchId(given))

@@ -52,6 +52,7 @@ function nested(parent: Parser, words: readonly string[]): Parser {
   return nested(found ?? parent.command(word), rest);
 }
 
+/** Adds a command's arguments, options and examples to the parser. */
 function describe(leaf: Parser, command: Command): void {
   leaf.description(command.description);
   for (const [name, spec] of Object.entries(command.arguments)) {

@@ -130,6 +130,7 @@ function firstOf(waiting: readonly Waiting[]): Waiting | undefined {
   return still.find(({ why }) => STANDSTILLS.has(why)) ?? still[0];
 }
 
+/** True for a hold of less than half a minute. */
 function isShort({ since, until }: Waiting): boolean {
   return until !== null && Date.parse(until) - Date.parse(since) < RECENT_MS;
 }

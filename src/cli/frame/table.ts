@@ -79,6 +79,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
+/** The commands in the order of the overview. */
 export const TABLE: readonly TableEntry[] = Object.entries(GROUPS).flatMap(([group, commands]) =>
   Object.entries(commands).map(([name, summary]) => ({ name, group, summary })),
 );
@@ -98,6 +99,7 @@ const MODULES: Readonly<Record<string, RegExp>> = {
   'desk-tokens': /^desk token /,
 };
 
+/** The module of commands/ that holds a command. */
 export function moduleNameOf(name: string): string {
   const found = Object.entries(MODULES).find(([, holds]) => holds.test(name));
   return found?.[0] ?? name.replaceAll(' ', '-');

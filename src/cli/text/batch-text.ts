@@ -38,6 +38,7 @@ function sumCell({ tokens, amounts }: BatchStatus, state: OrderState): string {
   return `${sum.padStart(16)} ${unit.join(' ')}`;
 }
 
+/** Says where a batch's dead letters went: into another file, or discarded. */
 function goneWords({ discarded, replaced, into }: NonNullable<BatchStatus['deadGone']>): string {
   const parts = [
     ...(replaced > 0 ? [`${grouped(replaced)} put into another file (batch ${into.join(', ')})`] : []),

@@ -179,6 +179,7 @@ function endWords({ endsAt }: Pick<Previewed, 'endsAt'>, { timezone }: RealmProf
   return timezone === 'UTC' ? utcMinute(endsAt) : spellMoment(endsAt, timezone);
 }
 
+/** The rows of a preview, shared by a plan and an approval. */
 function previewFacts({ profile, ledger, ...shown }: Previewed): Facts {
   const { orders, rows, invalid, duplicates, dayLeft, requests, seconds } = shown;
   const ops = OPS.filter((op) => orders[op] > 0).map((op) => `${grouped(orders[op])} ${op}`);
@@ -215,6 +216,7 @@ function previewFacts({ profile, ledger, ...shown }: Previewed): Facts {
 /** Rows of a name and a value. False leaves a row out. */
 export type Facts = readonly (readonly [name: string, value: string] | false)[];
 
+/** Prints rows of name and value, with a line REHEARSAL where no real points move. */
 export function factLines(facts: Facts, { rehearsal }: RealmProfile, colours: Colours): string[] {
   return [
     ...(rehearsal ? [colours.yellow('REHEARSAL: no real points move.')] : []),
@@ -222,6 +224,7 @@ export function factLines(facts: Facts, { rehearsal }: RealmProfile, colours: Co
   ];
 }
 
+/** Members with several rows and the sum of them, which a list of rows hides. */
 function netEffectLines(busiest: Planned['plan']['totals']['busiest']): string[] {
   if (busiest.length === 0) return [];
   const shown = busiest
@@ -281,6 +284,7 @@ function batchWords({ batch, existing }: Planned['plan']): string {
     : `${existing.id}, which exists already (${counts}): nobody is paid twice`;
 }
 
+/** The realm's certainty, and what it means for an unknown outcome. */
 function certaintyWords({ certainty }: RealmProfile): string {
   switch (certainty) {
     case 'idempotent':
@@ -297,6 +301,7 @@ function duplicateWords(batches: readonly string[], count: number): string {
   return `${grouped(count)}, not paid again${of}`;
 }
 
+/** Marks a ledger that never paid this realm as NEW: it may be a wrong data folder. */
 function pastWords(past: BooksPast): string {
   if (past.paid === 0) return 'NEW: it never paid this realm';
   const last = past.lastAt === null ? '' : `, the last begun on ${utcMinute(past.lastAt)}`;

@@ -96,6 +96,7 @@ export function ruleLines(
   ];
 }
 
+/** The awards by size as a bar chart. */
 function histogramLines(decisions: readonly Decision[]): string[] {
   const bars = histogram(awardsOf(decisions).map(({ tokens }) => tokens));
   const most = Math.max(1, ...bars.map(({ members }) => members));
@@ -120,6 +121,7 @@ function awardLines(decisions: readonly Decision[]): string[] {
   return [...shown, ...more(awards.length)];
 }
 
+/** Members without an award, by reason. */
 function leftOutLines(decisions: readonly Decision[]): string[] {
   return LEFT_OUT.flatMap((reason) => {
     const members = decisions.filter(({ leftOut }) => leftOut === reason);
@@ -224,6 +226,7 @@ export function explanationDocument(explained: Explained) {
   return { ...decision, facts: factsOf(explained), expressions: { condition, award } };
 }
 
+/** The number of members, and who is new or gone since the last approval. */
 function memberLines({ changed, ...all }: NonNullable<ListedRule['text']>['members']): string[] {
   const named = ({ count, first }: { readonly count: number; readonly first: readonly string[] }) =>
     `${counted(count, 'member')}${count === 0 ? '' : ` (${first.join(', ')}${count > first.length ? ', …' : ''})`}`;

@@ -80,6 +80,7 @@ function bar(part: number): string {
   return '█'.repeat(eighths >> 3) + (EIGHTHS[eighths & 7] ?? '');
 }
 
+/** The rules or reasons that paid most. */
 function topLines(title: string, labels: readonly LabelSum[], nameOf: (label: string) => string): string[] {
   if (labels.length === 0) return [];
   const rows = labels

@@ -5,6 +5,7 @@ import { type Identity, RANKS, rankOf } from '../../operations/people/tokens.js'
 /** The share of connections kept for strangers: connections without an admitted request. */
 const NEWCOMERS = 1 / 4;
 
+/** A token, or all strangers, with its open connections. */
 type Holder = { readonly token: string; readonly rank: number; readonly sockets: Set<Socket> };
 
 /**

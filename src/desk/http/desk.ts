@@ -34,6 +34,7 @@ export type DeskOptions = {
   readonly times?: Partial<DeskTimes>;
 };
 
+/** How often and how long the desk looks, waits and sends. */
 export type DeskTimes = {
   /** How long a page waits for a store that does not answer. A change waits as long as the desk itself. */
   readonly lookMs: number;

@@ -53,6 +53,7 @@ export function openApiDocument(groups: readonly RouteGroup[], version: string) 
   };
 }
 
+/** One route as an OpenAPI operation. */
 function operation(route: Route) {
   const { params, query, access, summary } = route;
   return {
@@ -99,6 +100,7 @@ function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query') {
   });
 }
 
+/** The reply of every refusal: code, message and next step. */
 function errorResponse(description: string) {
   return { description, content: { 'application/json': { schema: reference(session.ErrorReply) } } };
 }
@@ -130,6 +132,7 @@ const OPTIONS: Parameters<typeof z.toJSONSchema>[1] = {
   },
 };
 
+/** All bodies as shared schemas, so that operations refer to them by name. */
 function componentSchemas() {
   const { schemas } = z.toJSONSchema(bodies, { ...OPTIONS, uri: (id) => `#/components/schemas/${id}` });
   return Object.fromEntries(

@@ -32,6 +32,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const HASHED = /[.-][\w-]{8,}\.\w+$/;
 
+/** Reads the built pages once. A later change of the folder is not served. */
 export async function loadStaticFiles(folder: string): Promise<ReadonlyMap<string, StaticFile>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = new Map<string, StaticFile>();

@@ -22,6 +22,7 @@ import type { PlannedUpload, Upload, Uploads } from './uploads.js';
 type PlanOptions = Pick<PlannedFile, 'map' | 'headerLine' | 'members' | 'forgetColumns'> &
   Omit<PlanChoices, 'expectRows' | 'expectTokens'>;
 
+/** Plans an uploaded file. The result can be shown, and enqueued after the confirmation. */
 export async function planUpload(
   app: App,
   { path, name }: Upload,

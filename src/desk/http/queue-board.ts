@@ -58,6 +58,7 @@ function boardOf(queues: readonly BullMQAdapter[]) {
 
 type Board = ReturnType<typeof boardOf>;
 
+/** Registers the board's reading routes and pages. */
 async function register(app: FastifyInstance, board: Board): Promise<void> {
   const { queues, uiConfig, statics, entry, api } = board;
   if (entry === null) throw new Error('the board has no page');

@@ -39,6 +39,7 @@ export type RouteGroup = {
   readonly routes: readonly Route[];
 };
 
+/** The parts of a request that a handler may read, apart from its typed values. */
 type RawRequest = {
   readonly params: unknown;
   readonly query: unknown;
@@ -61,6 +62,7 @@ type Given<P, Q, B> = {
   note(facts: AuditFacts): void;
 };
 
+/** A route as routes/*.ts describe it. */
 type Description<
   P extends z.ZodObject,
   Q extends z.ZodObject,
@@ -124,6 +126,7 @@ export function route<
 
 const NOBODY: Visitor = { identity: { name: '', roles: ['viewer'], tokenHash: '' }, session: null };
 
+/** The reason in a body, for the audit entry. */
 function reasonIn(body: unknown): string | null {
   const parsed = z.object({ reason: z.string() }).safeParse(body);
   return parsed.success ? parsed.data.reason : null;

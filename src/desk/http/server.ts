@@ -41,6 +41,7 @@ const LOOK_MS = 5_000;
 const CONNECTIONS_MAX = 1_000;
 const CLOSE_GRACE_MS = 2_000;
 
+/** Makes the desk's server with its routes, live loop and notices. */
 export async function createDesk(app: App, options: ServerOptions): Promise<DeskServer> {
   const desk = openDesk(app, options);
   const encrypted = options.address.publicUrl?.protocol === 'https:';
@@ -97,6 +98,7 @@ export async function createDesk(app: App, options: ServerOptions): Promise<Desk
   };
 }
 
+/** Makes the Fastify server with limits on time, size and connections. */
 function buildApp(desk: Desk, { publicUrl }: DeskAddress, encrypted: boolean): FastifyInstance {
   const app = fastify({
     // Fastify refuses an address that it cannot decode, or one too long, before any hook runs.
@@ -125,6 +127,7 @@ function buildApp(desk: Desk, { publicUrl }: DeskAddress, encrypted: boolean): F
 
 type Entrance = { readonly door: Door; readonly bodies: ReturnType<typeof limitBodies> };
 
+/** Serves one route: body, access, audit, handler and reply. */
 function serveRoute(app: FastifyInstance, desk: Desk, route: Route, { door, bodies }: Entrance): void {
   app.route({
     method: route.method,
@@ -153,6 +156,7 @@ function serveRoute(app: FastifyInstance, desk: Desk, route: Route, { door, bodi
   });
 }
 
+/** Sends a handler's result as a file, with headers, or as JSON. */
 function sendAnswer(answer: unknown, reply: FastifyReply): FastifyReply {
   if (answer instanceof WithHeaders) return sendAnswer(answer.value, reply.headers(answer.headers));
   if (answer instanceof Download) {
@@ -169,6 +173,7 @@ function sendAnswer(answer: unknown, reply: FastifyReply): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer ?? null));
 }
 
+/** Opens a live connection and hands it to the live loop. */
 function openLine(desk: Desk, { batch }: OpenLine, visitor: Visitor, reply: FastifyReply): FastifyReply {
   const { identity, session } = visitor;
   desk.live.checkRoom(identity.name);
@@ -199,6 +204,7 @@ function serveMachines(app: FastifyInstance, desk: Desk): void {
   );
 }
 
+/** Turns an error into a reply with code, message and next step, and logs a bug. */
 function answerError(desk: Desk, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, headers, body, bug } = errorAnswer(error);
   if (bug)

@@ -62,6 +62,7 @@ type Kept = {
   readonly planned: PlannedUpload | null;
 };
 
+/** Keeps the uploaded files and their plans, apart for each person. */
 export class Uploads {
   /** In order of last use. */
   private readonly uploads = new Map<string, Upload>();
@@ -253,6 +254,7 @@ export type UploadLimits = {
   readonly bytesPerSecondMin: number;
 };
 
+/** The limits of uploads per file and per person. */
 export const UPLOAD_LIMITS: UploadLimits = {
   bytesMax: 512 * 2 ** 20,
   filesMax: 8,

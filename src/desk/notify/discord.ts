@@ -25,6 +25,7 @@ export type DiscordOptions = {
 const posted = z.object({ id: z.string().regex(/^[\w-]{1,64}$/) });
 const SHOWN: Sent = { ok: true, status: null, why: null, retryAfterMs: 0, body: '' };
 
+/** Makes a target that posts to a Discord channel. */
 export function discord({ name, url, messages, events }: DiscordOptions): Target {
   const request = (address: string, message: string | null, body: string, stop: AbortSignal) => {
     const to = new URL(address);

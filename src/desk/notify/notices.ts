@@ -66,6 +66,7 @@ export function openNotices(
   };
 }
 
+/** The targets of one realm's profile, or of the common configuration. */
 function targetsOf(
   { profile, webhook: hook, discord: chat, events }: Notifications,
   env: NodeJS.ProcessEnv,
@@ -85,6 +86,7 @@ function targetsOf(
   return found;
 }
 
+/** Reads a secret from its environment variable or file. */
 function secretAt(source: SecretSource, env: NodeJS.ProcessEnv): string {
   const secret = readKey(source, env);
   registerSecret(secret);

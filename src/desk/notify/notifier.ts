@@ -73,6 +73,7 @@ function mayEndAgain({ event, batchSeen }: Standing, realms: readonly RealmCard[
   return card?.fence?.armed === false;
 }
 
+/** Looks for new alerts and sends messages, each on its own timer. */
 export class Notifier {
   private readonly announced: ReturnType<typeof announcedNotes>;
   private readonly progressAt = new Map<string, number>();
@@ -239,6 +240,7 @@ export class Notifier {
     };
   }
 
+  /** Updates the chat message of each running batch, at most every `progressEveryMs`. */
   private async showProgress({ seen }: Picture): Promise<void> {
     const { targets, progressEveryMs = PROGRESS_MS, stop } = this.options;
     const shown: Promise<void>[] = [];
@@ -304,6 +306,7 @@ function isPast({ event, since, subject }: Standing, beforeMs: number, isFirst: 
   return ONLY_NEWS.includes(event) && (isFirst || isBatch(subject)) && Date.parse(since) < beforeMs;
 }
 
+/** The message about an alert, in the target's form. */
 export function messageFor(target: Target, notice: Notice) {
   const { event, realm, batch, message } = notice.matter;
   const at = Date.parse(notice.at);

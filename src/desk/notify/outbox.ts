@@ -77,6 +77,7 @@ export type OutboxOptions = {
   readonly now?: () => number;
 };
 
+/** The messages that wait for delivery, and the latest delivered ones. */
 export class Outbox {
   private readonly notes: notes.OutboxNotes;
   private readonly now: () => number;
@@ -145,6 +146,7 @@ export class Outbox {
       );
   }
 
+  /** The message after a try: delivered, due again later, or given up. */
   private afterTry(known: OutboxMessage, { ok, status, why, retryAfterMs }: Sent): OutboxMessage {
     const tries = known.tries + 1;
     const waitMs = status === GONE ? undefined : RETRY_MS[tries - 1];

@@ -34,6 +34,7 @@ export type Outgoing = {
   readonly thread: string | null;
 };
 
+/** The result of one try. */
 export type Sent = {
   readonly ok: boolean;
   readonly status: number | null;

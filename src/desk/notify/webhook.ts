@@ -14,6 +14,7 @@ export type WebhookOptions = {
   readonly events?: readonly NoticeEvent[] | null;
 };
 
+/** Makes a target that posts signed JSON. */
 export function webhook({ name, url, secret, events }: WebhookOptions): Target {
   return {
     name,

@@ -43,6 +43,7 @@ import { parseScanCursor } from './paging.js';
 const LOOK_MS = 250;
 const LIMIT_USUAL = 50;
 
+/** One page of a batch's orders, by state, line or search. */
 export async function ordersPage(
   context: reading.RowContext,
   view: StoredBatch,
@@ -78,6 +79,7 @@ async function linePage(
   return page(context, { found: isMeant ? [row] : [], next: null }, rows, rows);
 }
 
+/** A page from the attention list: orders that failed or wait, without a scan. */
 async function attentionList(
   context: reading.RowContext,
   state: Parameters<typeof reading.unsettled.rows>[1],
@@ -228,6 +230,7 @@ export async function findBatchesPage(
   return { member, day: day?.name ?? null, batches: [...found], next };
 }
 
+/** One page of a search over all orders. It continues where an earlier request stopped. */
 export async function findOrdersPage(
   scripts: ScriptClient,
   query: z.infer<typeof FindOrdersQuery>,

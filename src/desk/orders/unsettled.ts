@@ -55,6 +55,7 @@ const GROUPS_LOOK_MAX = 100_000;
 const GROUPS_MAX = 200;
 const CHOSEN_MAX = 500_000;
 
+/** Groups dead letters by class and message. */
 export async function deadGroups(scripts: ScriptClient, filter: DeadFilter): Promise<DeadGroups> {
   const groups = new Map<string, Group>();
   const until = performance.now() + LOOK_MS;
@@ -96,16 +97,19 @@ export async function deadGroups(scripts: ScriptClient, filter: DeadFilter): Pro
   };
 }
 
+/** One page of dead letters, one by one. */
 export async function deadPage(scripts: ScriptClient, query: DeadFilter & PageQuery): Promise<OrdersPage> {
   const { steps, ...page } = await listPage(scripts, DEAD, query, (row) => isOpen(row) && fits(row, query));
   return { ...page, orders: steps.map(({ ref, row }) => orderRow(ref, row)) };
 }
 
+/** One page of doubts with their evidence. */
 export async function doubtsPage(scripts: ScriptClient, query: PageQuery): Promise<DoubtsPage> {
   const { steps, ...page } = await listPage(scripts, ['doubt'], query, () => true);
   return { ...page, orders: await Promise.all(steps.map(doubtRow)) };
 }
 
+/** A doubt with both sides' balances. */
 async function doubtRow({ context, row }: Step<WalkState>): Promise<DoubtRow> {
   const { order } = await context.plans.row(context.ref.no, row.index);
   const { sides, looksLike } = sidesSeen(order, row.traces);
@@ -156,6 +160,7 @@ export function chooseDead(scripts: ScriptClient, selection: DeadSelection): Pro
   return choose(scripts, DEAD, selection, (row) => isOpen(row) && fits(row, selection));
 }
 
+/** Chooses the doubts of a decision. */
 export function chooseDoubts(scripts: ScriptClient, selection: DoubtSelection): Promise<Chosen> {
   return choose(scripts, ['doubt'], selection, () => true);
 }

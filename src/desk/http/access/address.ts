@@ -9,6 +9,7 @@ export type DeskAddress = {
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
+/** Checks host, port and public URL. Plain http beyond loopback needs --insecure-http. */
 export function deskAddress(options: {
   host: string;
   publicUrl: string | undefined;

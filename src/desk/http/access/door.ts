@@ -66,6 +66,7 @@ const BOARD_POLICY = POLICY.map((rule) => {
   return rule.startsWith('base-uri') ? "base-uri 'self'" : rule;
 });
 
+/** The security headers of a reply. */
 export function securityHeaders(route: string, encrypted: boolean): Readonly<Record<string, string>> {
   const board = route === BOARD_PATH || route.startsWith(`${BOARD_PATH}/`);
   return {

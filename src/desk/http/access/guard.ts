@@ -35,6 +35,7 @@ export const CSRF_HEADER = 'x-almoner-csrf';
 /** Machines that watch the desk use host names of their own. These replies hold nothing for a page. */
 const ANY_HOST = new Set(['/health', '/ready', '/metrics']);
 
+/** Decides for each request who sent it and whether they may. */
 export class Guard {
   private readonly local: Identity | null;
 
@@ -116,6 +117,7 @@ export class Guard {
   }
 }
 
+/** True for methods that change something; these need a CSRF token with a cookie. */
 function isChange(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }

@@ -17,6 +17,7 @@ const IDLE_MS = 2 * 60 * 60 * 1000;
 /** A day's shift with the tab open, with some reserve. */
 export const ABSOLUTE_MS = 36 * 60 * 60 * 1000;
 
+/** Makes, reads and ends sessions. */
 export class Sessions {
   private readonly notes: notes.ExpiringNotes;
 

@@ -23,6 +23,7 @@ export type WrongTokensOptions = {
   readonly tellEveryMs?: number | undefined;
 };
 
+/** Counts unknown tokens and reports them to the audit in summed-up entries. */
 export class WrongTokens {
   private readonly windows = new LRUCache<string, Window>({ max: ADDRESSES_MAX });
   private readonly unreported = new Map<string, number>();

@@ -91,6 +91,7 @@ export const APPROVAL_ROUTES = [
   }),
 ];
 
+/** The refusal of an approval that the batch no longer waits for. */
 function notNeeded(batch: string, view: StoredBatch): AlmonerError {
   const why = noApprovalWords(view.state, gateReply(view, []));
   return new AlmonerError(

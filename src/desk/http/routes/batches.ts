@@ -170,6 +170,7 @@ async function reportFiles({ config }: App, { id }: BatchRef): Promise<api.Files
   return { files: files.sort((a, b) => (a.name < b.name ? -1 : 1)) };
 }
 
+/** Streams one report file. */
 async function downloadReportFile(app: App, ref: BatchRef, wanted: string): Promise<Download> {
   const { files } = await reportFiles(app, ref);
   if (!files.some(({ name }) => name === wanted))

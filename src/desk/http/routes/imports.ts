@@ -201,6 +201,7 @@ function tableOf(uploads: Uploads, id: string | undefined, { who }: Upload) {
 
 type Confirmed = Pick<z.infer<typeof api.StartRequest>, 'rows' | 'tokens' | 'shown'>;
 
+/** Refuses a start where rows, tokens or the plan differ from what the person confirmed. */
 function checkConfirmed({ document, unseen }: PlannedUpload, asShown: boolean, confirmed: Confirmed): void {
   const { source, faultCount, rows, existing, existingState } = document;
   if (faultCount > 0)

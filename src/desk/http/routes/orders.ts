@@ -225,6 +225,7 @@ function confirmed(
   return places;
 }
 
+/** Starts a task that retries or discards, because thousands of orders take longer than a request. */
 function mending(
   { tasks }: Desk,
   {

@@ -91,6 +91,7 @@ export const PEOPLE_ROUTES = [
   }),
 ];
 
+/** Writes a sign-in or sign-out to the audit. */
 function note(desk: Desk, { name, ...identity }: Identity, what: string): Promise<void> {
   return desk.audit.write({ who: name, what, why: null, batch: null }, rankOf(identity));
 }
