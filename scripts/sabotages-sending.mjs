@@ -87,4 +87,18 @@ export const SENDING = [
     '    or ask.gate and ask.gate(batch, order)\n',
     'test/ledger/moves/gate.test.ts',
   ),
+  {
+    name: 'a-batch-after-a-rollback-looks-as-if-it-ran',
+    file: 'src/core/may-send.ts',
+    find: "  if (waitsForPerson) found.push('after-rollback');\n",
+    put: '',
+    test: 'test/ledger/sessions/after-rollback.test.ts',
+  },
+  {
+    name: 'resume-is-offered-where-it-is-refused',
+    file: 'src/core/may-send.ts',
+    find: "  if (acts.has('recover') || acts.has('resume-realm')) return new Set(['recover']);\n",
+    put: '',
+    test: 'test/core/may-send.test.ts',
+  },
 ];
