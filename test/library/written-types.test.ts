@@ -11,8 +11,9 @@ const { outputTypes, optionTypes } = script.parse(await import(resolve('scripts/
 const INDEX = readFileSync('src/index.ts', 'utf8');
 
 async function allViews(): Promise<Views> {
-  const folder = resolve('src/operations/views');
-  const modules = await Promise.all(readdirSync(folder).map((file) => import(resolve(folder, file))));
+  const names = readdirSync('src/operations/views').map((file) => file.replace(/\.ts$/, ''));
+  // By a relative path: an absolute one may load a second instance beside that of other test files.
+  const modules = await Promise.all(names.map((name) => import(`../../src/operations/views/${name}.ts`)));
   return Object.assign({}, ...modules);
 }
 
