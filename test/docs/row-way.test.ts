@@ -25,10 +25,10 @@ describe('one row’s way, as docs/architecture.md draws it', () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  test('reads in at most 60 files, and in at most 25 from the batch’s start to the settled order', () => {
+  test('reads in at most 57 files, and in at most 22 from the batch’s start to the settled order', () => {
     const working = [...(way.get('batch to job') ?? []), ...(way.get('job to settled order') ?? [])];
     expect(working.length).toBeGreaterThan(0);
-    expect(working.length).toBeLessThanOrEqual(25);
-    expect(all.length).toBeLessThanOrEqual(60);
+    expect(working.length).toBeLessThanOrEqual(22);
+    expect(all.length).toBeLessThanOrEqual(57);
   });
 });
